@@ -16,23 +16,23 @@ Depth = Literal["quick", "default", "full"]
 
 
 class Result(Report, frozen=True, kw_only=True):
-    """A report that shows itself in a notebook."""
+    """A report that renders itself in a notebook."""
 
     @property
     def repairs(self) -> tuple[str, ...]:
-        """What to do about each root cause, in Python's words where a program can do it itself."""
+        """The fix of each root cause, as Python code if a program can do it itself."""
         from gpucheck.core.repairs.in_python import repairs
 
         return repairs(self.findings)
 
     def __str__(self) -> str:
-        """As a terminal of 100 columns shows it."""
+        """Return the report for a terminal of 100 columns."""
         from gpucheck.core.reports import terminal
 
         return terminal.render(self, width=100, color=False, ascii=False, verbose=False)
 
     def _repr_html_(self) -> str:
-        """The page, in a frame of its own, so that neither its style nor the notebook's reaches the other."""
+        """Return the HTML page in an iframe, so that its style and the notebook's do not mix."""
         import html
 
         try:
@@ -44,17 +44,17 @@ class Result(Report, frozen=True, kw_only=True):
 
 
 class NotReady(RuntimeError):
-    """This machine is not what was required. The message is the root cause in one sentence, with its code, and its repair.
+    """This machine does not meet the requirements. The message is the root cause in one sentence, its code, and its fix.
 
     Attributes:
-        report: the whole report.
-        repairs: what to do about each root cause.
+        report: the complete report.
+        repairs: the fix of each root cause.
     """
 
     def __init__(self, message: str, report: Result) -> None:
-        """Keep the report."""
+        """Set the message and the report."""
         self.report, self.repairs = report, report.repairs
-        step = self.repairs[:1] if report.verdict is Verdict.FAIL else ("See what was looked at:\n    gpucheck -v",)
+        step = self.repairs[:1] if report.verdict is Verdict.FAIL else ("See what was checked:\n    gpucheck -v",)
         super().__init__("\n".join([message, *step]))
 
 
@@ -75,13 +75,13 @@ def check(
 
     Args:
         level: "quick", "default" or "full".
-        backend: the Keras backend to prove; None: the one that Keras uses here. jax and torch leave TensorFlow out.
-        expect: a file that says what is expected of this machine; ``gpucheck snapshot`` writes one.
+        backend: the Keras backend to test; None: the one that Keras uses here. With jax and torch, TensorFlow is not tested.
+        expect: a file with the expectations of this machine; ``gpucheck snapshot`` writes one.
         logical_devices: split each GPU, or without one the CPU, into so many (at most 64), and train on all of them.
         allow_cpu: a machine with no accelerator is fine.
         smoke: train on every device, unless ``level`` is "quick".
         strict: warnings fail too (``exit_code``).
-        timeout_seconds: limit of the whole call; None: 120, with "full" 300.
+        timeout_seconds: time limit of the whole call; None: 120, with "full" 300.
         python: another interpreter to examine.
         strategies: train with these only; empty: all that apply.
 
@@ -89,8 +89,8 @@ def check(
         The report: ``verdict``, ``findings`` (root cause first), ``training``, ``facts`` and the rest of its schema.
 
     Raises:
-        ValueError: an unknown level or backend, a time that is not positive, an impossible number of devices, or a file of
-            expectations that can't be read.
+        ValueError: an unknown level or backend, a time that is not positive, an invalid number of devices, or an unreadable
+            file of expectations.
         RuntimeError: files of this installation of gpucheck are missing or incomplete.
     """
     depth = Level.__members__.get(level.upper())
@@ -122,7 +122,7 @@ def check(
 
 
 def _expectations(path: str) -> Expectations:
-    """What a file expects of the machine. Raises ValueError with the line that is wrong."""
+    """Read a file of expectations. Raises ValueError with the line of an error."""
     from gpucheck.core.expectations.read import LARGEST_BYTES, Problem, parse
     from gpucheck.core.system.read import Refused, read
 
@@ -133,13 +133,13 @@ def _expectations(path: str) -> Expectations:
 
 
 def require(*, gpus: int = 1, memory_gib: float = 0.0, level: Depth = "quick", timeout_seconds: float | None = None) -> Result:
-    """Raise unless this machine is ready to train on that many GPUs; the line to put at the top of a training script.
+    """Raise unless this machine is ready to train on that many GPUs, for the first line of a training script.
 
     Args:
         gpus: how many GPUs CUDA must offer this process; 0: a CPU is enough.
-        memory_gib: how much memory each of them must have.
+        memory_gib: the minimum memory of each.
         level: "quick", "default" or "full".
-        timeout_seconds: limit of the whole call; None: 120, with "full" 300.
+        timeout_seconds: time limit of the whole call; None: 120, with "full" 300.
 
     Returns:
         The report of a machine that is ready.
@@ -154,7 +154,7 @@ def require(*, gpus: int = 1, memory_gib: float = 0.0, level: Depth = "quick", t
 
 
 def unready(report: Report, gpus: int, memory_gib: float) -> str | None:
-    """Why a report does not meet what ``require`` was asked for, in one sentence; None if it does."""
+    """Return why a report does not meet the requirements, in one sentence; None if it does."""
     if report.verdict is Verdict.FAIL:
         return f"{report.findings[0].summary} [{report.findings[0].code}]"
     if report.verdict is Verdict.UNKNOWN:
@@ -171,5 +171,5 @@ def unready(report: Report, gpus: int, memory_gib: float) -> str | None:
 
 
 def result(report: Report) -> Result:
-    """The same report, showing itself."""
+    """Return the report as a ``Result``."""
     return Result(**msgspec.structs.asdict(report))

@@ -1,13 +1,13 @@
-"""pytest: the marker and the fixture ``requires_gpu`` skip a test with the root cause where this machine is not ready for it.
+"""pytest plugin: the marker and the fixture ``requires_gpu`` skip a test, with the root cause, if this machine is not ready.
 
     @pytest.mark.requires_gpu                        # or requires_gpu(gpus=2, memory_gib=40)
     def test_training(): ...
 
-    def test_report(requires_gpu):                   # the report of a machine with a GPU that works
+    def test_report(requires_gpu):                   # the report of a machine with a working GPU
         assert requires_gpu.facts["cuda"].devices
 
-The machine is looked at once, by the quick checks, in child processes; with ``gpucheck_level = default`` in pytest's settings
-it trains, too.
+The machine is checked once, by the quick checks, in child processes; with ``gpucheck_level = default`` in pytest's settings
+the check also trains.
 """
 
 from typing import TYPE_CHECKING, cast
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from gpucheck.api import Depth, Result
 
 MARKER = "requires_gpu"
-_REPORTS = pytest.StashKey["dict[bool, Result]"]()  # by whether a CPU is enough
+_REPORTS = pytest.StashKey["dict[bool, Result]"]()  # key: whether a CPU is enough
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The setting for how deep it looks."""
-    parser.addini("gpucheck_level", "how deep requires_gpu looks: quick, default or full", default="quick")
+    """Add the setting for the level of the check."""
+    parser.addini("gpucheck_level", "how deep requires_gpu checks: quick, default or full", default="quick")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name the marker."""
+    """Register the marker."""
     config.addinivalue_line(
-        "markers", f"{MARKER}(gpus=1, memory_gib=0): skip, with the root cause, unless so many GPUs are ready"
+        "markers", f"{MARKER}(gpus=1, memory_gib=0): skip, with the root cause, unless that many GPUs are ready"
     )
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a marked test before its fixtures are made."""
+    """Skip a marked test before its fixtures are set up."""
     marker = item.get_closest_marker(MARKER)
     if marker is not None:
         _require(item.config, *marker.args, **marker.kwargs)
@@ -42,7 +42,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture
 def requires_gpu(request: pytest.FixtureRequest) -> "Result":
-    """The report of a machine with a GPU that is ready; without one the test is skipped."""
+    """Return the report of a machine with a GPU that is ready; otherwise skip the test."""
     return _require(request.config)
 
 

@@ -55,7 +55,7 @@ class FakeChild:
     def messages(self, kind: type[AnyMessage]) -> dict[str, AnyMessage]:
         return dict(self._messages.get(kind, {}))
 
-    def moves(self) -> int:
+    def progress_count(self) -> int:
         return sum(map(len, self._messages.values()))
 
     def end(self) -> Ending:

@@ -61,7 +61,7 @@ def test_an_unknown_section_is_an_error():
 
 @pytest.mark.parametrize("line", ["driver.status: 3", "nonsense"])
 def test_a_line_not_understood_is_an_error(line):
-    with pytest.raises(ValueError, match="not understood"):
+    with pytest.raises(ValueError, match="invalid line"):
         _ = manual.page("a-code", PAGE.replace('driver.status = "failed"', line)).example
 
 
@@ -79,7 +79,7 @@ def test_a_need_outside_the_vocabulary_is_an_error():
 
 
 def test_an_example_needs_its_sentence():
-    with pytest.raises(ValueError, match="without its"):
+    with pytest.raises(ValueError, match=r"has no .-> . line"):
         _ = manual.page("a-code", PAGE.replace("    -> A sentence that is\n    long.\n", "")).example
 
 
@@ -92,7 +92,7 @@ def test_apply_changes_a_copy():
 
 @pytest.mark.parametrize("path", ["gpus.gpus[3].name", "gpus.gpus[0].name.first"])
 def test_apply_refuses_paths_that_lead_nowhere(path):
-    with pytest.raises(ValueError, match="leads nowhere"):
+    with pytest.raises(ValueError, match="path in an example not found"):
         manual.apply({"gpus": {"gpus": [{"name": "a"}]}}, ((path, 1),))
 
 

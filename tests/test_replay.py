@@ -53,7 +53,7 @@ REFUSED = {
     "no facts": (lambda old: old.pop("facts"), "not a gpucheck report"),
     "newer": (lambda old: old.update(schema_version="99.0"), f"newer than {SCHEMA_VERSION}"),
     "older": (lambda old: old.update(schema_version="0.9"), "no longer reads"),
-    "no version": (lambda old: old.update(schema_version="next"), "is no version"),
+    "no version": (lambda old: old.update(schema_version="next"), "is not a version"),
     "another type": (lambda old: old["facts"]["gpus"].update(gpus="many"), "other types"),
     "a field less": (lambda old: old["facts"]["driver"].pop("status"), "other types"),
     "another status": (lambda old: old["probes"][0].update(status="splendid"), "other types"),
@@ -119,4 +119,4 @@ def test_a_probe_that_failed_stays_failed():
 def test_a_fact_that_is_not_there_was_not_looked_at(probe):
     made = without(probe, status="ok")
     assert (made.verdict, made.exit_code) == (Verdict.UNKNOWN, 3)
-    assert made.unknown_because == (f"{probe}: the report says that it answered, and has no fact of it",)
+    assert made.unknown_because == (f"{probe}: its status in the report is ok, but the report has no fact of it",)

@@ -2,18 +2,18 @@
 
 import time
 
-STARTED = time.monotonic()  # before the imports: they count against --timeout too
+STARTED = time.monotonic()  # before the imports, which count towards --timeout
 
 import gc  # noqa: E402
 import os  # noqa: E402
 import sys  # noqa: E402
 from typing import Any, NoReturn  # noqa: E402
 
-UNKNOWN = 3  # the exit code where no verdict could be reached
+UNKNOWN = 3  # exit code: no verdict could be reached
 
 
 def __getattr__(name: str) -> Any:
-    """Import the commands when they are first used: signals are handled by then."""
+    """Import the commands on first use, after the signal handlers are installed."""
     if name == "cli":
         from gpucheck.cli.group import cli
 
@@ -22,11 +22,11 @@ def __getattr__(name: str) -> Any:
 
 
 def main() -> NoReturn:
-    """Entry point. Leaves without interpreter teardown: a probe that waits for a file system must not hold up the exit code.
+    """Entry point. Exits without interpreter teardown: a probe that waits for a file system must not delay the exit code.
 
-    Whatever goes wrong in here is no verdict, and never exit code 1, which means a fault. Every import is in here for that.
+    An error in here means no verdict, and never exit code 1, which means a fault. All imports are inside for this reason.
     """
-    gc.disable()  # a short run with little garbage
+    gc.disable()  # the run is short and creates little garbage
     code: Any
     try:
         code = _run()
@@ -38,13 +38,13 @@ def main() -> NoReturn:
         if code == UNKNOWN:
             from gpucheck.core.system.shadowing import report_shadowing_file
 
-            report_shadowing_file(SystemExit())  # a probe that failed over a user's file kept the exception to itself
+            report_shadowing_file(SystemExit())  # a probe that failed because of a user's file did not raise
         if "gpucheck.core.system.write" in sys.modules:
             sys.modules["gpucheck.core.system.write"].sweep()
-    except ImportError:  # said by then
+    except ImportError:  # already reported
         pass
     for stream in (sys.stdout, sys.stderr):
-        try:  # noqa: SIM105 - contextlib may be what is missing
+        try:  # noqa: SIM105 - contextlib may be the missing module
             stream.flush()
         except (OSError, ValueError, AttributeError):  # a closed stream is None
             pass
@@ -62,8 +62,8 @@ def _run() -> Any:
 
     limit = TimeLimit(STARTED)
     limit.enforce()
-    gpucheck.core.system.ulimits.widen()
-    if namesake.tell():
+    gpucheck.core.system.ulimits.raise_open_files()
+    if namesake.report():
         return UNKNOWN
     gpucheck.core.system.integrity.verify()
     from gpucheck.cli.group import start
@@ -72,7 +72,7 @@ def _run() -> Any:
 
 
 def _no_verdict(error: Exception) -> int:
-    """Say why, and return the exit code; what says it may be missing itself."""
+    """Report the error and return the exit code; the module that reports it may itself be missing."""
     try:
         from gpucheck.cli import failure
 

@@ -1,4 +1,4 @@
-"""A report's way into each file that was asked for, and to standard output."""
+"""Write a report to each requested file and to standard output."""
 
 import contextlib
 import functools
@@ -15,18 +15,18 @@ import click
 from gpucheck.cli import examined, time_limit
 from gpucheck.cli.formats import FORMATS
 from gpucheck.cli.group import exit_code_of
-from gpucheck.cli.screen import look, output, say, show
+from gpucheck.cli.screen import display_options, output, say, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import Report, Verdict
-from gpucheck.core.system.bounded import FILE_SECONDS, NoAnswer, within
+from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 from gpucheck.core.system.write import OutputFile
 
-REDACTION_SECONDS = 0.5  # after the limit: what is not redacted by then is left out
+REDACTION_SECONDS = 0.5  # after the limit; text that is not redacted in time is left out
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
 class Delivery:
-    """Every file of one run, opened before it; ``deliver`` fills them after it."""
+    """The output files of one run: opened before it, written by ``deliver`` after it."""
 
     def __init__(
         self, targets: list[tuple[str, OutputFile | None]], redacting: bool | None, unwritable: int, until: float
@@ -38,7 +38,7 @@ class Delivery:
         self._redacted: Report | None = None
 
     def deliver(self, report: Report, color: str, verbose: bool, exit_code: int) -> None:
-        """Render into every file, then to standard output; a full disk does not keep the other reports from being written."""
+        """Write the files, then standard output; if one can't be written (a full disk), the others still are."""
         problem: OSError | None = None
         if any(style == "github" for style, _ in self._targets):
             _append_summary(self._prepared(report, "markdown"))
@@ -57,11 +57,11 @@ class Delivery:
             raise problem
 
     def write_partial(self, report: Report, color: str, verbose: bool) -> Iterator[time_limit.Write]:
-        """Render the partial report in every format, in a thread beside the one that hangs."""
-        # The other thread may hang in redaction: it is not waited for.
+        """Render the partial report in every format; runs in another thread than the one that hangs."""
+        # The other thread may hang in redaction, so this one does not wait for it.
         self._until, self._redacted = time.monotonic() + REDACTION_SECONDS / 2, None
         for style, file in sorted(self._targets, key=lambda target: target[1] is not None):
-            with contextlib.suppress(Exception):  # each format fails alone
+            with contextlib.suppress(Exception):  # one failed format does not affect the others
                 text = _render(style, self._prepared(report, style), color, verbose, to_file=file is not None)
                 yield functools.partial(_write, text, file)
 
@@ -84,22 +84,22 @@ def delivery(
     exit_style: str,
     limit: TimeLimit,
 ) -> Iterator[Delivery]:
-    """Everything that the run will write, checked and opened before it.
+    """Check and open every output before the run.
 
-    Without a ``style`` the caller prints something else than a report.
+    Without a ``style`` the caller prints something other than a report.
 
     Raises:
         click.UsageError: a format's extra is missing, two reports go into one file, or a file can't be written.
     """
     files = [*([(style, target)] if style is not None and target not in (None, "-") else []), *reports]
     for name in filter(None, (style, *(name for name, _ in reports))):
-        if FORMATS[name].extra:  # the others are sure to be there, and are loaded while nothing waits for it
+        if FORMATS[name].extra:  # the other formats are always installed, and are imported later
             _load(name)
     places: list[str] = []
     for _, path in files:
         try:
-            place, several = within(FILE_SECONDS, _place, path)
-        except NoAnswer as error:
+            place, several = with_timeout(FILE_SECONDS, _place, path)
+        except NoResponse as error:
             raise click.UsageError(f"cannot write {path}: {error.strerror}") from None
         if place in places and not several:
             raise click.UsageError(f"two reports would go into {path}")
@@ -125,11 +125,11 @@ def _write(text: str, file: OutputFile | None) -> None:
 
 
 def _place(path: str) -> tuple[str, bool]:
-    """Where a path leads, and whether several reports can go there, as into a pipe."""
+    """Return the resolved path, and whether several reports can be written to it (a pipe)."""
     try:
         place = os.path.realpath(path)
         return place, os.path.exists(place) and not os.path.isfile(place)
-    except (OSError, ValueError):  # the current folder was removed; opening the file says so
+    except (OSError, ValueError):  # the current folder was removed; opening the file reports it
         return path, False
 
 
@@ -149,13 +149,13 @@ def _render(style: str, report: Report, color: str, verbose: bool, to_file: bool
     module = _load(style)
     if style != "terminal":
         return str(module.render(report))
-    screen = look("never" if to_file and color == "auto" else color)
+    options = display_options("never" if to_file and color == "auto" else color)
     again = _as_typed() if report.verdict is Verdict.FAIL else None
-    return str(module.render(report, verbose=verbose, again=again, **screen))
+    return str(module.render(report, verbose=verbose, again=again, **options))
 
 
 def _as_typed() -> str | None:
-    """What was typed to get this report of this machine; None where it is a recorded one's, or nothing was typed."""
+    """Return the command line that was typed for this report; None for a recorded report, or if nothing was typed."""
     program, *arguments = sys.argv
     if time_limit.enforced() is None or any(argument.startswith("--replay") for argument in arguments):
         return None
@@ -163,13 +163,13 @@ def _as_typed() -> str | None:
 
     if os.path.basename(program) == "__main__.py" or examined.in_one_file():
         return " ".join(map(word, sys.orig_argv))
-    # uvx has put its own folder on PATH, which the shell has not.
-    name = "gpucheck" if shutil.which("gpucheck") == program and not examined.from_a_cache(sys.prefix) else word(program)
+    # uvx adds its own folder to PATH, but not to the shell's PATH.
+    name = "gpucheck" if shutil.which("gpucheck") == program and not examined.in_uvx_cache(sys.prefix) else word(program)
     return " ".join([name, *map(word, arguments)])
 
 
 def _append_summary(report: Report) -> None:
-    """The step's page on GitHub, which other commands of the step may have begun."""
+    """Append to the GitHub step summary; other commands of the step may have written to it."""
     path = os.environ.get(STEP_SUMMARY)
     if not path:
         return
@@ -181,13 +181,13 @@ def _append_summary(report: Report) -> None:
             file.write(github.summary(report, room))
 
     try:
-        within(FILE_SECONDS, append)
+        with_timeout(FILE_SECONDS, append)
     except OSError as error:
         say(f"gpucheck: cannot append to {STEP_SUMMARY}: {error.strerror or error}")
 
 
 def _hosts() -> list[str]:
-    """Names of this machine. The system's name service is not asked: it may hang."""
+    """Return this machine's host names, without the system's name service, which may hang."""
     import platform
 
     return [name for name in (platform.node(), os.environ.get("HOSTNAME"), os.environ.get("COMPUTERNAME")) if name]
@@ -198,6 +198,6 @@ def _users() -> list[str]:
     if sys.platform != "win32":
         import pwd
 
-        with contextlib.suppress(KeyError, OSError):  # a user id without a name, as containers have
+        with contextlib.suppress(KeyError, OSError):  # a user id without a name, as in containers
             names.append(pwd.getpwuid(os.getuid()).pw_name)
     return [name for name in names if name]

@@ -1,5 +1,5 @@
-"""Which Python is examined where none is named and gpucheck lies apart from every program: in an environment that pipx or uv
-made for it alone, or in one file (``gpucheck.pyz``). Nobody trains there.
+"""The Python to examine by default, if gpucheck is installed in its own tool environment (pipx, uv tool, uvx) or runs from
+one file (``gpucheck.pyz``): nothing trains in those.
 """
 
 import functools
@@ -8,62 +8,62 @@ import shutil
 import sys
 
 from gpucheck.cli.screen import say
-from gpucheck.core.system.bounded import FILE_SECONDS, NoAnswer, within
+from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 ACTIVE = ("VIRTUAL_ENV", "CONDA_PREFIX")
 _MADE_FOR_ONE_TOOL = ("pipx_metadata.json", "uv-receipt.toml")
 
 
 def interpreter() -> str | None:
-    """The Python of the active environment, else the first on PATH; None: our own.
+    """Return the Python of the active environment, else the first on PATH; None: the one that runs gpucheck.
 
-    A file that is started by a Python (``python3 gpucheck.pyz``) examines that Python, if no environment is active.
+    ``python3 gpucheck.pyz`` examines that python3 if no environment is active.
     """
-    alone = in_one_file()
-    if not alone and not _is_a_tools(sys.prefix):
+    zipped = in_one_file()
+    if not zipped and not _is_tool_environment(sys.prefix):
         return None
-    return _active()[0] or (sys.executable if alone else _program(os.environ.get("PATH", os.defpath)))
+    return _active()[0] or (sys.executable if zipped else _find_python(os.environ.get("PATH", os.defpath)))
 
 
 @functools.cache
-def tell(python: str) -> None:
-    """Say once, on standard error, which Python was chosen, unless it is the one that runs us."""
+def report(python: str) -> None:
+    """Print once, on standard error, which Python was chosen, unless it is the one that runs gpucheck."""
     if python != sys.executable:
         active, variable = _active()
         which = f"of the active environment ({variable})" if active == python else "the first on PATH"
-        say(f"gpucheck: examining {python}, {which}; --python PATH names another")
+        say(f"gpucheck: examining {python}, {which}; use --python PATH for another")
 
 
 def _active() -> tuple[str | None, str]:
     for variable in ACTIVE:
         prefix = os.environ.get(variable)
-        if prefix and (python := _program(os.path.join(prefix, "Scripts" if os.name == "nt" else "bin"))) is not None:
+        if prefix and (python := _find_python(os.path.join(prefix, "Scripts" if os.name == "nt" else "bin"))) is not None:
             return python, variable
     return None, ""
 
 
 def in_one_file() -> bool:
-    """Whether Python was started with a zip file, as ``zipapp`` and ``shiv`` make them."""
+    """Whether gpucheck runs from a zip file, as ``zipapp`` and ``shiv`` build them."""
     return type(getattr(sys.modules.get("__main__"), "__loader__", None)).__name__ == "zipimporter"
 
 
-def _is_a_tools(prefix: str) -> bool:
-    """Whether pipx, ``uv tool`` or ``uvx`` made the environment; the last keeps them in its cache."""
+def _is_tool_environment(prefix: str) -> bool:
+    """Whether pipx, ``uv tool`` or ``uvx`` created the environment."""
     if any(os.path.exists(os.path.join(prefix, name)) for name in _MADE_FOR_ONE_TOOL):
         return True
-    return from_a_cache(prefix)
+    return in_uvx_cache(prefix)
 
 
-def from_a_cache(prefix: str) -> bool:
-    """Whether ``uvx`` made the environment for one run."""
+def in_uvx_cache(prefix: str) -> bool:
+    """Whether ``uvx`` created the environment in its cache, for one run."""
     return os.path.basename(os.path.dirname(prefix)).startswith("archive-v")
 
 
-def _program(folders: str) -> str | None:
+def _find_python(folders: str) -> str | None:
     for name in ("python3", "python"):
         try:
-            found = within(FILE_SECONDS, shutil.which, name, os.F_OK | os.X_OK, folders)
-        except NoAnswer:
+            found = with_timeout(FILE_SECONDS, shutil.which, name, os.F_OK | os.X_OK, folders)
+        except NoResponse:
             return None
         if found is not None:
             return os.path.abspath(found)

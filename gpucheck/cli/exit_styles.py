@@ -1,10 +1,10 @@
 """Exit codes as other systems define them: ``--exit-style``.
 
 Nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. node-problem-detector: 0 the condition is false, 1 it is true, 2 unknown. Docker:
-0 healthy, 1 unhealthy, 2 reserved: what was not looked at is not healthy. Slurm drains a node whose Prolog fails, so only a
-fault may: a wrong option would drain a whole cluster.
+0 healthy, 1 unhealthy, 2 reserved: what was not checked is not healthy. Slurm drains a node whose Prolog fails, so only a
+fault may exit with an error: a wrong option would drain a whole cluster.
 
-Nothing but Python's own modules is imported here: a damaged installation needs the codes too.
+Imports only the standard library: a damaged installation needs the codes too.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ EXIT_STYLES = {  # style -> state -> exit code
 
 
 def exit_code(report: Report, style: str) -> int:
-    """The exit status of a run in a style of ``EXIT_STYLES``."""
+    """Return the exit status of a run in a style of ``EXIT_STYLES``."""
     return report.exit_code if style == "default" else EXIT_STYLES[style][report.effective_verdict]
 
 
 def unknown_code(arguments: Sequence[str]) -> int:
-    """The exit status of no verdict in the style that a command line names, where nothing else of it was read."""
+    """Return the exit status for "unknown" in the style on a command line that was not parsed."""
     for number, argument in enumerate(arguments):
         name, equals, value = argument.partition("=")
         if name == "--":

@@ -1,4 +1,4 @@
-"""What the command line says of an exception that ends it: one line where the cause is known, else a traceback and a request."""
+"""Report an exception that ends the command line: one line if the cause is known, else a traceback and a request to report it."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import os
 
 
 def report(error: BaseException) -> None:
-    """Write to standard error why there is no verdict: a limit of the system, a file in the way, or a damaged installation."""
+    """Write to standard error why there is no verdict: a system limit, a shadowing file, or a damaged installation."""
     text = _explained(error)
     if text is None:
         import traceback
 
         text = "".join(traceback.format_exception(error)) + "gpucheck: this is a bug of gpucheck; please report it"
-    try:  # noqa: SIM105 - contextlib may be what is missing
+    try:  # noqa: SIM105 - contextlib may be the missing module
         os.write(2, f"{text}\n".encode("utf-8", "backslashreplace") if text else b"")
     except OSError:  # it was closed
         pass
 
 
 def _explained(error: BaseException) -> str | None:
-    """One line; empty where it was written already; None where the cause is not known."""
+    """Return one line; empty if it was already written; None if the cause is unknown."""
     from gpucheck.core.system import integrity, shadowing, ulimits
 
-    short = ulimits.shortage(error) if isinstance(error, Exception) else None
-    if short is not None:
-        return f"gpucheck: {short}"
+    problem = ulimits.explain(error) if isinstance(error, Exception) else None
+    if problem is not None:
+        return f"gpucheck: {problem}"
     if not isinstance(error, integrity.Damaged) and shadowing.report_shadowing_file(error):
         return ""
     try:
-        integrity.verify()  # it names the file, where the exception may name another that needs it
+        integrity.verify()  # names the damaged file; the exception may name another one that needs it
     except integrity.Damaged as damaged:
         error = damaged
     damage = integrity.explain(error)

@@ -1,4 +1,4 @@
-"""Which formats there are, and the options that choose among them: ``--format``, ``--report``, ``--redact``, ``--exit-style``."""
+"""The report formats, and the options that select them: ``--format``, ``--report``, ``--redact``, ``--exit-style``."""
 
 import os
 from collections.abc import Callable
@@ -15,11 +15,11 @@ Command = Callable[..., Any]
 
 
 class Format(msgspec.Struct, frozen=True):
-    """What a format asks for beside its file in ``gpucheck/core/reports``."""
+    """Properties of a format, in addition to its module in ``gpucheck/core/reports``."""
 
-    redacted: bool = False  # unless --no-redact: what is meant to be shown to strangers
-    extra: str | None = None  # the extra of the distribution that it needs
-    in_place: bool = False  # written into the file that is there: the kubelet mounts its own, which can't be renamed over
+    redacted: bool = False  # by default, because it is meant for strangers
+    extra: str | None = None  # the distribution's extra that it requires
+    in_place: bool = False  # written into the existing file: the kubelet mounts its own, which rename can't replace
 
 
 FORMATS = {
@@ -41,7 +41,7 @@ OF_SUFFIX = {".json": "json", ".html": "html", ".md": "markdown", ".xml": "junit
 
 
 def format_of(path: str | None) -> str | None:
-    """The format that a file's name asks for; None: it asks for none."""
+    """Return the format for a file name's suffix; None if no format has it."""
     return OF_SUFFIX.get(os.path.splitext(path or "")[1].lower())
 
 
@@ -51,19 +51,19 @@ class ReportFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     name = "format=file"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """Split it, and refuse formats that don't exist."""
+        """Split the value; fail for an unknown format."""
         if isinstance(value, tuple):
             return value
         style, equals, path = str(value).partition("=")
         if not equals or style not in FORMATS:
             self.fail(f"{value!r} is not FORMAT=FILE with one of the formats {', '.join(FORMATS)}", param, ctx)
         if path in ("", "-"):
-            self.fail(f"{value!r} names no file; --format {style} writes to standard output", param, ctx)
+            self.fail(f"{value!r} has no file name; --format {style} writes to standard output", param, ctx)
         return style, path
 
 
 def report_options(styles: tuple[str, ...]) -> Callable[[Command], Command]:
-    """Give a command the options that say what becomes of its report; ``styles`` are the exit styles it offers."""
+    """Add the options for a report's format and output to a command; ``styles`` are the exit styles it offers."""
     options = (
         click.option(
             "--format",
@@ -104,9 +104,7 @@ def report_options(styles: tuple[str, ...]) -> Callable[[Command], Command]:
             f"{', a Prolog of Slurm.' if 'slurm' in styles else '.'}",
         ),
         click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too."),
-        click.option(
-            "-v", "--verbose", is_flag=True, help="Also what was ruled out, what was not looked at and why, and timings."
-        ),
+        click.option("-v", "--verbose", is_flag=True, help="Also what was ruled out, what was not checked and why, and timings."),
     )
 
     def decorate(command: Command) -> Command:

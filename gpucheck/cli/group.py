@@ -1,4 +1,4 @@
-"""The command ``gpucheck`` itself: which commands there are, which one is meant, and how their failures become exit codes."""
+"""The command ``gpucheck`` itself: its subcommands, the default one, and the exit codes of their failures."""
 
 import contextlib
 import importlib
@@ -24,14 +24,14 @@ ADVANCED = ("bench", "node", "snapshot", "compare", "fleet", "recipe", "rules", 
 
 
 class Commands(Command, click.Group):
-    """A group whose options without a command belong to ``check``, and which imports a command when it is asked for."""
+    """A group that imports commands on use, and runs ``check`` if only options are given."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order in which help shows them."""
+        """Return the commands in the order of the help."""
         return [name for part in sections().values() for name in part]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command's file."""
+        """Import the command's module."""
         entry = registry.find(cmd_name)
         if entry is None:
             return None
@@ -39,7 +39,7 @@ class Commands(Command, click.Group):
         return command if isinstance(command, click.Command) else None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands first, one line each: a new user looks for those. None is imported for it."""
+        """List the commands first, one line each, because new users look for them. Imports none of them."""
         for title, part in sections().items():
             with formatter.section(title):
                 formatter.write_dl(list(part.items()))
@@ -48,14 +48,14 @@ class Commands(Command, click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert ``check`` before options that are not the group's own."""
         own = {"--help", "-h", "--version"}
-        completing = ctx.resilient_parsing and not args  # commands are offered too, so none is chosen yet
+        completing = ctx.resilient_parsing and not args  # completion also offers commands, so none is chosen
         if not completing and (not args or (args[0].startswith("-") and args[0] not in own)):
             args = ["check", *args]
         ctx.meta[ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Name the command that was meant by one that does not exist."""
+        """Suggest a similar command for an unknown one."""
         if not ctx.resilient_parsing and registry.find(args[0]) is None:
             from gpucheck.core.engine.suggestion import did_you_mean
 
@@ -64,7 +64,7 @@ class Commands(Command, click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. Its own failures follow the exit style: wrong usage is no CRITICAL, and a bug of ours no fault."""
+        """Run the command. Failures of gpucheck follow the exit style: wrong usage is not CRITICAL, a bug is not a fault."""
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
@@ -87,7 +87,7 @@ class Commands(Command, click.Group):
 
 
 def sections() -> dict[str, dict[str, str]]:
-    """The parts of ``gpucheck --help``: command -> its purpose. A command that is not listed here is shown last."""
+    """Return the sections of ``gpucheck --help``: command -> its purpose. Commands that are not listed above come last."""
     entries = registry.entries()
     advanced = [*ADVANCED, *sorted(entries.keys() - {*EVERY_DAY, *ADVANCED})]
     parts = {"Every day": EVERY_DAY, "Advanced": advanced}
@@ -113,13 +113,13 @@ def cli(context: click.Context) -> None:
     `gpucheck` alone is `gpucheck check`. Exit codes: 0 healthy, 1 a fault, 2 wrong usage, 3 no verdict could be reached.
     """
     context.obj = context.obj or TimeLimit(time.monotonic())
-    with contextlib.suppress(StopIteration, ValueError):  # before settings are searched for; the option itself says what is wrong
+    with contextlib.suppress(StopIteration, ValueError):  # before the search for settings; the option reports a wrong value
         context.obj.set(float(next(_typed(context, "--timeout"))))
     context.default_map = defaults(context)
 
 
 def start(limit: TimeLimit) -> int:
-    """Run the command line, and return the exit code; commands may leave by SystemExit.
+    """Run the command line and return the exit code; commands may raise SystemExit.
 
     Args:
         limit: the command's time limit; each command sets its end.
@@ -129,7 +129,7 @@ def start(limit: TimeLimit) -> int:
     except click.ClickException as error:
         _show_error(error)
         return error.exit_code
-    except click.Abort:  # Ctrl-C where it is not handled by us
+    except click.Abort:  # Ctrl-C outside our own handlers
         return INTERRUPTED
     return code if isinstance(code, int) else 0
 
@@ -141,17 +141,17 @@ def _show_error(error: click.ClickException) -> None:
 
 
 def exit_code_of(state: str, exit_style: str) -> int:
-    """The exit code of a state ("usage", "unknown") in a style."""
+    """Return the exit code of a state ("usage", "unknown") in a style."""
     return EXIT_STYLES[exit_style][state]
 
 
 def _style(context: click.Context) -> str:
-    """The exit style of arguments and settings that may both be wrong."""
+    """Return the exit style, from arguments and settings that may be invalid."""
     from gpucheck.cli.settings import exit_style
 
     if context.invoked_subcommand not in (None, "check", "node"):
         return "default"
-    of_node = context.invoked_subcommand == "node"  # which reads no settings, and alone offers Slurm's
+    of_node = context.invoked_subcommand == "node"  # reads no settings, and is the only one with Slurm's style
     styles = [style for style in EXIT_STYLES if of_node or style != "slurm"]
     typed = next((value for value in _typed(context, "--exit-style") if value in styles), None)
     configured = None if of_node or typed else exit_style(os.environ, here())
@@ -159,7 +159,7 @@ def _style(context: click.Context) -> str:
 
 
 def _typed(context: click.Context, option: str) -> Iterator[str]:
-    """The values of an option on the command line, which may be wrong as a whole."""
+    """Yield the values of an option on a command line that may be invalid."""
     arguments: list[str] = context.meta.get(ARGUMENTS, [])
     for number, argument in enumerate(arguments):
         name, equals, value = argument.partition("=")
@@ -170,10 +170,10 @@ def _typed(context: click.Context, option: str) -> Iterator[str]:
 
 
 def defaults(context: click.Context) -> dict[str, Any] | None:
-    """What is configured for the command that was asked for, as click's defaults; None for one that doesn't look.
+    """Return the settings for the invoked command as click's defaults; None for a command that examines nothing.
 
     Raises:
-        click.UsageError: a setting that can't be used, with its place.
+        click.UsageError: an invalid setting, with its location.
     """
     name = context.invoked_subcommand
     command = context.command.get_command(context, name) if name and isinstance(context.command, click.Group) else None
@@ -198,7 +198,7 @@ def defaults(context: click.Context) -> dict[str, Any] | None:
         try:
             if key != "level":
                 values[option.name] = _converted(value, option, context)
-            elif value != "default":  # which every command knows for itself
+            elif value != "default":  # "default" is what every command does without options
                 values[option.name] = True
         except click.BadParameter as error:
             raise click.UsageError(f"{source}: {key}: {error.message}") from None

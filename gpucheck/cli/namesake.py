@@ -1,4 +1,4 @@
-"""Another package of the package index is named ``gpucheck``: both fill one folder, and removing it removes files of ours."""
+"""Detect the other package named ``gpucheck`` on PyPI: both install into one folder, so removing it removes our files."""
 
 import contextlib
 import sys
@@ -7,12 +7,14 @@ import gpucheck
 from gpucheck.core.system import integrity
 
 
-def tell() -> bool:
-    """Say on standard error that it is installed, and what to type; whether it has replaced or removed a file of ours."""
+def report() -> bool:
+    """Print a warning and the fix on standard error if it is installed; return whether it replaced or removed our files."""
     broken = getattr(gpucheck, "DISTRIBUTION", None) is None
     if broken or integrity.is_beside("gpucheck"):
         state = (
-            "has overwritten or removed files of this one" if broken else "lies in the same folder: removing it breaks this one"
+            "has overwritten or removed files of this one"
+            if broken
+            else "is installed in the same folder: removing it breaks this one"
         )
         with contextlib.suppress(OSError, ValueError, AttributeError):  # a closed stream is None
             sys.stderr.write(

@@ -1,4 +1,4 @@
-"""What click does not have: a command whose help can't be written, and kinds of parameters."""
+"""Additions to click: a command that survives unwritable help output, and parameter types."""
 
 import math
 import os
@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gpucheck.cli.screen import show
-from gpucheck.core.system.bounded import FILE_SECONDS, NoAnswer, within
+from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 EXAMPLES = """\b
 Examples:
@@ -21,8 +21,8 @@ Examples:
   gpucheck --report html=report.html --report junit=report.xml
   gpucheck explain cuda-libraries-unreachable
 """
-READ_SECONDS = 120.0  # of a command that only reads
-# Options, by the names of their parameters, that few people need: shown below the others.
+READ_SECONDS = 120.0  # time limit of a command that only reads
+# Parameter names of rarely used options: shown below the others.
 ADVANCED = frozenset(
     {
         *("strategies", "backend", "logical_devices", "log_device_placement", "no_smoke", "reports", "redacting", "exit_style"),
@@ -33,7 +33,7 @@ DEPTHS = ("node", "quick", "default", "full")
 
 
 class Command(click.Command):
-    """A command whose help is printed like everything else: a full disk and a closed standard output are told in a line."""
+    """A command that prints help like all other output: a full disk or a closed standard output is reported in one line."""
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         """The option ``--help``."""
@@ -43,7 +43,7 @@ class Command(click.Command):
         return option
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options that everybody needs, then the others."""
+        """List the common options first, then the advanced ones."""
         for title, advanced in (("Options", False), ("Advanced", True)):
             shown = [param for param in self.get_params(ctx) if (param.name in ADVANCED) is advanced]
             records = [record for param in shown if (record := param.get_help_record(ctx)) is not None and any(record)]
@@ -59,7 +59,7 @@ def _help(context: click.Context, option: click.Parameter, wanted: bool) -> None
 
 
 def here() -> str:
-    """The current folder."""
+    """Return the current folder."""
     try:
         return os.getcwd()
     except OSError:  # it was removed
@@ -72,12 +72,12 @@ class PositiveNumber(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     name = "number"
 
     def __init__(self, unit: str = "", most: float = math.inf) -> None:
-        """Take the unit for messages, in the plural, and the largest number that is accepted."""
+        """Set the unit for messages (plural) and the largest accepted number."""
         self._unit, self._most = unit, most
         self.name = unit or self.name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Refuse what is not a number, NaN, infinity, zero and below, and what is too large."""
+        """Fail for anything but a number above zero, below infinity and up to the maximum."""
         try:
             number = float(value)
         except ValueError:
@@ -92,36 +92,36 @@ SECONDS = PositiveNumber("seconds")
 
 
 class Interpreter(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A program that can be run; whether it is a Python shows when it is asked."""
+    """An executable program; whether it is a Python is checked when it is run."""
 
     name = "path"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Resolve a name on PATH or a path."""
         try:
-            found = within(FILE_SECONDS, shutil.which, os.path.expanduser(str(value)))
-        except NoAnswer as error:
-            self.fail(f"{value!r} can't be looked for: {error.strerror}", param, ctx)
+            found = with_timeout(FILE_SECONDS, shutil.which, os.path.expanduser(str(value)))
+        except NoResponse as error:
+            self.fail(f"cannot search for {value!r}: {error.strerror}", param, ctx)
         if found is None:
-            self.fail(f"{value!r} is not a program that can be run", param, ctx)
+            self.fail(f"{value!r} is not an executable program", param, ctx)
         return os.path.abspath(found)
 
 
 class FilePath(click.Path):
-    """A path that is not looked at here, which could take long; who opens it says what is wrong with it."""
+    """A path that is not checked here, which could take long; the code that opens it reports errors."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """As it is."""
+        """Return the path unchanged."""
         return str(os.fspath(value))
 
 
 class ExpectationsFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A file of expectations, read and checked; what pyproject.toml holds comes as it is."""
+    """A file of expectations, read and validated; expectations from pyproject.toml are passed through."""
 
     name = "file"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read it; what is wrong in it is told with the line."""
+        """Read the file; fail with the line of an error in it."""
         if not isinstance(value, (str, os.PathLike)):
             return value
         from gpucheck.core.expectations.read import LARGEST_BYTES, Problem, parse

@@ -1,4 +1,4 @@
-"""Which commands there are: each folder of ``gpucheck/commands`` declares its own. Only the one that was typed is imported."""
+"""The commands, as each folder of ``gpucheck/commands`` declares them. Only the one that is run gets imported."""
 
 import importlib
 import importlib.util
@@ -12,25 +12,25 @@ from gpucheck import commands
 class Entry(NamedTuple):
     """One command."""
 
-    module: str  # full name; it holds the command under its own name
+    module: str  # full name; the command is its attribute of the same name
     purpose: str  # one line for --help
 
 
 def folders() -> list[ModuleType]:
-    """The package of each folder, sorted by name."""
+    """Return the package of each folder, sorted by name."""
     names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
     return [importlib.import_module(f"gpucheck.commands.{name}") for name in names]
 
 
 def entries() -> dict[str, Entry]:
-    """Every command by its name."""
+    """Return all commands by name."""
     return {name: Entry(*entry) for folder in folders() for name, entry in _entries(folder).items()}
 
 
 def find(name: str) -> Entry | None:
-    """The command of that name; None if there is none."""
+    """Return the command of that name; None if it does not exist."""
     full = f"gpucheck.commands.{name}"
-    if name.isidentifier() and importlib.util.find_spec(full) is not None:  # most folders are named like their command
+    if name.isidentifier() and importlib.util.find_spec(full) is not None:  # most folders have their command's name
         own = _entries(importlib.import_module(full))
         if name in own:
             return Entry(*own[name])

@@ -1,4 +1,4 @@
-"""From options to a request, and from a request to a report of this machine: what every command that looks has in common."""
+"""Turn options into a request, and a request into a report of this machine, for every command that examines one."""
 
 import contextlib
 import functools
@@ -16,14 +16,14 @@ from gpucheck.core.engine.plugin import modules
 from gpucheck.core.host import PLACEMENT_LOG_BYTES, Host
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request
 from gpucheck.core.model.progress import Progress
-from gpucheck.core.system.bounded import NoAnswer, within
+from gpucheck.core.system.bounded import NoResponse, with_timeout
 
-KERAS_STRATEGIES = ["data_parallel"]  # Keras' own, with another backend. Strategies are not imported: it takes time
+KERAS_STRATEGIES = ["data_parallel"]  # Keras' own, for other backends. Strategies are not imported, which would be slow
 STRATEGIES = [
     name for module in modules("gpucheck.core.training.strategies") if (name := module.rpartition(".")[2]) not in KERAS_STRATEGIES
 ]
 BACKENDS = ("tensorflow", "jax", "torch")
-ASKED = (
+REQUEST_OPTIONS = (
     *("allow_cpu", "no_smoke", "strict", "timeout", "python", "strategies", "expectations"),
     *("backend", "logical_devices", "log_device_placement"),
 )
@@ -38,7 +38,7 @@ PYTHON = click.option(
 
 
 def set_limit(context: click.Context, option: click.Parameter, seconds: float | None) -> float | None:
-    """Set the end of the command before the other options are read, which may name files that do not answer."""
+    """Set the command's time limit before the other options are parsed: their files may be on a hung file system."""
     whole = context.find_object(TimeLimit)
     if whole is not None:  # None: a caller parses options, and runs nothing
         whole.set(TIMEOUT_SECONDS[Level.DEFAULT] if seconds is None else seconds)
@@ -51,13 +51,13 @@ _EXPECT = click.option(
     type=ExpectationsFile(),
     multiple=True,
     metavar="FILE.toml",
-    help="Judge what this machine is against what is expected of it; `gpucheck snapshot` writes such a file. May be repeated.",
+    help="Compare this machine with the expectations in a file; `gpucheck snapshot` writes one. May be repeated.",
 )
 _OPTIONS = (
     click.option("--quick", is_flag=True, help="Everything that needs no TensorFlow import: a fraction of a second."),
     click.option("--full", is_flag=True, help="Also other precisions, XLA-compiled training and several workers."),
     click.option("--allow-cpu", is_flag=True, help="A machine with no accelerator is fine (one with a broken one is not)."),
-    click.option("--no-smoke", is_flag=True, help="Look at TensorFlow, but train nothing."),
+    click.option("--no-smoke", is_flag=True, help="Examine TensorFlow, but train nothing."),
     click.option("--strict", is_flag=True, help="Warnings fail too."),
     click.option(
         "--timeout",
@@ -80,7 +80,7 @@ _OPTIONS = (
     click.option(
         "--backend",
         type=click.Choice(BACKENDS),
-        help="Keras backend to prove, whatever KERAS_BACKEND and keras.json say; jax and torch leave TensorFlow out.",
+        help="Keras backend to test, instead of KERAS_BACKEND and keras.json; with jax and torch TensorFlow is not tested.",
     ),
     click.option(
         "--logical-devices",
@@ -96,25 +96,25 @@ _OPTIONS = (
 
 
 def request_options(*, level: Level = Level.DEFAULT, expect: bool = True) -> Callable[[Command], Command]:
-    """Give a command the options that say what is looked at; it is handed ``request``, a ``Request``.
+    """Add the options that select what is examined to a command, which receives ``request``, a ``Request``.
 
     Args:
-        level: how deep it looks unless it is told by --quick, --full or, where the command has it, --default.
-        expect: with ``--expect``.
+        level: the level without --quick, --full or, if the command has it, --default.
+        expect: whether to add ``--expect``.
     """
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
-        def asked(**options: Any) -> Any:
-            given = {name: options.pop(name, None) for name in ASKED}
+        def with_request(**options: Any) -> Any:
+            given = {name: options.pop(name, None) for name in REQUEST_OPTIONS}
             depth = _depth({name: bool(options.pop(name, False)) for name in DEPTHS})
             request = _request(level, depth=depth, **{**given, "expectations": merged(given["expectations"] or ())})
             click.get_current_context().obj.set(request.timeout_seconds)
             return command(request=request, **options)
 
         for option in reversed((*_OPTIONS, _EXPECT) if expect else _OPTIONS):
-            asked = option(asked)
-        return asked
+            with_request = option(with_request)
+        return with_request
 
     return decorate
 
@@ -126,14 +126,14 @@ def _request(
     no_smoke: bool,
     timeout: float | None,
     strategies: tuple[str, ...],
-    **asked: Any,
+    **options: Any,
 ) -> Request:
     if strategies and (no_smoke or depth == "quick"):
-        # What is typed wins over what is configured; of two that are typed, neither.
+        # Options on the command line win over settings; two that contradict are an error.
         if not typed("strategies"):
             strategies = ()
         elif (no_smoke and typed("no_smoke")) or (depth == "quick" and typed("quick")):
-            raise click.UsageError("--strategy asks for training, which --quick and --no-smoke leave out")
+            raise click.UsageError("--strategy requires training, which --quick and --no-smoke disable")
         else:
             no_smoke, depth = False, None if depth == "quick" else depth
     level = default if depth is None else Level[depth.upper()]
@@ -142,12 +142,12 @@ def _request(
         smoke=not no_smoke,
         timeout_seconds=TIMEOUT_SECONDS[level] if timeout is None else timeout,
         strategies=strategies,
-        **asked,
+        **options,
     )
 
 
 def merged(expectations: Sequence[Expectations]) -> Expectations | None:
-    """Everything that several files expect together.
+    """Merge the expectations of several files.
 
     Raises:
         click.UsageError: two of them contradict each other.
@@ -159,20 +159,20 @@ def merged(expectations: Sequence[Expectations]) -> Expectations | None:
     try:
         return functools.reduce(merge, expectations)
     except Contradiction as error:
-        raise click.UsageError(f"two files of --expect contradict each other: {error}") from None
+        raise click.UsageError(f"two --expect files contradict each other: {error}") from None
 
 
 def _depth(flags: dict[str, bool]) -> str | None:
-    """The depth that was asked for; what is typed wins over what is configured."""
+    """Return the requested depth; the command line wins over settings."""
     wanted = [name for name, flag in flags.items() if flag]
-    asked = [name for name in wanted if typed(name)]
-    if len(asked) > 1:
-        raise click.UsageError(f"{' and '.join(f'--{name}' for name in asked)} ask for different depths; give one")
-    return next(iter(asked or wanted), None)
+    explicit = [name for name in wanted if typed(name)]
+    if len(explicit) > 1:
+        raise click.UsageError(f"{' and '.join(f'--{name}' for name in explicit)} select different depths; give one")
+    return next(iter(explicit or wanted), None)
 
 
 def typed(*names: str) -> bool:
-    """Whether one of these options stands on the command line."""
+    """Whether one of these options is given on the command line."""
     context = click.get_current_context()
     return any(context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in names)
 
@@ -183,13 +183,13 @@ def diagnose_here(
     env: Mapping[str, str] | None = None,
     write_partial: Callable[[Report], Iterable[Write]] = lambda partial: (),
 ) -> Report:
-    """Look at this machine.
+    """Examine this machine.
 
     Args:
-        request: what is asked.
-        limit: the command's.
-        env: the environment to look at, if not this process' own.
-        write_partial: writes the partial report, if the command is ended at its limit.
+        request: what the user asked for.
+        limit: the command's time limit.
+        env: the environment to examine; None: this process' own.
+        write_partial: writes the partial report if the command reaches its time limit.
     """
     from gpucheck.core.engine.pipeline import diagnose
 
@@ -204,10 +204,10 @@ def diagnose_here(
 
 @contextlib.contextmanager
 def this_machine(request: Request, started: float, env: Mapping[str, str] | None = None) -> Iterator[Host]:
-    """The host of this machine, closed when the command has looked.
+    """Open this machine as a ``Host``; it is closed on exit.
 
     Raises:
-        click.UsageError: the interpreter to examine does not answer.
+        click.UsageError: the interpreter to examine did not respond.
     """
     from gpucheck.core.host import orphans
     from gpucheck.core.host.local import LocalHost
@@ -217,24 +217,24 @@ def this_machine(request: Request, started: float, env: Mapping[str, str] | None
     with LocalHost(request, env=env, started=started) as host:
         if request.python is not None:
             if click.get_current_context().get_parameter_source("python") is ParameterSource.DEFAULT:
-                examined.tell(request.python)
+                examined.report(request.python)
             problem = _problem(host)
             if problem is not None:
-                raise click.UsageError(f"{request.python} did not answer as a Python interpreter: {problem}")
+                raise click.UsageError(f"{request.python} did not respond as a Python interpreter: {problem}")
         yield host
 
 
 def _problem(host: Host) -> str | None:
-    """Why the examined interpreter gives no account of itself; None if it does."""
+    """Return why the examined interpreter could not be described; None if it could."""
     try:
-        answer = within(host.remaining(), host.interpreter)
-    except NoAnswer as error:
+        answer = with_timeout(host.remaining(), host.interpreter)
+    except NoResponse as error:
         return error.strerror
     return answer if isinstance(answer, str) else None
 
 
 def _show_placement(host: Host) -> None:
-    """TensorFlow's own lines, as it wrote them; of very many, the first and the last, and how much is missing."""
+    """Print TensorFlow's own lines unchanged; of very many, the first and last, and how much is left out."""
     from gpucheck.core.processes.frameworks import tensorflow_children
 
     for name, child in tensorflow_children(host):

@@ -1,4 +1,4 @@
-"""Between a rendered text and the user: the look of standard output, the output file, the progress line."""
+"""Output to the user: standard output and its properties, the output file, the progress line."""
 
 import contextlib
 import os
@@ -15,8 +15,8 @@ from gpucheck.core.system.write import OutputFile, write
 UNWRITTEN = 3  # ExitCode.UNKNOWN; `--version` does without the model
 
 
-def look(color: str, stream: TextIO | None = None) -> dict[str, Any]:
-    """Width, colour and character set for standard output, or another stream."""
+def display_options(color: str, stream: TextIO | None = None) -> dict[str, Any]:
+    """Return ``width`` in columns, ``color`` and ``ascii`` for standard output, or another stream."""
     stream = stream or sys.stdout
     tty = stream is not None and stream.isatty()  # None: it was closed
     wanted = color == "always" or (
@@ -28,19 +28,19 @@ def look(color: str, stream: TextIO | None = None) -> dict[str, Any]:
 
 
 def say(text: str, *, nl: bool = True, color: bool | None = None) -> None:
-    """A line on standard error, if anybody can read it."""
+    """Print a line on standard error, if it is open."""
     if sys.stderr is not None:  # None: it was closed
         with contextlib.suppress(OSError, ValueError):
             click.echo(text, err=True, nl=nl, color=color)
 
 
 def show(text: str, exit_code: int = 0, unwritable: int = UNWRITTEN) -> None:
-    """Print a text.
+    """Print a text on standard output.
 
     Args:
         text: what to print.
-        exit_code: of the command; a reader that has gone is told on standard error and does not change it.
-        unwritable: the exit code where standard output can't be written to, as on a full disk.
+        exit_code: of the command; used if the reader closed the pipe, which is reported on standard error.
+        unwritable: the exit code if standard output can't be written to, as on a full disk.
     """
     time_limit.lock()
     try:
@@ -55,13 +55,13 @@ def show(text: str, exit_code: int = 0, unwritable: int = UNWRITTEN) -> None:
 
 @contextlib.contextmanager
 def output(path: str | None, until: float, *, in_place: bool = False, exit_code: int = UNWRITTEN) -> Iterator[OutputFile | None]:
-    """The output file, opened before the run: an unwritable place is known at once, a half-written file never seen.
+    """Open the output file before the run, so that an unwritable path fails at once; it is never left half-written.
 
     Args:
-        path: where to; None and "-" are standard output.
-        until: as for OutputFile, the end of the run.
-        in_place: as for OutputFile.
-        exit_code: for a disk that is full after the run.
+        path: of the file; None and "-" are standard output.
+        until: the end of the run, see OutputFile.
+        in_place: see OutputFile.
+        exit_code: if the disk is full after the run.
 
     Raises:
         click.UsageError: it can't be written.
@@ -70,7 +70,7 @@ def output(path: str | None, until: float, *, in_place: bool = False, exit_code:
         yield None
         return
     if path == "":
-        raise click.UsageError(f"{path!r} names no file")
+        raise click.UsageError(f"{path!r} is not a file name")
     try:
         file = OutputFile(path, in_place, until)
     except (OSError, ValueError) as error:  # ValueError: a null byte
@@ -87,10 +87,10 @@ def output(path: str | None, until: float, *, in_place: bool = False, exit_code:
 
 
 def standard_input(what: str) -> None:
-    """Refuse to read from a standard input that was closed.
+    """Check that standard input is open if it is to be read.
 
     Raises:
-        click.UsageError: it was, and ``what`` is "-".
+        click.UsageError: ``what`` is "-", and standard input is closed.
     """
     if what == "-" and sys.stdin is None:
         raise click.UsageError("standard input is closed, so nothing can be read from it")
@@ -98,7 +98,7 @@ def standard_input(what: str) -> None:
 
 @contextlib.contextmanager
 def progress_line(host: Any) -> Iterator[Callable[[list[str]], None] | None]:
-    """What to call while waiting; None where standard error is no terminal. The line is gone at the end, whatever that is."""
+    """Yield a function to call while waiting; None if standard error is not a terminal. The line is removed on exit."""
     if sys.stderr is None or not sys.stderr.isatty():  # None: a service manager closed it
         yield None
         return
@@ -113,7 +113,7 @@ def progress_line(host: Any) -> Iterator[Callable[[list[str]], None] | None]:
 
 @contextlib.contextmanager
 def progress_text() -> Iterator[Callable[[str], None] | None]:
-    """What to call with one line that replaces the last; None where standard error is no terminal. It is gone at the end."""
+    """Yield a function that replaces the line; None if standard error is not a terminal. The line is removed on exit."""
     if sys.stderr is None or not sys.stderr.isatty():  # None: a service manager closed it
         yield None
         return
@@ -128,7 +128,7 @@ def progress_text() -> Iterator[Callable[[str], None] | None]:
 
 
 def _columns() -> int:
-    """Of the terminal at standard error; standard output may be a file."""
+    """Return the columns of the terminal at standard error, because standard output may be a file."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or 80
     except (OSError, ValueError, AttributeError):

@@ -1,4 +1,4 @@
-"""Settings that need not be typed: ``[tool.gpucheck]`` of the nearest pyproject.toml, and GPUCHECK_* variables."""
+"""Settings from ``[tool.gpucheck]`` of the nearest pyproject.toml, and from GPUCHECK_* variables."""
 
 import contextlib
 import os
@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gpucheck.core.system.bounded import NoAnswer, within
+from gpucheck.core.system.bounded import NoResponse, with_timeout
 from gpucheck.core.system.ownership import why_untrusted
 from gpucheck.core.system.read import Refused, read
 
 PREFIX = "GPUCHECK_"
-EXPECTATIONS = "expectations"  # the table of an expectations file, in pyproject.toml
-# Name in pyproject.toml (the option without its dashes; as a variable GPUCHECK_ALLOW_CPU) -> what it is.
+EXPECTATIONS = "expectations"  # table in pyproject.toml with the content of an expectations file
+# Name in pyproject.toml (the option without its dashes; as a variable GPUCHECK_ALLOW_CPU) -> type.
 KEYS = {
     "level": "text",  # "quick", "default" or "full": --quick, neither, --full
     "allow-cpu": "flag",
@@ -32,21 +32,21 @@ KEYS = {
 }
 WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 PYPROJECT_BYTES_MAX = 1 << 22
-SEARCH_SECONDS = 2.0  # for what nobody named
-_TABLE = rb"""(?m)tool["']?\s*\.\s*["']?gpucheck|^\s*\[?\s*["']?tool["']?\s*[]=]"""  # may hold settings of ours
+SEARCH_SECONDS = 2.0  # for a file that the user did not name
+_TABLE = rb"""(?m)tool["']?\s*\.\s*["']?gpucheck|^\s*\[?\s*["']?tool["']?\s*[]=]"""  # may contain our settings
 
 
 class Setting(NamedTuple):
-    """A value and where it stands: "GPUCHECK_TIMEOUT", "/home/user/project/pyproject.toml:12"."""
+    """A value and its source: "GPUCHECK_TIMEOUT", "/home/user/project/pyproject.toml:12"."""
 
     value: Any
     source: str
 
 
 class Settings(NamedTuple):
-    """The settings by their names.
+    """The settings by name.
 
-    ``unknown`` are variables of our prefix that mean nothing to us; ``ignored`` are files that others can have written, each
+    ``unknown``: variables with our prefix that are not settings. ``ignored``: files that other users may have written, each
     with the reason: "/tmp/pyproject.toml: it belongs to user 1001".
     """
 
@@ -56,7 +56,7 @@ class Settings(NamedTuple):
 
 
 class Document(msgspec.Struct, frozen=True):
-    """A pyproject.toml with settings of ours, not parsed yet."""
+    """A pyproject.toml that contains our settings, not parsed yet."""
 
     path: str
     data: bytes
@@ -67,19 +67,19 @@ def collect(env: Mapping[str, str], folder: str) -> Settings:
 
     Args:
         env: the environment.
-        folder: where the search for pyproject.toml begins, upwards.
+        folder: where the upward search for pyproject.toml starts.
 
     Raises:
-        gpucheck.core.expectations.toml.Problem: an unknown key, a wrong type, a later format; with the place.
+        gpucheck.core.expectations.toml.Problem: an unknown key, a wrong type, a later format; with the location.
     """
     names = [name for name in env if name.startswith(PREFIX) and env[name] != ""]
     try:
-        document, ignored = within(SEARCH_SECONDS, pyproject, folder)
-    except NoAnswer as error:
+        document, ignored = with_timeout(SEARCH_SECONDS, pyproject, folder)
+    except NoResponse as error:
         document, ignored = None, (f"{os.path.join(folder, 'pyproject.toml')}: {error.strerror}",)
     values = {} if document is None else _of_pyproject(document.path, document.data)
     keys_by_variable = {PREFIX + key.upper().replace("-", "_"): key for key in KEYS}
-    # Others are not refused: Kubernetes sets GPUCHECK_PORT and the like where a service has our name.
+    # Unknown variables are not an error: Kubernetes sets GPUCHECK_PORT and the like for a service named gpucheck.
     for name in names:
         if name in keys_by_variable:
             values[keys_by_variable[name]] = Setting(_of_variable(name, env[name], KEYS[keys_by_variable[name]]), name)
@@ -89,32 +89,32 @@ def collect(env: Mapping[str, str], folder: str) -> Settings:
 
 
 def exit_style(env: Mapping[str, str], folder: str) -> str | None:
-    """What is configured as exit style, however wrong the rest of the settings is; None: nothing, or it can't be read."""
+    """Return the configured exit style even if other settings are invalid; None: not set, or unreadable."""
     from gpucheck.core.expectations import toml
 
     if env.get(f"{PREFIX}EXIT_STYLE"):
         return env[f"{PREFIX}EXIT_STYLE"]
     try:
-        document, _ = within(SEARCH_SECONDS, pyproject, folder)
+        document, _ = with_timeout(SEARCH_SECONDS, pyproject, folder)
         table: Any = {} if document is None else toml.load(document.data.decode(), document.path)
         for name in ("tool", "gpucheck"):
             table = table[name]
         style = table.get("exit-style", table.get("exit_style"))
-    except (NoAnswer, ValueError, KeyError, TypeError, AttributeError):
+    except (NoResponse, ValueError, KeyError, TypeError, AttributeError):
         return None
     return style if isinstance(style, str) else None
 
 
 def pyproject(folder: str) -> tuple[Document | None, tuple[str, ...]]:
-    """The nearest pyproject.toml upwards, if it has settings of ours, and the nearer ones that others can have written.
+    """Find the nearest pyproject.toml, upwards; None if it has no settings of ours. Also return the ignored files.
 
-    It is not parsed to see whether it has settings. One that others can have written counts as absent.
+    The file is searched for our table, not parsed. A file that other users may have written is ignored.
     """
     ignored: list[str] = []
     while True:
         path = os.path.join(folder, "pyproject.toml")
         with contextlib.suppress(OSError, Refused):
-            reason = why_untrusted(path)  # asked first: what only we can write does not change afterwards
+            reason = why_untrusted(path)  # checked before reading: a file that only we can write does not change in between
             data = read(path, PYPROJECT_BYTES_MAX)
             ours = b"gpucheck" in data and re.search(_TABLE, data) is not None
             if reason is None:
@@ -155,7 +155,7 @@ def _of_pyproject(path: str, data: bytes) -> dict[str, Setting]:
             similar = did_you_mean(key, [*KEYS, EXPECTATIONS])
             raise toml.Problem(f"{source}: tool.gpucheck.{name}: unknown key{similar}")
     if "expect" in values and EXPECTATIONS in values:
-        raise toml.Problem(f"{values['expect'].source}: expect: the table tool.gpucheck.expectations says the same; keep one")
+        raise toml.Problem(f"{values['expect'].source}: expect: conflicts with the table tool.gpucheck.expectations; keep one")
     return values
 
 
@@ -170,7 +170,9 @@ def _typed(value: Any, kind: str, folder: str, place: str) -> Any:
         return value
     if kind == "path" and isinstance(value, str):
         beside = os.path.join(folder, os.path.expanduser(value))
-        return beside if "/" in value or os.sep in value or os.path.exists(beside) else value  # a bare program is on PATH
+        return (
+            beside if "/" in value or os.sep in value or os.path.exists(beside) else value
+        )  # a program name without a path is searched on PATH
     if kind == "list":
         items = [value] if isinstance(value, str) else value
         if isinstance(items, list) and all(isinstance(item, str) for item in items):

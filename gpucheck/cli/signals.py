@@ -1,4 +1,4 @@
-"""Signals that end the command, from its first moment on: what it began is swept, and the exit code is the one a shell gives."""
+"""Handle the signals that end the command, from its start: unfinished work is removed, the exit code is 128 + the signal."""
 
 import contextlib
 import signal
@@ -7,19 +7,19 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl-C, a supervisor, a terminal or a connection that is gone
-PAIR_SECONDS = 2.0  # they come in pairs: systemd sends SIGHUP after SIGTERM, people press Ctrl-C twice
+NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl-C, a supervisor, a closed terminal or connection
+PAIR_SECONDS = 2.0  # signals come in pairs: systemd sends SIGHUP after SIGTERM, people press Ctrl-C twice
 AGAIN_SECONDS = 0.01
-_left = [float("-inf")]  # when the last one was heeded
+_left = [float("-inf")]  # when a signal was last handled
 _ignored = [0]  # the signal whose exception Python ignored
 
 
 class Ended(SystemExit):
-    """A signal ends the command."""
+    """A signal ended the command."""
 
 
 def catch() -> None:
-    """Leave by SystemExit on each of them, except those that are ignored, as nohup(1) does it. For the main thread."""
+    """Raise SystemExit on each signal, except the ones that nohup(1) or the like ignores. Call in the main thread."""
     for number in _numbers():
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _leave)
@@ -28,21 +28,21 @@ def catch() -> None:
 
 
 def release() -> None:
-    """Handle them as a program that has just been started does."""
+    """Restore the default handlers of a new program."""
     for number in _numbers():
         if callable(signal.getsignal(number)):
             signal.signal(number, signal.SIG_DFL)
     if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, 0.0)  # execve(2) would hand it on
+        signal.setitimer(signal.ITIMER_REAL, 0.0)  # execve(2) would keep it
         if callable(signal.getsignal(signal.SIGALRM)):
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Inside, Ctrl-C raises KeyboardInterrupt, for a job that keeps what is done by then."""
+    """Raise KeyboardInterrupt on Ctrl-C inside, for a job that keeps its partial result."""
     before = signal.getsignal(signal.SIGINT)
-    if before is not _leave:  # ignored, or not ours
+    if before is not _leave:  # ignored, or another handler
         yield
         return
     signal.signal(signal.SIGINT, _interrupt)
@@ -53,8 +53,8 @@ def interruptible() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def held_off() -> Iterator[None]:
-    """Inside, none of them is heeded: what is swept is swept to its end. For the main thread."""
+def uninterruptible() -> Iterator[None]:
+    """Ignore the signals inside, so that clean-up completes. Call in the main thread."""
     before = {number: signal.getsignal(number) for number in _numbers()}
     for number in before:
         signal.signal(number, signal.SIG_IGN)
@@ -80,7 +80,7 @@ def _interrupt(number: int, frame: Any) -> None:
 
 
 def _first() -> bool:
-    """Whether a signal is heeded: the second of a pair must cut short neither the sweeping nor the report of what is done."""
+    """Whether to handle a signal: the second of a pair must not interrupt the clean-up or the partial report."""
     now = time.monotonic()
     if now - _left[0] < PAIR_SECONDS:
         return False
@@ -89,7 +89,7 @@ def _first() -> bool:
 
 
 def _raise_again(unraisable: Any) -> None:
-    """Python can't raise from a finalizer or a weak reference's callback, as imports have: what came there comes again."""
+    """Send a signal again whose exception Python ignored, in a finalizer or a weak reference's callback (as imports have)."""
     problem = unraisable.exc_value
     if not isinstance(problem, (Ended, KeyboardInterrupt)):
         sys.__unraisablehook__(unraisable)

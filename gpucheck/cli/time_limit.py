@@ -1,7 +1,4 @@
-"""The time limit of a command. A thread that does nothing else ends the process when its time is over, whatever it waits for.
-
-It starts before the rest is imported, so little is imported here.
-"""
+"""The time limit of a command: a dedicated thread ends the process at the limit, even if other threads hang."""
 
 from __future__ import annotations
 
@@ -31,44 +28,44 @@ _enforced: list[TimeLimit] = []  # the one limit that ends this process
 
 
 class TimeLimit:
-    """When a command must end, and what is written if it has not ended by then. Times are as ``time.monotonic()`` counts."""
+    """When a command must end, and what it writes if it does not end in time. Times are in ``time.monotonic()`` seconds."""
 
     def __init__(self, started: float) -> None:
-        """Begin without a limit; ``started`` is the command's start."""
+        """Start without a limit; ``started`` is when the command started."""
         self.started = started
         self.end = float("inf")
-        self.exit_code = 3  # of a command that is ended: no verdict could be reached
+        self.exit_code = 3  # at the limit: no verdict could be reached
         self._grace_seconds = GRACE_SECONDS
         self._changed = threading.Condition()
         self._prepare: Callable[[], Iterable[Write]] | None = None
 
     @property
     def reading_end(self) -> float:
-        """When a command that only reads must have read: a little before its end."""
+        """When a command that only reads must stop reading: a little before its end."""
         return self.end - min(RESERVE_SECONDS, (self.end - self.started) / 4)
 
     def enforce(self) -> None:
-        """Start the thread. Only the command's own process does, because the thread ends the process."""
-        with contextlib.suppress(RuntimeError):  # a limit allows no thread
+        """Start the thread; only for a process of the command's own, because the thread ends it."""
+        with contextlib.suppress(RuntimeError):  # a resource limit forbids threads
             threading.Thread(target=self._watch, name="time limit", daemon=True).start()
             _enforced.append(self)
 
     def set(self, seconds: float, grace_seconds: float = 0.0) -> None:
-        """Set the end to so many seconds after the command's start.
+        """Set the end, in seconds after the command's start.
 
         Args:
-            seconds: after them no file is waited for; ``GRACE_SECONDS`` later the command is ended.
-            grace_seconds: how much later, in addition.
+            seconds: until the command stops waiting for files; ``GRACE_SECONDS`` later the process is ended.
+            grace_seconds: added to ``GRACE_SECONDS``.
         """
         self.set_end(self.started + seconds, grace_seconds)
 
     def restart(self, seconds: float) -> None:
-        """Count from now on, for another part of the command."""
+        """Restart the clock, for another part of the command."""
         self.started = time.monotonic()
         self.set(seconds)
 
     def set_end(self, end: float, grace_seconds: float = 0.0) -> None:
-        """Set the end as a point in time; the arguments are as for ``set``."""
+        """Set the end as a point in time; see ``set``."""
         with self._changed:
             self.end, self._grace_seconds = end, GRACE_SECONDS + grace_seconds
             self._changed.notify()
@@ -76,11 +73,11 @@ class TimeLimit:
             bounded.end_at(end)
 
     def write_partial(self, progress: Progress[Result], writes: Callable[[Result], Iterable[Write]]) -> None:
-        """Set what a command that is ended writes of its partial result.
+        """Set how the partial result is written if the command reaches the limit.
 
         Args:
             progress: of the run.
-            writes: renders a partial result; each of what it returns writes one output. Both run in threads, and may hang.
+            writes: renders a partial result; each function it returns writes one output. All run in threads, and may hang.
         """
 
         def prepare() -> Iterable[Write]:
@@ -91,10 +88,10 @@ class TimeLimit:
 
     def _watch(self) -> None:
         prepared_for, writes = None, list[Write]()
-        while prepared_for != self.end:  # which may be moved, for another check
+        while prepared_for != self.end:  # the end may be moved, for another check
             self._wait(PREPARE_SECONDS)
             prepared_for, writes = self.end, []
-            with contextlib.suppress(RuntimeError):  # a limit allows no thread
+            with contextlib.suppress(RuntimeError):  # a resource limit forbids threads
                 threading.Thread(target=self._render, args=(writes,), daemon=True).start()
             self._wait(0.0)
         until = time.monotonic() + SWEEP_SECONDS
@@ -103,25 +100,25 @@ class TimeLimit:
             for thread in threads[:-1]:
                 thread.start()
             _join(threads[: len(writes)], until - SWEEP_SECONDS + WRITE_SECONDS)
-            threads[-1].start()  # a temporary file that is left by now was not completed
+            threads[-1].start()  # after the writes: a temporary file that still exists is incomplete
             _join(threads, until)
         os._exit(self.exit_code)
 
     def _wait(self, before: float) -> None:
-        """Until so many seconds before the process is ended, wherever that is by then."""
+        """Wait until ``before`` seconds before the process is ended, even if the end is moved."""
         with self._changed:
             while (left := self.end + self._grace_seconds - before - time.monotonic()) > 0:
                 self._changed.wait(min(left, threading.TIMEOUT_MAX))
 
     def _render(self, writes: list[Write]) -> None:
-        with contextlib.suppress(Exception):  # whatever keeps the command from its report
+        with contextlib.suppress(Exception):  # the cause of the hang may raise here
             if self._prepare is not None:
                 for write in self._prepare():
                     writes.append(write)
 
 
 def enforced() -> TimeLimit | None:
-    """The limit that ends this process; None where the process is not the command's own."""
+    """Return the limit that ends this process; None if the process is not the command's own."""
     return _enforced[0] if _enforced else None
 
 
@@ -146,7 +143,7 @@ def _quietly(write: Write) -> Callable[[], None]:
 
 def _say() -> None:
     with contextlib.suppress(OSError, ValueError, AttributeError):  # a closed stream is None
-        os.write(sys.stderr.fileno(), b"gpucheck: ended at its time limit: something that it waits for does not answer\n")
+        os.write(sys.stderr.fileno(), b"gpucheck: ended at its time limit: a file system or driver did not respond\n")
 
 
 def _close() -> None:

@@ -80,7 +80,10 @@ def test_the_picture_is_drawn_where_nobody_gets_the_report(tmp_path, redirection
 @needs_matplotlib
 def test_a_report_that_cannot_be_written_is_shown(tmp_path):
     done = measured(tmp_path, "", "--output", "/dev/full", "--plot", "a.svg")
-    assert (done.returncode, done.stderr) == (3, f"gpucheck: cannot write /dev/full: {FULL}; standard output gets it instead\n")
+    assert (done.returncode, done.stderr) == (
+        3,
+        f"gpucheck: cannot write /dev/full: {FULL}; writing to standard output instead\n",
+    )
     assert len(json.loads(done.stdout)["measurements"]) == 4
     assert b"<svg" in (tmp_path / "a.svg").read_bytes()
 
@@ -95,5 +98,5 @@ def test_the_report_is_there_where_the_picture_cannot_be_written(tmp_path, outpu
     report = (tmp_path / output).read_text() if output == "b.json" else done.stdout
     assert len(json.loads(report)["measurements"]) == 4
     assert done.returncode == 3
-    told = ["gpucheck: cannot write gone/b.json: No such file or directory; standard output gets it instead"]
+    told = ["gpucheck: cannot write gone/b.json: No such file or directory; writing to standard output instead"]
     assert done.stderr.splitlines() == [*told * (output == "gone/b.json"), f"gpucheck: cannot write a.svg: {FULL}"]

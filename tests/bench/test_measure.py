@@ -126,7 +126,7 @@ def test_the_time_limit_may_fall_into_a_later_process():
     got = measured(Turns(first, FakeChild(how="timed out", stage="import")), Ask(allow_cpu=True))
     assert got.ended == "timed out"
     assert [(one.status, one.reason) for one in got.measurements] == [("measured", None), ("not-measured", "out of time")]
-    assert not any("did not come up" in note for note in got.notes)
+    assert not any("did not start" in note for note in got.notes)
 
 
 def test_a_later_process_that_does_not_come_up_is_a_note():
@@ -134,7 +134,7 @@ def test_a_later_process_that_does_not_come_up_is_a_note():
     got = measured(Turns(first, FakeChild(how="killed by SIGILL", stage="import")), Ask(allow_cpu=True))
     assert got.ended == "finished"
     assert [(one.status, one.reason) for one in got.measurements] == [("measured", None), ("not-measured", "not reached")]
-    assert got.notes[-1] == "TensorFlow did not come up: the process was killed by SIGILL, stage: import"
+    assert got.notes[-1] == "TensorFlow did not start: the process was killed by SIGILL, stage: import"
 
 
 def test_ctrl_c_keeps_what_was_measured():
@@ -187,7 +187,7 @@ def test_refused(messages, code, words):
 
 
 def test_a_first_process_out_of_time_says_why_nothing_was_measured():
-    with pytest.raises(plan.Refused, match=r"did not come up: out of time \(--timeout 120\), stage: import$") as refused:
+    with pytest.raises(plan.Refused, match=r"did not start: out of time \(--timeout 120\), stage: import$") as refused:
         measured(Turns(FakeChild(how="timed out", stage="import")))
     assert refused.value.exit_code == 3
 

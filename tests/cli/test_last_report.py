@@ -14,7 +14,7 @@ from gpucheck.cli.formats import FORMATS
 ROOT = pathlib.Path(__file__).parents[2]
 # Where the run stands for ever, once; the thread that ends the command comes by a second time.
 STANDS = program("last_report_stands.py")
-ENDED = "gpucheck: ended at its time limit: something that it waits for does not answer\n"
+ENDED = "gpucheck: ended at its time limit: a file system or driver did not respond\n"
 QUICK = ("--quick", "--allow-cpu", "--timeout", "4")
 JUDGING = "gpucheck.core.engine.pipeline.decide"
 PLACES = {
@@ -78,7 +78,7 @@ def test_every_command_that_looks(tmp_path):
     out, err = ended(JUDGING, "once", "snapshot", "-", *QUICK)
     assert (out, "nothing was written" in err) == ("", True)
     _, err = ended(JUDGING, "once", "env", "--timeout", "4")
-    assert "no variable repairs this" in err
+    assert "no environment variable fixes this" in err
     (tmp_path / "good.toml").write_text("schema_version = 1\n[gpu]\ncount = 8\n")
     out, _ = ended(JUDGING, "once", "compare", tmp_path / "good.toml", *QUICK, "--format", "json")
     assert json.loads(out)

@@ -74,7 +74,7 @@ def test_more_than_the_limit_is_refused_however_well_it_was_packed():
 def test_a_damaged_or_cut_archive_is_refused(form):
     whole = PACKED[form](os.urandom(5000).hex().encode())
     for data in (whole[: len(whole) // 2], whole[:40] + b"\xff\x00\xff\x00" * 30 + whole[160:]):
-        with pytest.raises(Refused, match=r"^cannot read train\.log: its \w+ data are damaged or cut short"):
+        with pytest.raises(Refused, match=r"^cannot read train\.log: its \w+ data is damaged or truncated"):
             lines(data)
 
 
@@ -125,7 +125,7 @@ def test_text_in_an_unusual_form_is_still_read(data):
 def test_of_standard_input_the_hint_leaves_the_file_to_be_named():
     code, out, problem = explain("-", given=gzip.compress(LOG.encode())[:40])
     assert (code, out) == (2, "")
-    assert "cannot read standard input: its gzip data are damaged" in problem
+    assert "cannot read standard input: its gzip data is damaged" in problem
     assert "zcat FILE | gpucheck explain -" in problem
 
 

@@ -89,12 +89,12 @@ def test_tensorflow_is_imported_under_the_limits_that_were_given(tmp_path):
 
 
 def test_only_a_want_of_open_files_is_called_one():
-    assert ulimits.shortage(OSError(24, "Too many open files")).startswith("no verdict: ")
-    assert ulimits.shortage(OSError(2, "No such file")) is None
-    assert ulimits.shortage(ValueError("24")) is None
+    assert ulimits.explain(OSError(24, "Too many open files")).startswith("no verdict: ")
+    assert ulimits.explain(OSError(2, "No such file")) is None
+    assert ulimits.explain(ValueError("24")) is None
 
 
 def test_limits_as_they_were_given():
-    assert ulimits.given() is None  # only the command line raises them
+    assert ulimits.original_open_files() is None  # only the command line raises them
     assert ulimits.soft("NOFILE") == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     assert ulimits.soft("NO_SUCH_LIMIT") is None

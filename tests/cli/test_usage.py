@@ -30,7 +30,7 @@ def test_a_benchmark_whose_time_is_too_short_says_so(tmp_path):
     (tmp_path / "tensorflow/__init__.py").write_text("import time; time.sleep(600)")
     done = gpucheck("bench", "--allow-cpu", "--timeout", "3", env={"PYTHONPATH": f"{tmp_path}:{ROOT}"})
     assert done.returncode == 3
-    assert "TensorFlow did not come up: out of time (--timeout 3)" in done.stderr
+    assert "TensorFlow did not start: out of time (--timeout 3)" in done.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")

@@ -102,7 +102,7 @@ def test_names_of_any_kind_read_back():
 def test_a_version_that_no_specifier_can_name_is_left_out():
     text = written("h200", {"keras.version": None, "packages.keras.version": "from git"})
     assert read.parse(text, "x").versions.keras is None
-    assert "# keras: nothing was seen" in text
+    assert "# keras: unknown" in text
 
 
 def test_a_quick_look_says_that_nothing_was_trained():

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from gpucheck.core.system.bounded import all_within
+from gpucheck.core.system.bounded import with_deadline
 
 
 @pytest.fixture
@@ -18,8 +18,8 @@ def never():
 
 
 def test_all_items_are_answered_for():
-    assert all_within(math.inf, str.upper, ["a", "b", "a"]) == {"a": "A", "b": "B"}
-    assert all_within(math.inf, str.upper, []) == {}
+    assert with_deadline(math.inf, str.upper, ["a", "b", "a"]) == {"a": "A", "b": "B"}
+    assert with_deadline(math.inf, str.upper, []) == {}
 
 
 @pytest.mark.parametrize("hung", ["a", "b", "ad", "abcd"])
@@ -29,9 +29,9 @@ def test_an_item_that_is_never_answered_for_is_left_out(never, hung):
             never.wait()
         return item.upper()
 
-    assert all_within(time.monotonic() + 3, work, "abcd") == {item: item.upper() for item in "abcd" if item not in hung}
+    assert with_deadline(time.monotonic() + 3, work, "abcd") == {item: item.upper() for item in "abcd" if item not in hung}
 
 
 def test_what_the_work_raises_is_raised():
     with pytest.raises(ZeroDivisionError):
-        all_within(math.inf, lambda item: 1 / item, [1, 0])
+        with_deadline(math.inf, lambda item: 1 / item, [1, 0])

@@ -51,7 +51,7 @@ NAMED = {
 def test_a_named_file_that_does_not_answer_is_wrong_usage(hung, args):
     done = gpucheck(*(arg.format(hung) for arg in args))
     assert (done.returncode, done.stdout) == (2, "")
-    assert "its file system does not answer" in done.stderr
+    assert "its file system did not respond" in done.stderr
     assert hung in done.stderr
 
 
@@ -102,13 +102,13 @@ def test_a_folder_of_the_path_that_does_not_answer(hung):
     assert done.returncode == 3, done.stderr
     assert done.stdout
     done = gpucheck("run", "--timeout", str(LIMIT), "--", "true", PATH=path)
-    assert (done.returncode, done.stderr) == (126, "gpucheck: true: its file system does not answer\n")
+    assert (done.returncode, done.stderr) == (126, "gpucheck: true: its file system did not respond\n")
 
 
 def test_pythons_that_do_not_answer_are_named_and_the_others_answered_for(hung):
     done = gpucheck("setup", "--timeout", str(LIMIT), PYENV_ROOT=hung)
     assert done.returncode == 0, done.stderr
-    assert f"not looked into, because its file system does not answer: {hung}" in " ".join(done.stdout.split())
+    assert f"not looked into, because its file system did not respond: {hung}" in " ".join(done.stdout.split())
 
 
 def test_a_cache_that_does_not_answer_is_none(hung):
@@ -128,4 +128,4 @@ def test_a_standard_output_that_nobody_reads_ends_the_command_at_its_limit(tmp_p
     os.close(reader)
     os.close(writer)
     assert done.returncode == 3
-    assert done.stderr == "gpucheck: ended at its time limit: something that it waits for does not answer\n"
+    assert done.stderr == "gpucheck: ended at its time limit: a file system or driver did not respond\n"

@@ -17,7 +17,7 @@ def test_a_file_is_read_whole(tmp_path):
 
 def test_a_file_beyond_the_limit_is_refused_and_never_cut(tmp_path):
     (tmp_path / "a").write_bytes(b"x" * (2 << 20))
-    with pytest.raises(Refused, match=r"^cannot read .*/a: larger than 1 MiB, which is no file of this kind$"):
+    with pytest.raises(Refused, match=r"^cannot read .*/a: larger than 1 MiB, too large for a file of this kind$"):
         read(str(tmp_path / "a"), limit=1 << 20)
 
 

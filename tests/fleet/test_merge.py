@@ -111,7 +111,7 @@ def test_what_is_unusual_about_a_node_is_named(tmp_path):
 def test_at_the_time_limit_the_first_file_that_was_not_read_is_named(tmp_path, processes):
     place(tmp_path, "n1")
     (one,) = collect(files([str(tmp_path)]), NOW, processes, until=time.monotonic())
-    assert one == Unread(f"{tmp_path}/n1.json", "unreadable", f"{LATE}; what follows was not read")
+    assert one == Unread(f"{tmp_path}/n1.json", "unreadable", f"{LATE}; this and the following files were not read")
 
 
 def test_a_report_without_a_name_is_named_like_its_file(tmp_path):

@@ -127,13 +127,13 @@ def test_a_node_is_slow_where_even_its_best_link_is(links, slow):
 def test_what_was_not_tried_is_not_healthy(untried):
     fleet = trained([run("skipped", reason="Keras runs on jax here"), run("skipped", reason="Keras runs on jax here"), untried])
     assert (fleet.training.status, fleet.exit_code, len(fleet.training.faults)) == ("unknown", 3, 3)
-    assert re.search("worker 2 on n3: (Keras runs on jax|its report tells of no training together)", fleet.training.reason)
+    assert re.search("worker 2 on n3: (Keras runs on jax|its report has no training with other nodes)", fleet.training.reason)
 
 
 def test_one_node_is_no_cluster():
     fleet = with_training(Merge().fleet(1.0, None, {"n1": "drained"}), {}, {}, {"n1": "drained"})
     assert (fleet.training.status, fleet.exit_code) == ("unknown", 3)
-    assert "it takes two nodes" in terminal.render(fleet, width=100, color=False, ascii=True)
+    assert "two usable nodes are required" in terminal.render(fleet, width=100, color=False, ascii=True)
 
 
 SLOW = [(0, 1, 0.02), (0, 2, 0.09), (1, 2, 0.1)]
@@ -171,7 +171,7 @@ def test_junit_has_a_case_for_each_worker_and_blames_the_one_that_failed():
     told = cases(trained([run(links=SLOW)] * 3))
     assert told["training: worker 2 on n3"] == (
         "system-out",
-        "4.19 MB summed with another in 90 ms at best; its links are slow: 4.5 times the usual",
+        "4.19 MB all-reduced with another in 90 ms at best; its links are slow: 4.5 times the usual",
     )
     told = cases(trained([*KILLED, None], {"n3": "drained"}))
     assert told["training: worker 0 on n1"] == ("error", f"worker 1: {LOST}")

@@ -65,7 +65,7 @@ def test_another_interpreter_is_asked():
 
 def test_what_is_no_interpreter_says_so():
     with LocalHost(Request(python="/bin/true")) as opened:
-        assert opened.interpreter() == "ended without a word"
+        assert opened.interpreter() == "ended unexpectedly"
 
 
 def test_threads_share_one_child(host):
@@ -81,7 +81,7 @@ def test_threads_share_one_child(host):
 def test_no_child_starts_after_the_end():
     with LocalHost(Request()) as opened:
         pass
-    assert opened.child(InterpreterTask()).end().how == "not started: the run is over"
+    assert opened.child(InterpreterTask()).end().how == "not started: the run has ended"
 
 
 def test_the_report_keeps_its_share_of_the_time():

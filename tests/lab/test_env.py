@@ -96,7 +96,7 @@ def test_what_no_variable_repairs_is_said(bench):
     done = machine.run(machine.repaired())
     assert done.returncode == 1
     assert done.stdout.startswith("export LD_LIBRARY_PATH=")
-    assert done.stderr.startswith("gpucheck: still not well with that: cuda-libraries-missing: ")
+    assert done.stderr.startswith("gpucheck: still failing with these variables: cuda-libraries-missing: ")
     assert done.stderr.count("\n") == 1
 
 
@@ -146,11 +146,11 @@ def test_installed_it_comes_with_the_activation(bench):
     first = machine.run(f"{run} --install", CUDA_VISIBLE_DEVICES="-1")
     assert (first.returncode, first.stdout) == (0, "")
     assert first.stderr.splitlines() == [
-        "gpucheck: not made to last, it belongs to the job: CUDA_VISIBLE_DEVICES (it hides every GPU (-1))",
+        "gpucheck: not saved: specific to this job: CUDA_VISIBLE_DEVICES (it hides every GPU (-1))",
         f"gpucheck: written: {script}",
     ]
     written = script.read_bytes()
-    assert machine.run(f"{run} --install").stderr == "gpucheck: it stands there already\n"
+    assert machine.run(f"{run} --install").stderr == "gpucheck: already there\n"
     activated = f". '{script}' && {machine.check()}"
     done = machine.run(f"{activated} && {run} --install; deactivate; {machine.check()}")
     assert (done.returncode, done.stderr) == (1, "gpucheck: nothing more is needed; what was installed stays\n")

@@ -13,7 +13,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no exec"
 def test_a_failing_check_is_never_remembered(tmp_path):
     command = [*RUN, "--on-fail", "warn", "--cache", "600", "--", "true"]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)})
-    assert done.stderr.startswith("gpucheck: started all the same: no-nvidia-gpu: ")
+    assert done.stderr.startswith("gpucheck: started anyway: no-nvidia-gpu: ")
     assert list(tmp_path.iterdir()) == []
 
 

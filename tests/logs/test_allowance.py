@@ -45,8 +45,8 @@ def test_what_was_passed_over_is_said():
     report = explain(LINES[:100], "log")
     log = report.facts["log"]
     text = _rendered(_with(report, skimmed=40))
-    assert f"Of its {log.lines} lines 40 were passed over" in text
-    assert "passed over" not in _rendered(report)
+    assert f"Of its {log.lines} lines 40 were skipped" in text
+    assert "skipped" not in _rendered(report)
 
 
 def _rendered(report: Report) -> str:

@@ -75,7 +75,7 @@ class Script:
     def message(self, kind, job=""):
         return next((message for message in self._come() if type(message) is kind), None)
 
-    def moves(self):
+    def progress_count(self):
         return len(self._come())
 
     def end(self):

@@ -20,12 +20,12 @@ def test_terminal():
     text = drift.render(found(KERAS, ("limits", "open files", "1024", None)), **LOOK)
     assert text == (
         "TensorFlow and Keras\n"
-        "  Another release trains with other code: results, speed and\n"
-        "  saved models may differ.\n"
+        "  Another release runs other code: results, speed and saved\n"
+        "  models may differ.\n"
         "  Keras: 3.15.1 → 3.4.1\n"
         "\n"
         "limits\n"
-        "  What a process is granted decides how fast it is fed, and\n"
+        "  Resource limits decide how fast a process gets data, and\n"
         "  when it is killed.\n"
         "  open files: 1024 → absent\n"
         "\n"

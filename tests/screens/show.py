@@ -70,10 +70,10 @@ def bench() -> None:
     """Made-up figures of two GPUs."""
     from bench.cases import one, result
 
-    from gpucheck.cli.screen import look, show
+    from gpucheck.cli.screen import display_options, show
     from gpucheck.commands.bench import report
 
-    show(report.render(result([one(), one(2), one(batch=128), one(2, batch=128)]), "terminal", **look("auto")))
+    show(report.render(result([one(), one(2), one(batch=128), one(2, batch=128)]), "terminal", **display_options("auto")))
 
 
 def lint() -> None:

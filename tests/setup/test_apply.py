@@ -26,9 +26,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a uv that is a 
 FAILURES = {
     "echo 'error: dns error: failed to lookup address' >&2; exit 2": "the package index cannot be reached",
     "echo 'Caused by: No space left on device (os error 28)' >&2; exit 2": "the disk is full",
-    "echo 'x No solution found when resolving' >&2; exit 1": "the package index has no packages that fit",
+    "echo 'x No solution found when resolving' >&2; exit 1": "the package index has no matching packages",
     "echo 'ERROR: No matching distribution found (from versions: none)' >&2; exit 1": "the package index cannot be reached, or",
-    "echo 'last words' >&2; exit 3": "a step failed; nothing is left of the new environment uv exited with status 3 last words",
+    "echo 'last words' >&2; exit 3": "a step failed; the new environment was removed uv exited with status 3 last words",
     "kill -9 $$": "uv killed by SIGKILL",
 }
 
@@ -105,15 +105,19 @@ def test_signals_wait_while_what_was_begun_is_removed(tmp_path):
     before, during = signal.getsignal(signal.SIGINT), []
 
     @contextlib.contextmanager
-    def held_off():
-        with signals.held_off():
+    def uninterruptible():
+        with signals.uninterruptible():
             signal.raise_signal(signal.SIGINT)
             yield during.append(os.listdir(tmp_path))
 
     machine = Machine(pythons=(Python(version="3.12", executable="/bin/false"),))
     with pytest.raises(steps.Failed):
         apply.apply(
-            solve(machine), f"{tmp_path}/env", FakeHost(), steps.Screen(lambda line: None, None, held_off), time.monotonic() + 60
+            solve(machine),
+            f"{tmp_path}/env",
+            FakeHost(),
+            steps.Screen(lambda line: None, None, uninterruptible),
+            time.monotonic() + 60,
         )
     assert (during, os.listdir(tmp_path)) == ([["env"]], [])
     assert signal.getsignal(signal.SIGINT) == before

@@ -47,7 +47,7 @@ def test_the_other_package_of_that_name_is_told(alone):
     (alone.library / "keras_gpucheck-0.1.0.dist-info").mkdir()
     (alone.library / "keras_gpucheck-0.1.0.dist-info" / "INSTALLER").write_text("cp\n")  # no list of files to compare with
     beside = alone()
-    assert "another package named gpucheck lies in the same folder: removing it breaks this one" in beside.stderr
+    assert "another package named gpucheck is installed in the same folder: removing it breaks this one" in beside.stderr
     assert "causes ruled out" in beside.stdout
     (copy / "__init__.py").unlink()
     removed = alone()

@@ -69,13 +69,13 @@ def test_a_python_loads_no_packages_of_its_environment_when_it_is_asked(tmp_path
     (library,) = tmp_path.glob("env/lib/python*/site-packages")
     (library / "mark.pth").write_text(f"import os; open({str(tmp_path / 'executed')!r}, 'w')\n")
     with LocalHost(Request()) as host:
-        assert pythons.ask(host, str(tmp_path / "env/bin/python")) is not None
+        assert pythons.inspect(host, str(tmp_path / "env/bin/python")) is not None
     assert not (tmp_path / "executed").exists()
 
 
 def test_a_python_that_cannot_make_environments_says_so():
     host = FakeHost(programs={"python3": "cpython 3.12.3 True True False"})
-    assert pythons.ask(host, "/usr/bin/python3") == Python(version="3.12.3", executable="/usr/bin/python3", has_venv=False)
+    assert pythons.inspect(host, "/usr/bin/python3") == Python(version="3.12.3", executable="/usr/bin/python3", has_venv=False)
 
 
 def test_facts_make_a_machine():

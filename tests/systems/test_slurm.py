@@ -123,7 +123,7 @@ def test_fleet_run_looks_at_every_node_and_names_those_that_it_can_not(cluster):
     told = json.loads(done.stdout)
     assert (done.returncode, told["counts"]) == (3, {"pass": 2}), done.stderr
     unreached = {part["nodes"]: why for why, part in told["unreached"].items()}
-    assert unreached == {"n3": "drained: maintenance", "n4": "the engine knows no such node"}
+    assert unreached == {"n3": "drained: maintenance", "n4": "not a node of the engine"}
 
 
 @pytest.mark.tensorflow

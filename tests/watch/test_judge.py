@@ -16,7 +16,7 @@ SLOW = Pace(0.1, 70.0)
         ([[FINE, HOT]] * 2 + [[FINE, FINE]] * 3, []),
         ([[FINE, HOT]] * 3 + [[FINE, FINE]] * 2, ["GPU 1 is throttled at 1,200 MHz by heat (hardware thermal slowdown)"]),
         ([[HOT]], []),
-        ([[FINE, LOST]], ["GPU 1 does not answer any more: it has fallen off the bus, or its driver has given it up"]),
+        ([[FINE, LOST]], ["GPU 1 no longer responds: it has fallen off the bus, or the driver has given up on it"]),
         ([], []),
     ],
 )
@@ -38,9 +38,9 @@ def test_gpus_that_are_slowed_down_or_gone(moments, said):
             "driver-unresponsive",
             "no step has ended for 70 s; one usually takes 100 ms. The NVIDIA driver",
         ),
-        (SLOW, [FINE], "data.py:12 in read", False, "input-pipeline-bound", "The input pipeline stands at data.py:12 in read"),
+        (SLOW, [FINE], "data.py:12 in read", False, "input-pipeline-bound", "The input pipeline is at data.py:12 in read"),
         (SLOW, [GpuSample(0)], None, False, "input-pipeline-bound", "The GPU is idle"),
-        (SLOW, [GpuSample(0), FINE], None, False, "training-failed", "The GPU is at work (90 %)"),
+        (SLOW, [GpuSample(0), FINE], None, False, "training-failed", "The GPU is busy (90 %)"),
         (Pace(4.0, 90.0), [], None, False, "training-failed", "one usually takes 4.0 s"),
     ],
 )

@@ -50,7 +50,7 @@ def test_a_training_that_stalls_and_whose_loss_is_nan(tmp_path):
     done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     stall, nan, codes, threads = done.stdout.splitlines()
-    assert "The input pipeline stands at train.py:10 in batches [input-pipeline-bound]" in stall
+    assert "The input pipeline is at train.py:10 in batches [input-pipeline-bound]" in stall
     assert nan.startswith("gpucheck: loss became NaN in epoch 1, step ")
     assert codes == "['input-pipeline-bound', 'loss-not-finite'] True"
     assert threads == "[]"

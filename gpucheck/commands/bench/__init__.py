@@ -1,5 +1,5 @@
 """Measure how fast this machine trains."""
 
 COMMANDS = {
-    "bench": ("gpucheck.commands.bench.command", "Measure how fast this machine trains, and why not faster."),
+    "bench": ("gpucheck.commands.bench.command", "Measure how fast this machine trains, and what limits it."),
 }

@@ -1,4 +1,4 @@
-"""The command ``bench``: how fast this machine trains, measured."""
+"""The command ``bench``: measure how fast this machine trains."""
 
 import errno
 import os
@@ -9,7 +9,7 @@ import click
 from gpucheck.cli import signals, time_limit
 from gpucheck.cli.parameters import SECONDS, Command, FilePath, PositiveNumber
 from gpucheck.cli.request import PYTHON, STRATEGIES, this_machine
-from gpucheck.cli.screen import UNWRITTEN, look, output, progress_line, say, show
+from gpucheck.cli.screen import UNWRITTEN, display_options, output, progress_line, say, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.bench.figures import LEAST_REPEATS
 from gpucheck.commands.bench.model import Ask, Result
@@ -17,10 +17,10 @@ from gpucheck.commands.bench.plan import PRECISIONS
 from gpucheck.core.model import Request
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system import ulimits
-from gpucheck.core.system.bounded import FILE_SECONDS, within
+from gpucheck.core.system.bounded import FILE_SECONDS, with_timeout
 from gpucheck.core.system.write import OutputFile
 
-DRAW_SECONDS = 30.0  # after the limit, for the picture of what was measured
+DRAW_SECONDS = 30.0  # after the limit, to draw the plot
 EXAMPLES = """\b
 Examples:
   gpucheck bench                                 one device, then all of them
@@ -39,7 +39,7 @@ Examples:
     multiple=True,
     metavar="NAME",
     type=click.Choice(STRATEGIES),
-    help="one_device or mirrored; the others are told not to be measured.",
+    help="one_device or mirrored; others are reported as not measured.",
 )
 @click.option(
     "--precision",
@@ -59,7 +59,7 @@ Examples:
 )
 @click.option("--devices", multiple=True, type=click.IntRange(1, 1024), metavar="N", help="How many. [default: one, and all]")
 @click.option(
-    "--xla", type=click.Choice(["on", "off", "both"]), default="off", show_default=True, help="Compile the steps by XLA."
+    "--xla", type=click.Choice(["on", "off", "both"]), default="off", show_default=True, help="Compile the steps with XLA."
 )
 @click.option(
     "--steps",
@@ -78,13 +78,13 @@ Examples:
     type=click.IntRange(1, 1000),
     default=3,
     show_default=True,
-    help="Measured runs; fewer than 3 are no measurement.",
+    help="Measured runs; at least 3.",
 )
 @click.option(
     "--price-per-hour",
     type=PositiveNumber(),
     metavar="P",
-    help="Of the whole machine, in any currency; tells the cost of an epoch.",
+    help="Price of the whole machine, in any currency, to calculate the cost of an epoch.",
 )
 @click.option(
     "--target-accuracy",
@@ -101,19 +101,19 @@ Examples:
 )
 @click.option("--allow-cpu", is_flag=True, help="Without a GPU, measure the CPU, split into logical devices.")
 @click.option(
-    "--timeout", type=SECONDS, default=600.0, show_default=True, help="Limit of the whole run; what was measured is shown."
+    "--timeout", type=SECONDS, default=600.0, show_default=True, help="Limit of the whole run; results so far are shown."
 )
 @PYTHON
 @click.option("--format", "style", type=click.Choice(["terminal", "json", "csv"]), default="terminal", show_default=True)
 @click.option(
     "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write the result here, whole or not at all."
 )
-@click.option("--plot", type=FilePath(dir_okay=False), metavar="FILE.png|svg", help="Draw it; needs the extra html.")
+@click.option("--plot", type=FilePath(dir_okay=False), metavar="FILE.png|svg", help="Draw a plot; requires the extra html.")
 @click.option(
     "--profile",
     type=FilePath(file_okay=False),
     metavar="DIR",
-    help="Trace a few more steps for TensorBoard, here, and sum them up.",
+    help="Trace a few more steps for TensorBoard into this folder, and summarise them.",
 )
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 @click.pass_obj
@@ -126,19 +126,20 @@ def bench(
     target: str | None,
     plot: str | None,
     color: str,
-    **asked: Any,
+    **options: Any,
 ) -> None:
-    """Measure how fast this machine trains a small Keras network, and why not faster.
+    """Measure how fast this machine trains a small Keras network, and what limits it.
 
-    Every configuration is warmed up (reported apart), then measured at least three times on the same data from the same weights;
-    the median counts, with least and most. Nothing is estimated. Ctrl-C keeps what was measured. Exit codes: 0 all measured, 1 a
-    configuration failed or can't be measured, 2 wrong usage, 3 out of time or nothing to measure here, 130 Ctrl-C.
+    Each configuration is warmed up (reported separately), then measured at least three times on the same data from the same
+    weights; the result is the median, with minimum and maximum. Nothing is estimated. Ctrl-C keeps the results so far. Exit
+    codes: 0 all measured, 1 a configuration failed or can't be measured, 2 wrong usage, 3 out of time or nothing to measure, 130
+    Ctrl-C.
     """
     limit.set(timeout, grace_seconds=DRAW_SECONDS)
-    ask = _ask(asked)
+    ask = _ask(options)
     kind = _picture(plot)
     if target and plot and os.path.realpath(target) == os.path.realpath(plot) != os.devnull:
-        raise click.UsageError(f"the report and the picture would both go into {plot}")
+        raise click.UsageError(f"the report and the plot would both go into {plot}")
     with output(target, limit.end) as file, output(plot, limit.end) as picture:
         progress = Progress[Result]()
         limit.write_partial(progress, lambda partial: [lambda: _write(partial, style, color, file, target)])
@@ -146,34 +147,34 @@ def bench(
         result = _measured(request, ask, limit, progress)
         try:
             exit_code = _write(result, style, color, file, target)
-        finally:  # the picture does not depend on what became of the report
+        finally:  # also if writing the report failed
             if picture is not None:
                 _draw(result, kind, picture)
     raise SystemExit(exit_code)
 
 
-def _ask(asked: dict[str, Any]) -> Ask:
-    """What was asked, checked as far as it can be without looking."""
-    if asked["repeats"] < LEAST_REPEATS:
-        raise click.UsageError(f"--repeats {asked['repeats']}: a median needs at least {LEAST_REPEATS} measured runs")
-    data = asked["data"]
+def _ask(options: dict[str, Any]) -> Ask:
+    """Return the request, after the checks that do not need the devices."""
+    if options["repeats"] < LEAST_REPEATS:
+        raise click.UsageError(f"--repeats {options['repeats']}: a median needs at least {LEAST_REPEATS} measured runs")
+    data = options["data"]
     if data not in ("synthetic", "cifar10"):
         if not data.endswith(".npz"):
             raise click.UsageError(f"--data {data}: expected synthetic, cifar10 or a file that ends in .npz")
         try:
-            within(FILE_SECONDS, _opened, data)
+            with_timeout(FILE_SECONDS, _opened, data)
         except OSError as error:
             raise click.UsageError(f"--data: cannot read {data}: {error.strerror or error}") from None
-        asked["data"] = os.path.abspath(data)
-    if asked["profile"] is not None:
-        asked["profile"] = os.path.abspath(asked["profile"])
+        options["data"] = os.path.abspath(data)
+    if options["profile"] is not None:
+        options["profile"] = os.path.abspath(options["profile"])
         try:
-            within(FILE_SECONDS, os.makedirs, asked["profile"], 0o777, True)
+            with_timeout(FILE_SECONDS, os.makedirs, options["profile"], 0o777, True)
         except OSError as error:
-            raise click.UsageError(f"--profile: cannot make {asked['profile']}: {error.strerror or error}") from None
+            raise click.UsageError(f"--profile: cannot create {options['profile']}: {error.strerror or error}") from None
     for name in ("strategies", "precisions", "batch_sizes"):
-        asked[name] = tuple(dict.fromkeys(asked[name]))
-    return Ask(**{name: value for name, value in asked.items() if value is not None})
+        options[name] = tuple(dict.fromkeys(options[name]))
+    return Ask(**{name: value for name, value in options.items() if value is not None})
 
 
 def _opened(path: str) -> None:
@@ -182,7 +183,7 @@ def _opened(path: str) -> None:
 
 
 def _picture(plot: str | None) -> str:
-    """The picture's kind by its name's ending; it must be drawable before anything is measured."""
+    """Return the plot's format by its suffix, and check before measuring that it can be drawn."""
     if plot is None:
         return ""
     from gpucheck.commands.bench.plot import KINDS, missing
@@ -200,9 +201,9 @@ def _measured(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[R
     from gpucheck.commands.bench.plan import Refused
     from gpucheck.commands.bench.run import bench as measure
 
-    few = ulimits.too_few()
-    if few is not None:
-        raise OSError(errno.EMFILE, few)
+    problem = ulimits.open_files_problem()
+    if problem is not None:
+        raise OSError(errno.EMFILE, problem)
     with this_machine(request, limit.started) as host, progress_line(host) as tick:
         try:
             with signals.interruptible():
@@ -224,7 +225,7 @@ def exit_code_of(result: Result) -> int:
 
 
 def _write(result: Result, style: str, color: str, file: OutputFile | None, target: str | None) -> int:
-    """Write the report and return the exit code; standard output gets what its file can't take: it took long to measure."""
+    """Write the report and return the exit code. If the file can't be written, write to standard output instead."""
     from gpucheck.commands.bench import report
 
     exit_code = exit_code_of(result)
@@ -234,9 +235,9 @@ def _write(result: Result, style: str, color: str, file: OutputFile | None, targ
             file.commit(report.render(result, style, width=100, color=False, ascii=False))
             return exit_code
         except OSError as error:
-            say(f"gpucheck: cannot write {target}: {error.strerror or error}; standard output gets it instead")
+            say(f"gpucheck: cannot write {target}: {error.strerror or error}; writing to standard output instead")
             exit_code = UNWRITTEN
-    show(report.render(result, style, **look(color)), exit_code)
+    show(report.render(result, style, **display_options(color)), exit_code)
     return exit_code
 
 

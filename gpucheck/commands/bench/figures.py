@@ -1,4 +1,4 @@
-"""Arithmetic: from raw seconds to figures, and from figures to what follows from them. Nothing is filled in."""
+"""Calculate figures from raw seconds, and derived figures. Missing values stay None."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -13,22 +13,22 @@ from gpucheck.core.child.smoke.shares import input_wait_share, scaling_efficienc
 from gpucheck.core.compat import nvml
 
 LEAST_REPEATS = 3
-MOST_SAMPLES = 2000  # kept in a result
+MOST_SAMPLES = 2000  # maximum in a result
 SECONDS_PER_HOUR = 3600
 
 
 def spread(values: list[float]) -> Spread:
-    """Median and ends of at least one value."""
+    """Return median, minimum and maximum of at least one value."""
     return Spread(median=median(values), minimum=min(values), maximum=max(values), values=tuple(values))
 
 
 def measurement(configuration: Configuration, raw: Measured | None, reason: str | None = None) -> Measurement:
-    """One configuration.
+    """Return the measurement of one configuration.
 
     Args:
         configuration: as planned.
-        raw: what the child measured; None: nothing.
-        reason: why there is no ``raw``.
+        raw: the child's measurements; None: not measured.
+        reason: why it was not measured.
     """
     base = Measurement(
         **{**asdict(configuration), "reason": reason},
@@ -72,12 +72,12 @@ def measurement(configuration: Configuration, raw: Measured | None, reason: str 
 
 
 def load(samples: list[Sampled], began: float, ended: float, indexes: dict[str, int]) -> tuple[GpuLoad, ...]:
-    """What NVML said of each device between two moments.
+    """Return the medians of NVML's values for each device between two times.
 
     Args:
         samples: as the sampler reports them.
-        began: on the monotonic clock, like ``ended`` and the samples.
-        ended: the end.
+        began: start on the monotonic clock, as in the samples.
+        ended: end on the same clock.
         indexes: NVML's index by TensorFlow's name of the device.
     """
     inside = [sample.gpus for sample in samples if began <= sample.seconds <= ended]
@@ -111,11 +111,11 @@ def _names(masks: list[int], decode: Callable[[int], list[str]]) -> tuple[str, .
 
 
 def timeline(samples: list[Sampled], began: float, indexes: dict[str, int]) -> tuple[Sample, ...]:
-    """The samples of each device from the beginning on; of more than ``MOST_SAMPLES`` every second, third, ... moment.
+    """Return the samples of each device from the start on; above ``MOST_SAMPLES`` only every second, third, ... time.
 
     Args:
         samples: as the sampler reports them.
-        began: when the run began, on the samples' clock.
+        began: start of the run on the samples' clock.
         indexes: NVML's index by TensorFlow's name of the device.
     """
     every = max(1, math.ceil(len(samples) * len(indexes) / MOST_SAMPLES))
@@ -134,7 +134,7 @@ def timeline(samples: list[Sampled], began: float, indexes: dict[str, int]) -> t
 
 
 def complete(measurements: list[Measurement], price_per_hour: float | None) -> list[Measurement]:
-    """Add what takes several measurements or a price: scaling efficiency and costs."""
+    """Add figures that need several measurements or a price: scaling efficiency and costs."""
     single = {
         _likeness(measurement): measurement.samples_per_second.median
         for measurement in measurements
@@ -156,10 +156,10 @@ def complete(measurements: list[Measurement], price_per_hour: float | None) -> l
 
 
 def cost(seconds: float, price_per_hour: float) -> float:
-    """What the machine costs for that time."""
+    """Return the cost of the machine for that time."""
     return seconds / SECONDS_PER_HOUR * price_per_hour
 
 
 def _likeness(measurement: Measurement) -> tuple[str, bool, int]:
-    """What must be the same for two throughputs to be compared."""
+    """Return the settings that must be equal to compare two throughputs."""
     return measurement.precision, measurement.xla, measurement.batch_size

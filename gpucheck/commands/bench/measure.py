@@ -1,4 +1,4 @@
-"""Who measures: one child per split of the CPU into logical devices, and a sampler of NVML beside it."""
+"""Run the measurements: one child per split of the CPU into logical devices, and a child that samples NVML."""
 
 import time
 
@@ -15,7 +15,7 @@ from gpucheck.core.processes import sampler
 
 
 class Session:
-    """One benchmark under way. ``run`` works in a thread; everything it finds stays readable when that is interrupted."""
+    """A running benchmark. ``run`` works in a thread; its results stay available if the benchmark is interrupted."""
 
     def __init__(self, host: Host, ask: Ask) -> None:
         self.host, self.ask = host, ask
@@ -31,10 +31,10 @@ class Session:
         self._indexes: dict[str, int] = {}
 
     def run(self) -> None:
-        """Measure everything that was asked for.
+        """Measure everything that was requested.
 
         Raises:
-            plan.Refused: it can't be measured as asked.
+            plan.Refused: the request can't be measured.
         """
         first = self._child()
         devices = self._devices(first)
@@ -42,7 +42,7 @@ class Session:
         if any(device.startswith("GPU") for device in devices):
             self._start_sampler()
         else:
-            self._refuse_a_broken_gpu()
+            self._check_no_unused_gpu()
         child: Child | None = first
         for cpus, items in plan.groups(self.configurations).items():
             left = items
@@ -54,7 +54,7 @@ class Session:
                 child = None
 
     def measurements(self, reason: str) -> tuple[Measurement, ...]:
-        """All configurations in the order they were planned; ``reason`` is why some have no result."""
+        """Return all configurations in the planned order; ``reason`` is why some have no result."""
         rows = [
             self.results.get(configuration.id) or figures.measurement(configuration, None, configuration.reason or reason)
             for configuration in self.configurations
@@ -62,7 +62,7 @@ class Session:
         return tuple(figures.complete(rows, self.ask.price_per_hour))
 
     def samples(self) -> tuple[Sample, ...]:
-        """What the sampler has said so far."""
+        """Return the NVML samples so far."""
         return figures.timeline(self._sampled(), self.began, self._indexes)
 
     def _child(self) -> Child:
@@ -70,7 +70,7 @@ class Session:
         return self.host.child(BenchTask(self._children), limit=self.host.remaining())
 
     def _devices(self, child: Child) -> list[str]:
-        """Names of TensorFlow's devices, once it and Keras are imported."""
+        """Return the names of TensorFlow's devices, after TensorFlow and Keras are imported."""
         keras = child.wait_for(KerasImported)
         tensorflow, listed = child.message(TensorFlowImported), child.message(DevicesListed)
         if keras is None or tensorflow is None or listed is None:
@@ -81,7 +81,7 @@ class Session:
             self.timed_out = ending.how == "timed out"
             late = f"out of time (--timeout {self.host.request.timeout_seconds:g})"
             how = late if self.timed_out else f"the process was {ending.how}"
-            raise plan.Refused(f"TensorFlow did not come up: {how}, stage: {ending.stage}", 3)
+            raise plan.Refused(f"TensorFlow did not start: {how}, stage: {ending.stage}", 3)
         outcome = keras.outcome
         if not outcome.imported:
             raise plan.Refused(f"Keras can't be imported: {outcome.error_type}: {outcome.error}"[:400], 3)
@@ -97,7 +97,7 @@ class Session:
         return [device.name for device in listed.devices]
 
     def _measure(self, child: Child, cpus: int, configurations: list[Configuration], steps: int) -> list[Configuration]:
-        """Let one child measure; the configurations that are left if it ended before it got to them."""
+        """Measure in one child; return the configurations that are left if it ended early."""
         ask = self.ask
         job = BenchJob(cpus, configurations, ask.data, steps, plan.epochs(ask), ask.repeats, ask.target_accuracy, ask.profile)
         child.send(job)
@@ -113,7 +113,7 @@ class Session:
         return []
 
     def _ended(self, child: Child, configurations: list[Configuration]) -> list[Configuration]:
-        """The child ended early: the configuration it was at is answered, those behind it are another child's."""
+        """Record the failed configuration of a child that ended early; return the rest, for another child."""
         ending = child.end()
         if ending.how == "timed out":
             self.timed_out = True
@@ -151,8 +151,8 @@ class Session:
     def _sampled(self) -> list[Sampled]:
         return sampler.samples(self._sampler) if self._sampler is not None else []
 
-    def _refuse_a_broken_gpu(self) -> None:
-        """A CPU is measured where there is no GPU, not where there is one that TensorFlow does not use."""
+    def _check_no_unused_gpu(self) -> None:
+        """Fail if the driver has a GPU that TensorFlow does not use: the CPU is only measured without a GPU."""
         hidden = self.host.env.get("CUDA_VISIBLE_DEVICES")
         if hidden is not None and hidden.strip() in ("", "-1"):
             return
@@ -161,7 +161,7 @@ class Session:
         except RuntimeError:
             return
         if there:
-            raise plan.Refused(f"the driver has {there} GPU(s), TensorFlow lists none; `gpucheck` says why", 3)
+            raise plan.Refused(f"the driver has {there} GPU(s), TensorFlow lists none; run `gpucheck` for the cause", 3)
 
 
 def _words(device: Device, host: Host) -> str:

@@ -1,4 +1,4 @@
-"""The nouns of a benchmark. Everything in them was measured; what was not is null."""
+"""The data model of a benchmark. All figures are measured; null: not measured."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ SCHEMA_VERSION = "1.0"
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user wants measured; empty and 0: the default for the devices that are found."""
+    """What the user wants to measure; empty and 0: the default for the detected devices."""
 
     strategies: tuple[str, ...] = ()
     precisions: tuple[str, ...] = ()  # Keras dtype policies
@@ -26,7 +26,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Spread(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure of every repeat: the median counts, the ends say how far to trust it."""
+    """A figure over all repeats: the median is the result, minimum and maximum show its reliability."""
 
     median: float
     minimum: float
@@ -35,19 +35,19 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GpuLoad(msgspec.Struct, frozen=True, kw_only=True):
-    """Medians of what NVML said of one GPU while a configuration was measured; null: it did not say."""
+    """Medians of NVML's values for one GPU during the measured steps; null: unknown."""
 
     device: str  # TensorFlow's name, "GPU:0"
     samples: int
     utilization_percent: float | None = None
     power_watts: float | None = None
     sm_clock_mhz: float | None = None
-    clock_event_reasons: tuple[str, ...] = ()  # why the clock was held down, every reason that was seen
-    slowed_by: tuple[str, ...] = ()  # those of them that are a fault: heat, or a power supply
+    clock_event_reasons: tuple[str, ...] = ()  # all observed reasons for a lower clock
+    slowed_by: tuple[str, ...] = ()  # the ones that are a fault: heat, or a power supply
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """What NVML said of one GPU at one moment; null: it did not say."""
+    """NVML's values for one GPU at one time; null: unknown."""
 
     seconds: float  # since the run began
     device: str  # TensorFlow's name, "GPU:0"
@@ -57,7 +57,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measurement(Combination, frozen=True, kw_only=True):
-    """One configuration: what was trained, and how fast it was."""
+    """One configuration, and how fast it trained."""
 
     status: str  # "measured", "failed", "not-measured"
     reason: str | None = None  # why not
@@ -65,27 +65,27 @@ class Measurement(Combination, frozen=True, kw_only=True):
     global_batch_size: int | None = None
     steps: int | None = None  # of one epoch
     repeats: int = 0
-    epochs: tuple[int, ...] = ()  # of each repeat: a target accuracy may end it early
-    first_step_seconds: float | None = None  # tracing, compiling and autotuning included
-    warmup_seconds: float | None = None  # all warm-up steps, that one included; in no other figure
+    epochs: tuple[int, ...] = ()  # of each repeat; a target accuracy may end it early
+    first_step_seconds: float | None = None  # including tracing, compiling and autotuning
+    warmup_seconds: float | None = None  # all warm-up steps, including the first; excluded from all other figures
     warmup_steps: int | None = None
     samples_per_second: Spread | None = None  # on the input pipeline
     step_seconds: Spread | None = None
     epoch_seconds: Spread | None = None
     device_samples_per_second: Spread | None = None  # on one resident batch
     device_step_seconds: Spread | None = None
-    input_wait_share: Spread | None = None  # 0 to 1, of a step's time, spent waiting for the input pipeline
-    peak_memory_bytes: int | None = None  # of the fullest device, as TensorFlow counts it; null on a CPU
+    input_wait_share: Spread | None = None  # share of a step's time spent waiting for the input pipeline: 0 to 1
+    peak_memory_bytes: int | None = None  # maximum of the devices, from TensorFlow's allocator; null on a CPU
     gpus: tuple[GpuLoad, ...] = ()
     accuracy: Spread | None = None  # on the training data, over the last epoch of each repeat
-    seconds_to_target: Spread | None = None  # null where a repeat did not reach it
-    scaling_efficiency_percent: float | None = None  # null where one device was not measured likewise in this run
+    seconds_to_target: Spread | None = None  # null if a repeat did not reach it
+    scaling_efficiency_percent: float | None = None  # null if one device was not measured in the same way
     cost_per_epoch: float | None = None
     cost_to_target: float | None = None
     profile: str | None = None  # folder of the trace
-    traced: Traced | None = None  # what the trace says
-    profile_problem: str | None = None  # why there is no trace, or no sum of it
-    began_seconds: float | None = None  # since the run began: the measured steps, without warm-up and trace
+    traced: Traced | None = None  # summary of the trace
+    profile_problem: str | None = None  # why there is no trace, or no summary
+    began_seconds: float | None = None  # start of the measured steps, without warm-up and trace, since the run began
     ended_seconds: float | None = None
 
 
@@ -98,9 +98,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     ended: str  # "finished", "interrupted", "timed out"
     versions: dict[str, str]
-    hardware: tuple[str, ...]  # a line for each device TensorFlow lists
+    hardware: tuple[str, ...]  # a line for each device that TensorFlow lists
     model: str = "smoke network: three convolutions, 32 x 32 x 3, 10 classes; Adam; seed fixed"
     ask: Ask
     measurements: tuple[Measurement, ...] = ()
-    samples: tuple[Sample, ...] = ()  # of the GPUs, from beginning to end; of a long run not every one
+    samples: tuple[Sample, ...] = ()  # of the GPUs, during the whole run; a subset of a long run
     notes: tuple[str, ...] = ()

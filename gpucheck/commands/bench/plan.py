@@ -1,4 +1,4 @@
-"""From what was asked and what devices there are to a list of configurations. No clock, no machine."""
+"""Plan the configurations from the request and the devices. Pure functions."""
 
 from gpucheck.commands.bench.model import Ask
 from gpucheck.core.child.messages.benchmark import Configuration
@@ -8,13 +8,13 @@ PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
 DEFAULT_BATCH = {"CPU": 16, "GPU": 64}  # per replica, as in the smoke job
 DEFAULT_STEPS = {"CPU": 10, "GPU": 50}
 DEFAULT_CPU_DEVICES = 2
-MOST_CPU_DEVICES = 64  # logical ones; each is a thread pool
-NO_XLA = "several devices are not measured with XLA: Keras compiles the step across the replicas, which XLA refuses"
-MOST_EPOCHS = 20  # where a target accuracy is asked for and no number of epochs
+MOST_CPU_DEVICES = 64  # logical devices; each has a thread pool
+NO_XLA = "several devices are not measured with XLA: Keras compiles the step across the replicas, which XLA does not support"
+MOST_EPOCHS = 20  # with a target accuracy, and without a number of epochs
 
 
 class Refused(Exception):
-    """Nothing can be measured as asked. ``exit_code`` 2: asked wrongly; 3: this machine can't."""
+    """The request can't be measured. ``exit_code`` 2: wrong usage; 3: not possible on this machine."""
 
     def __init__(self, words: str, exit_code: int) -> None:
         super().__init__(words)
@@ -22,23 +22,23 @@ class Refused(Exception):
 
 
 def plan(ask: Ask, devices: list[str]) -> tuple[list[Configuration], list[str]]:
-    """Every combination that applies, and notes on what does not.
+    """Return all combinations that apply, and notes on those that do not.
 
     Args:
-        ask: what was asked.
+        ask: the request.
         devices: TensorFlow's physical devices: ["CPU:0", "GPU:0"].
 
     Raises:
-        Refused: more devices than there are, or no accelerator and no leave to measure the CPU.
+        Refused: more devices than available, or no accelerator and no permission to measure the CPU.
     """
     gpus = [device for device in devices if device.startswith("GPU")]
     if not gpus and not ask.allow_cpu:
-        raise Refused("TensorFlow lists no GPU here; --allow-cpu measures the CPU, `gpucheck` says why there is none", 3)
+        raise Refused("TensorFlow lists no GPU; use --allow-cpu to measure the CPU, or run `gpucheck` for the cause", 3)
     kind, here = ("GPU", len(gpus)) if gpus else ("CPU", MOST_CPU_DEVICES)
     everything = here if gpus else DEFAULT_CPU_DEVICES
     counts = sorted(set(ask.devices)) or sorted({1, everything})
     if counts[-1] > here:
-        there = f"TensorFlow lists {here} GPU{'s' * (here != 1)}" if gpus else f"the CPU is split into {here} at most"
+        there = f"TensorFlow lists {here} GPU{'s' * (here != 1)}" if gpus else f"the CPU can be split into at most {here}"
         raise Refused(f"--devices {counts[-1]}: {there}", 2)
     notes: list[str] = []
     strategies = {name: strategy for name, strategy in load_all().items() if "tensorflow" in strategy.backends}
@@ -70,38 +70,36 @@ def plan(ask: Ask, devices: list[str]) -> tuple[list[Configuration], list[str]]:
 
 
 def _remarks(configurations: list[Configuration], on_gpus: bool) -> list[str]:
-    """What a reader has to know of the scaling figures."""
+    """Return notes about the scaling figures."""
     several = any(len(configuration.devices) > 1 for configuration in configurations)
     remarks = []
     if several and not on_gpus:
-        remarks.append(
-            "the devices are logical parts of one CPU and share its cores: no speed-up is to be expected from more of them"
-        )
+        remarks.append("the devices are logical parts of one CPU and share its cores: more of them are not expected to be faster")
     if several and not any(len(configuration.devices) == 1 for configuration in configurations):
         remarks.append("no scaling efficiency: one device is not measured in this run (add --devices 1)")
     return remarks
 
 
 def _placements(wanted: list[str], counts: list[int]) -> list[tuple[str, int]]:
-    """One device by one_device, several by mirrored; by mirrored alone every number of them."""
+    """Use one_device for one device and mirrored for several; mirrored for all counts if it is the only strategy."""
     alone = "one_device" not in wanted
     placements = [("one_device", 1)] if "one_device" in wanted and 1 in counts else []
     return placements + [("mirrored", count) for count in counts if "mirrored" in wanted and (count > 1 or alone)]
 
 
 def _unplaced(ask: Ask, wanted: list[str], placements: list[tuple[str, int]]) -> list[str]:
-    """What was asked for by name or number, and is measured in no combination."""
-    reason = {"one_device": "it takes --devices 1", "mirrored": "with --devices 1, one_device is; it takes more"}
+    """Return notes on requested strategies and device counts that are in no combination."""
+    reason = {"one_device": "it requires --devices 1", "mirrored": "--devices 1 is measured with one_device"}
     strategies, counts = {name for name, _ in placements}, {count for _, count in placements}
     notes = [f"{name} is not measured: {reason[name]}" for name in wanted if name in ask.strategies and name not in strategies]
     if wanted:
         left = [f"--devices {count}" for count in sorted(set(ask.devices) - counts)]
-        notes += [f"{option} is not measured: one_device trains on one; --strategy mirrored takes several" for option in left]
+        notes += [f"{option} is not measured: one_device uses one device; use --strategy mirrored for several" for option in left]
     return notes
 
 
 def groups(configurations: list[Configuration]) -> dict[int, list[Configuration]]:
-    """What is measured, by the logical CPU devices its process needs (0: no CPU device), fewest first."""
+    """Group the configurations by the logical CPU devices that their process needs (0: no CPU device), fewest first."""
     groups_by_size: dict[int, list[Configuration]] = {}
     for configuration in configurations:
         if not configuration.reason:
@@ -111,12 +109,12 @@ def groups(configurations: list[Configuration]) -> dict[int, list[Configuration]
 
 
 def epochs(ask: Ask) -> int:
-    """Epochs of a repeat, or the most of them on the way to a target."""
+    """Return the epochs of a repeat; with a target accuracy, the maximum."""
     return ask.epochs or (1 if ask.target_accuracy is None else MOST_EPOCHS)
 
 
 def steps(ask: Ask, devices: list[str]) -> int:
-    """Steps of an epoch; 0: a whole pass over the data, where the data has an end."""
+    """Return the steps of an epoch; 0: a full pass over finite data."""
     if ask.steps or ask.data != "synthetic":
         return ask.steps
     return DEFAULT_STEPS["GPU" if any(device.startswith("GPU") for device in devices) else "CPU"]

@@ -1,7 +1,7 @@
-"""Pictures of a benchmark, drawn by matplotlib without a display.
+"""Plot a benchmark with matplotlib, without a display.
 
-Side by side: throughput by batch size, scaling, pipeline against device, as far as each was measured. Below them, where NVML was
-sampled: what the GPUs did over time. A configuration has the same number in the last two.
+Side by side: throughput by batch size, scaling, and input pipeline compared with the device, if measured. Below, if NVML was
+sampled: the load of the GPUs over time. A configuration has the same number in the last two.
 """
 
 import io
@@ -10,34 +10,34 @@ from typing import Any
 from gpucheck.commands.bench.model import Measurement, Result, Sample
 
 KINDS = (".png", ".svg")
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")  # Okabe and Ito: told apart by everybody
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")  # Okabe and Ito: safe for colour blindness
 MARKERS = "osD^vPX"
-DASHES = ("-", "-.", ":")  # a dashed line is the ideal
-SOURCES = (  # of the data; light, so that both ends of a bar's spread show, and hatched, so that they print without colour
+DASHES = ("-", "-.", ":")  # "--" is the ideal line
+SOURCES = (  # of the data; light colours, so that error bars are visible, and hatched for printing without colour
     ("input pipeline", "samples_per_second", -0.2, {"color": "#56b4e9"}),
     ("one resident batch", "device_samples_per_second", 0.2, {"color": "#f0c566", "hatch": "///", "edgecolor": "#ffffff"}),
 )
 LOADS = (("utilization_percent", "busy (%)"), ("power_watts", "power (W)"), ("sm_clock_mhz", "clock (MHz)"))
-TITLE_PAD = 24  # points: a legend fits between a title and its panel
-LEAST_BAND = 0.012  # of the time axis: a narrower band has no room for its number
-MISSING = 'matplotlib is not installed; `pip install "keras-gpucheck[html]"` brings it'
-LEGEND_INSIDE = 6  # lines: a longer legend would cover them, and stands below
+TITLE_PAD = 24  # points, for a legend between a title and its panel
+LEAST_BAND = 0.012  # share of the time axis; a narrower band has no room for its number
+MISSING = 'matplotlib is not installed; run: pip install "keras-gpucheck[html]"'
+LEGEND_INSIDE = 6  # lines; a longer legend would cover the plot, and is placed below
 SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "gpucheck", "font.size": 10, "text.parse_math": False}
 
 
 def missing() -> str | None:
-    """Why nothing can be drawn, before anything is measured; None: all is there."""
+    """Return why plots can't be drawn, to check before measuring; None if they can."""
     try:
         import matplotlib.figure  # noqa: F401
     except ModuleNotFoundError:
         return MISSING
-    except Exception as error:  # compiled for another numpy, say
+    except Exception as error:  # for example, compiled for another numpy
         return f"matplotlib is broken here: {type(error).__name__}: {error}"
     return None
 
 
 def draw(result: Result, kind: str) -> bytes | None:
-    """The picture's file; None if nothing was measured.
+    """Return the plot as a file; None if nothing was measured.
 
     Args:
         result: the benchmark.
@@ -136,7 +136,7 @@ def draw_scaling(axes: Any, measured: list[Measurement]) -> None:
 
 
 def _pipeline(axes: Any, measured: list[Measurement]) -> None:
-    """Two bars per configuration: on the input pipeline, and on a resident batch."""
+    """Draw two bars per configuration: with the input pipeline, and with a resident batch."""
     for name, field, offset, style in SOURCES:
         spreads = [getattr(measurement, field) for measurement in measured]
         axes.barh(
@@ -157,7 +157,7 @@ def _pipeline(axes: Any, measured: list[Measurement]) -> None:
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_xlim(left=0)
     axes.set_title("Input pipeline against device", pad=TITLE_PAD)
-    axes.set_xlabel("samples/s (median, least to most)")
+    axes.set_xlabel("samples/s (median, minimum to maximum)")
     axes.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1), borderpad=0.2, ncols=2)
 
 
@@ -192,7 +192,7 @@ def draw_over_time(
 
 def _line(axes: Any, number: int, name: str, along: list[int], points: list[Measurement]) -> None:
     spreads = [item.samples_per_second for item in points]
-    turn, color = divmod(number, len(COLORS))  # from the second turn on every colour has another marker and dashes
+    turn, color = divmod(number, len(COLORS))  # when colours repeat, markers and dashes change
     style = {
         "color": COLORS[color],
         "marker": MARKERS[(number + turn) % len(MARKERS)],
@@ -205,12 +205,12 @@ def _line(axes: Any, number: int, name: str, along: list[int], points: list[Meas
 
 
 def _ends(spreads: list[Any]) -> list[list[float]]:
-    """Distances of least and most from the median."""
+    """Return the distances of minimum and maximum from the median."""
     return [[spread.median - spread.minimum for spread in spreads], [spread.maximum - spread.median for spread in spreads]]
 
 
 def _variant(measurement: Measurement, measured: list[Measurement]) -> str:
-    """What tells a configuration from the others, where they differ in it."""
+    """Return the settings in which a configuration differs from others."""
     words = measurement.precision if len({other.precision for other in measured}) > 1 else ""
     xla = ("XLA" if measurement.xla else "no XLA") if len({other.xla for other in measured}) > 1 else ""
     return "".join(f", {word}" for word in (words, xla) if word)
@@ -219,7 +219,7 @@ def _variant(measurement: Measurement, measured: list[Measurement]) -> str:
 def _dress(axes: Any, title: str, below: str, legend: str | None = None) -> None:
     axes.set_title(title, pad=TITLE_PAD)
     axes.set_xlabel(below)
-    axes.set_ylabel("samples/s (median, least to most)")
+    axes.set_ylabel("samples/s (median, minimum to maximum)")
     axes.set_ylim(bottom=0)
     axes.grid(color="#dddddd", linewidth=0.6)
     place = (

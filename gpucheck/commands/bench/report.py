@@ -1,4 +1,4 @@
-"""A benchmark in words, as JSON and as CSV."""
+"""Render a benchmark as text, JSON and CSV."""
 
 from typing import Any
 
@@ -9,25 +9,25 @@ from gpucheck.core.model.naming import devices
 FORMATS = ("terminal", "json", "csv")
 SPREADS = ("median", "minimum", "maximum")
 COLUMN = 14
-MUCH_WAITING = 0.2  # of a step: then the pipeline is worth the next hour
+MUCH_WAITING = 0.2  # share of a step from which the pipeline is worth optimising
 
 
 def render(result: Result, style: str, *, width: int, color: bool, ascii: bool) -> str:
-    """The result in one of ``FORMATS``; width, colour and character set are for the terminal."""
+    """Render the result in one of ``FORMATS``; width, color and ascii are for the terminal."""
     if style == "json":
         return render_json(result)
     return render_csv(result) if style == "csv" else render_terminal(result, width=width, color=color, ascii=ascii)
 
 
 def render_json(result: Result) -> str:
-    """One JSON object; null is what was not measured."""
+    """Render one JSON object; null means not measured."""
     import msgspec
 
     return msgspec.json.format(msgspec.json.encode(result), indent=2).decode() + "\n"
 
 
 def render_csv(result: Result) -> str:
-    """A line per configuration (RFC 4180); a figure with spread takes three columns."""
+    """Render a line per configuration (RFC 4180); a figure with spread has three columns."""
     import csv
     import io
 
@@ -66,7 +66,7 @@ def _joined(values: Any) -> str:
 
 
 def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> str:
-    """What a person reads: a paragraph per configuration, then what follows."""
+    """Render text: a paragraph per configuration, then notes and hints."""
     from gpucheck.core.reports.shared.terminal_text import TerminalText  # rich is for terminals only
     from gpucheck.core.reports.shared.words import plural
 
@@ -75,7 +75,10 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
     out.add(("gpucheck bench", "title"), f"  {'; '.join(result.hardware)}; {versions}", hang=2)
     ask = result.ask
     out.add(
-        (f"{result.model}; data: {ask.data}; median (least to most) of {plural(ask.repeats, 'run')} after a warm-up", "quiet"),
+        (
+            f"{result.model}; data: {ask.data}; median (minimum to maximum) of {plural(ask.repeats, 'run')} after a warm-up",
+            "quiet",
+        ),
         hang=2,
     )
     for measurement in result.measurements:
@@ -107,7 +110,7 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
 
 
 def _figures(measurement: Measurement) -> list[tuple[str, str]]:
-    """Label and words of each line."""
+    """Return label and text of each line."""
     from gpucheck.core.reports.shared.words import duration, plural, size
 
     if measurement.samples_per_second is None or measurement.step_seconds is None or measurement.epoch_seconds is None:
@@ -131,11 +134,11 @@ def _figures(measurement: Measurement) -> list[tuple[str, str]]:
             (
                 "warm-up",
                 words
-                + f"{plural(measurement.warmup_steps or 0, 'step')} {duration(measurement.warmup_seconds)}; in no other figure",
+                + f"{plural(measurement.warmup_steps or 0, 'step')} {duration(measurement.warmup_seconds)}; not in other figures",
             )
         )
     if measurement.peak_memory_bytes is not None:
-        lines.append(("memory", f"{size(measurement.peak_memory_bytes)} at its peak, on the fullest device"))
+        lines.append(("memory", f"{size(measurement.peak_memory_bytes)} peak, maximum of the devices"))
     lines += [(gpu.device, _load(gpu)) for gpu in measurement.gpus]
     if len(measurement.devices) > 1:
         percent = measurement.scaling_efficiency_percent
@@ -151,7 +154,7 @@ def _figures(measurement: Measurement) -> list[tuple[str, str]]:
 
 
 def _outcomes(measurement: Measurement) -> list[tuple[str, str]]:
-    """What came of the training, as lines: accuracy, cost, and where the time of a step went."""
+    """Return the lines for the results of training: time to target, accuracy, cost, profile."""
     lines: list[tuple[str, str]] = []
     if measurement.seconds_to_target is not None:
         lines.append(
@@ -175,17 +178,17 @@ def _outcomes(measurement: Measurement) -> list[tuple[str, str]]:
 
 
 def _load(gpu: GpuLoad) -> str:
-    """What NVML said of a GPU."""
+    """Return NVML's values for a GPU as text."""
     from gpucheck.core.reports.shared.words import plural, significant
 
     values = ((gpu.utilization_percent, "% busy"), (gpu.power_watts, "W"), (gpu.sm_clock_mhz, "MHz"))
     figures = ", ".join(f"{significant(value)} {unit}" for value, unit in values if value is not None)
-    slowed = f"; slowed down by {', '.join(gpu.slowed_by)}" if gpu.slowed_by else ""
-    return f"{figures or 'NVML says nothing'} (median of {plural(gpu.samples, 'sample')}){slowed}"
+    slowed = f"; throttled by {', '.join(gpu.slowed_by)}" if gpu.slowed_by else ""
+    return f"{figures or 'no values from NVML'} (median of {plural(gpu.samples, 'sample')}){slowed}"
 
 
 def _parts(traced: Traced) -> str:
-    """Where a traced step's time went."""
+    """Return the time of a traced step by part, as text."""
     from gpucheck.core.reports.shared.words import plural
 
     parts = {"device": traced.device_seconds, "input": traced.input_seconds, "host": traced.host_seconds}
@@ -196,7 +199,7 @@ def _parts(traced: Traced) -> str:
 
 
 def _hints(result: Result) -> list[str]:
-    """What the figures say by themselves."""
+    """Return conclusions from the figures."""
     from gpucheck.core.reports.shared.words import significant
 
     measured = [measurement for measurement in result.measurements if measurement.samples_per_second is not None]
@@ -215,17 +218,17 @@ def _hints(result: Result) -> list[str]:
     ]
     if slow:
         hints.append(
-            f"{len(slow)} of {len(measured)} wait for input a good part of each step: see `gpucheck explain input-pipeline-bound`"
+            f"{len(slow)} of {len(measured)} wait for input for much of each step: see `gpucheck explain input-pipeline-bound`"
         )
     slowed = {reason for measurement in measured for gpu in measurement.gpus for reason in gpu.slowed_by}
     if slowed:
         hints.append(
-            f"GPUs were slowed down while they were measured ({', '.join(sorted(slowed))}): see `gpucheck explain gpu-throttled`"
+            f"GPUs were throttled during the measurement ({', '.join(sorted(slowed))}): see `gpucheck explain gpu-throttled`"
         )
     target = result.ask.target_accuracy
     if target is not None and any(measurement.seconds_to_target is None for measurement in measured):
         hints.append(
-            f"the accuracy of {target:g} was not reached in every run of every configuration: --epochs gives more of them"
+            f"the accuracy of {target:g} was not reached in every run of every configuration: use --epochs for more epochs"
         )
     return hints
 

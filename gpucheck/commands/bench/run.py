@@ -1,4 +1,4 @@
-"""One benchmark from beginning to end, however it ends."""
+"""Run a benchmark, and return its result also if it is interrupted."""
 
 import threading
 import time
@@ -20,16 +20,16 @@ def bench(
     tick: Callable[[list[str]], None],
     progress: Progress[Result] | None = None,
 ) -> Result:
-    """Measure; Ctrl-C and the time limit keep what was measured by then.
+    """Measure; Ctrl-C and the time limit keep the results so far.
 
     Args:
-        host: the machine; its request's time limit is the run's.
+        host: the machine; its request has the time limit.
         ask: what to measure.
         tick: called every tenth of a second, for a progress line.
         progress: its snapshot becomes the result so far.
 
     Raises:
-        Refused: nothing could be measured as asked.
+        Refused: the request can't be measured.
     """
     session = Session(host, ask)
     problems: list[BaseException] = []
@@ -56,7 +56,7 @@ def bench(
     if problems and ended != "interrupted":
         if not (isinstance(problems[0], Refused) and session.results):
             raise problems[0]
-        if ended == "finished":  # otherwise the end says it all
+        if ended == "finished":  # otherwise ``ended`` is enough
             session.notes.append(str(problems[0]))
     return _result(session, ended)
 

@@ -1,4 +1,4 @@
-"""The command ``check``: from options to a request, from the report to the screen or a file."""
+"""The command ``check``: turn options into a request, and write the report to the terminal or a file."""
 
 import os
 import platform
@@ -18,12 +18,12 @@ LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
 
 
 class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A report that was written before, as its name and its bytes; "-" is standard input."""
+    """A recorded report, as its name and its bytes; "-" is standard input."""
 
     name = "report"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bytes]:
-        """Read it."""
+        """Read the file."""
         from gpucheck.core.system.read import Refused, read
 
         try:
@@ -71,12 +71,12 @@ def check(
         exit_code = _exit_code(report, exit_style)
         files.deliver(report, color, verbose, exit_code)
     if rank and exit_code:
-        _say_own_fault(report, rank)
+        _print_own_fault(report, rank)
     raise SystemExit(exit_code)
 
 
 def _rank(request: Request) -> int:
-    """Which worker this is of those that were started together; the one of rank 0 reports for all."""
+    """Return the rank of this worker among those that started together; rank 0 reports for all."""
     if "multi_worker_mirrored" not in request.strategies:
         return 0
     from gpucheck.core.cluster.ranks import own_rank
@@ -84,8 +84,8 @@ def _rank(request: Request) -> int:
     return own_rank(os.environ)
 
 
-def _say_own_fault(report: Report, rank: int) -> None:
-    """One line, unless every fault is another worker's."""
+def _print_own_fault(report: Report, rank: int) -> None:
+    """Print one line, unless all faults are of other workers."""
     from gpucheck.core.reports.shared.findings import roots
     from gpucheck.core.reports.shared.headline import headline
 

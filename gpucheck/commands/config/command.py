@@ -1,4 +1,4 @@
-"""The command ``config``: what is configured, and where each value comes from."""
+"""The command ``config``: print the settings, and the source of each value."""
 
 import os
 from typing import Any
@@ -14,11 +14,11 @@ from gpucheck.cli.settings import Settings
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
 @click.pass_context
 def config(context: click.Context, style: str) -> None:
-    """Show the settings of a check that is started here, and where each comes from.
+    """Show the settings of a check that is run here, and where each comes from.
 
     They come from [tool.gpucheck] of the nearest pyproject.toml, upwards from the current folder, and from GPUCHECK_*
-    variables. The command line wins, then the variables, then pyproject.toml. A pyproject.toml that another user can have
-    written is ignored, which is said on standard error.
+    variables. The command line wins, then the variables, then pyproject.toml. A pyproject.toml that another user may have
+    written is ignored, with a message on standard error.
 
     \b
     Example of a pyproject.toml:
@@ -35,29 +35,29 @@ def config(context: click.Context, style: str) -> None:
     context.invoked_subcommand = "check"
     parent = context.parent or context
     parent.invoked_subcommand = "check"
-    defaults(parent)  # refuses what a check would refuse
+    defaults(parent)  # reports the same errors as a check
     settings_in_force = collect(os.environ, here())
-    usual = _usual(parent)
+    built_in = _built_in(parent)
     rows = {
         name: (settings_in_force.values[name].value, settings_in_force.values[name].source)
         if name in settings_in_force.values
-        else (usual.get(name), "default")
+        else (built_in.get(name), "default")
         for name in [*KEYS, *([EXPECTATIONS] if EXPECTATIONS in settings_in_force.values else [])]
     }
     show(_json(rows, settings_in_force) if style == "json" else _lines(rows, settings_in_force.unknown))
 
 
-def _usual(group: click.Context) -> dict[str, Any]:
-    """What `check` takes where nothing is configured."""
+def _built_in(group: click.Context) -> dict[str, Any]:
+    """Return the defaults of `check` without any settings."""
     command = group.command.get_command(group, "check") if isinstance(group.command, click.Group) else None
     options = {option: param for param in command.params for option in param.opts} if command is not None else {}
-    usual: dict[str, Any] = {"level": "default"}
+    built_in: dict[str, Any] = {"level": "default"}
     for name, option in ((name.removeprefix("--"), param) for name, param in options.items() if name.startswith("--")):
         plain = option.default if isinstance(option.default, (str, int, float, bool)) else None
         if plain is None and getattr(option, "is_flag", False) and not option.secondary_opts:
             plain = False
-        usual.setdefault(name, [] if option.multiple else plain)
-    return usual
+        built_in.setdefault(name, [] if option.multiple else plain)
+    return built_in
 
 
 def _lines(rows: dict[str, tuple[Any, str]], unknown: tuple[str, ...]) -> str:
@@ -67,7 +67,7 @@ def _lines(rows: dict[str, tuple[Any, str]], unknown: tuple[str, ...]) -> str:
     shown = {name: words if len(words) <= 40 else f"{words[:39]}…" for name, words in texts.items()}
     width = max(map(len, shown.values()))
     lines = [f"{name:12}  {words:{width}}  {rows[name][1]}" for name, words in shown.items()]
-    lines += [f"{name:12}  means nothing to gpucheck" for name in unknown]
+    lines += [f"{name:12}  not a setting of gpucheck" for name in unknown]
     return "\n".join(lines) + "\n"
 
 
@@ -86,11 +86,11 @@ def _json(rows: dict[str, tuple[Any, str]], settings_in_force: Settings) -> str:
 def _plain(value: Any) -> Any:
     import msgspec
 
-    return _known(msgspec.to_builtins(value))
+    return _without_empty(msgspec.to_builtins(value))
 
 
-def _known(value: Any) -> Any:
-    """Without what says nothing."""
+def _without_empty(value: Any) -> Any:
+    """Drop None and empty lists and tables."""
     if isinstance(value, dict):
-        return {name: kept for name, entry in value.items() if (kept := _known(entry)) not in (None, [], {})}
-    return [_known(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+        return {name: kept for name, entry in value.items() if (kept := _without_empty(entry)) not in (None, [], {})}
+    return [_without_empty(entry) for entry in value] if isinstance(value, (list, tuple)) else value

@@ -1,4 +1,4 @@
-"""The command ``env``: print the variables that repair this environment, or make them last."""
+"""The command ``env``: print the variables that repair this environment, or install them permanently."""
 
 import os
 from collections.abc import Mapping
@@ -36,15 +36,15 @@ Examples:
 )
 @click.option("--apply-growth", is_flag=True, help="Also let TensorFlow take GPU memory as it needs it.")
 @click.option("--install", "action", flag_value="install", help="Write them into the environment's activation script.")
-@click.option("--uninstall", "action", flag_value="uninstall", help="Take out what --install wrote.")
+@click.option("--uninstall", "action", flag_value="uninstall", help="Remove what --install wrote.")
 @PYTHON
 @click.option("--timeout", type=SECONDS, default=60.0, show_default=True, help="Limit of each of the checks.")
 @click.pass_obj
 def env(limit: TimeLimit, /, shell: str, apply_growth: bool, action: str | None, python: str | None, timeout: float) -> None:
     """Print the fewest variables that let TensorFlow see and use the GPUs, each with its reason.
 
-    Nothing is printed where nothing is needed. What is printed was tried: the quick checks ran again under it. Exit code 0
-    if they then found no fault, else 1 (3: no verdict), with the reason on standard error.
+    Nothing is printed if nothing is needed. The printed variables were tested: the quick checks ran again with them. Exit
+    code 0 if they then found no fault, else 1 (3: no verdict), with the reason on standard error.
     """
     from gpucheck.core.repairs.prove import growth, prove
 
@@ -65,7 +65,7 @@ def env(limit: TimeLimit, /, shell: str, apply_growth: bool, action: str | None,
 
 
 def _check(request: Request, limit: TimeLimit, changed: Mapping[str, str]) -> Report:
-    """One of several checks, each with the whole time limit."""
+    """Run one of several checks, each with the full time limit."""
     limit.restart(request.timeout_seconds)
     return diagnose_here(request, limit, changed, lambda partial: [lambda: _complain(partial, False)])
 
@@ -81,15 +81,15 @@ def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
     from gpucheck.core.repairs import install
 
     interpreter = report.fact(Interpreter)
-    prefix, kind = (interpreter.prefix, interpreter.environment) if interpreter else ("an interpreter that gave no answer", None)
+    prefix, kind = (interpreter.prefix, interpreter.environment) if interpreter else ("an interpreter that did not respond", None)
     wanted = install.lasting(assignments)
     for assignment in assignments:
         if assignment not in wanted:
-            _say(f"not made to last, it belongs to the job: {assignment.variable} ({assignment.reason})")
+            _say(f"not saved: specific to this job: {assignment.variable} ({assignment.reason})")
     with _Refusals():
         if wanted:
             changed = install.install(wanted, prefix, kind)
-            _say(*([f"written: {path}" for path in changed] or ["it stands there already"]))
+            _say(*([f"written: {path}" for path in changed] or ["already there"]))
         elif install.installed(prefix, kind):
             _say("nothing more is needed; what was installed stays")
         else:
@@ -105,13 +105,13 @@ def _uninstall(request: Request) -> None:
     with LocalHost(request) as host, _Refusals():
         (reading,) = observe(host, [probe for probe in load_probes() if probe.name == "interpreter"])
         if reading.fact is None:
-            raise install.NoEnvironment(f"the interpreter did not answer: {reading.problem}")
+            raise install.NoEnvironment(f"the interpreter did not respond: {reading.problem}")
         changed = install.uninstall(reading.fact.prefix, reading.fact.environment)  # type: ignore[attr-defined]
     _say(*([f"restored: {path}" for path in changed] or ["nothing was installed"]))
 
 
 class _Refusals:
-    """Inside, what can't be done becomes one line and an exit code."""
+    """Turn errors inside into one line and an exit code."""
 
     def __enter__(self) -> None:
         return None
@@ -132,7 +132,8 @@ def _complain(report: Report, printed: bool) -> None:
 
     first = next(iter(roots(report)), None)
     code = f"{first.code}: " if first is not None and report.exit_code == ExitCode.FAULT else ""
-    _say(f"{'still not well with that' if printed else 'no variable repairs this'}: {code}{' '.join(headline(report).split())}")
+    outcome = "still failing with these variables" if printed else "no environment variable fixes this"
+    _say(f"{outcome}: {code}{' '.join(headline(report).split())}")
 
 
 def _say(*lines: str) -> None:

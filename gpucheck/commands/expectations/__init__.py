@@ -1,6 +1,6 @@
-"""Write what is expected of a machine, and compare a machine with it."""
+"""Write the expectations of a machine, and compare machines and reports."""
 
 COMMANDS = {
-    "snapshot": ("gpucheck.commands.expectations.snapshot_command", "Write what this machine is as what is expected of others."),
+    "snapshot": ("gpucheck.commands.expectations.snapshot_command", "Write this machine's state as expectations for others."),
     "compare": ("gpucheck.commands.expectations.compare", "Show what changed since a report or a snapshot."),
 }

@@ -1,4 +1,4 @@
-"""The command ``compare``: what is different between two looks at a machine."""
+"""The command ``compare``: show the differences between two checks of a machine."""
 
 from typing import TYPE_CHECKING
 
@@ -6,7 +6,7 @@ import click
 
 from gpucheck.cli.parameters import Command, FilePath
 from gpucheck.cli.request import diagnose_here, request_options
-from gpucheck.cli.screen import look, say, show
+from gpucheck.cli.screen import display_options, say, show
 from gpucheck.cli.time_limit import TimeLimit, Write
 from gpucheck.core.model import Expectations, Level, Report, Request
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  gpucheck --format json --output good.json      while all is well
+  gpucheck --format json --output good.json      while the machine is healthy
   gpucheck compare good.json                     this machine against it
   gpucheck compare good.json bad.json            two reports, of one machine or of two
   gpucheck compare expected.toml --format markdown
@@ -27,8 +27,8 @@ LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
 @click.argument("baseline", type=FilePath(allow_dash=True))
 @click.argument("current", type=FilePath(allow_dash=True), required=False)
 @request_options(level=Level.QUICK, expect=False)
-@click.option("--node", is_flag=True, help="Look at this machine itself alone, as `gpucheck node` does.")
-@click.option("--default", is_flag=True, help="Look at this machine with TensorFlow and training, as `check` does.")
+@click.option("--node", is_flag=True, help="Check only this machine itself, like `gpucheck node`.")
+@click.option("--default", is_flag=True, help="Check this machine with TensorFlow and training, like `check`.")
 @click.option("--format", "style", type=click.Choice(["terminal", "json", "markdown"]), default="terminal", show_default=True)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 @click.option("-v", "--verbose", is_flag=True, help="Also what could not be compared, and why.")
@@ -42,11 +42,10 @@ def compare(
     color: str,
     verbose: bool,
 ) -> None:
-    """Show what is different from BASELINE: a JSON report, or a file of `gpucheck snapshot`.
+    """Show the differences from BASELINE: a JSON report, or a file of `gpucheck snapshot`.
 
-    CURRENT is a JSON report; without it, this machine is looked at (with --quick, unless a deeper level is asked for). Exit
-    codes: 0 nothing is different, and then nothing is printed; 1 something is; 2 a file can't be read, or is no baseline: it
-    expects nothing.
+    CURRENT is a JSON report; without it, this machine is checked (with --quick, unless a deeper level is given). Exit codes: 0
+    no differences, nothing is printed; 1 differences; 2 a file can't be read, or is not a baseline because it expects nothing.
     """
     from gpucheck.commands.expectations import drift
 
@@ -55,7 +54,7 @@ def compare(
     text = _read(baseline)
     old = _report(text, baseline) if text.lstrip()[:1] == b"{" else _expectations(text, baseline)
     if isinstance(old, Report) and not drift.PROBES.keys() & old.facts.keys():
-        raise click.UsageError(f"{baseline}: a report without facts is no baseline")
+        raise click.UsageError(f"{baseline}: a report without facts cannot be a baseline")
     names = (baseline, current or "this machine")
 
     def compared(new: Report) -> "Drift":
@@ -81,7 +80,9 @@ def _render(differences: "Drift", style: str, color: str, verbose: bool) -> str:
     if style == "json":
         return drift.render_json(differences)
     return (
-        drift.render_markdown(differences) if style == "markdown" else drift.render(differences, verbose=verbose, **look(color))
+        drift.render_markdown(differences)
+        if style == "markdown"
+        else drift.render(differences, verbose=verbose, **display_options(color))
     )
 
 

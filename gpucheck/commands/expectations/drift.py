@@ -1,4 +1,4 @@
-"""What is different between two looks at a machine, grouped by what it may break."""
+"""The differences between two checks of a machine, grouped by what they may break."""
 
 from collections.abc import Callable, Iterator
 
@@ -15,41 +15,40 @@ from gpucheck.core.model import Expectations, ProbeStatus, Report, Request
 TRAINING = "training speed"
 GROUPS = {
     "driver and CUDA": "The driver decides which CUDA programs run at all, and which bugs they meet.",
-    "TensorFlow and Keras": "Another release trains with other code: results, speed and saved models may differ.",
+    "TensorFlow and Keras": "Another release runs other code: results, speed and saved models may differ.",
     "libraries": "TensorFlow loads these files by name: another copy may lack what it was built for.",
     "Python and packages": "Packages that share the process decide whether TensorFlow can be imported.",
-    "hardware": "Other hardware has other limits: memory, kernels, and the way between the GPUs.",
-    "environment variables": "These change what CUDA, TensorFlow, Keras and NCCL do, without a word.",
-    "limits": "What a process is granted decides how fast it is fed, and when it is killed.",
-    TRAINING: "The same job ends differently, or at quite another speed: what all other differences come to.",
+    "hardware": "Other hardware has other limits: memory, kernels, and the links between GPUs.",
+    "environment variables": "These silently change what CUDA, TensorFlow, Keras and NCCL do.",
+    "limits": "Resource limits decide how fast a process gets data, and when it is killed.",
+    TRAINING: "The same job ends differently, or at another speed: the effect of all other differences.",
 }
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """One difference. ``old`` and ``new`` are in words; None: not there."""
+    """One difference. ``old`` and ``new`` are text; None: absent."""
 
     group: str
     what: str
     old: str | None
     new: str | None
-    why: str  # it matters
-    note: str | None = None  # of a speed, how much less or more it is: "2.5 times as fast"
+    why: str  # why it matters
+    note: str | None = None  # for a speed, the ratio: "2.5 times as fast"
 
 
 class Drift(msgspec.Struct, frozen=True, kw_only=True):
-    """Two looks compared."""
+    """The comparison of two checks."""
 
-    baseline: str  # what they are called
+    baseline: str  # the name of each
     current: str
     changes: tuple[Change, ...]
-    not_compared: tuple[str, ...]  # what only one of them looked at, with the reason where it is known
+    not_compared: tuple[str, ...]  # what only one of them checked, with the reason if known
 
 
 def between(old: Report, new: Report, baseline: str, current: str) -> Drift:
     """Compare two reports.
 
-    What the first looked at and the second was not asked for (``--quick``) is not compared; what the second failed to see is a
-    change.
+    Facts that the second report excludes (``--quick``) are not compared; facts that its probes failed to read are changes.
     """
     comparison = _Comparison(baseline, current)
     for probe, group in PROBES.items():
@@ -63,12 +62,12 @@ def between(old: Report, new: Report, baseline: str, current: str) -> Drift:
         if all(probe in old.facts and probe in new.facts for value in (was, now) if value for probe in value.probes):
             comparison.compare(group, what, was, now)
     if _has_cpu_speed(old) and _has_cpu_speed(new):
-        comparison.not_compared.append("training speed on the CPU: it is what other processes leave of it")
+        comparison.not_compared.append("training speed on the CPU: it depends on other processes")
     return comparison.drift()
 
 
 def from_expectations(wanted: Expectations, report: Report, baseline: str, current: str) -> Drift:
-    """Hold a run against an expectations file: every expectation that is not met is a change."""
+    """Compare a run with an expectations file: each unmet expectation is a change."""
     request = msgspec.structs.replace(report.fact(Request) or Request(), expectations=wanted)
     machine = Machine(request, *report.facts.values())
     comparison = _Comparison(baseline, current)
@@ -82,7 +81,7 @@ def from_expectations(wanted: Expectations, report: Report, baseline: str, curre
 
 
 class _Comparison:
-    """Collects what is different."""
+    """Collects the differences."""
 
     def __init__(self, baseline: str, current: str) -> None:
         self.baseline, self.current = baseline, current
@@ -93,7 +92,7 @@ class _Comparison:
         self.changes.append(Change(group=group, what=what, old=old, new=new, why=GROUPS[group], note=note))
 
     def missing(self, probe: str, group: str, new: Report) -> None:
-        """A fact that only the old report has."""
+        """Add a fact that only the old report has."""
         run = next((run for run in new.probes if run.name == probe), None)
         reason = (run.problem if run else None) or "not looked at"
         if run and run.status in (ProbeStatus.FAILED, ProbeStatus.TIMED_OUT):
@@ -102,12 +101,12 @@ class _Comparison:
             self.not_compared.append(f"{probe}: {reason}")
 
     def compare(self, group: str, what: str, was: Tracked | None, now: Tracked | None) -> None:
-        """One value that both could look at."""
+        """Compare a value whose facts both reports have."""
         if was is None or now is None:
             value = was or now
             if group != TRAINING:
                 self.change(group, what, was and was.words, now and now.words)
-            elif value and value.number is None:  # the levels, and --strategy, train different jobs
+            elif value and value.number is None:  # levels and --strategy select different jobs
                 self.not_compared.append(f"{what}: trained in {self.baseline if was else self.current} only")
         elif was.coarse == now.coarse and was.vague != now.vague:
             self.not_compared.append(f"{what}: only one of the two knows its version")
@@ -115,7 +114,7 @@ class _Comparison:
             self.change(group, what, was.words, now.words, _direction(was, now))
 
     def drift(self) -> Drift:
-        """The changes by group, within a group as they were looked at."""
+        """Return the changes sorted by group, in the order of comparison within a group."""
         order = list(GROUPS)
         changes = sorted(dict.fromkeys(self.changes), key=lambda change: order.index(change.group))
         return Drift(baseline=self.baseline, current=self.current, changes=tuple(changes), not_compared=tuple(self.not_compared))
@@ -136,7 +135,7 @@ PROBES = {
     "environment": "environment variables",
     "limits": "limits",
     "training": TRAINING,
-}  # probe -> the group that suffers if it sees nothing any more
+}  # probe -> the group of the change if its fact is missing
 
 
 def _version_group(item: Item) -> str:
@@ -171,5 +170,5 @@ def _direction(was: Tracked, now: Tracked) -> str | None:
 
 
 def _has_cpu_speed(report: Report) -> bool:
-    """Whether it has a speed that is not compared."""
+    """Whether the report has a CPU speed, which is not compared."""
     return any(run.samples_per_second is not None and not steady(run.devices) for run in report.training)

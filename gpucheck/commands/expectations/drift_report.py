@@ -1,4 +1,4 @@
-"""Drift for a person at a terminal, for a script, and for a bug tracker."""
+"""Render drift for a terminal, as JSON, and as Markdown."""
 
 import msgspec
 
@@ -9,7 +9,7 @@ from gpucheck.core.reports.shared.words import clean, plural
 
 
 def render(drift: Drift, *, width: int, color: bool, ascii: bool, verbose: bool) -> str:
-    """Group by group, old and new; nothing where nothing is different. ``verbose``: also what was not compared."""
+    """Render the changes by group; "" without changes. ``verbose``: also what was not compared."""
     out = TerminalText(width=width, color=color, ascii=ascii)
     for group, changes in groups(drift).items():
         out.add((group, "title"))
@@ -28,12 +28,12 @@ def render(drift: Drift, *, width: int, color: bool, ascii: bool, verbose: bool)
 
 
 def render_json(drift: Drift) -> str:
-    """One object, as the structs name it."""
+    """Render one JSON object with the fields of the structs."""
     return msgspec.json.format(msgspec.json.encode(drift), indent=2).decode() + "\n"
 
 
 def render_markdown(drift: Drift) -> str:
-    """A table per group; nothing where nothing is different."""
+    """Render a table per group; "" without changes."""
     lines = []
     for group, changes in groups(drift).items():
         lines += [f"### {group}", "", changes[0].why, "", "| what | baseline | now |", "| --- | --- | --- |"]
@@ -45,7 +45,7 @@ def render_markdown(drift: Drift) -> str:
 
 
 def groups(drift: Drift) -> dict[str, list[Change]]:
-    """The changes by group, in their order."""
+    """Return the changes by group, in their order."""
     grouped: dict[str, list[Change]] = {}
     for change in drift.changes:
         grouped.setdefault(change.group, []).append(change)

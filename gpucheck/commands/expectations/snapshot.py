@@ -1,4 +1,4 @@
-"""A known-good machine written down as an expectations file, with what was measured in its comments."""
+"""Write a known-good machine as an expectations file, with the measured values in comments."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -25,14 +25,14 @@ from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.gpus import Gpus
 
-# A first step compiles and autotunes, on the processors that everything else shares: it varies more than the steps after it.
-# What its bound is for takes minutes: kernels that are not there for this GPU and are compiled one by one.
+# A first step compiles and autotunes on shared processors, so it varies more than later steps. Its bound detects what takes
+# minutes: kernels that are missing for this GPU and compiled one by one.
 START_FACTOR = 5
 START_SECONDS_MIN = 30.0
 
 
 def expectations(report: Report) -> Expectations:
-    """What a machine is, as expectations that it meets itself; its passed training jobs and its warnings count."""
+    """Return expectations that this machine meets, with its passed training jobs and its warnings."""
     machine = Machine.of(report)
     count, _ = usable_gpus(machine)
     return Expectations(
@@ -57,7 +57,7 @@ def _gpus(machine: Machine, count: int | None) -> GpuExpectations:
 
 
 def _versions(machine: Machine) -> dict[str, str]:
-    """The versions that a specifier can name."""
+    """Return the versions that are valid in a specifier."""
     from packaging.version import InvalidVersion, Version
 
     named = {}
@@ -101,11 +101,11 @@ def _significant(number: float) -> float:
 
 
 def render(wanted: Expectations, report: Report) -> str:
-    """The file: every value with what was measured; what was not looked at is left as a comment."""
+    """Render the file: each value with the measured one; unknown values are comments."""
     lines = [
         f"# What this machine was on {report.started_at}, when gpucheck {report.tool.version} found: {report.verdict.value}.",
-        "# Check it, or another machine that should be like it: gpucheck --expect THIS-FILE",
-        "# A line that is taken out is no longer expected.",
+        "# Check this machine, or another that should match it: gpucheck --expect THIS-FILE",
+        "# Remove a line to expect it no longer.",
         f"schema_version = {FORMAT_VERSION}",
         "",
         *_codes(wanted),
@@ -126,7 +126,7 @@ def render(wanted: Expectations, report: Report) -> str:
         *_lines(wanted.versions, {"cuda": "the newest that the driver supports", "driver": "NVIDIA's"}),
         "",
         *_training_lines(wanted.training, report),
-        "# A known finding that shall not count until a day is over:",
+        "# A known finding that does not count, up to and including a day:",
         "# [[mute]]",
         '# code = "pcie-link-degraded"',
         '# reason = "riser ordered, ticket 4711"',
@@ -136,7 +136,7 @@ def render(wanted: Expectations, report: Report) -> str:
 
 
 def _codes(wanted: Expectations) -> Iterator[str]:
-    yield "# Warnings that do not fail a run with --strict" + ("; these were there." if wanted.allowed_warnings else ".")
+    yield "# Warnings that do not fail a run with --strict" + ("; these were found." if wanted.allowed_warnings else ".")
     yield f"allowed_warnings = {toml.value(wanted.allowed_warnings)}"
 
 
@@ -145,7 +145,7 @@ def _lines(part: msgspec.Struct, notes: dict[str, str]) -> Iterator[str]:
         value = getattr(part, field.name)
         note = f"  # {notes[field.name]}" if field.name in notes else ""
         if value is None or value == ():
-            yield f"# {field.name}: nothing was seen"
+            yield f"# {field.name}: unknown"
         else:
             yield f"{field.name} = {toml.value(value)}{note}"
 
@@ -165,20 +165,20 @@ def _training_lines(wanted: TrainingExpectations, report: Report) -> Iterable[st
         yield f"max_first_step_seconds = {toml.value(wanted.max_first_step_seconds)}"
     yield ""
     if wanted.min_samples_per_second:
-        yield f"# {1 - SPEED_TOLERANCE:.0%} of the slowest device's measured samples per second: so short a run tells what is"
-        yield "# broken, not what is a little slower, and a higher bound fails a sound machine that is busy."
+        yield f"# {1 - SPEED_TOLERANCE:.0%} of the slowest device's measured samples per second: such a short run detects"
+        yield "# faults, not small slowdowns, and a higher bound would fail a healthy machine that is busy."
         yield "[training.min_samples_per_second]"
     for strategy, speeds in wanted.min_samples_per_second.items():
         measured = ", ".join(f"{_slowest(report, strategy, precision):,.4g} in {precision}" for precision in speeds)
         yield f"{toml.key(strategy)} = {toml.value(speeds)}  # measured: {measured}"
     on_cpu = [f"{run.samples_per_second:,.4g} in {run.precision} on {devices(run.devices)}" for run in _on_cpu(report)]
     if on_cpu:
-        yield f"# No speed is expected of a CPU: it is what other processes leave of it. Measured: {', '.join(on_cpu)}."
+        yield f"# No speed is expected of a CPU, because it depends on other processes. Measured: {', '.join(on_cpu)}."
     yield ""
 
 
 def _on_cpu(report: Report) -> list[TrainingRun]:
-    """One job of each precision whose speed is told only: those that nothing else trained beside."""
+    """Return one CPU job of each precision, whose speed is only a comment: jobs that trained alone."""
     jobs = {
         run.precision: run
         for run in reversed(report.training)

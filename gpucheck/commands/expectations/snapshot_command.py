@@ -1,10 +1,10 @@
-"""The command ``snapshot``: a known-good machine, written down as an expectations file."""
+"""The command ``snapshot``: write a known-good machine as an expectations file."""
 
 import click
 
 from gpucheck.cli.parameters import Command, FilePath
 from gpucheck.cli.request import diagnose_here, request_options
-from gpucheck.cli.screen import look, output, say, show
+from gpucheck.cli.screen import display_options, output, say, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import Report, Request, Verdict
 
@@ -19,14 +19,14 @@ Examples:
 @click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("file", type=FilePath(dir_okay=False, allow_dash=True))
 @request_options(expect=False)
-@click.option("--node", is_flag=True, help="Of the machine itself alone, as `gpucheck node` sees it.")
-@click.option("--force", is_flag=True, help="Write it although this machine has a fault, or could not be looked at.")
+@click.option("--node", is_flag=True, help="Only the machine itself, like `gpucheck node`.")
+@click.option("--force", is_flag=True, help="Write it even if this machine has a fault, or no verdict.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 @click.pass_obj
 def snapshot(limit: TimeLimit, request: Request, file: str, force: bool, color: str) -> None:
-    """Check this machine, and write what it is as expectations to FILE ("-": standard output).
+    """Check this machine, and write its state as expectations to FILE ("-": standard output).
 
-    A machine with a fault (exit code 1), or one without a verdict (3), is refused: nothing is written then.
+    For a machine with a fault (exit code 1), or without a verdict (3), nothing is written.
     """
     with output(file, limit.end) as target:
         report = diagnose_here(request, limit, write_partial=lambda partial: [lambda: _say_refusal(partial, color)])
@@ -53,5 +53,5 @@ def _refuse(report: Report, color: str) -> None:
 def _say_refusal(report: Report, color: str) -> None:
     from gpucheck.core.reports import terminal
 
-    say(terminal.render(report, verbose=False, **look(color)), nl=False)
-    say("gpucheck: nothing was written: this is no known-good machine (--force writes all the same)")
+    say(terminal.render(report, verbose=False, **display_options(color)), nl=False)
+    say("gpucheck: nothing was written: this is not a known-good machine (use --force to write anyway)")

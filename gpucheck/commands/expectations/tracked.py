@@ -1,7 +1,7 @@
-"""What is compared between two reports: values that a run does not change by itself, by group and name.
+"""The values that are compared between two reports, by group and name.
 
-Left out is what differs from one run, or one job, to the next without meaning anything: temperatures, clocks, free memory,
-process ids, folders, ranks.
+Values that change between runs or jobs without meaning are left out: temperatures, clocks, free memory, process ids, folders,
+ranks.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,22 +29,22 @@ from gpucheck.core.probes.tensorflow import TensorFlow
 
 
 class Tracked(NamedTuple):
-    """One value in words; with a number, differences within the tolerance of speeds don't count."""
+    """One value as text; with a number, differences within the tolerance of speeds do not count."""
 
     words: str
-    probes: tuple[str, ...]  # it is compared only where both runs have these facts
+    probes: tuple[str, ...]  # compared only if both runs have these facts
     number: float | None = None
-    coarse: str | None = None  # the words without the version, which one of the two may not have looked at (``--quick``)
+    coarse: str | None = None  # the text without the version, which a run may not have read (``--quick``)
 
     @property
     def vague(self) -> bool:
-        """Whether its version was not looked at."""
+        """Whether its version is unknown."""
         return self.words == self.coarse
 
 
 Entry = tuple[str, str, Tracked]  # group, what, value
 
-# One job, one rank or one worker each: different by design.
+# Differ by design between jobs, ranks and workers.
 _PER_JOB = frozenset(
     {
         "CLOUD_TPU_TASK_ID",
@@ -66,7 +66,7 @@ _PER_JOB = frozenset(
 
 
 def tracked(report: Report) -> dict[tuple[str, str], Tracked]:
-    """Every value that is there, by group and name. A value that is None is unknown and left out."""
+    """Return all known values by group and name."""
     return {(group, what): value for look in _LOOKS for group, what, value in look(report)}
 
 
@@ -197,7 +197,7 @@ def _training(report: Report) -> Iterator[Entry]:
     group = "training speed"
     for run in report.training:
         if run.cross_device:
-            continue  # only tried to find out why another failed
+            continue  # a diagnostic run after another failed
         place = devices(run.devices) or "no device"
         label = f"{run.strategy} on {place} in {run.precision}{', compiled by XLA' if run.compiled else ''}"
         yield group, label, Tracked(run.status.replace("_", " "), ("training",))
@@ -206,7 +206,7 @@ def _training(report: Report) -> Iterator[Entry]:
 
 
 def _fields(group: str, fact: Fact | None, labels: dict[str, str]) -> Iterator[Entry]:
-    """The fields of a fact that are known."""
+    """Yield the known fields of a fact."""
     if fact is not None:
         yield from _known(group, probe_of(type(fact)), fact, labels)
 

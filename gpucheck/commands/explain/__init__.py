@@ -1,4 +1,4 @@
-"""Read the pages of diagnoses, and name the root cause in a log."""
+"""Print the manual pages of diagnoses, and find the root cause in a log."""
 
 COMMANDS = {
     "explain": ("gpucheck.commands.explain.command", "Read a diagnosis' page, or name the root cause in a training's log."),

@@ -1,4 +1,4 @@
-"""The commands ``explain`` and ``rules``: the pages of diagnoses, their table, and the root cause in a log."""
+"""The commands ``explain`` and ``rules``: manual pages of diagnoses, their table, and the root cause in a log."""
 
 import functools
 import importlib
@@ -11,33 +11,33 @@ import click
 
 from gpucheck.cli import registry
 from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command
-from gpucheck.cli.screen import look, show, standard_input
+from gpucheck.cli.screen import display_options, show, standard_input
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import Report
 from gpucheck.core.model.progress import Progress
 
-MOST_MENTIONED = 5  # diagnoses that are named for a word
+MOST_MENTIONED = 5  # diagnoses that are suggested for a word
 
 
 @click.command(cls=Command)
 @click.argument("what", metavar="CODE|FILE|-", shell_complete=lambda ctx, param, incomplete: _completions(incomplete))
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
-@click.option("-v", "--verbose", is_flag=True, help="Also the lines that look bad and are harmless, and why.")
+@click.option("-v", "--verbose", is_flag=True, help="Also harmless lines that look like errors, and why.")
 @click.option(
     "--timeout",
     type=SECONDS,
     show_default=f"{READ_SECONDS:g}, and none for -",
-    help="Limit for a log; what was read by then is explained.",
+    help="Limit for a log; the part read by then is explained.",
 )
 @click.pass_obj
 def explain(limit: TimeLimit, /, what: str, style: str, color: str, verbose: bool, timeout: float | None) -> None:
-    """Print the manual page of a diagnosis, or name the root cause of what went wrong in a log.
+    """Print the manual page of a diagnosis, or find the root cause of a failure in a log.
 
     A log is any text: of TensorFlow, Keras, JAX or PyTorch, nvidia-smi, pip, dmesg, NCCL, Docker, Kubernetes or Slurm, also
-    compressed by gzip, xz or bzip2. It is judged by the rules that judge a machine. Exit codes: 0 the page was printed, or the
-    log was read, whether or not it names a cause (--format json says which); 2 no such code or file, or it can't be read, or it
-    is no text; 3 the answer could not be written.
+    compressed by gzip, xz or bzip2. The rules are the ones for a machine. Exit codes: 0 the page was printed, or the log was
+    read, with or without a cause (see --format json); 2 no such code or file, or it can't be read, or it is not text; 3 the
+    result could not be written.
 
     \b
     Examples:
@@ -49,7 +49,7 @@ def explain(limit: TimeLimit, /, what: str, style: str, color: str, verbose: boo
     if what in rules:
         _explain_code(rules[what], style, color)
     else:
-        # The writer of a pipe may be a training of hours, and an end of reading would end it too.
+        # A pipe's writer may be a training of hours, which would end if reading stopped.
         limit.set(timeout or (math.inf if what == "-" else READ_SECONDS))
         _explain_log(what, rules, style, color, verbose, limit)
 
@@ -60,7 +60,7 @@ def _explain_code(rule: Any, style: str, color: str) -> None:
 
     _need_pages([rule])
     parsed, row = manual.page(rule.code, rule.doc), {**plugin.load_rows(), **_other_rows()}[rule.row]
-    show(page.render_json(parsed, rule, row) if style == "json" else page.render(parsed, rule, row, **look(color)))
+    show(page.render_json(parsed, rule, row) if style == "json" else page.render(parsed, rule, row, **display_options(color)))
 
 
 def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, limit: TimeLimit) -> None:
@@ -72,7 +72,7 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, l
     from gpucheck.core.system.text import lines
 
     def text(report: Report) -> str:
-        return json.render(report) if style == "json" else explanation.render(report, verbose=verbose, **look(color))
+        return json.render(report) if style == "json" else explanation.render(report, verbose=verbose, **display_options(color))
 
     progress = Progress[Report]()
     limit.write_partial(progress, lambda partial: [functools.partial(show, text(partial))])
@@ -88,7 +88,7 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, l
 
         similar = did_you_mean(what, codes, most=3, otherwise="")
         if not similar and (mentioned := _mentioned(what, codes.values())):
-            similar = f" (did you mean one that speaks of it: {', '.join(mentioned)}?)"
+            similar = f" (did you mean one that mentions it: {', '.join(mentioned)}?)"
         problem = f"no file {what!r}, and no diagnosis of that code{similar}; `gpucheck rules` lists them"
         raise click.UsageError(
             problem if isinstance(error, FileNotFoundError) else f"cannot read {what}: {error.strerror}"
@@ -97,7 +97,7 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, l
 
 
 def _mentioned(what: str, rules: Iterable[Any]) -> list[str]:
-    """The diagnoses whose title or symptom has these words; none for what looks like a file."""
+    """Return the diagnoses whose title or symptom contains all words; none if the text looks like a file name."""
     from gpucheck.core.engine import manual
 
     words = [re.compile(rf"\b{re.escape(word)}", re.IGNORECASE) for word in what.replace("-", " ").split()]
@@ -126,11 +126,11 @@ def rules(style: str, color: str) -> None:
 
     listed = _all_rules()
     _need_pages(listed)
-    show(table.render(listed, {**plugin.load_rows(), **_other_rows()}, style, **look(color)))
+    show(table.render(listed, {**plugin.load_rows(), **_other_rows()}, style, **display_options(color)))
 
 
 def _all_rules() -> Any:
-    """The rules that judge a machine, and those that judge a training script, with their pages."""
+    """Return the rules for machines and those for training scripts, with their pages."""
     from msgspec.structs import replace
 
     from gpucheck.core.engine import manual
@@ -141,7 +141,7 @@ def _all_rules() -> Any:
 
 
 def _other_pages() -> list[Any]:
-    """The modules of commands that have rules with pages of their own, as ``lint`` has."""
+    """Return the modules of commands with their own rules and pages, such as ``lint``."""
     return [importlib.import_module(folder.PAGES) for folder in registry.folders() if hasattr(folder, "PAGES")]
 
 
@@ -151,7 +151,7 @@ def _other_rows() -> dict[str, Any]:
 
 def _need_pages(rules: Any) -> None:
     if not all(rule.doc for rule in rules):
-        raise click.UsageError("this Python leaves docstrings out (-OO, PYTHONOPTIMIZE=2), and with them the manual pages")
+        raise click.UsageError("this Python drops docstrings (-OO, PYTHONOPTIMIZE=2), which contain the manual pages")
 
 
 def _completions(incomplete: str) -> list[Any]:

@@ -1,4 +1,4 @@
-"""A pasted log: lines are read as events, events name causes, and causes are folded as the findings of a live run are."""
+"""Find the root cause in a log: parse lines into events, find their causes, and assemble a report like that of a live run."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -26,18 +26,17 @@ def explain(
     cut: Callable[[], str | None] = lambda: None,
     progress: Progress[Report] | None = None,
 ) -> Report:
-    """Name the root cause of what went wrong in a log.
+    """Find the root cause of the failure in a log.
 
     Args:
         lines: the log, as a stream; it is read once.
-        source: what it is called: a file's name, "standard input".
-        cut: asked after reading: why the log was not read to its end; None: it was.
-        progress: its snapshot becomes the report of what was read so far.
+        source: its name: a file name, "standard input".
+        cut: returns, after reading, why the log was not read to its end; None if it was.
+        progress: its snapshot becomes the report of the part read so far.
 
     Returns:
-        A report whose only fact is the log. Its findings are as those of a check, except that what a text only speaks of
-        (source code, advice for a case that may come) is a warning. It has no verdict beyond them, because a log without a
-        known failure proves nothing about a machine.
+        A report whose only fact is the log. Its findings are like those of a check, except that failures which the text only
+        mentions (in source code or advice) are warnings. Without findings it proves nothing about the machine.
     """
     started = time.monotonic()
     listing = Listing()
@@ -64,13 +63,13 @@ def _report(log: Log, cut: str | None, listing: Listing, started: float) -> Repo
 
 def _judgement(rule: Rule, cause: Cause | None, listing: Listing) -> Judgement:
     if rule.code not in causes.CODES:
-        return Judgement(rule, Outcome(code=rule.code, status=Status.SKIPPED, reason="no log tells of it"), None)
+        return Judgement(rule, Outcome(code=rule.code, status=Status.SKIPPED, reason="not detectable in a log"), None)
     status = Status.CLEAR if cause is None else Status.FOUND
     return Judgement(rule, Outcome(code=rule.code, status=status), None if cause is None else _finding(rule, cause, listing))
 
 
 def _finding(rule: Rule, cause: Cause, listing: Listing) -> Finding:
-    """The cause with the fixes of its page; a warning where every line it rests on only mentions a failure."""
+    """Turn a cause into a finding with its page's fixes; a warning if all its lines only mention a failure."""
     only_mentioned = all(listing.only_mentions(event.text) for event in cause.events)
     return Finding(
         summary=cause.summary,
@@ -82,6 +81,6 @@ def _finding(rule: Rule, cause: Cause, listing: Listing) -> Finding:
 
 
 def _fixes(rule: Rule) -> tuple[Fix, ...]:
-    """Those of its page; none where this interpreter has left the pages out."""
+    """Return the fixes of the rule's page; none if docstrings are not available."""
     text = rule.doc or docstring(rule.check.__module__)
     return page(rule.code, text).fixes if text else ()

@@ -1,4 +1,4 @@
-"""What a log says went wrong, for a person at a terminal: the cause, the lines that show it, what to type."""
+"""The result for a log on a terminal: the cause, the lines that show it, and the fix."""
 
 from collections.abc import Sequence
 
@@ -10,32 +10,32 @@ from gpucheck.core.reports.shared.terminal_text import TerminalText
 from gpucheck.core.reports.shared.words import duration, plural
 
 MOST_SUSPECTS = 8
-_ENDS = ("exception", "fatal")  # what a line looks like that may have ended a program
-_OF_ANY_CAUSE = (Kind.TRACEBACK, Kind.KILLED)  # kinds of events that are about no subject of their own
+_ENDS = ("exception", "fatal")  # kinds of lines that may have ended the program
+_OF_ANY_CAUSE = (Kind.TRACEBACK, Kind.KILLED)  # kinds of events that do not point to a cause
 
 
 def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: bool) -> str:
-    """The findings of a log as lines no wider than ``width``, commands excepted.
+    """Render the findings of a log, in lines no wider than ``width`` except for commands.
 
     Args:
-        report: made by ``gpucheck.commands.explain.log``: its only fact that was looked at is the log.
+        report: of ``gpucheck.commands.explain.log``: its only observed fact is the log.
         width: terminal cells per line.
-        color: whether escape codes may be written.
-        ascii: whether only ASCII may be written.
-        verbose: with every harmless line and why it is harmless.
+        color: whether to use escape codes.
+        ascii: whether to use only ASCII.
+        verbose: also list each harmless line, and why it is harmless.
     """
     out = TerminalText(width=width, color=color, ascii=ascii)
     log = report.fact(Log)
     assert log is not None  # noqa: S101 - see above
     if report.findings and (unexplained := _unexplained(report, log)):
-        out.add("The warnings below need not have ended the program. These lines look most like failures:", hang=2)
+        out.add("The warnings below may not have ended the program. These lines look most like failures:", hang=2)
         _suspects(out, unexplained)
     terminal_findings.write(out, report, verbose)
     if not report.findings:
         _unknown(out, log)
     if verbose and log.harmless:
         out.blank()
-        out.add("Lines that look bad and are harmless:", indent=2)
+        out.add("Harmless lines that look like errors:", indent=2)
         for event in log.harmless:
             _write_line(out, event)
             out.add((event.fields.get("reason", ""), "quiet"), indent=16)
@@ -44,7 +44,7 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
         lines = f"only the first {plural(log.lines, 'line')}" if log.lines else "nothing"
         out.add(f"Of this log {lines} could be read: {log.cut}.")
     if log.skimmed:
-        out.add(f"Of its {log.lines} lines {log.skimmed} were passed over: too many differ for each to be looked at.")
+        out.add(f"Of its {log.lines} lines {log.skimmed} were skipped: too many different ones to check each.")
     out.add((_conclusion(report, log), "quiet"))
     return str(out)
 
@@ -68,9 +68,9 @@ def _write_line(out: TerminalText, event: Event) -> None:
 
 
 def _unexplained(report: Report, log: Log) -> list[Event]:
-    """The lines that may tell what ended the program where all findings are warnings, which by themselves end none.
+    """Return the lines that may show what ended the program if all findings are warnings, which do not end a program.
 
-    An exception or a crash that no finding rests on; and an error that nobody knows, printed after the last line that one does.
+    These are exceptions and crashes that no finding cites, and unknown errors after the last cited line.
     """
     if any(finding.severity is Severity.ERROR for finding in report.findings):
         return []
@@ -91,6 +91,5 @@ def _unexplained(report: Report, log: Log) -> list[Event]:
 
 
 def _conclusion(report: Report, log: Log) -> str:
-    looks = "looks bad and is harmless" if log.harmless_lines == 1 else "look bad and are harmless"
-    noise = f", {log.harmless_lines} {looks} (-v)" if log.harmless_lines else ""
+    noise = f", {log.harmless_lines} harmless (-v)" if log.harmless_lines else ""
     return f"{log.source}: {plural(log.lines, 'line')}{noise} · {duration(report.seconds)}"

@@ -1,4 +1,4 @@
-"""The troubleshooting table, for ``gpucheck rules`` and for the docs: every code by row, with severity, scope and one line."""
+"""The troubleshooting table for ``gpucheck rules`` and the docs: the codes by row, with severity, scope and one line."""
 
 import json
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from gpucheck.core.model import Severity
 
 
 def title(rule: Rule) -> str:
-    """The first line of a rule's page."""
+    """Return the first line of a rule's page."""
     return rule.doc.strip().partition("\n")[0].strip()
 
 
 def render(rules: Sequence[Rule], rows: dict[str, Row], style: str = "terminal", *, width: int, color: bool, ascii: bool) -> str:
-    """The table in a style: "terminal" (to which width, colour and character set apply), "json" or "markdown"."""
+    """Render the table as "terminal" (which uses width, color and ascii), "json" or "markdown"."""
     if style == "json":
         return render_json(rules, rows)
     return render_markdown(rules, rows) if style == "markdown" else _terminal(rules, rows, width, color, ascii)
@@ -43,12 +43,12 @@ def _terminal(rules: Sequence[Rule], rows: dict[str, Row], width: int, color: bo
 
 
 def render_json(rules: Sequence[Rule], rows: dict[str, Row]) -> str:
-    """The table as a JSON array."""
+    """Render the table as a JSON array."""
     return json.dumps([entry(rule, rows[rule.row]) for rule in rules], indent=2, ensure_ascii=False) + "\n"
 
 
 def entry(rule: Rule, row: Row) -> dict[str, Any]:
-    """A rule in JSON, as the table and its page give it."""
+    """Return the JSON object of a rule, for the table and its page."""
     return {
         "row": rule.row,
         "problem": row.problem,
@@ -63,7 +63,7 @@ def entry(rule: Rule, row: Row) -> dict[str, Any]:
 
 
 def render_markdown(rules: Sequence[Rule], rows: dict[str, Row], *, folder: str | None = None) -> str:
-    """The table as Markdown; ``folder`` is where the pages lie, for links ("" for the same one, None for no links)."""
+    """Render the table as Markdown; ``folder`` is that of the pages for links ("": the same one, None: no links)."""
     lines = ["| problem | code | severity | scope | meaning |", "| --- | --- | --- | --- | --- |"]
     for name, row in rows.items():
         for rule in rules:

@@ -1,5 +1,5 @@
-"""Many nodes: their reports in one answer, a check on each, and a training over all."""
+"""Many nodes: merge their reports, check each, and train on all together."""
 
 COMMANDS = {
-    "fleet": ("gpucheck.commands.fleet.command", "Fold the reports of many nodes by root cause, version and speed."),
+    "fleet": ("gpucheck.commands.fleet.command", "Merge the reports of many nodes by root cause, version and speed."),
 }

@@ -1,4 +1,4 @@
-"""Files of reports, read by several processes; what they say comes as a stream, in no order."""
+"""Read report files with several processes; results are streamed, in no order."""
 
 import concurrent.futures
 import contextlib
@@ -11,28 +11,28 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 
-from gpucheck.commands.fleet.read import LATE, Seen, Unread, read_all
-from gpucheck.core.system.bounded import NoAnswer, all_within, patience, within
+from gpucheck.commands.fleet.read import LATE, NodeReport, Unread, read_all
+from gpucheck.core.system.bounded import NoResponse, seconds_per_file, with_deadline, with_timeout
 
-CHUNK = 50  # files that a process reads at a time
-LISTED = 1000  # names that a folder is asked for at a time
-END_SECONDS = 0.5  # that the processes get to end in
-WORTH = 400  # files from which further processes are faster than none: each takes some tenths of a second to start
+CHUNK = 50  # files per task of a process
+LISTED = 1000  # names to read from a folder at a time
+END_SECONDS = 0.5  # for the processes to end
+WORTH = 400  # number of files from which several processes are faster: each takes some tenths of a second to start
 SUFFIX = ".json"
 
 
 def files(paths: Iterable[str], until: float = math.inf) -> Iterator[str]:
-    """The files that are named, and those of folders that end in .json, in the order in which the system lists them.
+    """Yield the given files, and the .json files of given folders, in the order of the system.
 
     Args:
-        paths: of files and folders. One that does not respond is taken for a file: reading it says so.
-        until: when all must be read, as ``time.monotonic()`` counts.
+        paths: of files and folders. One that does not respond is treated as a file, so that reading it reports the problem.
+        until: the deadline, in ``time.monotonic()`` seconds.
 
     Raises:
-        OSError: a folder can't be read, or there is nothing of that name.
+        OSError: a folder can't be read, or a path does not exist.
     """
     for named in _chunks(iter(paths)):
-        kinds = all_within(until, _is_folder, named)
+        kinds = with_deadline(until, _is_folder, named)
         for path in named:
             if kinds.get(path):
                 yield from _listed(path, until)
@@ -41,7 +41,7 @@ def files(paths: Iterable[str], until: float = math.inf) -> Iterator[str]:
 
 
 def _is_folder(path: str) -> bool:
-    status = os.lstat(path)  # of a link to a report nothing more is asked: its end may not respond
+    status = os.lstat(path)  # links to .json files are not followed here: the target may hang
     if stat.S_ISLNK(status.st_mode) and not path.endswith(SUFFIX):
         status = os.stat(path)
     return stat.S_ISDIR(status.st_mode)
@@ -49,10 +49,11 @@ def _is_folder(path: str) -> bool:
 
 def _listed(folder: str, until: float) -> Iterator[str]:
     try:
-        entries = within(patience(until), os.scandir, folder)  # not closed: a thread that was given up may still read it
-        while part := within(patience(until), _some, entries):
+        # Not closed: after a timeout the thread may still read it.
+        entries = with_timeout(seconds_per_file(until), os.scandir, folder)
+        while part := with_timeout(seconds_per_file(until), _some, entries):
             yield from (entry.path for entry in part if entry.name.endswith(SUFFIX) and not entry.name.startswith("."))
-    except NoAnswer:
+    except NoResponse:
         yield folder
 
 
@@ -60,14 +61,16 @@ def _some(entries: "Iterator[os.DirEntry[str]]") -> list["os.DirEntry[str]"]:
     return list(itertools.islice(entries, LISTED))
 
 
-def collect(paths: Iterable[str], now: float, processes: int | None = None, until: float = math.inf) -> Iterator[Seen | Unread]:
-    """What every file says. One that does not respond is given up, and the others are read.
+def collect(
+    paths: Iterable[str], now: float, processes: int | None = None, until: float = math.inf
+) -> Iterator[NodeReport | Unread]:
+    """Read all files. A file that does not respond is skipped, and the others are read.
 
     Args:
         paths: of files.
         now: seconds since 1970.
-        processes: how many read; None: as many as there are processors, where there are enough files.
-        until: when all must be read, as ``time.monotonic()`` counts. Of the files that are not, the first is named.
+        processes: how many to use; None: one per processor if there are enough files.
+        until: the deadline, in ``time.monotonic()`` seconds. The first unread file is reported.
     """
     paths = iter(paths)
     first = list(itertools.islice(paths, WORTH))
@@ -85,7 +88,7 @@ def _chunks(paths: Iterator[str]) -> Iterator[list[str]]:
         yield chunk
 
 
-def _serial(chunks: Iterator[list[str]], now: float, until: float) -> Iterator[Seen | Unread]:
+def _serial(chunks: Iterator[list[str]], now: float, until: float) -> Iterator[NodeReport | Unread]:
     for chunk in chunks:
         if time.monotonic() >= until:
             yield _late(chunk)
@@ -93,29 +96,29 @@ def _serial(chunks: Iterator[list[str]], now: float, until: float) -> Iterator[S
         yield from read_all(chunk, now, until)
 
 
-def _parallel(chunks: Iterator[list[str]], now: float, until: float, count: int) -> Iterator[Seen | Unread]:
-    """At most a few chunks are under way for each process, so that memory does not grow with the number of files."""
-    context = multiprocessing.get_context("spawn")  # a fork of a process with threads may stand still
+def _parallel(chunks: Iterator[list[str]], now: float, until: float, count: int) -> Iterator[NodeReport | Unread]:
+    """Queue only a few chunks per process, so that memory does not grow with the number of files."""
+    context = multiprocessing.get_context("spawn")  # a fork of a process with threads may deadlock
     pool = concurrent.futures.ProcessPoolExecutor(count, mp_context=context)
-    under_way: dict[concurrent.futures.Future[list[Seen | Unread]], list[str]] = {}
+    pending: dict[concurrent.futures.Future[list[NodeReport | Unread]], list[str]] = {}
     try:
         while time.monotonic() < until:
-            for chunk in itertools.islice(chunks, 3 * count - len(under_way)):
-                under_way[pool.submit(read_all, chunk, now, until)] = chunk
-            if not under_way:
+            for chunk in itertools.islice(chunks, 3 * count - len(pending)):
+                pending[pool.submit(read_all, chunk, now, until)] = chunk
+            if not pending:
                 return
             wait = min(until - time.monotonic(), threading.TIMEOUT_MAX)
-            done, _ = concurrent.futures.wait(under_way, wait, concurrent.futures.FIRST_COMPLETED)
+            done, _ = concurrent.futures.wait(pending, wait, concurrent.futures.FIRST_COMPLETED)
             for future in done:
-                del under_way[future]
+                del pending[future]
                 yield from future.result()
-        yield from map(_late, itertools.chain(under_way.values(), itertools.islice(chunks, 1)))
+        yield from map(_late, itertools.chain(pending.values(), itertools.islice(chunks, 1)))
     finally:
-        with contextlib.suppress(NoAnswer):  # a process whose thread waits for a file system may not end, even if it is killed
-            within(END_SECONDS, lambda: pool.shutdown(cancel_futures=True))
+        with contextlib.suppress(NoResponse):  # a process may not end, even if killed, while a thread waits for a file system
+            with_timeout(END_SECONDS, lambda: pool.shutdown(cancel_futures=True))
         for process in multiprocessing.active_children():
             process.kill()
 
 
 def _late(chunk: list[str]) -> Unread:
-    return Unread(chunk[0], "unreadable", f"{LATE}; what follows was not read")
+    return Unread(chunk[0], "unreadable", f"{LATE}; this and the following files were not read")

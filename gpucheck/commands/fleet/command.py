@@ -1,4 +1,4 @@
-"""The commands of ``fleet``: many nodes at once."""
+"""The subcommands of ``fleet``."""
 
 import contextlib
 import importlib
@@ -13,21 +13,21 @@ import click
 from gpucheck.cli.formats import format_of
 from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, FilePath
 from gpucheck.cli.request import typed
-from gpucheck.cli.screen import look, output, progress_text, show
+from gpucheck.cli.screen import display_options, output, progress_text, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.fleet.model import Fleet
 from gpucheck.commands.fleet.options import FORMATS, HostList, engine_options, output_options
 from gpucheck.core.cluster.slurm import FIRST_PORT
 
 PROGRESS_SECONDS = 0.2
-LEVELS = {  # seconds for a node, and gpucheck's arguments
+LEVELS = {  # seconds per node, and gpucheck's arguments
     "node": (30.0, ("node",)),
     "quick": (120.0, ("--quick",)),
     "default": (180.0, ()),
     "full": (400.0, ("--full",)),
 }
-TRAIN_SECONDS = 180.0  # a node's time to import TensorFlow, train alone, meet the others and train with them
-TRAIN_RESERVE = 10.0  # of it, in which a node writes its report
+TRAIN_SECONDS = 180.0  # per node, to import TensorFlow, train alone, connect to the others and train with them
+TRAIN_RESERVE = 10.0  # the part of it to write the report
 RUN_EXAMPLES = """\b
 Examples:
   gpucheck fleet run --engine slurm
@@ -49,17 +49,17 @@ Examples:
 
 
 class Group(Command, click.Group):
-    """A group of commands whose help is printed like everything else."""
+    """A group of commands whose help is printed like all other output."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands first."""
+        """List the commands first."""
         self.format_commands(ctx, formatter)
         super().format_options(ctx, formatter)
 
 
 @click.group(cls=Group)
 def fleet() -> None:
-    """Look at many nodes at once: fold their reports by root cause, configuration and speed."""
+    """Check many nodes at once: merge their reports by root cause, configuration and speed."""
 
 
 @fleet.command(cls=Command, epilog=EXAMPLES)
@@ -68,7 +68,7 @@ def fleet() -> None:
     "--nodes",
     type=HostList(),
     metavar="HOSTLIST",
-    help='The nodes that should have a report: "gpu[001-128],login1". Others are named.',
+    help='The nodes that should have a report: "gpu[001-128],login1". Missing ones are listed.',
 )
 @output_options
 @click.option("--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Limit of the whole command.")
@@ -82,12 +82,12 @@ def merge(
     timeout: float,
     color: str,
 ) -> None:
-    """Fold JSON reports of nodes into one: files, and folders of *.json, from whatever ran `gpucheck --format json` on each node.
+    """Merge JSON reports of nodes: files, and folders of *.json, however `gpucheck --format json` was run on each node.
 
-    Every root cause stands once, with its nodes; so do versions that are odd among nodes with the same GPUs, nodes that are slow
-    among them, and files that are half-written, foreign, duplicate or from the future. A report says itself which node it is
-    about; an older one is named like its file. Exit codes: 0 every node is healthy; 1 one has a fault; 2 wrong usage; 3 no
-    node has a fault, and something could not be looked at.
+    Each root cause is listed once, with its nodes; so are versions that differ from the majority of nodes with the same GPUs,
+    slow nodes among them, and files that are half-written, foreign, duplicate or from the future. The node's name is in the
+    report; for older reports it is the file's name. Exit codes: 0 all nodes are healthy; 1 a node has a fault; 2 wrong usage;
+    3 no node has a fault, but something could not be checked.
     """
     limit.set(timeout)
     _print(lambda: _merged(paths, nodes, limit), _style(style, target), target, color, limit.end)
@@ -101,13 +101,13 @@ def merge(
     type=click.Choice(list(LEVELS)),
     default="node",
     show_default=True,
-    help="`gpucheck node`, or how deep `gpucheck` looks.",
+    help="`gpucheck node`, or the level of `gpucheck`.",
 )
 @click.option(
     "--node-limit",
     "limit",
     type=SECONDS,
-    help="For each node, after which it is not waited for.  [default: 30, 120, 180 or 400, by level]",
+    help="Time limit for each node.  [default: 30, 120, 180 or 400, by level]",
 )
 @output_options
 @click.pass_obj
@@ -125,17 +125,17 @@ def run(
     target: str | None,
     color: str,
 ) -> None:
-    """Run a check on every node of a Slurm or Ray cluster, and fold the reports as `fleet merge` does.
+    """Run a check on every node of a Slurm or Ray cluster, and merge the reports like `fleet merge`.
 
-    Every node runs the gpucheck that is installed there. Nodes that are down, drained, busy or silent are named with the reason,
-    and none is waited for beyond its limit. Ctrl-C folds what has come. Exit codes as of `fleet merge`; 2 where there is no such
-    engine, 3 where it does not answer.
+    Each node runs the gpucheck that is installed there. Nodes that are down, drained, busy or do not respond are listed with the
+    reason; no node delays the result beyond its limit. Ctrl-C merges the reports so far. Exit codes as for `fleet merge`; 2 if
+    the engine is not available, 3 if it does not respond.
     """
-    from gpucheck.commands.fleet.nodes import Asked, look_at_all
+    from gpucheck.commands.fleet.nodes import Task, check_all
 
     seconds, arguments = LEVELS[level]
-    asked = Asked(engine, address, nodes, limit or seconds, (*arguments, *check, "--format", "json"), options)
-    _print(lambda: look_at_all(asked, folder, whole), _style(style, target), target, color, math.inf)
+    task = Task(engine, address, nodes, limit or seconds, (*arguments, *check, "--format", "json"), options)
+    _print(lambda: check_all(task, folder, whole), _style(style, target), target, color, math.inf)
 
 
 @fleet.command(cls=Command, epilog=TRAIN_EXAMPLES)
@@ -147,14 +147,14 @@ def run(
     type=SECONDS,
     default=TRAIN_SECONDS,
     show_default=True,
-    help="For each node, in which all must have come and trained.",
+    help="Time limit for each node, in which all must connect and train.",
 )
 @click.option(
     "--port",
     type=click.IntRange(1, 65535),
     default=FIRST_PORT,
     show_default=True,
-    help="On which each worker listens; of several nodes with one address, each takes the next one.",
+    help="The port of each worker; several nodes with the same address use consecutive ports.",
 )
 @output_options
 @click.pass_obj
@@ -174,16 +174,16 @@ def train(
 ) -> None:
     """Train on all nodes of a Slurm or Ray cluster together, one worker on each, by MultiWorkerMirroredStrategy.
 
-    Proves that the workers find each other, run the same versions, are each fed data of their own and end with the same weights.
-    Every node also trains alone, and pairs of workers sum together, so that a slow one is named. Who never comes, fails, or is
-    lost in the middle is named with its node. Exit codes as of `fleet merge`; 3 where it was not tried.
+    Verifies that the workers connect, run the same versions, each get their own data and end with the same weights. Every
+    node also trains alone, and pairs of workers all-reduce, to find slow ones. A worker that does not start, fails or is lost is
+    reported with its node. Exit codes as for `fleet merge`; 3 if nothing was trained.
     """
-    from gpucheck.commands.fleet.nodes import Asked, look_at_all
+    from gpucheck.commands.fleet.nodes import Task, check_all
 
     strategies = ("--strategy", "one_device", "--strategy", "multi_worker_mirrored")
     arguments = (*strategies, *check, "--timeout", f"{max(limit / 2, limit - TRAIN_RESERVE):g}", "--format", "json")
-    asked = Asked(engine, address, nodes, limit, arguments, options, port)
-    _print(lambda: look_at_all(asked, folder, whole), _style(style, target), target, color, math.inf)
+    task = Task(engine, address, nodes, limit, arguments, options, port)
+    _print(lambda: check_all(task, folder, whole), _style(style, target), target, color, math.inf)
 
 
 @fleet.command(cls=Command)
@@ -202,7 +202,7 @@ def _style(style: str, target: str | None) -> str:
 
 
 def _print(make: Callable[[], Fleet], style: str, target: str | None, color: str, until: float) -> NoReturn:
-    """Make the fleet, write it, and leave with its exit code."""
+    """Create the fleet, write it, and exit with its exit code."""
     with output(target, until) as file:
         merged = make()
         text = rendered(merged, style, color, to_file=file is not None)
@@ -214,11 +214,11 @@ def _print(make: Callable[[], Fleet], style: str, target: str | None, color: str
 
 
 def rendered(merged: Fleet, style: str, color: str, *, to_file: bool) -> str:
-    """The fleet in a format."""
+    """Render the fleet in a format."""
     module = importlib.import_module(f"gpucheck.commands.fleet.formats.{style}")
     if style != "terminal":
         return str(module.render(merged))
-    return str(module.render(merged, **look("never" if to_file and color == "auto" else color)))
+    return str(module.render(merged, **display_options("never" if to_file and color == "auto" else color)))
 
 
 def _merged(paths: tuple[str, ...], nodes: tuple[str, ...] | None, limit: TimeLimit) -> Fleet:
@@ -227,10 +227,10 @@ def _merged(paths: tuple[str, ...], nodes: tuple[str, ...] | None, limit: TimeLi
 
     merging = Merge()
     try:
-        with _progress() as told:
+        with _progress() as show_count:
             for count, report in enumerate(collect(files(paths, limit.reading_end), time.time(), until=limit.reading_end), 1):
                 merging.add(report)
-                told(count)
+                show_count(count)
     except OSError as error:
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror or error}") from None
     return merging.fleet(time.monotonic() - limit.started, nodes)
@@ -241,10 +241,10 @@ def _progress() -> Iterator[Any]:
     with progress_text() as line:
         last = [time.monotonic()]
 
-        def told(count: int) -> None:
+        def show_count(count: int) -> None:
             now = time.monotonic()
             if line is not None and now - last[0] > PROGRESS_SECONDS:
                 last[0] = now
                 line(f"{count:,} reports")
 
-        yield told
+        yield show_count

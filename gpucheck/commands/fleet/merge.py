@@ -1,4 +1,4 @@
-"""From what each report says to what is known of the fleet."""
+"""Merge the reports of nodes into a fleet."""
 
 import collections
 import statistics
@@ -7,35 +7,35 @@ from collections.abc import Iterable, Iterator, Mapping
 from gpucheck import __version__
 from gpucheck.commands.fleet.model import Fleet, FleetCause, Group, Node, Odd, Part, Slow, Unusual
 from gpucheck.commands.fleet.names import fold
-from gpucheck.commands.fleet.read import Cause, Seen, Unread
+from gpucheck.commands.fleet.read import Cause, NodeReport, Unread
 
-# A node is slow where it stands out of its group's usual spread and the difference matters. A check trains for some hundred
-# milliseconds, so less than a fifth says nothing.
-SPREADS = 6.0  # times the standard deviation that the median absolute deviation stands for
-DEVIATION = 1.4826  # of a normal distribution, in median absolute deviations
+# A node is slow if it is an outlier of its group and the difference is large enough: a check trains for some hundred
+# milliseconds, so differences below a fifth mean nothing.
+SPREADS = 6.0  # standard deviations, estimated from the median absolute deviation
+DEVIATION = 1.4826  # standard deviation of a normal distribution, in median absolute deviations
 SHARE = 0.8  # of the group's median
-FIRST_STEP = 2.0  # times the group's median: it compiles, and varies more
-FEWEST = 5  # nodes of which a median says something
+FIRST_STEP = 2.0  # times the group's median: a first step compiles, and varies more
+FEWEST = 5  # minimum nodes for a useful median
 NO_GPU = "no GPU"
 
 
 class Merge:
-    """Takes what reports say, one after the other, and keeps of each only what is asked of all."""
+    """Collects reports one by one, and keeps only what the fleet needs of each."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, NodeReport] = {}
         self._unusual: list[Unusual] = []
         self._files = self._unread = 0
 
-    def add(self, report: Seen | Unread) -> None:
-        """Take one. Of two reports of a node the later one counts."""
+    def add(self, report: NodeReport | Unread) -> None:
+        """Add a report. Of two reports of a node, the later one counts."""
         self._files += 1
         if isinstance(report, Unread):
             self._unread += 1
             self._unusual.append(Unusual(kind=report.kind, file=report.file, why=report.why))
             return
         if report.ahead:
-            why = f"{report.node}: written at {report.started_at}, which is still to come: its clock is wrong"
+            why = f"{report.node}: written at {report.started_at}, which is in the future: its clock is wrong"
             self._unusual.append(Unusual(kind="future", file=report.file, why=why))
         other = self._seen.get(report.node)
         if other is not None:
@@ -44,32 +44,34 @@ class Merge:
 
     @property
     def names(self) -> Iterable[str]:
-        """The nodes that there is a report of."""
+        """The nodes with a report."""
         return self._seen.keys()
 
-    def _of_two(self, first: Seen, second: Seen) -> Seen:
+    def _of_two(self, first: NodeReport, second: NodeReport) -> NodeReport:
         earlier, later = sorted((first, second), key=lambda seen: (seen.started_at, seen.file))
         if earlier.uuids and later.uuids and not set(earlier.uuids) & set(later.uuids):
-            why = f"{later.node}: its GPUs are others than those of {later.file}, which counts"
+            why = f"{later.node}: its GPUs differ from those in {later.file}, which counts"
             self._unusual.append(Unusual(kind="two nodes of one name", file=earlier.file, why=why))
-            self._unread += 1  # a node of which nobody knows
+            self._unread += 1  # an unidentified node
         else:
-            when = "is later" if later.started_at != earlier.started_at else "says the same moment"
+            when = "is later" if later.started_at != earlier.started_at else "has the same time"
             why = f"{later.node}: {later.file} {when}, and counts"
             self._unusual.append(Unusual(kind="duplicate", file=earlier.file, why=why))
         return later
 
-    def fleet(self, seconds: float, asked: Iterable[str] | None = None, unreached: Mapping[str, str] | None = None) -> Fleet:
-        """What is known of all.
+    def fleet(self, seconds: float, expected: Iterable[str] | None = None, unreached: Mapping[str, str] | None = None) -> Fleet:
+        """Return the fleet.
 
         Args:
-            seconds: that it took.
-            asked: the nodes that should have a report; None: nobody said.
-            unreached: nodes of which an engine has no report, and why.
+            seconds: the duration.
+            expected: the nodes that should have a report; None: not given.
+            unreached: nodes without a report from the engine, and why.
         """
         reports = [self._seen[name] for name in sorted(self._seen, key=_natural)]
         reasons = _by_reason((name, why) for name, why in (unreached or {}).items() if name not in self._seen)
-        missing = None if asked is None else [name for name in asked if name not in self._seen and name not in (unreached or {})]
+        missing = (
+            None if expected is None else [name for name in expected if name not in self._seen and name not in (unreached or {})]
+        )
         unknown = _by_reason((report.node, report.unknown_because) for report in reports if report.unknown_because is not None)
         verdict = _verdict(reports, bool(self._unread or unknown or missing or reasons or not reports))
         groups = list(_groups(reports))
@@ -96,8 +98,8 @@ def _natural(name: str) -> tuple[str, int, str]:
     return digits, int(name[len(digits) :] or 0) if len(name) - len(digits) <= 18 else 0, name
 
 
-def _verdict(reports: list[Seen], gaps: bool) -> str:
-    """An error decides; then what is not known; then the warnings: as for one machine."""
+def _verdict(reports: list[NodeReport], gaps: bool) -> str:
+    """Decide by errors first, then gaps, then warnings, as for one machine."""
     if any(report.faulty for report in reports):
         return "fail"
     if gaps:
@@ -109,7 +111,7 @@ def _part(names: list[str]) -> Part:
     return Part(count=len(names), nodes=fold(names))
 
 
-def _node(report: Seen) -> Node:
+def _node(report: NodeReport) -> Node:
     cause = next((cause.code for cause in report.causes), None)
     return Node(
         name=report.node,
@@ -120,7 +122,7 @@ def _node(report: Seen) -> Node:
     )
 
 
-def _causes(reports: list[Seen]) -> list[FleetCause]:
+def _causes(reports: list[NodeReport]) -> list[FleetCause]:
     nodes: dict[tuple[str, str], list[str]] = {}
     first: dict[tuple[str, str], tuple[Cause, str]] = {}
     for report in reports:
@@ -144,25 +146,25 @@ def _causes(reports: list[Seen]) -> list[FleetCause]:
 
 
 def _by_reason(named: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Nodes by a reason, the most frequent one first."""
+    """Group nodes by reason, the most frequent first."""
     reasons: dict[str, list[str]] = {}
     for name, reason in named:
         reasons.setdefault(reason, []).append(name)
     return dict(sorted(reasons.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
-def _gpus(report: Seen) -> str:
+def _gpus(report: NodeReport) -> str:
     return ", ".join(report.gpus) or NO_GPU
 
 
-def _groups(reports: list[Seen]) -> Iterator[tuple[str, list[Seen]]]:
-    groups: dict[str, list[Seen]] = {}
+def _groups(reports: list[NodeReport]) -> Iterator[tuple[str, list[NodeReport]]]:
+    groups: dict[str, list[NodeReport]] = {}
     for report in reports:
         groups.setdefault(_gpus(report), []).append(report)
     yield from sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
 
 
-def _group(name: str, members: list[Seen]) -> Group:
+def _group(name: str, members: list[NodeReport]) -> Group:
     counts: dict[str, collections.Counter[str]] = {}
     for report in members:
         for what, value in report.configuration.items():
@@ -195,8 +197,8 @@ def _group(name: str, members: list[Seen]) -> Group:
     )
 
 
-def _slow(members: list[Seen]) -> Iterator[Slow]:
-    """The slow nodes of a group, each with its worst job."""
+def _slow(members: list[NodeReport]) -> Iterator[Slow]:
+    """Yield the slow nodes of a group, each with its worst job."""
     worst: dict[str, tuple[float, Slow]] = {}
     jobs = dict.fromkeys(job for report in members for job in (*report.speeds, *report.starts))
     for job in jobs:
@@ -206,7 +208,7 @@ def _slow(members: list[Seen]) -> Iterator[Slow]:
     yield from (slow for _, slow in sorted(worst.values(), key=lambda pair: (-pair[0], pair[1].node)))
 
 
-def _below(members: list[Seen], job: str) -> Iterator[tuple[float, Slow]]:
+def _below(members: list[NodeReport], job: str) -> Iterator[tuple[float, Slow]]:
     values = {report.node: report.speeds[job] for report in members if job in report.speeds}
     for node, value, median, bound in _outside(values, -1.0):
         if value < min(bound, SHARE * median):
@@ -216,7 +218,7 @@ def _below(members: list[Seen], job: str) -> Iterator[tuple[float, Slow]]:
             )
 
 
-def _above(members: list[Seen], job: str) -> Iterator[tuple[float, Slow]]:
+def _above(members: list[NodeReport], job: str) -> Iterator[tuple[float, Slow]]:
     values = {report.node: report.starts[job] for report in members if job in report.starts}
     what = "seconds of the first step"
     for node, value, median, bound in _outside(values, 1.0):
@@ -228,7 +230,7 @@ def _above(members: list[Seen], job: str) -> Iterator[tuple[float, Slow]]:
 
 
 def _outside(values: dict[str, float], sign: float) -> Iterator[tuple[str, float, float, float]]:
-    """Each node with its value, the median, and where what is unusual begins: below for a negative sign, above otherwise."""
+    """Yield each node with its value, the median, and the bound of outliers: below it for a negative sign, else above."""
     if len(values) < FEWEST:
         return
     median = statistics.median(values.values())

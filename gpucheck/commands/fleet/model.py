@@ -1,4 +1,4 @@
-"""What is known of a fleet: the one model that every format renders, and whose JSON is published."""
+"""The model of a fleet, which every format renders, and whose JSON is published."""
 
 import msgspec
 
@@ -25,7 +25,7 @@ class FleetCause(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Odd(msgspec.Struct, frozen=True, kw_only=True):
-    """Nodes of a group whose value is not the usual one."""
+    """Nodes of a group whose value differs from the majority."""
 
     what: str  # "TensorFlow"
     value: str
@@ -36,13 +36,13 @@ class Odd(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """Nodes with the same GPUs; only among them are versions and speeds compared."""
+    """Nodes with the same GPUs; versions and speeds are compared only within a group."""
 
     gpus: str  # "NVIDIA H200"; "no GPU"
     count: int
     nodes: str
-    usual: dict[str, str]  # what most of them have
-    alike: int  # nodes that have all of it
+    usual: dict[str, str]  # the majority's values
+    alike: int  # nodes that match the majority in all values
     odd: tuple[Odd, ...]
 
 
@@ -58,7 +58,7 @@ class Slow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Unusual(msgspec.Struct, frozen=True, kw_only=True):
-    """A file, or a node, that something is wrong with beside its verdict."""
+    """A problem of a file or a node, other than its verdict."""
 
     kind: str  # "duplicate", "two nodes of one name", "future", or as in ``read.Unread``
     file: str
@@ -76,20 +76,20 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FleetWorker(msgspec.Struct, frozen=True, kw_only=True):
-    """A worker of the training, as its own node tells it; None: not known."""
+    """A worker of the training, from its own node's report; None: unknown."""
 
     name: str  # "worker 0"
     node: str
-    address: str  # by which the others find it
+    address: str  # for connections from the other workers
     status: str  # "passed", "failed", "timed_out", "skipped"; "no report"
     reason: str | None  # why it did not pass
     versions: dict[str, str]
-    alone_samples_per_second: float | None  # of its slowest device, each trained alone before
-    link_seconds: float | None  # of its fastest link: what it can do at best
+    alone_samples_per_second: float | None  # of its slowest device, each trained alone
+    link_seconds: float | None  # all-reduce time of its fastest link
 
 
 class FleetLink(msgspec.Struct, frozen=True, kw_only=True):
-    """How fast two nodes sum a tensor together (all-reduce), over the network and in host memory."""
+    """How fast two nodes all-reduce a tensor, over the network and in host memory."""
 
     nodes: tuple[str, str]
     sum_bytes: int
@@ -97,41 +97,41 @@ class FleetLink(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FleetFault(msgspec.Struct, frozen=True, kw_only=True):
-    """A worker by which the training failed."""
+    """A worker that made the training fail."""
 
     worker: str
     node: str
     how: str  # as in the report's WorkerFault: "ended", "raised", "missing", "lost", ...
     reason: str
     stage: str | None
-    told_by: str  # the node that says so
+    told_by: str  # the node that reported it
 
 
 class FleetSkew(msgspec.Struct, frozen=True, kw_only=True):
-    """Workers whose version of something is not the usual one."""
+    """Workers whose version of a component differs from the majority."""
 
     what: str  # "tensorflow"
     value: str
     usual: str
     nodes: str
-    tolerated: bool  # workers need not share it
+    tolerated: bool  # the version may differ between workers
 
 
 class FleetTraining(msgspec.Struct, frozen=True, kw_only=True):
-    """One training of all nodes together, by MultiWorkerMirroredStrategy."""
+    """One training of all nodes together with MultiWorkerMirroredStrategy."""
 
-    status: str  # "passed"; "failed"; "unknown": somebody's report is missing, or it was not tried
+    status: str  # "passed"; "failed"; "unknown": a report is missing, or nothing was trained
     reason: str | None
     workers: tuple[FleetWorker, ...]  # in the cluster's order
-    faults: tuple[FleetFault, ...]  # those that the others follow from
+    faults: tuple[FleetFault, ...]  # root causes only
     skew: tuple[FleetSkew, ...]
     links: tuple[FleetLink, ...]
-    slow: tuple[str, ...]  # nodes whose links are all slow
-    samples_per_second: float | None  # of all together
+    slow: tuple[str, ...]  # nodes with only slow links
+    samples_per_second: float | None  # of all workers together
     step_seconds: float | None
     first_step_seconds: float | None
-    shards_verified: bool | None  # each worker was fed samples that no other got
-    replicas_equal: bool | None  # all ended with the same weights
+    shards_verified: bool | None  # no sample went to two workers
+    replicas_equal: bool | None  # all workers ended with the same weights
     loss_fell: bool | None
 
 
@@ -140,14 +140,14 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
 
     schema_version: str = FLEET_SCHEMA_VERSION
     tool: dict[str, str]
-    verdict: str  # "fail" where a node fails; then "unknown" where something could not be looked at; "warn"; "pass"
+    verdict: str  # "fail" if a node fails; then "unknown" if something could not be checked; "warn"; "pass"
     exit_code: int
     files: int
     counts: dict[str, int]  # nodes by verdict
     causes: tuple[FleetCause, ...]  # errors first, then the most frequent
-    unknown: dict[str, Part]  # why there is no verdict: the nodes
-    unreached: dict[str, Part]  # why an engine has no report of some nodes: the nodes
-    missing: Part | None  # nodes that were asked for and have no report; None: nobody said which there are
+    unknown: dict[str, Part]  # reason without a verdict -> nodes
+    unreached: dict[str, Part]  # reason without a report from the engine -> nodes
+    missing: Part | None  # expected nodes without a report; None: expected nodes not given
     groups: tuple[Group, ...]  # the largest first
     slow: tuple[Slow, ...]
     unusual: tuple[Unusual, ...]

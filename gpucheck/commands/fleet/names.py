@@ -1,4 +1,4 @@
-"""Names of nodes, folded as Slurm, pdsh and ClusterShell write them: "gpu[003-014],login1"."""
+"""Compress names of nodes to a host list, as in Slurm, pdsh and ClusterShell: "gpu[003-014],login1"."""
 
 import itertools
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 
 def fold(names: Iterable[str]) -> str:
-    """A list that names each of them once; numbers that follow each other become a range, and zeros in front are kept."""
+    """Return a host list without duplicates; consecutive numbers become a range, and leading zeros are kept."""
     numbered: dict[tuple[str, str, int], list[int]] = {}
     plain: list[str] = []
     for name in set(names):
@@ -18,7 +18,7 @@ def fold(names: Iterable[str]) -> str:
         padded = len(digits) if digits.startswith("0") and len(digits) > 1 else 0
         numbered.setdefault((prefix, suffix, padded), []).append(int(digits))
     for prefix, suffix, width in sorted(key for key in numbered if key[2]):
-        # 09 and 10: without a zero in front, but as wide as those with one.
+        # 09 and 10: 10 has no leading zero, but the same width.
         loose = numbered.get((prefix, suffix, 0), [])
         numbered[prefix, suffix, width] += [number for number in loose if len(str(number)) == width]
         numbered[prefix, suffix, 0] = [number for number in loose if len(str(number)) != width]
@@ -34,12 +34,12 @@ def _part(prefix: str, suffix: str, width: int, numbers: list[int]) -> str:
 
 
 def _ranges(numbers: list[int], width: int) -> Iterator[str]:
-    """Numbers less their places are the same as long as they follow each other."""
+    """Yield ranges: the difference of number and position is constant for consecutive numbers."""
     for _, group in itertools.groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
         first, *rest = [number for _, number in group]
         yield f"{first:0{width}}-{rest[-1]:0{width}}" if rest else f"{first:0{width}}"
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    # int() refuses more than 4,300 digits, and reads no "²", which is a digit for isdigit().
+    # int() rejects more than 4,300 digits, and "²", for which isdigit() is True.
     return [(int(part[:18]) if part.isdecimal() else -1, part) for part in re.split(r"(\d+)", name)[:8]]

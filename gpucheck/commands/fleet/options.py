@@ -11,12 +11,12 @@ FORMATS = ("terminal", "json", "html", "junit", "prometheus", "csv")
 
 
 class HostList(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """Names of nodes in Slurm's notation."""
+    """Names of nodes in Slurm's host list notation."""
 
     name = "hostlist"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """Write it out."""
+        """Expand the list."""
         if isinstance(value, tuple):
             return value
         from gpucheck.core.cluster.slurm import expand
@@ -28,7 +28,7 @@ class HostList(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What becomes of the merged fleet."""
+    """Add the options for the output of the merged fleet."""
     for option in (
         click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too."),
         click.option(
@@ -47,7 +47,7 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Which nodes of which engine, and where their reports are kept."""
+    """Add the options for the engine, its nodes, and the folder of their reports."""
     for option in (
         click.option(
             "--engine-option",
@@ -56,14 +56,12 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="OPTION",
             help="For srun: --engine-option=--partition=gpu. May be repeated.",
         ),
-        click.option(
-            "--reports", "folder", type=FilePath(), metavar="DIR", help="Keep the nodes' reports in this folder, which is empty."
-        ),
-        click.option(
-            "--nodes", type=HostList(), metavar="HOSTLIST", help="These nodes only; one that the engine does not know is named."
-        ),
+        click.option("--reports", "folder", type=FilePath(), metavar="DIR", help="Keep the nodes' reports in this empty folder."),
+        click.option("--nodes", type=HostList(), metavar="HOSTLIST", help="Only these nodes; unknown ones are reported."),
         click.option("--address", default="auto", show_default=True, help="Ray's address."),
-        click.option("--engine", type=click.Choice(["ray", "slurm"]), required=True, help="What starts the check on each node."),
+        click.option(
+            "--engine", type=click.Choice(["ray", "slurm"]), required=True, help="The system that starts the check on each node."
+        ),
     ):
         command = option(command)
     return command

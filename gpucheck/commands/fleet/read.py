@@ -1,6 +1,6 @@
-"""One report of a node, read for what a fleet asks of it. Runs in processes of its own: everything that it needs is here.
+"""Read the part of a node's report that a fleet needs. Runs in separate processes, so it imports little.
 
-Fields that nobody asks for are skipped while they are decoded, which makes it several times faster than reading the whole report.
+Other fields are skipped during decoding, which is several times faster than reading the whole report.
 """
 
 import contextlib
@@ -13,14 +13,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gpucheck.core.system.bounded import all_within
+from gpucheck.core.system.bounded import with_deadline
 
 LARGEST_BYTES = 1 << 23  # a report of a machine of 1,000 GPUs takes 2 MB
-# What is kept of a report: whoever may write one must not fill the memory of the merge.
+# Limits for what is kept of a report, so that a malicious one does not fill the memory of the merge.
 LONGEST = 500  # characters of a text
 MOST = 64  # root causes, GPUs, training jobs
 SUPPORTED = "1"  # the major version of the report's schema
-AHEAD_SECONDS = 300  # that a node's clock may be ahead
+AHEAD_SECONDS = 300  # how far a node's clock may be ahead
 LATE = "the time limit was reached (--timeout)"
 
 
@@ -102,26 +102,26 @@ class _Report(msgspec.Struct):
     training: list[_Run] = []
 
 
-class Seen(msgspec.Struct, frozen=True):
-    """What one report says."""
+class NodeReport(msgspec.Struct, frozen=True):
+    """The content of one report that a fleet needs."""
 
     file: str
     node: str
     started_at: str
     verdict: str
-    faulty: bool  # a warning that --strict made a fault counts
+    faulty: bool  # including a warning that --strict turned into a fault
     causes: tuple[Cause, ...]
     unknown_because: str | None
-    configuration: dict[str, str]  # "TensorFlow": "2.21.0"; what is not known is left out
-    gpus: tuple[str, ...]  # their names
+    configuration: dict[str, str]  # "TensorFlow": "2.21.0"; unknown values are left out
+    gpus: tuple[str, ...]  # product names
     uuids: tuple[str, ...]
-    speeds: dict[str, float]  # a training job: samples/s of its slowest device
-    starts: dict[str, float]  # a training job: seconds of its slowest first step
-    ahead: bool  # it was written after now
+    speeds: dict[str, float]  # training job -> samples/s of its slowest device
+    starts: dict[str, float]  # training job -> seconds of its slowest first step
+    ahead: bool  # its time is in the future
 
 
 class Unread(msgspec.Struct, frozen=True):
-    """A file that is no report, or not a whole one."""
+    """A file that is not a valid, complete report."""
 
     file: str
     kind: str  # "half-written", "foreign", "another schema", "too large", "unreadable"
@@ -131,25 +131,25 @@ class Unread(msgspec.Struct, frozen=True):
 _DECODER = msgspec.json.Decoder(_Report)
 
 
-def read_all(paths: Sequence[str], now: float, until: float = math.inf) -> list[Seen | Unread]:
-    """Read some files, and give up those that do not respond.
+def read_all(paths: Sequence[str], now: float, until: float = math.inf) -> list[NodeReport | Unread]:
+    """Read some files, and skip those that do not respond.
 
     Args:
         paths: of the files.
         now: seconds since 1970.
-        until: when all must be read, as ``time.monotonic()`` counts, which is the same in all processes of a machine.
+        until: the deadline, in ``time.monotonic()`` seconds, a clock that all processes of a machine share.
     """
-    opened = all_within(until, _announce, paths)
-    found = all_within(until, lambda path: read(path, now), list(opened))
+    opened = with_deadline(until, _announce, paths)
+    found = with_deadline(until, lambda path: read(path, now), list(opened))
     why = LATE if time.monotonic() >= until else "did not respond"
     return [found.get(path) or Unread(path, "unreadable", why) for path in paths]
 
 
 def _announce(path: str) -> None:
-    """Have the system fetch a file while others are decoded: a disk or a network file system answers many at a time faster."""
+    """Prefetch a file while others are decoded: disks and network file systems are faster with many requests at a time."""
     if not hasattr(os, "posix_fadvise"):
         return
-    with contextlib.suppress(OSError, ValueError):  # reading it says why
+    with contextlib.suppress(OSError, ValueError):  # reading it later reports the error
         opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         try:
             os.posix_fadvise(opened, 0, LARGEST_BYTES, os.POSIX_FADV_WILLNEED)
@@ -157,17 +157,17 @@ def _announce(path: str) -> None:
             os.close(opened)
 
 
-def read(path: str, now: float) -> Seen | Unread:
-    """Read one file. Nothing is raised: one file of many must not keep the others from being merged."""
+def read(path: str, now: float) -> NodeReport | Unread:
+    """Read one file. Never raises: one bad file must not prevent the merge of the others."""
     try:
         return _read(path, now)
     except OSError as error:
         return Unread(path, "unreadable", error.strerror or str(error))
-    except Exception as error:  # also a mistake of ours
+    except Exception as error:  # also a bug of gpucheck
         return Unread(path, "unreadable", _short(f"{type(error).__name__}: {error}"))
 
 
-def _read(path: str, now: float) -> Seen | Unread:
+def _read(path: str, now: float) -> NodeReport | Unread:
     data = _content(path)
     if data is None:
         return Unread(path, "too large", f"larger than {LARGEST_BYTES >> 20} MiB")
@@ -178,12 +178,12 @@ def _read(path: str, now: float) -> Seen | Unread:
     if report.tool.get("name") != "gpucheck":
         return Unread(path, "foreign", "not written by gpucheck")
     if report.schema_version.partition(".")[0] != SUPPORTED:
-        return Unread(path, "another schema", f"schema {report.schema_version[:20]}, and {SUPPORTED}.x is what is read here")
-    return _seen(path, report, now)
+        return Unread(path, "another schema", f"schema {report.schema_version[:20]}, expected {SUPPORTED}.x")
+    return _node_report(path, report, now)
 
 
 def _content(path: str) -> bytes | None:
-    """The bytes of a regular file; None if it is too large. A pipe or a device could be waited for without end."""
+    """Read a regular file; None if it is too large. A pipe or device could block without end."""
     opened = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         status = os.fstat(opened)
@@ -212,12 +212,12 @@ def _unread(path: str, data: bytes, error: Exception) -> Unread:
     return Unread(path, "foreign", "not JSON")
 
 
-def _seen(path: str, report: _Report, now: float) -> Seen:
+def _node_report(path: str, report: _Report, now: float) -> NodeReport:
     facts = report.facts
     gpus = facts.gpus.gpus if facts.gpus else []
     speeds, starts = _training(report.training)
     roots = [finding for finding in report.findings if finding.explained_by is None and finding.muted is None]
-    return Seen(
+    return NodeReport(
         file=path,
         node=_short((facts.system and facts.system.node) or os.path.basename(path).partition(".")[0]),
         started_at=_short(report.started_at),
@@ -254,7 +254,7 @@ def _configuration(facts: _Facts, gpus: int) -> dict[str, str]:
 
 
 def _training(runs: Sequence[_Run]) -> tuple[dict[str, float], dict[str, float]]:
-    """Of jobs that passed on an accelerator; a CPU's speed is what other processes leave of it."""
+    """Return speeds and starts of jobs that passed on an accelerator; a CPU's speed depends on other processes."""
     speeds: dict[str, float] = {}
     starts: dict[str, float] = {}
     for run in runs:

@@ -1,4 +1,4 @@
-"""Nodes that train together: what each is told of the others, and what their reports come to as one."""
+"""Nodes that train together: the cluster configuration for each, and the merge of their reports."""
 
 import collections
 import json
@@ -16,13 +16,13 @@ from gpucheck.core.cluster.watch import lost
 SKEW, UNREACHABLE = "worker-version-skew", "worker-unreachable"  # rules
 STRATEGY = "multi_worker_mirrored"
 TOLERATED = ("driver", "python")  # as the rule worker-version-skew has it
-FEWEST = 3  # workers of which one can be slow
+FEWEST = 3  # minimum workers to detect a slow one
 FIGURES = ("samples_per_second", "step_seconds", "first_step_seconds", "shards_verified", "replicas_equal", "loss_fell")
-SLOW = 2.0  # times the usual seconds of the best link: other work makes a link slower, too
+SLOW = 2.0  # times the usual seconds of the best link; other traffic also slows links
 SILENT = "no report"
 STILL = (SILENT, "stood still")
-TOO_FEW = "nothing was trained: it takes two nodes that can be used"
-UNTRIED = "its report tells of no training together"
+TOO_FEW = "nothing was trained: two usable nodes are required"
+UNTRIED = "its report has no training with other nodes"
 
 
 class _Fault(msgspec.Struct):
@@ -62,7 +62,7 @@ _DECODER = msgspec.json.Decoder(_Report)
 
 
 def configurations(addresses: Mapping[str, str], first_port: int) -> tuple[dict[str, str], dict[str, str]]:
-    """The workers' addresses, and for each node TF_CONFIG; nodes of one address get ports one after the other.
+    """Return the workers' addresses, and TF_CONFIG for each node; nodes with the same address get consecutive ports.
 
     Args:
         addresses: host or IP address by node, in the order of the workers.
@@ -82,27 +82,27 @@ def configurations(addresses: Mapping[str, str], first_port: int) -> tuple[dict[
 
 
 def with_training(fleet: Fleet, places: Mapping[str, str], reports: Mapping[str, bytes], unreached: Mapping[str, str]) -> Fleet:
-    """The fleet with what became of the training; a training that nobody can vouch for leaves no fleet healthy."""
-    told = training(places, reports, unreached)
+    """Add the result of the training to the fleet; an unverified training rules out the verdict healthy."""
+    result = training(places, reports, unreached)
     verdict = fleet.verdict
-    if told.status == "failed" or any(not skew.tolerated for skew in told.skew):
+    if result.status == "failed" or any(not skew.tolerated for skew in result.skew):
         verdict = "fail"
-    elif told.status != "passed" and verdict != "fail":
+    elif result.status != "passed" and verdict != "fail":
         verdict = "unknown"
     exit_code = {"fail": 1, "unknown": 3}.get(verdict, fleet.exit_code)
-    return replace(fleet, training=told, causes=_causes(fleet, told), verdict=verdict, exit_code=exit_code)
+    return replace(fleet, training=result, causes=_causes(fleet, result), verdict=verdict, exit_code=exit_code)
 
 
-def _causes(fleet: Fleet, told: FleetTraining) -> tuple[FleetCause, ...]:
-    """The causes on the nodes that have them: each worker's report also says what it saw of the others."""
-    skewed = next((skew for skew in told.skew if not skew.tolerated), None)
+def _causes(fleet: Fleet, result: FleetTraining) -> tuple[FleetCause, ...]:
+    """Assign causes to the nodes that have them, because each worker's report also lists causes on other workers."""
+    skewed = next((skew for skew in result.skew if not skew.tolerated), None)
     own = [cause for cause in fleet.causes if cause.code != UNREACHABLE and not (skewed and cause.code == SKEW)]
     if skewed is not None:
         words = f"The workers of one job differ: {skewed.what} is {skewed.value} here and {skewed.usual} on the others."
         own.insert(0, _cause(SKEW, "environment", list(expand(skewed.nodes)), words))
-    silent = [fault for fault in told.faults if fault.how in STILL or fault.told_by != fault.node]
+    silent = [fault for fault in result.faults if fault.how in STILL or fault.told_by != fault.node]
     if silent:
-        words = f"{silent[0].worker} does not answer: {silent[0].reason}."
+        words = f"{silent[0].worker} does not respond: {silent[0].reason}."
         own.insert(0, _cause(UNREACHABLE, "host", [fault.node for fault in silent], words))
     return tuple(own)
 
@@ -114,12 +114,12 @@ def _cause(code: str, scope: str, nodes: list[str], words: str) -> FleetCause:
 
 
 def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached: Mapping[str, str]) -> FleetTraining:
-    """What the reports say of the training.
+    """Merge the reports of the training.
 
     Args:
         places: address by node, in the order of the workers.
-        reports: JSON by node; who has none is missing here.
-        unreached: why a node has none.
+        reports: JSON by node, for nodes with a report.
+        unreached: why a node has no report.
     """
     decoded = {node: _DECODER.decode(reports[node]).training for node in places if node in reports}
     own = {
@@ -166,26 +166,28 @@ def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached:
 
 
 def _versions(nodes: list[str], own: Mapping[str, _Run]) -> dict[str, dict[str, str]]:
-    """What each worker said of itself: in its own report, else to one of the others."""
+    """Return each worker's versions, from its own report, else from another worker's."""
     found: dict[str, dict[str, str]] = {}
     for index, node in enumerate(nodes):
-        told = [run.worker_versions[index] for run in (own.get(node), *own.values()) if run and index < len(run.worker_versions)]
-        found[node] = next((versions for versions in told if versions), {})
+        reported = [
+            run.worker_versions[index] for run in (own.get(node), *own.values()) if run and index < len(run.worker_versions)
+        ]
+        found[node] = next((versions for versions in reported if versions), {})
     return found
 
 
 def _skew(versions: Mapping[str, Mapping[str, str]]) -> Iterator[FleetSkew]:
-    """Every version that is not the most frequent one; of two that are as frequent, the first worker's is the usual one."""
-    for what in dict.fromkeys(what for said in versions.values() for what in said):
-        counts = collections.Counter(said[what] for said in versions.values() if what in said)
+    """Yield the versions that differ from the majority; in a tie, the first worker's version counts as the majority."""
+    for what in dict.fromkeys(what for own in versions.values() for what in own):
+        counts = collections.Counter(own[what] for own in versions.values() if what in own)
         (usual, _), *others = counts.most_common()
         for value, _ in others:
-            nodes = fold(node for node, said in versions.items() if said.get(what) == value)
+            nodes = fold(node for node, own in versions.items() if own.get(what) == value)
             yield FleetSkew(what=what, value=value, usual=usual, nodes=nodes, tolerated=what in TOLERATED)
 
 
 def _links(nodes: list[str], own: Mapping[str, _Run]) -> tuple[FleetLink, ...]:
-    """Each pair once: both measured the same sum."""
+    """Return each pair once, because both workers measured the same all-reduce."""
     found: dict[tuple[str, ...], FleetLink] = {}
     for run in own.values():
         for link in run.worker_links:
@@ -195,7 +197,7 @@ def _links(nodes: list[str], own: Mapping[str, _Run]) -> tuple[FleetLink, ...]:
 
 
 def _slow(best: Mapping[str, float]) -> tuple[str, ...]:
-    """Nodes whose best link is slow: a link is as slow as the slower of its two, and of two nodes nobody knows which it is."""
+    """Return the nodes whose best link is slow. A link is as slow as its slower node, so two nodes alone can't be judged."""
     if len(best) < FEWEST:
         return ()
     others = {node: statistics.median(seconds for other, seconds in best.items() if other != node) for node in best}
@@ -203,9 +205,9 @@ def _slow(best: Mapping[str, float]) -> tuple[str, ...]:
 
 
 def _faults(workers: list[FleetWorker], own: Mapping[str, _Run]) -> list[FleetFault]:
-    """The workers that the others lost or waited for: who failed by itself, and who has no report; else whoever is named."""
+    """Return the root faults: workers that failed themselves or have no report; without any, all reported workers."""
     nodes = {worker.name: worker.node for worker in workers}
-    told = [
+    reported = [
         FleetFault(
             worker=fault.worker, node=nodes[fault.worker], how=fault.how, reason=fault.reason, stage=fault.stage, told_by=node
         )
@@ -213,13 +215,13 @@ def _faults(workers: list[FleetWorker], own: Mapping[str, _Run]) -> list[FleetFa
         for fault in run.worker_faults
         if fault.worker in nodes
     ]
-    roots = [fault for fault in told if fault.node == fault.told_by and not lost(fault.reason)]
+    roots = [fault for fault in reported if fault.node == fault.told_by and not lost(fault.reason)]
     for worker in workers:
         if worker.status in (SILENT, "skipped"):
-            said = [fault.reason for fault in told if fault.worker == worker.name and fault.told_by != worker.node]
-            reason = "; ".join(dict.fromkeys([*said, worker.reason or SILENT]))
+            reasons = [fault.reason for fault in reported if fault.worker == worker.name and fault.told_by != worker.node]
+            reason = "; ".join(dict.fromkeys([*reasons, worker.reason or SILENT]))
             how = "not tried" if worker.status == "skipped" else SILENT
             roots.append(
                 FleetFault(worker=worker.name, node=worker.node, how=how, reason=reason, stage=None, told_by=worker.node)
             )
-    return list({fault.worker: fault for fault in reversed(roots or told)}.values())[::-1]
+    return list({fault.worker: fault for fault in reversed(roots or reported)}.values())[::-1]

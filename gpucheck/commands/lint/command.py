@@ -7,7 +7,7 @@ import time
 import click
 
 from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, FilePath
-from gpucheck.cli.screen import look, say, show, standard_input
+from gpucheck.cli.screen import display_options, say, show, standard_input
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model.progress import Progress
 
@@ -44,7 +44,7 @@ def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, color: str, ti
     paths = paths or (os.curdir,)
     for path in paths:
         standard_input(path)
-    appearance = look(color)
+    appearance = display_options(color)
     if sys.stdout is None or not sys.stdout.isatty():
         appearance["width"] = None
 

@@ -11,7 +11,7 @@ from gpucheck.commands.lint.pages import words
 from gpucheck.commands.lint.script import Finding, Script
 from gpucheck.core.engine.plugin import Rule
 from gpucheck.core.model.progress import Progress
-from gpucheck.core.system.bounded import FILE_SECONDS, NoAnswer, within
+from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 FRAMEWORKS = ("tensorflow", "keras")  # a program with neither word uses neither
 MOST_CHARACTERS = 2_000_000  # of a program: beyond these it is data, and its tree takes gigabytes
@@ -95,8 +95,8 @@ def lint(
     files = search.files(paths, say)
     while True:
         try:
-            file = within(remaining(), next, files, None)
-        except NoAnswer:
+            file = with_timeout(remaining(), next, files, None)
+        except NoResponse:
             failures.append(_late("the search for files", remaining))
             break
         if file is None:
@@ -106,12 +106,12 @@ def lint(
             failures.append(_late(file, remaining))
             break
         try:
-            program = within(min(FILE_SECONDS, remaining()), source.read, file)
+            program = with_timeout(min(FILE_SECONDS, remaining()), source.read, file)
             failures += [Failure(file, cell.cell, cell.line, cell.column, cell.message) for cell in program.unread]
             problems += lint_program(program, rules, file)
         except source.Unreadable as error:
             failures.append(Failure(file, None, error.line, error.column, error.message))
-        except NoAnswer:
+        except NoResponse:
             failures.append(_late(file, remaining))
     return Result(count, tuple(problems), tuple(failures))
 
@@ -122,7 +122,7 @@ def _where(file: str, cell: int | None, *position: int | None) -> str:
 
 
 def _late(file: str, remaining: Callable[[], float]) -> Failure:
-    problem = NoAnswer().strerror if remaining() > 0 else LATE
+    problem = NoResponse().strerror if remaining() > 0 else LATE
     return Failure(file, None, None, None, str(problem))
 
 

@@ -1,4 +1,4 @@
-"""The command ``node``: is this machine itself sound, whatever is installed on it and whoever uses it?"""
+"""The command ``node``: check the machine itself, independent of installed software and users."""
 
 import os
 import platform
@@ -18,25 +18,25 @@ from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, PromisedGp
 
 CONFIGURATION_BYTES = 1 << 24
 REASON_BYTES = 200  # of the line for Slurm
-# What a job is given is not what the node has.
+# Variables that limit a job to some of the GPUs of the node.
 OF_JOBS = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 EXAMPLES = """\b
 Examples:
-  gpucheck node                                  is this machine itself sound?
-  gpucheck node --gres 8                         and does it have the GPUs that a scheduler hands out?
+  gpucheck node                                  is this machine itself healthy?
+  gpucheck node --gres 8                         and does it have the GPUs that a scheduler assigns?
   gpucheck node --expect /etc/gpucheck/node.toml
-  gpucheck snapshot --node node.toml             on a known-good node: writes such a file
-  gpucheck recipe slurm/prolog.sh                     a script that drains a node by that line
+  gpucheck snapshot --node node.toml             on a known-good node: writes that file
+  gpucheck recipe slurm/prolog.sh                     a script that drains a node with --drain-reason
 """
 
 
 class Gres(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A number of GPUs, or the scheduler that knows it."""
+    """A number of GPUs, or the scheduler that provides it."""
 
     name = "gres"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse whatever is neither."""
+        """Fail for anything else."""
         text = str(value)
         if text not in ("slurm", "kubernetes") and not (text.isascii() and text.isdigit() and int(text) <= 1024):
             self.fail(f"{text!r} is not a number of GPUs up to 1024, 'slurm' or 'kubernetes'", param, ctx)
@@ -50,14 +50,14 @@ class Gres(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     type=ExpectationsFile(),
     multiple=True,
     metavar="FILE.toml",
-    help="What is expected of the node's GPUs and driver; may be repeated. The rest of such a file is not judged here.",
+    help="Expectations of the node's GPUs and driver; may be repeated. The rest of the file is ignored here.",
 )
 @click.option(
     "--gres",
     type=Gres(),
     metavar="N|slurm|kubernetes",
-    help="GPUs that are handed out here, at most as many as there are: a number, Slurm's Gres (slurm.conf), or what the device"
-    " plugin registered at the kubelet.  [default: slurm where slurmd starts it]",
+    help="GPUs that a scheduler assigns here; fewer are a fault: a number, Slurm's Gres (slurm.conf), or what the device plugin"
+    " registered at the kubelet.  [default: slurm if slurmd starts it]",
 )
 @click.option("--strict", is_flag=True, help="Warnings are faults too.")
 @click.option(
@@ -67,14 +67,14 @@ class Gres(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     show_default=True,
     is_eager=True,
     callback=set_limit,
-    help="Limit of the whole run. A driver must have 4 s of it, or its silence is not called a fault.",
+    help="Limit of the whole run. With less than 4 s for the driver, no response is not a fault.",
 )
 @report_options(NODE_STYLES)
 @click.option(
     "--drain-reason",
     "reason",
     is_flag=True,
-    help="Print one line for a node that shall be drained, and nothing for another; a check that can't say tells standard error.",
+    help="Print one line if the node should be drained, else nothing; without a verdict, the line goes to standard error.",
 )
 @click.pass_obj
 def node(
@@ -94,11 +94,11 @@ def node(
 ) -> None:
     """Check the machine itself: driver, GPUs, buses, memory errors, the kernel's log, device files, limits.
 
-    No Python environment is looked at, and nothing is allocated on a GPU: a sound node without TensorFlow is sound, and
-    what its jobs do is no fault of it. A driver that does not answer is one. Settings (pyproject.toml, GPUCHECK_ variables)
-    are not read. Exit codes: 0 sound, 1 a fault, 2 wrong usage, 3 no verdict. With --exit-style slurm, 1 is a fault, and
-    everything else is 0: Slurm drains a node for any other code of its Prolog. A script that acts on a fault must ask for the
-    line of --drain-reason on standard output: Python itself exits with 1 where gpucheck is broken.
+    No Python environment is examined, and nothing is allocated on a GPU: a node without TensorFlow is healthy, and what
+    its jobs do is not a fault. A driver that does not respond is one. Settings (pyproject.toml, GPUCHECK_ variables)
+    are not read. Exit codes: 0 healthy, 1 a fault, 2 wrong usage, 3 no verdict. With --exit-style slurm, 1 is a fault, and
+    everything else is 0: Slurm drains a node for any other code of its Prolog. A script that acts on a fault must check for
+    the line of --drain-reason on standard output: Python itself exits with 1 if gpucheck is broken.
     """
     if reason and (typed("style") or target is not None):
         raise click.UsageError("--drain-reason prints one line; --report FORMAT=FILE writes a report beside it")
@@ -120,7 +120,7 @@ def node(
         exit_code = code_of(report, exit_style)
         files.deliver(report, color, verbose, exit_code)
         if reason:
-            _say_why(report, exit_code, exit_style)
+            _print_drain_reason(report, exit_code, exit_style)
     raise SystemExit(exit_code)
 
 
@@ -142,7 +142,7 @@ def _text(path: str) -> str | None:
         return None
 
 
-def _say_why(report: Report, exit_code: int, exit_style: str) -> None:
+def _print_drain_reason(report: Report, exit_code: int, exit_style: str) -> None:
     line = _reason_to_drain(report)
     if report.verdict is Verdict.UNKNOWN:
         say(line, nl=False)

@@ -1,6 +1,6 @@
-"""How many GPUs the scheduler of this machine hands out: Slurm's Gres, or what Kubernetes' device plugin registered.
+"""How many GPUs the scheduler of this machine assigns: Slurm's Gres, or what Kubernetes' device plugin registered.
 
-Both are read from files of the machine itself: a Prolog must not ask slurmctld, and a check of a node needs no network.
+Both are read from local files: a Prolog must not query slurmctld, and a check of a node needs no network.
 Sources: slurm.conf(5), "NODE CONFIGURATION" and "Include"; kubernetes pkg/kubelet/cm/devicemanager/manager.go, writeCheckpoint.
 """
 
@@ -15,16 +15,16 @@ from gpucheck.core.model import PromisedGpus
 SLURM_CONFIGURATIONS = ("/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf", "/etc/slurm-llnl/slurm.conf")
 KUBELET_CHECKPOINT = "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"
 KUBERNETES_RESOURCE = "nvidia.com/gpu"
-MOST_FILES = 50  # that a configuration may include
+MOST_FILES = 50  # maximum of included configuration files
 Read = Callable[[str], str | None]  # a file's text; None: it can't be read
 
 
 def promised(wanted: str, env: Mapping[str, str], hostname: str, read: Read) -> PromisedGpus:
-    """The number of GPUs that a scheduler hands out here.
+    """Return the number of GPUs that a scheduler assigns here.
 
     Args:
         wanted: a number, "slurm" or "kubernetes".
-        env: may name the node and slurm.conf, as slurmd sets it for its programs.
+        env: may contain the node's name and slurm.conf, which slurmd sets for its programs.
         hostname: of this machine.
         read: reads a file.
     """
@@ -36,7 +36,7 @@ def promised(wanted: str, env: Mapping[str, str], hostname: str, read: Read) -> 
 
 
 def of_slurm(node: str, path: str | None, read: Read) -> PromisedGpus:
-    """From the node's line in slurm.conf, as the Gres of its type "gpu"."""
+    """Return the number of the Gres type "gpu" in the node's line of slurm.conf."""
     paths = (path,) if path else SLURM_CONFIGURATIONS
     for name in paths:
         text = read(name)
@@ -54,7 +54,7 @@ def of_slurm(node: str, path: str | None, read: Read) -> PromisedGpus:
 
 
 def gpus(gres: str) -> int:
-    """GPUs in a list of generic resources: "gpu:h200:4(S:0-1),gpu:2,craynetwork:1" has 6."""
+    """Count the GPUs in a list of generic resources: 6 for "gpu:h200:4(S:0-1),gpu:2,craynetwork:1"."""
     total = 0
     for part in re.sub(r"\([^)]*\)", "", gres).split(","):
         name, *rest = part.strip().split(":")
@@ -65,7 +65,7 @@ def gpus(gres: str) -> int:
 
 
 def of_kubernetes(read: Read) -> PromisedGpus:
-    """From the kubelet's checkpoint: devices that their plugin calls healthy; those of time-slicing count once."""
+    """Count the healthy devices in the kubelet's checkpoint; time-sliced devices count once."""
     text = read(KUBELET_CHECKPOINT)
     if text is None:
         return PromisedGpus(count=None, source=f"cannot read {KUBELET_CHECKPOINT}")
@@ -73,12 +73,12 @@ def of_kubernetes(read: Read) -> PromisedGpus:
         devices = json.loads(text)["Data"]["RegisteredDevices"].get(KUBERNETES_RESOURCE) or ()
         names = {str(device).partition("::")[0] for device in devices}
     except (ValueError, KeyError, TypeError, AttributeError):
-        return PromisedGpus(count=None, source=f"{KUBELET_CHECKPOINT} is no checkpoint of a kubelet")
+        return PromisedGpus(count=None, source=f"{KUBELET_CHECKPOINT} is not a checkpoint of a kubelet")
     return PromisedGpus(count=len(names), source=f"{KUBERNETES_RESOURCE} of the device plugin")
 
 
 def _node_lines(path: str, text: str, read: Read) -> Iterator[dict[str, str]]:
-    """Lines that begin with NodeName, as words by their key in lower case; files that are included stand where they are named."""
+    """Yield the NodeName lines as values by lower-case key; included files are read in place."""
     left = [MOST_FILES]
 
     def lines(folder: str, content: str) -> Iterator[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""The command ``recipe``: scripts and manifests of the systems that gpucheck runs in, as they were installed with it."""
+"""The command ``recipe``: print the scripts and manifests for schedulers, monitoring and CI that are installed with gpucheck."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import click
 from gpucheck.cli.parameters import Command
 from gpucheck.cli.screen import show
 
-if TYPE_CHECKING:  # at run time its place depends on the version of Python
+if TYPE_CHECKING:  # at run time its module depends on the version of Python
     from importlib.abc import Traversable
 
 EXAMPLES = """\b
@@ -47,12 +47,12 @@ def recipe(name: str | None) -> None:
 
 
 def completions(incomplete: str) -> list[str]:
-    """The names that begin so."""
+    """Return the names that start with the incomplete word."""
     return [name for name, _ in _recipes() if name.startswith(incomplete)]
 
 
 def _recipes() -> Iterator[tuple[str, str]]:
-    """Every recipe's name and text; also from a package that is one file."""
+    """Yield the name and text of each recipe; works from a zip file too."""
     yield from _below(files("gpucheck") / "recipes", "")
 
 
@@ -65,7 +65,7 @@ def _below(folder: "Traversable", prefix: str) -> Iterator[tuple[str, str]]:
 
 
 def _title(text: str) -> str:
-    """The first sentence of the first comment; JSON has none, and describes itself."""
+    """Return the first sentence of the first comment, or of the field "description" in JSON."""
     if text.startswith("{"):
         return str(json.loads(text).get("description", "")).partition(". ")[0]
     comments = [line.lstrip("# ") for line in text.splitlines() if line.startswith("#") and not line.startswith("#!")]

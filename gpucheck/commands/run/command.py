@@ -1,4 +1,4 @@
-"""The command ``run``: check, then become the job."""
+"""The command ``run``: check, then replace this process by the job."""
 
 import math
 import os
@@ -12,39 +12,39 @@ import msgspec
 from gpucheck.cli import signals
 from gpucheck.cli.parameters import DEPTHS, SECONDS, Command
 from gpucheck.cli.request import diagnose_here, request_options, typed
-from gpucheck.cli.screen import look, say
+from gpucheck.cli.screen import display_options, say
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.host import Host, orphans
 from gpucheck.core.model import Level, Report, Request, Verdict
 from gpucheck.core.system import ulimits
-from gpucheck.core.system.bounded import FILE_SECONDS, NoAnswer, within
+from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
-CACHE_SECONDS = 1.0  # to look up or note a pass
+CACHE_SECONDS = 1.0  # to read or write a cached pass
 _Result = TypeVar("_Result")
 EXAMPLES = """\b
 Examples:
   gpucheck run -- python train.py                     the quick checks, then training
   gpucheck run --default -- python train.py           train a little on every device first
   gpucheck run --repair -- python train.py            with the variables that `gpucheck env` would print
-  gpucheck run --cache 3600 --default -- ./job.sh     look again only an hour after the last pass
+  gpucheck run --cache 3600 --default -- ./job.sh     check again only an hour after the last pass
   ENTRYPOINT ["gpucheck", "run", "--"]                in a Dockerfile
 """
 
 
 @click.command(cls=Command, epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
 @request_options(level=Level.QUICK)
-@click.option("--default", is_flag=True, help="As deep as `gpucheck` alone: train on every device.")
+@click.option("--default", is_flag=True, help="The same level as `gpucheck` alone: train on every device.")
 @click.option(
     "--on-fail",
     type=click.Choice(["stop", "warn"]),
     default="stop",
     show_default=True,
-    help="After a check that failed: don't start the command, or say so and start it.",
+    help="If the check fails: don't start the command, or warn and start it.",
 )
-@click.option("--repair", is_flag=True, help="Give the command the variables that `gpucheck env` would print.")
-@click.option("--cache", "cache_seconds", type=SECONDS, metavar="SECONDS", help="Don't check again so soon after a pass.")
+@click.option("--repair", is_flag=True, help="Set the variables that `gpucheck env` would print for the command.")
+@click.option("--cache", "cache_seconds", type=SECONDS, metavar="SECONDS", help="After a pass, don't check again for this time.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
-@click.option("-v", "--verbose", is_flag=True, help="The whole report of a check that found something.")
+@click.option("-v", "--verbose", is_flag=True, help="Print the whole report if the check found something.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] COMMAND...")
 @click.pass_obj
 def run(
@@ -57,12 +57,12 @@ def run(
     command: tuple[str, ...],
     request: Request,
 ) -> None:
-    """Check this machine (--quick, unless told otherwise), then become COMMAND.
+    """Check this machine (--quick by default), then become COMMAND.
 
-    The command takes this process' place: process number, signals, standard streams, working folder and exit code are its own.
-    If the check fails, the command is not started: exit code 1 (3: no verdict), and a line on standard error. A healthy machine
-    is not mentioned. As in a shell, 127 is a command that is not there, 126 one that can't be executed. What --backend names is
-    handed to the command as KERAS_BACKEND.
+    The command replaces this process: process id, signals, standard streams, working folder and exit code are its own. If
+    the check fails, the command is not started: exit code 1 (3: no verdict), and a line on standard error. For a healthy machine
+    nothing is printed. As in a shell, exit code 127 means command not found, 126 not executable. --backend is passed to the
+    command as KERAS_BACKEND.
     """
     from gpucheck.commands.run import exec_command
 
@@ -86,10 +86,10 @@ def run(
 def _checked(
     request: Request, limit: TimeLimit, repair: bool, cache_seconds: float | None, on_fail: str, color: str, verbose: bool
 ) -> dict[str, str]:
-    """The environment to start the command with, once the check has passed; SystemExit where it has not."""
+    """Return the environment for the command if the check passed; else raise SystemExit."""
     env = dict(os.environ)
     if request.backend is not None:
-        env["KERAS_BACKEND"] = request.backend  # what was checked is what is started
+        env["KERAS_BACKEND"] = request.backend  # start the command with the backend that was checked
     name = None
     if cache_seconds is not None:
         from gpucheck.commands.run import pass_cache
@@ -99,46 +99,46 @@ def _checked(
         if changes is not None:
             return _changed(env, changes)
 
-    def look_here(request: Request, env: Mapping[str, str] | None = None) -> Report:
-        return diagnose_here(request, limit, env, lambda partial: [lambda: _tell(partial, "stop", color, verbose)])
+    def examine(request: Request, env: Mapping[str, str] | None = None) -> Report:
+        return diagnose_here(request, limit, env, lambda partial: [lambda: _print_outcome(partial, "stop", color, verbose)])
 
-    report, repaired = _repaired(request, look_here, env) if repair else (look_here(request), env)
+    report, repaired = _repaired(request, examine, env) if repair else (examine(request), env)
     if report.exit_code == 0 and name is not None:
         changes = [(name, repaired.get(name)) for name in sorted({*env, *repaired}) if env.get(name) != repaired.get(name)]
         _bounded(CACHE_SECONDS, pass_cache.remember, name, env, changes)
     if report.verdict is not Verdict.PASS:
-        _tell(report, on_fail, color, verbose)
+        _print_outcome(report, on_fail, color, verbose)
     if report.exit_code != 0 and on_fail == "stop":
         raise SystemExit(report.exit_code)
     return repaired
 
 
-def _repaired(request: Request, look_here: Callable[..., Report], env: dict[str, str]) -> tuple[Report, dict[str, str]]:
-    """The quick checks tell what to repair and prove it; a deeper check then looks at the repaired environment."""
+def _repaired(request: Request, examine: Callable[..., Report], env: dict[str, str]) -> tuple[Report, dict[str, str]]:
+    """Find and verify repairs with the quick checks, then run a deeper check in the repaired environment."""
     from gpucheck.core.repairs.prove import prove
     from gpucheck.core.repairs.shells import applied
 
     quick = msgspec.structs.replace(request, level=Level.QUICK, strategies=())
-    proof = prove(lambda changed: look_here(quick, changed), env)
+    proof = prove(lambda changed: examine(quick, changed), env)
     repaired = applied(proof.assignments, env)
-    return (proof.report if request == quick else look_here(request, repaired)), repaired
+    return (proof.report if request == quick else examine(request, repaired)), repaired
 
 
 def _locate(program: str) -> str:
-    """The command's file, as ``exec_command.locate``; a folder of PATH may not answer."""
+    """Find the command's file, see ``exec_command.locate``; a folder of PATH may hang."""
     from gpucheck.commands.run import exec_command
 
     try:
-        return within(FILE_SECONDS, exec_command.locate, program, os.environ)
-    except NoAnswer as error:
+        return with_timeout(FILE_SECONDS, exec_command.locate, program, os.environ)
+    except NoResponse as error:
         raise exec_command.CannotStart(exec_command.NOT_EXECUTABLE, f"{program}: {error.strerror}") from None
 
 
 def _bounded(seconds: float, work: Callable[..., _Result], *args: Any) -> _Result | None:
-    """What a function of the cache of passes returns; None where its files do not answer, and nothing is remembered then."""
+    """Call a function of the pass cache with a timeout; None if the cache's file system hangs."""
     try:
-        return within(seconds, work, *args)
-    except NoAnswer:
+        return with_timeout(seconds, work, *args)
+    except NoResponse:
         return None
 
 
@@ -155,7 +155,7 @@ def _name(request: Request, repair: bool) -> str | None:
 
 
 def _described(host: Host) -> dict[str, Any]:
-    """What the examined interpreter says of itself; nothing where it does not."""
+    """Return the description of the examined interpreter; empty if it failed."""
     answer = host.interpreter()
     return {} if isinstance(answer, str) else msgspec.structs.asdict(answer)
 
@@ -169,15 +169,15 @@ def _changed(env: dict[str, str], changes: list[tuple[str, str | None]]) -> dict
     return env
 
 
-def _tell(report: Report, on_fail: str, color: str, verbose: bool) -> None:
+def _print_outcome(report: Report, on_fail: str, color: str, verbose: bool) -> None:
     from gpucheck.core.reports.shared.findings import roots
     from gpucheck.core.reports.shared.headline import headline
 
     if verbose:
         from gpucheck.core.reports import terminal
 
-        say(terminal.render(report, verbose=True, **look(color, sys.stderr)), nl=False, color=True)
+        say(terminal.render(report, verbose=True, **display_options(color, sys.stderr)), nl=False, color=True)
     first = next(iter(roots(report)), None)
     code = f"{first.code}: " if first is not None and report.verdict is not Verdict.UNKNOWN else ""
-    outcome = "warning" if report.exit_code == 0 else "not started" if on_fail == "stop" else "started all the same"
+    outcome = "warning" if report.exit_code == 0 else "not started" if on_fail == "stop" else "started anyway"
     say(f"gpucheck: {outcome}: {code}{' '.join(headline(report).split())}")

@@ -1,4 +1,4 @@
-"""Replacing this process by another program: after that, nothing of gpucheck is left in it."""
+"""Replace this process by another program, without leaving anything of gpucheck."""
 
 import contextlib
 import os
@@ -7,13 +7,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-NOT_FOUND, NOT_EXECUTABLE = 127, 126  # as shells say it (POSIX, Shell Command Language 2.8.2)
+NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit codes of shells (POSIX, Shell Command Language 2.8.2)
 _IGNORED_BY_PYTHON = ("SIGPIPE", "SIGXFZ", "SIGXFSZ")
-_TEXT_BYTES = 80  # of a file without #!, to tell a shell script from a program for another machine
+_TEXT_BYTES = 80  # read of a file without #!, to distinguish a shell script from a program for another machine
 
 
 class CannotStart(Exception):
-    """The command can't be started; ``exit_code`` is what a shell would exit with."""
+    """The command can't be started; ``exit_code`` is the one of a shell."""
 
     def __init__(self, exit_code: int, why: str) -> None:
         super().__init__(why)
@@ -21,14 +21,14 @@ class CannotStart(Exception):
 
 
 def locate(program: str, env: Mapping[str, str]) -> str:
-    """The file that a shell would run for a command's first word.
+    """Return the file that a shell would run for a command's first word.
 
     Args:
-        program: a path, or a name to be looked for on PATH.
-        env: the environment whose PATH counts.
+        program: a path, or a name to search on PATH.
+        env: the environment with PATH.
 
     Raises:
-        CannotStart: there is none (127), or it can't be executed (126).
+        CannotStart: not found (127), or not executable (126).
     """
     if sys.platform == "win32":
         import shutil
@@ -56,10 +56,10 @@ def locate(program: str, env: Mapping[str, str]) -> str:
 
 
 def replace_process(path: str, argv: Sequence[str], env: Mapping[str, str]) -> NoReturn:
-    """Replace this process by the program. On Windows, which can't, run it and exit as it did.
+    """Replace this process by the program. On Windows, which can't, run it and exit with its exit code.
 
-    Process number, working folder, standard streams and inherited file descriptors stay; our own descriptors close
-    themselves (PEP 446). Every child must have been ended before.
+    Process id, working folder, standard streams and inherited file descriptors stay; our own descriptors are closed on exec
+    (PEP 446). All children must have ended before.
 
     Args:
         path: the program's file, from ``locate``.
@@ -67,7 +67,7 @@ def replace_process(path: str, argv: Sequence[str], env: Mapping[str, str]) -> N
         env: its whole environment.
 
     Raises:
-        CannotStart: the system refuses to run the file. Signals are then no longer handled.
+        CannotStart: the system can't run the file. Signals are then no longer handled.
     """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # a closed stream is None
@@ -88,7 +88,7 @@ def replace_process(path: str, argv: Sequence[str], env: Mapping[str, str]) -> N
 
 
 def reap() -> None:
-    """As process 1, take in what has ended: nobody else will, and the program expects no children."""
+    """As process 1, reap all ended processes: no other process will, and the program expects no children."""
     if os.getpid() != 1:
         return
     with contextlib.suppress(ChildProcessError):
@@ -97,7 +97,7 @@ def reap() -> None:
 
 
 def _restore_signals() -> None:
-    """Our handlers fall away by themselves; a signal that arrives meanwhile must not wait for them."""
+    """Restore default handlers. exec(2) would do so too, but a signal that arrives before must not be lost."""
     for name in _IGNORED_BY_PYTHON:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_IGN:
@@ -116,7 +116,7 @@ def _is_text(path: str) -> bool:
 
 
 def _run(path: str, argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Windows: the console's interrupts go to the program too, and its answer to them counts, not ours."""
+    """On Windows, run the program; the console's interrupts also reach it, and it decides how to react."""
     import subprocess
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,8 +1,8 @@
-"""Remembering that a check passed here, so that a gate in front of many short jobs need not look each time.
+"""Cache passed checks, so that a gate before many short jobs does not check each time.
 
-A pass is a small file in the user's cache folder. Its name is a digest of all that makes another answer likely: the boot, the
-driver, the devices, the interpreter and its packages, the environment, what was asked. What others could have written is
-not believed, and whatever can't be read counts as nothing.
+A pass is a small file in the user's cache folder. Its name is a digest of everything that can change the result: the boot, the
+driver, the devices, the interpreter and its packages, the environment, the request. Files that other users may have written are
+ignored, and so are unreadable files.
 """
 
 import contextlib
@@ -25,30 +25,30 @@ from gpucheck.core.system.write import replace
 
 _FORMAT = 1
 _SIZE_MAX_BYTES = 64 << 10
-_OLD_SECONDS = 30 * 86400.0  # files that nobody asked for again are removed
+_OLD_SECONDS = 30 * 86400.0  # unused files are removed after this time
 _ALSO = ("PATH", "HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "USERPROFILE")
 _KERNEL_FILES = ("/proc/sys/kernel/random/boot_id", "/proc/driver/nvidia/version", "/sys/module/nvidia/version")
 _MODULES = ("tensorflow", "keras", "nvidia")
 
-Changes = list[tuple[str, str | None]]  # variables to set, or (None) to take out
+Changes = list[tuple[str, str | None]]  # variables to set, or (None) to unset
 
 
 class _Pass(msgspec.Struct):
-    """What is stored of a pass."""
+    """The content of a cached pass."""
 
     format: int
-    at: float  # as ``_now`` counts
+    at: float  # on the clock of ``_now``
     changes: Changes
 
 
 def key(request: Request, env: Mapping[str, str], interpreter: Mapping[str, Any], *more: str) -> str:
-    """A digest of everything under which a pass counts.
+    """Return a digest of everything that a pass depends on.
 
     Args:
         request: what is checked.
-        env: the environment it is checked in.
-        interpreter: the examined interpreter's account of itself (``Host.interpreter``).
-        more: anything else that was asked, or that the pass depends on: the limits of this process.
+        env: the environment of the check.
+        interpreter: the description of the examined interpreter (``Host.interpreter``).
+        more: other options and dependencies: the limits of this process.
     """
     digest = hashlib.sha256()
     for part in _parts(request, env, interpreter, more):
@@ -57,20 +57,20 @@ def key(request: Request, env: Mapping[str, str], interpreter: Mapping[str, Any]
 
 
 def recall(name: str, seconds: float, env: Mapping[str, str]) -> Changes | None:
-    """The changes to the environment under which that check passed, if it did within so many seconds; None if not."""
+    """Return the environment changes of a check that passed within the last ``seconds``; None if there is none."""
     folder = _folder(env)
     with contextlib.suppress(OSError, ValueError, RecursionError):
         path = f"{folder}/passed-{name}"
         if folder is None or why_untrusted(path) is not None:
             return None
-        noted = msgspec.json.decode(read(path, _SIZE_MAX_BYTES), type=_Pass)
-        if noted.format == _FORMAT and 0 <= _now() - noted.at <= seconds and all(map(_can_be_set, noted.changes)):
-            return noted.changes
+        passed = msgspec.json.decode(read(path, _SIZE_MAX_BYTES), type=_Pass)
+        if passed.format == _FORMAT and 0 <= _now() - passed.at <= seconds and all(map(_is_valid, passed.changes)):
+            return passed.changes
     return None
 
 
 def remember(name: str, env: Mapping[str, str], changes: Changes) -> None:
-    """Note a pass as of now. Where it can't be noted, the next check just looks again."""
+    """Store a pass with the current time. If that fails, the next run checks again."""
     folder = _folder(env)
     if folder is None:
         return
@@ -80,8 +80,8 @@ def remember(name: str, env: Mapping[str, str], changes: Changes) -> None:
         _tidy(folder)
 
 
-def _can_be_set(change: tuple[str, str | None]) -> bool:
-    """Whether an environment can hold such a variable."""
+def _is_valid(change: tuple[str, str | None]) -> bool:
+    """Whether the name and value of a variable are valid."""
     name, value = change
     return bool(name) and "=" not in name and "\0" not in f"{name}{value}"
 
@@ -92,7 +92,7 @@ def _parts(request: Request, env: Mapping[str, str], interpreter: Mapping[str, A
     yield from more
     for path in _KERNEL_FILES:
         yield _text(path)
-    yield _stamp("/")  # another container of the same host
+    yield _stamp("/")  # differs between containers on the same host
     yield " ".join(_names("/dev", "nvidia") + _names("/proc/driver/nvidia/gpus", ""))
     yield str(os.geteuid()) if hasattr(os, "geteuid") else ""
     yield json.dumps({name: interpreter.get(name) for name in ("executable", "version", "prefix", "path")}, default=str)
@@ -108,7 +108,7 @@ def _parts(request: Request, env: Mapping[str, str], interpreter: Mapping[str, A
 
 def _folder(env: Mapping[str, str]) -> str | None:
     named = env.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(named):  # a relative one is to be ignored (XDG Base Directory Specification)
+    if os.path.isabs(named):  # relative paths must be ignored (XDG Base Directory Specification)
         return f"{named}/gpucheck"
     if sys.platform == "win32":
         data = env.get("LOCALAPPDATA")
@@ -120,7 +120,7 @@ def _folder(env: Mapping[str, str]) -> str | None:
 
 
 def _now() -> float:
-    """Seconds on a clock that nobody sets, where there is one: it starts with the boot, and so does the key."""
+    """Return seconds since boot if the system has that clock, which nobody can set; the key contains the boot."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.time() if clock is None else time.clock_gettime(clock)
 
@@ -141,7 +141,7 @@ def _text(path: str) -> str:
 
 
 def _stamp(path: str) -> str:
-    """What changes when a file is replaced, or a folder's entries are."""
+    """Return text that changes when a file is replaced, or a folder's entries change."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):

@@ -1,5 +1,5 @@
-"""Say what to install on this machine, and install it."""
+"""Print what to install on this machine, and install it."""
 
 COMMANDS = {
-    "setup": ("gpucheck.commands.setup.command", "Say what to install on this machine; --apply installs it."),
+    "setup": ("gpucheck.commands.setup.command", "Print what to install on this machine; --apply installs it."),
 }

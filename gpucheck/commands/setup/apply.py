@@ -1,6 +1,6 @@
-"""The environment of a choice: made in a new folder, then proven by gpucheck, which trains in it.
+"""Create the environment of a choice in a new folder, and verify it by training with gpucheck.
 
-The folder is new, or nothing is done. Whatever ends the work before the proof, an error, a limit or a signal, removes it again.
+The folder must be new. An error, the time limit or a signal before the end removes it.
 """
 
 import contextlib
@@ -17,30 +17,30 @@ from gpucheck.core.repairs.shells import applied
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.answer import Answer, Choice
 from gpucheck.core.solver.solve import is_fetched
-from gpucheck.core.system.bounded import NoAnswer, within
+from gpucheck.core.system.bounded import NoResponse, with_timeout
 
 REMOVE_SECONDS = 45.0
 GIB = 1 << 30
-ROOM_BYTES = {True: 3 * GIB, False: 9 * GIB}  # of an environment for the CPU, and of one with CUDA's libraries
+ROOM_BYTES = {True: 3 * GIB, False: 9 * GIB}  # size of an environment; key: whether it is for the CPU, without CUDA libraries
 
 
 class Refused(Exception):
-    """It was not begun; the message says why, in one line."""
+    """The installation did not start; the message is one line."""
 
 
 def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: float) -> Proof:
-    """Make the best choice's environment and prove it.
+    """Create the best choice's environment and verify it.
 
     Args:
-        answer: it has a choice.
-        folder: where; it must not exist, and its parent must.
+        answer: with at least one choice.
+        folder: of the environment; it must not exist, but its parent must.
         host: this machine.
-        screen: where the work is shown.
+        screen: for progress output.
         deadline: ``time.monotonic()`` by which everything is done.
 
     Raises:
-        Refused: nothing was begun.
-        Failed: it did not go well, and nothing is left of it.
+        Refused: nothing was changed.
+        Failed: the installation failed and was removed.
     """
     choice = answer.choices[0]
     path = os.path.abspath(os.path.expanduser(folder))
@@ -62,24 +62,22 @@ def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: flo
 
 
 def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[str, list[str]]]:
-    """What is run, each with its title."""
+    """Return the title and the command line of each step."""
     if choice.source == "image":
-        raise Refused(f"only NVIDIA's image fits this machine, no environment does: {commands.make(choice, answer.machine)[0]}")
+        raise Refused(f"only NVIDIA's image works on this machine, no environment: {commands.make(choice, answer.machine)[0]}")
     minor = versions.minor(choice.python.version)
     fetched = is_fetched(choice.python, answer.machine)
     uv = host.which("uv")
     if fetched and uv is None:
-        raise Refused(
-            f"Python {minor} is not on this machine, and neither is uv, which would fetch it: https://docs.astral.sh/uv"
-        )
+        raise Refused(f"Python {minor} is not installed, and neither is uv, which could download it: https://docs.astral.sh/uv")
     if choice.python.has_venv is False and uv is None:
-        raise Refused(f"Python {minor} cannot make environments here: install its package python{minor}-venv first, or uv")
-    # Steps start in another folder, from which a relative path, as a relative folder of PATH gives it, leads elsewhere.
+        raise Refused(f"Python {minor} cannot create environments here: install its package python{minor}-venv first, or uv")
+    # Steps start in another folder, where a relative path (from a relative folder of PATH) would be wrong.
     uv = os.path.abspath(uv) if uv else None
     python = os.path.abspath(choice.python.executable) if choice.python.executable else minor
     inside = commands.environment_python(path, answer.machine.system)
     make = [uv, "venv", "--python", python, path] if uv else [python, "-I", "-S", "-m", "venv", path]
-    steps = [(f"Making an environment with Python {choice.python.version} in {path}", make)]
+    steps = [(f"Creating an environment with Python {choice.python.version} in {path}", make)]
     for packages, index in commands.installs(choice):
         pip = (
             [uv, "pip", "install", "--python", inside]
@@ -91,21 +89,21 @@ def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[
 
 
 def _make_folder(path: str, choice: Choice, host: Host) -> None:
-    """Make the new folder, which is ours from then on."""
+    """Create the new folder."""
     parent = os.path.dirname(path)
     try:
-        room = within(5.0, host.disk, parent)
+        room = with_timeout(5.0, host.disk, parent)
         needed = ROOM_BYTES[commands.trains_on_cpu(choice)]
         if room is not None and room.free_bytes < needed:
             free = f"{room.free_bytes / GIB:.1f} GiB are free in {parent}"
             raise Refused(f"{free}, and the environment needs about {needed / GIB:.0f} GiB")
-        within(5.0, os.mkdir, path)
-    except NoAnswer as error:
-        raise Refused(f"{parent} does not answer: {error.strerror}") from None
+        with_timeout(5.0, os.mkdir, path)
+    except NoResponse as error:
+        raise Refused(f"cannot use {parent}: {error.strerror}") from None
     except FileExistsError:
-        raise Refused(f"{path} exists; an environment is only made in a new folder") from None
+        raise Refused(f"{path} exists; an environment is only created in a new folder") from None
     except (OSError, ValueError) as error:
-        raise Refused(f"cannot make {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise Refused(f"cannot create {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _in_folder(assignment: Assignment, path: str) -> Assignment:
@@ -114,9 +112,9 @@ def _in_folder(assignment: Assignment, path: str) -> Assignment:
 
 
 def _remove(path: str, screen: Screen) -> None:
-    """Remove what was begun; a signal must not cut that short."""
-    with screen.held_off():
-        with contextlib.suppress(NoAnswer):
-            within(REMOVE_SECONDS, shutil.rmtree, path, True)
+    """Remove the folder; signals must not interrupt this."""
+    with screen.uninterruptible():
+        with contextlib.suppress(NoResponse):
+            with_timeout(REMOVE_SECONDS, shutil.rmtree, path, True)
         if os.path.lexists(path):
             screen.say(f"gpucheck: {path} could not be removed")

@@ -1,4 +1,4 @@
-"""The command ``setup``: what to install on this machine, and, with --apply, the environment made and proven."""
+"""The command ``setup``: print what to install on this machine; with --apply, create and verify the environment."""
 
 import re
 from typing import TYPE_CHECKING, Any
@@ -8,10 +8,10 @@ import click
 from gpucheck.cli import signals
 from gpucheck.cli.parameters import SECONDS, Command
 from gpucheck.cli.request import this_machine
-from gpucheck.cli.screen import look, progress_line, progress_text, say, show
+from gpucheck.cli.screen import display_options, progress_line, progress_text, say, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import ExitCode, Level, Request
-from gpucheck.core.system.bounded import FILE_SECONDS, NoAnswer, within
+from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 if TYPE_CHECKING:
     from gpucheck.core.host import Host
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from gpucheck.core.solver.machine import Machine, Python
 
 READ_SECONDS, APPLY_SECONDS = 60.0, 3600.0
-SWEEP_SECONDS = 60.0  # for removing gigabytes that were begun
+SWEEP_SECONDS = 60.0  # to remove gigabytes of an unfinished environment
 DEFAULT_FOLDER = "tensorflow-env"
 EXAMPLES = """\b
 Examples:
-  gpucheck setup                                     what fits this machine, and what to type
-  gpucheck setup --cpu --apply ~/tensorflow-env      make the environment, train in it, and say whether that went well
+  gpucheck setup                                     what works on this machine, and what to type
+  gpucheck setup --cpu --apply ~/tensorflow-env      create the environment, and verify it by training
   gpucheck setup --for 470.57,8.0,3.11               for another machine: its driver, compute capability and Python
   gpucheck setup --tensorflow ">=2.16,<2.20"
   gpucheck setup --backend jax --format json
@@ -33,12 +33,12 @@ Examples:
 
 
 class Specifier(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A TensorFlow version, or a range of them as pip writes it, that some release in the table satisfies."""
+    """A TensorFlow version, or a version specifier as for pip, that matches a release in the table."""
 
     name = "spec"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """'2.19' is any 2.19."""
+        """Return a specifier; '2.19' means any 2.19."""
         from gpucheck.core.compat import versions
         from gpucheck.core.compat.tensorflow import RELEASES
 
@@ -46,20 +46,20 @@ class Specifier(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         if re.fullmatch(r"[0-9]+(\.[0-9]+)*", text):
             text = f"=={text}.*" if text.count(".") < 2 else f"=={text}"
         if not text or versions.satisfies("2.0.0", text) is None:
-            self.fail(f"{value!r} is no version and no range of versions, such as 2.19 or '>=2.16,<2.20'", param, ctx)
+            self.fail(f"{value!r} is not a version or a version specifier (expected e.g. 2.19 or '>=2.16,<2.20')", param, ctx)
         patches = [release.latest_patch for release in RELEASES.values()]
         if not any(versions.satisfies(patch, text) for patch in patches):
-            self.fail(f"no TensorFlow that is known here is {text}: {', '.join(patches)}", param, ctx)
+            self.fail(f"no known TensorFlow matches {text}: {', '.join(patches)}", param, ctx)
         return text
 
 
 class Elsewhere(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """DRIVER,CAPABILITY[,PYTHON] of a Linux machine that is not this one."""
+    """DRIVER,CAPABILITY[,PYTHON] of another Linux machine."""
 
     name = "machine"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Machine":
-        """Each part must exist."""
+        """Return the machine; fail for an unknown driver, capability or Python."""
         from gpucheck.core.solver.machine import Gpu, Machine, Python
 
         parts = [part.strip() for part in str(value).split(",")]
@@ -78,9 +78,9 @@ def _no_driver(text: str) -> str | None:
 
     first, last = cuda.branches()
     if not re.fullmatch(r"[0-9]{3}(\.[0-9]{1,3}){0,2}", text):
-        return f"{text!r} is no driver version, such as 535 or 535.183.01"
+        return f"{text!r} is not a driver version (expected e.g. 535 or 535.183.01)"
     if not first <= int(text[:3]) <= last:
-        return f"no driver {text} is known here: branches {first} to {last} are"
+        return f"unknown driver {text}: expected a branch from {first} to {last}"
     return None
 
 
@@ -88,13 +88,13 @@ def _no_capability(text: str) -> str | None:
     from gpucheck.core.compat.gpus import CAPABILITIES
 
     names = [f"{major}.{minor}" for major, minor in CAPABILITIES]
-    return None if text in names else f"{text!r} is no compute capability that is known here: {', '.join(names)}"
+    return None if text in names else f"{text!r} is not a known compute capability: {', '.join(names)}"
 
 
 def _no_python(text: str) -> str | None:
     if re.fullmatch(r"3\.[0-9]{1,2}(\.[0-9]{1,2})?", text):
         return None
-    return f"{text!r} is no version of Python 3, such as 3.12"
+    return f"{text!r} is not a Python 3 version (expected e.g. 3.12)"
 
 
 def _minor(version: str) -> str:
@@ -111,13 +111,13 @@ def _minor(version: str) -> str:
     help="What Keras trains on.",
 )
 @click.option("--python", metavar="PATH|VERSION", help="Only this Python: 3.12, or an interpreter.")
-@click.option("--cpu", is_flag=True, help="Do without the GPU.")
+@click.option("--cpu", is_flag=True, help="Don't use the GPU.")
 @click.option(
     "--for",
     "elsewhere",
     type=Elsewhere(),
     metavar="DRIVER,CAPABILITY[,PYTHON]",
-    help="Answer for a Linux machine that is not this one.",
+    help="Answer for another Linux machine.",
 )
 @click.option(
     "--format",
@@ -133,7 +133,7 @@ def _minor(version: str) -> str:
     is_flag=False,
     flag_value=DEFAULT_FOLDER,
     metavar="[DIR]",
-    help=f"Make the environment in a new folder ({DEFAULT_FOLDER} unless named), and prove it by training.",
+    help=f"Create the environment in a new folder ({DEFAULT_FOLDER} unless named), and verify it by training.",
 )
 @click.option("--timeout", type=SECONDS, default=None, help="Limit of the whole command.  [default: 60, with --apply 3600]")
 @click.pass_obj
@@ -149,10 +149,10 @@ def setup(
     folder: str | None,
     timeout: float | None,
 ) -> None:
-    """Say what to install on this machine: the newest combination that works here, and why each newer one does not.
+    """Print what to install on this machine: the newest combination that works here, and why each newer one does not.
 
-    Nothing is changed unless --apply is given; that makes a new folder, and touches nothing else. Exit codes: 0 there is a
-    combination (with --apply: it was made, and training in it passed), 1 nothing fits (or it did not go well), 2 wrong usage.
+    Nothing is changed without --apply, which creates a new folder and changes nothing else. Exit codes: 0 a combination
+    works (with --apply: it was installed, and training in it passed), 1 none works (or the installation failed), 2 wrong usage.
     """
     _refuse(tensorflow, backend, elsewhere, style, folder)
     seconds = timeout or (READ_SECONDS if folder is None else APPLY_SECONDS)
@@ -168,11 +168,11 @@ def setup(
 
 def _refuse(tensorflow: str | None, backend: str, elsewhere: "Machine | None", style: str, folder: str | None) -> None:
     if tensorflow is not None and backend != "tensorflow":
-        raise click.UsageError(f"--tensorflow chooses a TensorFlow, which --backend {backend} leaves out")
+        raise click.UsageError(f"--tensorflow cannot be used with --backend {backend}, which does not use TensorFlow")
     if folder is not None and elsewhere is not None:
-        raise click.UsageError("--apply makes an environment here, and --for asks about another machine; give one")
+        raise click.UsageError("--apply installs on this machine, and --for is about another machine; give one")
     if folder is not None and style != "terminal":
-        raise click.UsageError(f"--apply makes the environment, and --format {style} prints it; give one")
+        raise click.UsageError(f"--apply installs the environment, and --format {style} prints it; give one")
 
 
 def _answer(
@@ -191,7 +191,7 @@ def _answer(
 
 
 def _python(host: "Host", text: str, machine: "Machine", *, here: bool) -> "Python":
-    """The Python that was asked for: a version, or an interpreter of this machine."""
+    """Return the Python of --python: a version, or an interpreter of this machine."""
     from gpucheck.commands.setup import pythons
     from gpucheck.core.solver.machine import Python
 
@@ -199,14 +199,14 @@ def _python(host: "Host", text: str, machine: "Machine", *, here: bool) -> "Pyth
         same = (python for python in machine.pythons or () if (python.version + ".").startswith(text + "."))
         return next(same, Python(version=text))
     try:
-        program = within(FILE_SECONDS, host.which, text)
-    except NoAnswer as error:
+        program = with_timeout(FILE_SECONDS, host.which, text)
+    except NoResponse as error:
         raise click.UsageError(f"--python {text}: {error.strerror}") from None
     if not here or program is None:
-        raise click.UsageError(f"--python {text}: neither a version of Python 3, such as 3.12, nor a program that can be run")
-    python = pythons.ask(host, program)
+        raise click.UsageError(f"--python {text}: neither a Python 3 version (e.g. 3.12) nor an executable program")
+    python = pythons.inspect(host, program)
     if python is None:
-        raise click.UsageError(f"--python {text} did not answer as a CPython of 64 bits, which TensorFlow needs")
+        raise click.UsageError(f"--python {text} is not a 64-bit CPython, which TensorFlow requires")
     return python
 
 
@@ -215,7 +215,7 @@ def _print(answer: "Answer", style: str) -> None:
 
     code = ExitCode.HEALTHY if answer.choices else ExitCode.FAULT
     try:
-        show(render.FORMATS[style](answer, look("never")["width"]), code)
+        show(render.FORMATS[style](answer, display_options("never")["width"]), code)
     except render.NoFile as error:
         say(f"gpucheck: {error}")
         raise SystemExit(ExitCode.FAULT) from None
@@ -223,14 +223,14 @@ def _print(answer: "Answer", style: str) -> None:
 
 
 def _apply(answer: "Answer", folder: str, host: "Host", deadline: float) -> None:
-    """Make the best choice's environment and prove it."""
+    """Create the best choice's environment and verify it."""
     from gpucheck.commands.setup import apply, render, steps
 
     if answer.best is None:
         _print(answer, "terminal")
     try:
         with progress_text() as progress:
-            proof = apply.apply(answer, folder, host, steps.Screen(say, progress, signals.held_off), deadline)
+            proof = apply.apply(answer, folder, host, steps.Screen(say, progress, signals.uninterruptible), deadline)
     except apply.Refused as error:
         raise click.UsageError(str(error)) from None
     except steps.Failed as error:

@@ -1,4 +1,4 @@
-"""The proof of an environment: gpucheck runs on it, training included."""
+"""Verify an environment by running gpucheck on it, including training."""
 
 import contextlib
 import json
@@ -18,40 +18,40 @@ from gpucheck.core.solver.answer import Choice
 PROOF_SECONDS = 300.0
 LEAST_SECONDS = 20.0
 RESERVE_SECONDS = 5.0  # for its start and its end
-# `python -m gpucheck` would not find a checkout that is not installed: steps start in the root folder.
+# Because steps start in the root folder, `python -m gpucheck` would not find a checkout that is not installed.
 _START = "import sys; sys.path.append(sys.argv.pop(1)); from gpucheck.cli import main; main()"
 
 
 class Proof(NamedTuple):
-    """What gpucheck said of the environment."""
+    """The result of gpucheck on the environment."""
 
     good: bool
     text: str
 
 
 def prove(choice: Choice, python: str, env: dict[str, str], screen: Screen, deadline: float) -> Proof:
-    """Run gpucheck on the environment, training included.
+    """Run gpucheck on the environment, including training.
 
     Args:
         choice: what was installed.
         python: the environment's interpreter.
-        env: variables, those that the choice needs among them.
-        screen: where the work is shown.
-        deadline: ``time.monotonic()`` by which the proof must stand.
+        env: variables, including those that the choice requires.
+        screen: for progress output.
+        deadline: ``time.monotonic()`` by which the check must end.
 
     Raises:
         Failed: no time was left.
     """
     left = deadline - time.monotonic()
     if left < LEAST_SECONDS:
-        raise Failed("no time was left to prove the environment (--timeout); nothing is left of it")
+        raise Failed("no time was left to verify the environment (--timeout); it was removed")
     seconds = min(PROOF_SECONDS, left - RESERVE_SECONDS)
     argv = [sys.executable, "-c", _START, os.path.dirname(PACKAGE), "--python", python]
     argv += ["--format", "json", "--timeout", f"{seconds:.0f}"]
     argv += [] if choice.backend == "tensorflow" else ["--backend", choice.backend]
     if commands.trains_on_cpu(choice):
         argv.append("--allow-cpu")
-        env = {**env, "CUDA_VISIBLE_DEVICES": "-1"}  # a GPU that the user does without is not missed
+        env = {**env, "CUDA_VISIBLE_DEVICES": "-1"}  # hide a GPU that the user does not want to use
     process = start(argv, env)
     try:
         process.late = not process.wait(deadline, _ticking(screen))
@@ -74,7 +74,7 @@ def _ticking(screen: Screen) -> Callable[[], bool]:
 
 
 def _proof(text: str, process: Process) -> Proof:
-    """The verdict of the report."""
+    """Return the verdict of the report."""
     report: dict[str, object] = {}
     with contextlib.suppress(ValueError):
         report = json.loads(text)
@@ -83,7 +83,7 @@ def _proof(text: str, process: Process) -> Proof:
 
 
 def _lines(report: dict[str, object], good: bool) -> Iterator[str]:
-    """What was trained, or what is wrong."""
+    """Yield what was trained, or the problems."""
     training, findings = report.get("training"), report.get("findings")
     for run in training if good and isinstance(training, list) else ():
         if run.get("status") == "passed":

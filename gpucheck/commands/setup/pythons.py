@@ -1,4 +1,4 @@
-"""The Pythons of this machine that could hold an environment: on PATH, and those of pyenv, uv and conda."""
+"""Find the Pythons of this machine to create an environment with: on PATH, and those of pyenv, uv and conda."""
 
 import glob
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ from typing import NamedTuple
 from gpucheck.core.host import Host
 from gpucheck.core.host.pythons import is_shims, minor, path_folders
 from gpucheck.core.solver.machine import Python
-from gpucheck.core.system.bounded import NoAnswer, within
+from gpucheck.core.system.bounded import NoResponse, with_timeout
 
-ASKED_MAX = 24  # interpreters that are started
+INSPECTED_MAX = 24  # interpreters to start
 ANSWER_SECONDS = 5.0
 PLACE_SECONDS = 2.0  # how long a folder is waited for; an automounter may take more, but several of them may not answer
 _CODE = (
@@ -33,29 +33,29 @@ _ELSEWHERE = (
 
 
 class Found(NamedTuple):
-    """The Pythons that TensorFlow could have packages for, each once: CPython of 64 bits with its global lock."""
+    """The Pythons that TensorFlow may have packages for, without duplicates: 64-bit CPython with the GIL."""
 
     pythons: tuple[Python, ...]
-    silent: tuple[str, ...]  # folders that could not be looked into: their file systems do not answer
+    silent: tuple[str, ...]  # folders on file systems that did not respond
 
 
 def find(host: Host) -> Found:
-    """Look at every place where Pythons lie, as long as there is time."""
+    """Search all places where Pythons are installed, within the host's time limit."""
     silent = list[str]()
     kept: dict[str, Python] = {}
     for number, path in enumerate(_distinct(host, silent)):
-        if number == ASKED_MAX:
+        if number == INSPECTED_MAX:
             break
-        python = ask(host, path)
+        python = inspect(host, path)
         if python is not None:
             kept.setdefault(python.version, python)
     return Found(tuple(kept.values()), tuple(silent))
 
 
-def ask(host: Host, path: str) -> Python | None:
-    """What an interpreter says of itself; None for one that does not answer, or that TensorFlow has no packages for.
+def inspect(host: Host, path: str) -> Python | None:
+    """Run an interpreter to describe it; None if it fails, or if TensorFlow has no packages for it.
 
-    Without ``site``, which executes the .pth files of its packages: another user can have written those.
+    It runs without ``site``, which would execute .pth files of its packages that another user may have written.
     """
     answer = host.run([path, "-I", "-S", "-c", _CODE], timeout=ANSWER_SECONDS)
     words = answer.stdout.split()
@@ -65,12 +65,12 @@ def ask(host: Host, path: str) -> Python | None:
 
 
 def _distinct(host: Host, silent: list[str]) -> Iterator[str]:
-    """Paths of interpreters, each file once, however many links lead to it."""
+    """Yield the paths of interpreters; a file with several links only once."""
     visited = set()
     for folder, patterns in _places(host):
         try:
-            candidates = within(min(PLACE_SECONDS, max(0.0, host.remaining() / 2)), _candidates, host, patterns)
-        except NoAnswer:
+            candidates = with_timeout(min(PLACE_SECONDS, max(0.0, host.remaining() / 2)), _candidates, host, patterns)
+        except NoResponse:
             silent.append(folder)
             continue
         for real, path in candidates:
@@ -80,13 +80,13 @@ def _distinct(host: Host, silent: list[str]) -> Iterator[str]:
 
 
 def _candidates(host: Host, patterns: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Each file's real path, and its path."""
+    """Return the real path and the path of each file."""
     paths = [path for pattern in patterns for path in host.glob(pattern) if minor(path.rpartition("/")[2]) is not None]
     return [(host.real(path), path) for path in paths if host.stat(path) is not None]
 
 
 def _places(host: Host) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Folders, with patterns of what is looked for there: the shell's own Pythons, then those that other programs installed."""
+    """Yield folders with the patterns to search in each: PATH first, then the folders of other installers."""
     for folder in path_folders(host):
         if not is_shims(folder):  # their versions are below
             yield folder, (f"{glob.escape(folder)}/python*",)

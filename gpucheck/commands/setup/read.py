@@ -1,4 +1,4 @@
-"""This machine, as the answer needs it: what --quick reads of it, and its Pythons."""
+"""Read this machine for the solver: facts of the quick probes, and its Pythons."""
 
 from gpucheck.commands.setup.pythons import PLACE_SECONDS, find
 from gpucheck.core.combiners.gpu_presence import combine as presence
@@ -16,13 +16,13 @@ from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.wsl import Wsl
 from gpucheck.core.solver.facts import machine
 from gpucheck.core.solver.machine import Machine
-from gpucheck.core.system.bounded import NoAnswer, within
+from gpucheck.core.system.bounded import NoResponse, with_timeout
 
 PROBES = ("system", "wsl", "container", "pci", "driver", "gpus", "cuda", "tpu")
 
 
 def read(host: Host, tick: Tick | None = None) -> Machine:
-    """Look at the machine, TensorFlow installed or not.
+    """Examine the machine, whether or not TensorFlow is installed.
 
     Args:
         host: the machine.
@@ -49,6 +49,6 @@ def read(host: Host, tick: Tick | None = None) -> Machine:
 
 def _has_uv(host: Host) -> bool | None:
     try:
-        return within(PLACE_SECONDS, host.which, "uv") is not None
-    except NoAnswer:
+        return with_timeout(PLACE_SECONDS, host.which, "uv") is not None
+    except NoResponse:
         return None

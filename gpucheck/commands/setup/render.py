@@ -1,4 +1,4 @@
-"""An answer as text for people, as JSON, and as the files that pip, Docker and conda read."""
+"""Render an answer as text, as JSON, and as files for pip, Docker and conda."""
 
 import textwrap
 from collections.abc import Callable, Iterator
@@ -19,16 +19,16 @@ _SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 
 
 class NoFile(Exception):
-    """There is no such file for the answer; the message says why, in one line."""
+    """The answer can't be written in this format; the message is one line."""
 
 
 def terminal(answer: Answer, width: int = 80) -> str:
-    """For people: the commands first, then what is out and why."""
+    """Render as text: the commands first, then the releases that do not work, and why."""
     blocks = [_wrapped(_machine(answer.machine), width)]
     best = answer.best
     if best is None:
         more = " What you can do:" if answer.advice else ""
-        blocks.append([f"Nothing fits this machine.{more}", *_bullets(answer.advice, width)])
+        blocks.append([f"No combination works on this machine.{more}", *_bullets(answer.advice, width)])
     else:
         blocks.append([title(best)])
         blocks.append([f"  {line}" for line in (*commands.make(best, answer.machine), commands.check(best, answer.machine))])
@@ -42,7 +42,7 @@ def terminal(answer: Answer, width: int = 80) -> str:
 
 
 def title(choice: Choice) -> str:
-    """'TensorFlow 2.20.0, Python 3.12, CUDA 12.5, cuDNN 9.3, Keras >=3.10.0'."""
+    """Return 'TensorFlow 2.20.0, Python 3.12, CUDA 12.5, cuDNN 9.3, Keras >=3.10.0'."""
     framework = f"TensorFlow {choice.tensorflow}" if choice.tensorflow else f"Keras on {TITLES[choice.backend]}"
     parts = [framework, f"Python {versions.minor(choice.python.version)}"]
     parts += [f"CUDA {choice.cuda}"] if choice.cuda else []
@@ -58,12 +58,12 @@ def _machine(machine: Machine) -> str:
     parts += [f"glibc {machine.glibc}"] if machine.glibc else []
     parts += [f"driver {machine.driver}"] if machine.driver else []
     kinds = list(dict.fromkeys(gpu.title for gpu in machine.gpus or ()))
-    gpus = "whether a GPU is here is unknown" if machine.gpus is None else "no NVIDIA GPU"
+    gpus = "GPU unknown" if machine.gpus is None else "no NVIDIA GPU"
     parts.append(", ".join(kinds) or gpus)
     parts += [f"TPU {machine.tpu}"] if machine.tpu else []
     if machine.pythons is not None:
         parts.append("Python " + ", ".join(python.version for python in machine.pythons) if machine.pythons else "no Python")
-    parts += [f"not looked into, because its file system does not answer: {folder}" for folder in machine.silent]
+    parts += [f"skipped, because its file system did not respond: {folder}" for folder in machine.silent]
     return "Machine: " + "; ".join(parts)
 
 
@@ -75,7 +75,7 @@ def _short(choice: Choice) -> str:
 
 
 def _out(excluded: tuple[Excluded, ...], newer: bool, width: int) -> Iterator[str]:
-    """Why newer releases are out: the first reason of each, those with the same one together."""
+    """Yield why newer releases do not work: the first reason of each, grouped by reason."""
     if excluded:
         yield "Newer releases do not work here:" if newer else "Why:"
     for reason, group in groupby(excluded, key=lambda entry: entry.reasons[0]):
@@ -94,7 +94,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def as_json(answer: Answer, width: int = 80) -> str:
-    """For programs: choices, excluded, limits, machine."""
+    """Render as JSON: choices, excluded, limits, machine."""
     machine = answer.machine
     pythons = machine.pythons
     content = {
@@ -134,9 +134,9 @@ def _choice(choice: Choice, machine: Machine) -> dict[str, Any]:
 def _pip_choice(answer: Answer) -> Choice:
     best = answer.best
     if best is None:
-        raise NoFile("nothing fits this machine; gpucheck setup says why")
+        raise NoFile("no combination works on this machine; `gpucheck setup` prints why")
     if best.source == "image":
-        raise NoFile(f"no package fits this machine, only the image {best.image}: --format dockerfile")
+        raise NoFile(f"no package works on this machine, only the image {best.image}: --format dockerfile")
     return best
 
 
@@ -145,7 +145,7 @@ def _header(choice: Choice) -> list[str]:
 
 
 def requirements(answer: Answer, width: int = 80) -> str:
-    """A file for `pip install -r`."""
+    """Render a file for `pip install -r`."""
     choice = _pip_choice(answer)
     (packages, index), *rest = commands.installs(choice)
     lines = _header(choice)
@@ -159,7 +159,7 @@ def requirements(answer: Answer, width: int = 80) -> str:
 
 
 def dockerfile(answer: Answer, width: int = 80) -> str:
-    """A Dockerfile."""
+    """Render a Dockerfile."""
     best = answer.best
     if best is not None and best.source == "image":
         return "\n".join((*_header(best), f"FROM {best.image}")) + "\n"
@@ -176,10 +176,10 @@ def dockerfile(answer: Answer, width: int = 80) -> str:
 
 
 def conda(answer: Answer, width: int = 80) -> str:
-    """A file for `conda env create -f`: conda's Python, and the packages from pip."""
+    """Render a file for `conda env create -f`: conda's Python, and the packages from pip."""
     choice = _pip_choice(answer)
     if choice.index is not None:
-        raise NoFile(f"conda's file cannot say that PyTorch comes from {choice.index} and Keras does not: --format dockerfile")
+        raise NoFile(f"a conda file cannot install only PyTorch from {choice.index}, and Keras from PyPI: --format dockerfile")
     lines = _header(choice)
     for entry in choice.assignments:
         value = entry.value.replace("{environment}", "$CONDA_PREFIX")
@@ -190,7 +190,7 @@ def conda(answer: Answer, width: int = 80) -> str:
 
 
 def proven(choice: Choice, folder: str, good: bool, text: str, machine: Machine) -> str:
-    """What became of an environment that was made."""
+    """Render the result of an installation."""
     name = title(choice)
     if not good:
         return (

@@ -1,4 +1,4 @@
-"""One step of making an environment: a program that is run to its end, what it says meanwhile, and why it failed."""
+"""Run a step of an installation: a program, its output as progress, and the reason if it fails."""
 
 import os
 import re
@@ -10,10 +10,10 @@ from gpucheck.core.host.process import Process
 from gpucheck.core.system.ownership import why_not_as_root
 
 LOG_BYTES = 4 << 20
-# The current folder of every step. uv takes settings (which index, which packages) from uv.toml and pyproject.toml of the
-# current folder and those above it, and `python -m` and `python -c` take modules from it, whoever wrote them. Only root writes to
-# the root folder. A project's own settings are not read either: an environment in a new folder is not part of that project. The
-# user's settings (~/.config/uv, pip.conf) and variables (UV_*, PIP_*) are.
+# The current folder of all steps. uv reads settings (indexes, packages) from uv.toml and pyproject.toml in the current folder
+# and its parents, and `python -m` and `python -c` import modules from it, even if another user wrote them. Only root can write
+# to the root folder. So a project's own settings are ignored too: the new environment is not part of that project. The user's
+# settings (~/.config/uv, pip.conf) and variables (UV_*, PIP_*) are used.
 ROOT_FOLDER = os.path.abspath(os.sep)
 _SHOWN = re.compile(r"\s*(?:Collecting|Downloading|Downloaded|Installing|Using|Resolved|Prepared|Creating)\b.*")
 _CAUSES = (
@@ -24,9 +24,9 @@ _CAUSES = (
         r"Connection refused|Network is unreachable|error sending request|Max retries exceeded|client error \(Connect\)",
         "the package index cannot be reached",
     ),
-    (r"\(from versions: none\)", "the package index cannot be reached, or has nothing of that name for this Python"),
-    (r"No matching distribution|No solution found|Could not find a version", "the package index has no packages that fit"),
-    (r"ensurepip is not available|No module named venv", "this Python cannot make environments: its venv package is missing"),
+    (r"\(from versions: none\)", "the package index cannot be reached, or has no such package for this Python"),
+    (r"No matching distribution|No solution found|Could not find a version", "the package index has no matching packages"),
+    (r"ensurepip is not available|No module named venv", "this Python cannot create environments: its venv package is missing"),
     (r"Read-only file system|Permission denied", "the folder cannot be written to"),
 )
 _NOT_OURS = (
@@ -42,22 +42,22 @@ _NOT_OURS = (
 
 
 class Failed(Exception):
-    """It was begun, did not go well, and was removed again; the message says why."""
+    """The installation failed and was removed; the message is the reason."""
 
 
 class Screen(NamedTuple):
-    """Where the work is shown."""
+    """Functions for output."""
 
-    say: Callable[[str], None]  # a line that stays
-    progress: Callable[[str], None] | None  # a line that is replaced; None: there is no terminal
-    held_off: Callable[[], AbstractContextManager[None]]  # inside, signals wait
+    say: Callable[[str], None]  # prints a line
+    progress: Callable[[str], None] | None  # replaces the progress line; None without a terminal
+    uninterruptible: Callable[[], AbstractContextManager[None]]  # ignores signals inside
 
 
 def run(argv: list[str], env: Mapping[str, str], screen: Screen, deadline: float) -> None:
-    """Run one step, and show what it says.
+    """Run one step, and show its output as progress.
 
     Raises:
-        Failed: it did not go well.
+        Failed: the step failed.
     """
     process = start(argv, _environment(env))
     try:
@@ -75,7 +75,7 @@ def start(argv: list[str], env: Mapping[str, str]) -> Process:
     """Start a program in the root folder.
 
     Args:
-        argv: an absolute path, and arguments.
+        argv: the program's absolute path, and arguments.
         env: its whole environment.
 
     Raises:
@@ -83,7 +83,7 @@ def start(argv: list[str], env: Mapping[str, str]) -> Process:
     """
     refused = why_not_as_root(argv[0])
     if refused is not None:
-        raise Failed(f"{argv[0]} is not started: {refused}")
+        raise Failed(f"{argv[0]} was not started: {refused}")
     try:
         return Process(argv, env, log_bytes=LOG_BYTES, folder=ROOT_FOLDER)
     except OSError as error:
@@ -91,7 +91,7 @@ def start(argv: list[str], env: Mapping[str, str]) -> Process:
 
 
 class _Output:
-    """What a step says while it runs."""
+    """The output of a running step."""
 
     def __init__(self, process: Process, screen: Screen) -> None:
         self._process, self._screen = process, screen
@@ -99,7 +99,7 @@ class _Output:
         self._rest = ["", ""]
 
     def more(self) -> bool:
-        """Show the lines that came; False, as nothing is waited for but the end."""
+        """Show new lines; return False, because the caller waits only for the end."""
         for number, stream in enumerate((self._process.out, self._process.err)):
             data = stream.read(self._read[number])
             self._read[number] += len(data)
@@ -116,7 +116,7 @@ class _Output:
 
 
 def _environment(env: Mapping[str, str]) -> dict[str, str]:
-    """Without what would lead pip elsewhere than into the new environment."""
+    """Return the environment without variables that redirect pip away from the new environment."""
     return {name: value for name, value in env.items() if name not in _NOT_OURS} | {
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "NO_COLOR": "1",
@@ -124,11 +124,11 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def _why(process: Process, argv: list[str]) -> str:
-    """What went wrong in a step: its cause, if its words tell it, and its last lines. Nothing is left of it."""
+    """Return why a step failed: the cause, if its output shows it, and its last lines."""
     out, err = process.out.text(LOG_BYTES), process.err.text(LOG_BYTES)
     text = err + out
     cause = "it took longer than --timeout allows" if process.late else None
     cause = cause or next((words for pattern, words in _CAUSES if re.search(pattern, text)), None)
     lines = [line.strip() for line in (err if err.strip() else out).splitlines() if line.strip()][-3:]
     words = [f"{os.path.basename(argv[0])} {process.how()}", *([] if process.late else lines)]
-    return "\n  ".join([f"{cause or 'a step failed'}; nothing is left of the new environment", *words])
+    return "\n  ".join([f"{cause or 'a step failed'}; the new environment was removed", *words])

@@ -1,1 +1,1 @@
-"""What happens to a training while it runs: a thread beside it judges its steps, NVML's answers (asked by a child) and memory."""
+"""Monitor training while it runs: a thread judges its steps, NVML's values (queried by a child process) and memory."""

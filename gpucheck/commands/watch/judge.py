@@ -1,4 +1,4 @@
-"""What is wrong at this moment, in one line each. Nothing here looks at the machine."""
+"""Detect current problems, one line each, from values that the monitor collected."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -7,9 +7,9 @@ from typing import NamedTuple
 from gpucheck.core.child.messages.nvml import GpuSample
 from gpucheck.core.compat import nvml
 
-SLOWED_SHARE = 0.5  # of the last samples: a single one may be a change of clocks
-STALL_FACTOR = 20.0  # times the usual step
-LITTLE_MEMORY = 0.05  # of what there is
+SLOWED_SHARE = 0.5  # of the last samples; a single one may be a normal change of clocks
+STALL_FACTOR = 20.0  # times the usual step time
+LITTLE_MEMORY = 0.05  # share of the total
 IDLE_PERCENT = 5
 REASONS = {
     "HwSlowdown": "hardware slowdown: heat or power",
@@ -20,7 +20,7 @@ REASONS = {
 
 
 class Event(NamedTuple):
-    """Something that is wrong: the code of its page, and one sentence."""
+    """A problem: the code of its page, and one sentence."""
 
     code: str
     text: str
@@ -30,18 +30,18 @@ class Event(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How the steps go."""
+    """The pace of the steps."""
 
-    usual_seconds: float | None  # median of the last steps; None: not two are over
-    waiting_seconds: float  # since the last one ended
+    usual_seconds: float | None  # median of the last steps; None: fewer than two steps
+    waiting_seconds: float  # since the last step ended
 
 
 def slowed(moments: Sequence[Sequence[GpuSample]]) -> Iterator[Event]:
-    """GPUs that a fault holds down, or that are gone, in samples of all GPUs at several moments."""
+    """Yield GPUs that are lost, or throttled by a fault, from samples of all GPUs at several times."""
     for index, samples in enumerate(zip(*moments, strict=False)):
         if any(sample.lost for sample in samples):
             yield Event(
-                "gpu-lost", f"GPU {index} does not answer any more: it has fallen off the bus, or its driver has given it up"
+                "gpu-lost", f"GPU {index} no longer responds: it has fallen off the bus, or the driver has given up on it"
             )
             continue
         reasons = [nvml.harmful_reasons(sample.clock_event_reasons or 0) for sample in samples]
@@ -57,43 +57,43 @@ def slowed(moments: Sequence[Sequence[GpuSample]]) -> Iterator[Event]:
 def stalled(
     pace: Pace, least_seconds: float, last: Sequence[GpuSample], place: str | None, driver_silent: bool
 ) -> Iterator[Event]:
-    """A step that takes far longer than the others did, and what that points at.
+    """Yield an event if a step takes far longer than the others, with the likely cause.
 
     Args:
-        pace: how the steps go.
-        least_seconds: below this nothing is called a stall.
-        last: each GPU now; empty: unknown, or none.
-        place: where Python code stands that a dataset calls ("data.py:12 in read"); None: nowhere.
-        driver_silent: whether NVML answered before and does not any more.
+        pace: of the steps.
+        least_seconds: the minimum for a stall.
+        last: the current sample of each GPU; empty: unknown, or no GPU.
+        place: the current line of Python code that a dataset calls ("data.py:12 in read"); None: not running.
+        driver_silent: whether NVML has stopped responding.
     """
     if pace.usual_seconds is None or pace.waiting_seconds < max(least_seconds, STALL_FACTOR * pace.usual_seconds):
         return
     text = f"no step has ended for {pace.waiting_seconds:.0f} s; one usually takes {_seconds(pace.usual_seconds)}"
     busy = [sample.utilization_percent for sample in last if sample.utilization_percent is not None]
     if driver_silent:
-        yield Event("driver-unresponsive", f"{text}. The NVIDIA driver does not answer either")
+        yield Event("driver-unresponsive", f"{text}. The NVIDIA driver does not respond either")
     elif place is not None:
-        yield Event("input-pipeline-bound", f"{text}. The input pipeline stands at {place}")
+        yield Event("input-pipeline-bound", f"{text}. The input pipeline is at {place}")
     elif busy and max(busy) <= IDLE_PERCENT:
         yield Event("input-pipeline-bound", f"{text}. The GPU is idle: it waits for data, or for another worker")
     elif busy:
         yield Event(
             "training-failed",
-            f"{text}. The GPU is at work ({max(busy)} %): a very long step, or devices that wait for each other",
+            f"{text}. The GPU is busy ({max(busy)} %): a very long step, or devices that wait for each other",
         )
     else:
         yield Event("training-failed", f"{text}")
 
 
 def memory(available_bytes: int | None, total_bytes: int | None) -> Iterator[Event]:
-    """Main memory that is about to run out; the kernel then kills the training."""
+    """Yield an event if main memory is about to run out; the kernel then kills the training."""
     if available_bytes is not None and total_bytes and available_bytes < LITTLE_MEMORY * total_bytes:
         left = f"{available_bytes / 2**30:.1f} of {total_bytes / 2**30:.1f} GiB"
         yield Event("host-memory-exhausted", f"main memory runs out: {left} are left, and the kernel will kill the training")
 
 
 def not_finite(name: str, value: float, epoch: int, step: int, precision: str, rate: float | None) -> Event:
-    """The first metric that is NaN or infinite, with what usually leads to it."""
+    """Return the event for a metric that is NaN or infinite, with likely causes."""
     what = "NaN" if value != value else "infinite"
     causes = [f"precision {precision}"] * (precision != "float32") + ([f"learning rate {rate:g}"] if rate is not None else [])
     how = f" ({', '.join(causes)})" if causes else ""

@@ -1,4 +1,4 @@
-"""The thread beside a training: it looks every few seconds, and says each thing once until it is over."""
+"""The monitoring thread: it checks every few seconds, and reports each problem once until it is over."""
 
 import contextlib
 import os
@@ -19,52 +19,57 @@ from gpucheck.core.model import Request
 from gpucheck.core.processes.sampler import samples, start
 
 SAMPLE_SECONDS = 2.0
-KEPT = 5  # samples that are judged together
-RENEWED_SECONDS = 600.0  # after which another child samples: what one has said is kept until it ends
+KEPT = 5  # samples to judge together
+RENEWED_SECONDS = 600.0  # then another child samples, because all messages of a child are kept until it ends
 STEPS_KEPT = 50
-NOT_THE_USERS = ("site-packages", "dist-packages", os.path.dirname(os.__file__), "<")  # parts of a file's name
-FEEDING = ("script_ops", "data_adapter", "dataset_ops")  # of frameworks' files: what they call gives data
+NOT_THE_USERS = (
+    "site-packages",
+    "dist-packages",
+    os.path.dirname(os.__file__),
+    "<",
+)  # in file names: not the user's
+FEEDING = ("script_ops", "data_adapter", "dataset_ops")  # in the names of framework files that call the user's data code
 
 
 class Monitor:
-    """Told of every step by ``step``; whatever it finds goes to ``say``."""
+    """Judges the steps reported by ``step``, GPUs and memory; calls ``say`` with each event."""
 
     def __init__(self, say: Callable[[Event], None], every_seconds: float, stall_seconds: float) -> None:
-        """Nothing is watched yet.
+        """Set the options; ``start`` starts the thread.
 
         Args:
             say: called with each event, in the thread of the monitor.
-            every_seconds: between two looks.
-            stall_seconds: without the end of a step, at least, until that is said.
+            every_seconds: between two checks.
+            stall_seconds: the minimum time without a finished step that is reported.
         """
         self._say, self._every, self._stall = say, every_seconds, stall_seconds
         self._seconds: deque[float] = deque(maxlen=STEPS_KEPT)
         self._last: float | None = None
         self._over = threading.Event()
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def start(self) -> None:
-        """Begin to watch. A system that allows no thread is not watched."""
+        """Start the thread. Does nothing if the system forbids threads."""
         with contextlib.suppress(RuntimeError):
             threading.Thread(target=self._watch, name="gpucheck watch", daemon=True).start()
 
     def stop(self) -> None:
-        """Watch no more; the child that samples ends with the thread."""
+        """Stop the thread; the child that samples ends with it."""
         self._over.set()
 
     def pause(self) -> None:
-        """No step is awaited now: an epoch is over, validation runs."""
+        """Pause between epochs and during validation, when no step is expected."""
         self._last = None
 
     def step(self) -> None:
-        """A step has ended: all that is done for each one."""
+        """Record the end of a step; this is all the work per step."""
         now = time.monotonic()
         if self._last is not None:
             self._seconds.append(now - self._last)
         self._last = now
 
     def pace(self) -> Pace:
-        """How the steps go."""
+        """Return the pace of the steps."""
         usual = median(self._seconds) if len(self._seconds) > 1 else None
         return Pace(usual, 0.0 if self._last is None else time.monotonic() - self._last)
 
@@ -74,7 +79,7 @@ class Monitor:
                 self._watch_with(host)
 
     def _watch_with(self, host: LocalHost) -> None:
-        """Look every few seconds, until it is over or the host's time is."""
+        """Check every few seconds, until the end or the host's time limit."""
         child = _sampler(host)
         while host.remaining() > self._every:
             if self._over.wait(self._every):
@@ -83,23 +88,23 @@ class Monitor:
             self.tell([*self._of_gpus(child), *judge.memory(available, total)])
 
     def _of_gpus(self, child: Child | None) -> Iterator[Event]:
-        seen: list[Sampled] = [] if child is None else samples(child)[-KEPT:]
-        silent = bool(seen) and time.monotonic() - seen[-1].seconds > self._stall / 2
-        yield from judge.slowed([moment.gpus for moment in seen])
-        last = seen[-1].gpus if seen and not silent else ()
+        sampled: list[Sampled] = [] if child is None else samples(child)[-KEPT:]
+        silent = bool(sampled) and time.monotonic() - sampled[-1].seconds > self._stall / 2
+        yield from judge.slowed([moment.gpus for moment in sampled])
+        last = sampled[-1].gpus if sampled and not silent else ()
         yield from judge.stalled(self.pace(), self._stall, last, _place(), silent)
 
     def tell(self, events: list[Event]) -> None:
         """Report each event once, and again only after it was over."""
         codes = {event.code for event in events}
         for event in events:
-            if event.code not in self._told:
+            if event.code not in self._reported:
                 self._say(event)
-        self._told = codes
+        self._reported = codes
 
 
 def _place() -> str | None:
-    """Where the user's own Python stands that a dataset calls: a generator, a map in Python."""
+    """Return the current line of the user's Python code that a dataset calls: a generator, a map in Python."""
     for frame in sys._current_frames().values():
         inner: FrameType | None = frame
         place = ""
@@ -114,7 +119,7 @@ def _place() -> str | None:
 
 
 def _sampler(host: LocalHost) -> Child | None:
-    """The child that asks NVML; None where there is no NVIDIA driver."""
+    """Start the child that queries NVML; None without an NVIDIA driver."""
     try:
         return start(host, SAMPLE_SECONDS)
     except RuntimeError:
@@ -127,6 +132,6 @@ def memory_of(host: LocalHost) -> tuple[int | None, int | None]:
     limit, used = (host.read(f"/sys/fs/cgroup/memory.{name}") for name in ("max", "current"))
     if limit and used and limit.strip().isdigit() and used.strip().isdigit():
         lines = (line.split() for line in (host.read("/sys/fs/cgroup/memory.stat") or "").splitlines())
-        cache = sum(int(words[1]) for words in lines if words[0] == "inactive_file")  # which the kernel takes back
+        cache = sum(int(words[1]) for words in lines if words[0] == "inactive_file")  # reclaimable by the kernel
         return int(limit) - int(used) + cache, int(limit)
     return (memory.available_bytes, memory.total_bytes) if memory else (None, None)

@@ -75,7 +75,7 @@ class Worker:
 
     def look(self) -> None:
         """See how far it is."""
-        moves = self.child.moves()
+        moves = self.child.progress_count()
         if moves != self.moves:
             self.moved = self._clock.now()
         self.moves = moves

@@ -1,1 +1,1 @@
-"""How a run works: plugins are found, probes observe, rules judge, findings are folded into one report."""
+"""How a run works: load the plugins, observe with probes, judge with rules, and assemble one report."""

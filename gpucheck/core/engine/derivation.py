@@ -1,4 +1,4 @@
-"""What plugins are handed: facts by type, those that combiners derive included."""
+"""The arguments of plugins: facts by type, including those that combiners derive."""
 
 from collections.abc import Iterable
 
@@ -10,16 +10,16 @@ from gpucheck.core.model import Fact, ProbeStatus, Reading
 
 
 class Missing(msgspec.Struct, frozen=True):
-    """Why a plugin can't be called."""
+    """Why a plugin can't be called: a fact is missing."""
 
     reason: str
-    crashed: bool  # a combiner crashed, which is a bug of gpucheck; else nobody could look
+    crashed: bool  # because a combiner crashed, which is a bug of gpucheck
 
 
 def derive(facts: Facts, combiners: Iterable[Combiner]) -> Facts:
-    """The facts, and those that the combiners make of them; the order is ``plugin.load_combiners``'s.
+    """Return the facts plus those that the combiners derive, in the order of ``plugin.load_combiners``.
 
-    A combiner whose facts are missing is skipped, one that raises has failed; its reading says why.
+    A combiner whose facts are missing is skipped, one that raises has failed; its reading gives the reason.
     """
     for combiner in combiners:
         facts = Facts([*facts, _combine(combiner, facts)])
@@ -27,7 +27,7 @@ def derive(facts: Facts, combiners: Iterable[Combiner]) -> Facts:
 
 
 def arguments(needs: Iterable[Need], facts: Facts) -> dict[str, Fact | None] | Missing:
-    """What a rule or combiner is called with. A fact that a crashed combiner owes is missing even where it is optional."""
+    """Return the arguments of a rule or combiner. The fact of a crashed combiner counts as missing even if it is optional."""
     given: dict[str, Fact | None] = {}
     for need in needs:
         fact, reading = facts.get(need.fact), facts.reading(need.probe)
@@ -44,7 +44,7 @@ def _combine(combiner: Combiner, facts: Facts) -> Reading:
         return Reading(probe=combiner.name, status=status, problem=given.reason)
     try:
         return Reading(probe=combiner.name, status=ProbeStatus.OK, fact=combiner.combine(**given))
-    except Exception as error:  # our bug: every rule that needs the fact says so
+    except Exception as error:  # a bug of gpucheck: all rules that need the fact report it
         problem = f"combiner {combiner.name}: {type(error).__name__}: {error}"
         return Reading(probe=combiner.name, status=ProbeStatus.FAILED, problem=problem)
 

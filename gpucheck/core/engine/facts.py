@@ -18,12 +18,12 @@ class Facts:
         }
 
     def get(self, kind: type[FactType]) -> FactType | None:
-        """The fact of that type, or None if its probe gave none."""
+        """Return the fact of that type; None if its probe has none."""
         fact = self._facts.get(kind)
         return fact if isinstance(fact, kind) else None
 
     def reading(self, probe: str) -> Reading | None:
-        """The reading of that probe, or None if it was never run."""
+        """Return the reading of a probe; None if it never ran."""
         return self._readings.get(probe)
 
     def __iter__(self) -> Iterator[Reading]:

@@ -1,6 +1,6 @@
-"""A rule's docstring is its manual page: ``gpucheck explain CODE``, the docs, and an executed example come from it.
+"""A rule's docstring is its manual page: ``gpucheck explain CODE``, the docs and a tested example use it.
 
-    One sentence: the state of the world this code names.
+    One sentence: the state that this code names.
 
     Symptom:
         Real error texts, as a user would paste them into a search engine.
@@ -16,19 +16,19 @@
            $ sudo ubuntu-drivers install
            needs: reboot
     Verify:
-        What to run afterwards, and what it must say.
+        What to run afterwards, and its expected output.
     Unless:
-        When to leave it as it is.
+        When not to change anything.
     Example:
         machine: h200
         driver.status = "failed"
-        -> The sentence that must come out.
+        -> The expected summary.
     References:
         Where this is documented.
 
-``{tensorflow}`` stands for the requirement that pip is given in the general case. ``Example`` starts from a recorded machine
-(``tests/machines``), applies the changes (a path into its facts and a JSON value), and ends with the finding's summary. The test
-suite runs it against *all* rules.
+``{tensorflow}`` is replaced by the usual requirement for pip. ``Example`` starts from a recorded machine (``tests/machines``),
+applies the changes (a path into its facts and a JSON value), and ends with the finding's summary. The test suite runs it
+against *all* rules.
 """
 
 import json
@@ -46,7 +46,7 @@ SECTIONS = ("Symptom", "Cause", "Fix", "Verify", "Unless", "Example", "Reference
 
 
 class Example(NamedTuple):
-    """The executed example of a page."""
+    """The tested example of a page."""
 
     machine: str
     changes: tuple[tuple[str, Any], ...]  # path into the facts, JSON value
@@ -63,12 +63,12 @@ class Page(NamedTuple):
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """What to do, best first. Raises ValueError if the section is malformed."""
+        """The fixes, best first. Raises ValueError if the section is malformed."""
         return _fixes(self.declared_fixes)
 
     @property
     def example(self) -> Example:
-        """The executed example. Raises ValueError if it is malformed."""
+        """The tested example. Raises ValueError if it is malformed."""
         return _example(self.sections["Example"])
 
 
@@ -92,7 +92,7 @@ def page(code: str, docstring: str) -> Page:
 
 
 def docstring(module: str) -> str:
-    """A module's docstring from its source, where the interpreter has left it out (-OO, PYTHONOPTIMIZE=2); "" without source."""
+    """Read a module's docstring from its source, for an interpreter that drops docstrings (-OO); "" without source."""
     import ast
     import importlib.util
 
@@ -113,7 +113,7 @@ def _fixes(text: str) -> tuple[Fix, ...]:
         elif fixes and (needs := re.fullmatch(r"   needs: (.+)", line)):
             fixes[-1] = replace(fixes[-1], needs=tuple(needs[1].split(", ")))
         elif not line.startswith("   ") or not fixes or fixes[-1].command:
-            raise ValueError(f"not understood in a list of fixes: {line!r}")
+            raise ValueError(f"invalid line in a list of fixes: {line!r}")
         elif line.startswith(("   $ ", "   ? ")):
             fixes[-1] = replace(fixes[-1], command=line[5:], kind="look" if line[3] == "?" else None)
         else:
@@ -134,20 +134,20 @@ def _example(text: str) -> Example:
         elif match := re.fullmatch(r"([\w.\[\]-]+) = (.+)", line):
             changes.append((match[1], json.loads(match[2])))
         elif line.strip():
-            raise ValueError(f"not understood in an example: {line!r}")
+            raise ValueError(f"invalid line in an example: {line!r}")
     if not summary:
-        raise ValueError("an example without its '-> ' sentence")
+        raise ValueError("an example has no '-> ' line")
     return Example(machine=machine, changes=tuple(changes), summary=" ".join(summary))
 
 
 def apply(facts: dict[str, Any], changes: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
-    """Apply an example's changes to a machine's plain facts (a deep copy is changed and returned).
+    """Apply an example's changes to a deep copy of a machine's facts (plain JSON values), and return it.
 
-    ``gpus.gpus[0].ecc_enabled`` follows fields and list positions; a missing dictionary on the way is created; the whole fact
-    set to null means that its probe could not look.
+    ``gpus.gpus[0].ecc_enabled`` follows fields and list positions; missing dictionaries are created; a fact set to null means
+    that its probe failed.
 
     Raises:
-        ValueError: a path leads nowhere.
+        ValueError: a path does not exist.
     """
     changed: dict[str, Any] = json.loads(json.dumps(facts))
     for path, shared in changes:
@@ -162,5 +162,5 @@ def apply(facts: dict[str, Any], changes: tuple[tuple[str, Any], ...]) -> dict[s
             else:
                 place[last] = value
         except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise ValueError(f"an example's path leads nowhere: {path} ({error})") from error
+            raise ValueError(f"path in an example not found: {path} ({error})") from error
     return changed

@@ -1,4 +1,4 @@
-"""Probes while they run: each in a thread of its own as far as the system gives threads, each failing alone."""
+"""Run the probes, each in a thread of its own if the system permits; a failed probe does not affect the others."""
 
 import collections
 import contextlib
@@ -13,23 +13,23 @@ from gpucheck.core.host import Host
 from gpucheck.core.model import Level, ProbeStatus, Reading, Request
 
 TICK_SECONDS = 0.1
-GRACE_SECONDS = 0.5  # children end with the host's time; what they had said by then is still to be put together
+GRACE_SECONDS = 0.5  # children end with the host's time limit; then probes still collect their messages
 
-NOT_ASKED = {Level.NODE: "where only the node is asked about", Level.QUICK: "with --quick"}
+NOT_RUN = {Level.NODE: "in a check of the node", Level.QUICK: "with --quick"}
 
 Tick = Callable[[list[str]], None]
 
 
 class Observation:
-    """Probes while they run: started on construction, so that the caller can do something else (load rules) meanwhile."""
+    """Running probes: started on construction, so that the caller can load the rules meanwhile."""
 
     def __init__(self, host: Host, probes: Iterable[Probe]) -> None:
-        """Start a thread for every wanted probe; where a limit allows fewer, each takes one probe after the other."""
+        """Start a thread for each wanted probe; if a limit allows fewer threads, each runs several probes in turn."""
         self._host = host
         self._probes = list(probes)
         self._started = time.monotonic()
         self._readings: dict[str, Reading] = {}
-        self._begun: dict[str, float] = {}
+        self._began: dict[str, float] = {}
         self._changed = threading.Condition()
         wanted = collections.deque[Probe]()
         for probe in self._probes:
@@ -46,7 +46,7 @@ class Observation:
         self._alone = not any(thread.ident for thread in threads)
 
     def wait(self, tick: Tick | None = None) -> list[Reading]:
-        """Wait for every reading, at most until shortly after the host's time is up."""
+        """Wait for all readings, at most until shortly after the host's time limit."""
         if self._alone:
             self._work()
         end = time.monotonic() + self._host.remaining() + GRACE_SECONDS
@@ -63,16 +63,16 @@ class Observation:
         return self.readings()
 
     def readings(self) -> list[Reading]:
-        """What there is by now: a probe that has not answered says so."""
+        """Return the current readings; a probe that still runs is reported as timed out."""
         with self._changed:
             now = time.monotonic()
-            late = {probe.name: now - self._begun.get(probe.name, self._started) for probe in self._probes}
+            late = {probe.name: now - self._began.get(probe.name, self._started) for probe in self._probes}
             return [self._readings.get(probe.name) or _late(probe, late[probe.name]) for probe in self._probes]
 
     def _left(self, probe: Probe, end: float) -> float:
-        """Seconds for which a probe is still waited for."""
-        begun = self._begun.get(probe.name)
-        own = end if probe.limit_seconds is None or begun is None else begun + probe.limit_seconds
+        """Return the seconds left to wait for a probe."""
+        began = self._began.get(probe.name)
+        own = end if probe.limit_seconds is None or began is None else began + probe.limit_seconds
         return min(own, end) - time.monotonic()
 
     def _work(self) -> None:
@@ -81,10 +81,10 @@ class Observation:
                 self._read(self._wanted.popleft())
 
     def _read(self, probe: Probe) -> None:
-        self._begun[probe.name] = started = time.monotonic()
+        self._began[probe.name] = started = time.monotonic()
         try:
             reading = Reading(probe=probe.name, status=ProbeStatus.OK, fact=probe.read(self._host))
-        except Exception as error:  # a probe fails alone, and says how
+        except Exception as error:  # does not affect the other probes
             problem = f"{type(error).__name__}: {error}"
             reading = Reading(probe=probe.name, status=ProbeStatus.FAILED, problem=problem)
         seconds = time.monotonic() - started
@@ -94,9 +94,9 @@ class Observation:
 
 
 def unwanted(probe: Probe, request: Request) -> str | None:
-    """Why a probe is not asked for; None if it is."""
+    """Return why the request excludes a probe; None if it includes it."""
     if probe.level > request.level:
-        return f"not looked at {NOT_ASKED[request.level]}" if request.level in NOT_ASKED else "only with --full"
+        return f"not looked at {NOT_RUN[request.level]}" if request.level in NOT_RUN else "only with --full"
     if probe.smoke and not request.smoke:
         return "not looked at with --no-smoke"
     if probe.tensorflow and request.other_backend:

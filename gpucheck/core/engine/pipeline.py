@@ -1,4 +1,4 @@
-"""The verbs: observe a host, judge the facts, and put a report together. They print nothing."""
+"""The steps of a run: observe a host, judge the facts, assemble the report. They print nothing."""
 
 import datetime
 import time
@@ -47,12 +47,12 @@ from gpucheck.core.model.progress import Progress
 from gpucheck.core.system import integrity, ulimits
 
 SCOPES = tuple(Scope)
-TIMED_OUT = "gpucheck was ended at its time limit: something that it waited for did not answer"
-EXPECTATION = "expectation"  # the row whose rules judge what the user expects
+TIMED_OUT = "gpucheck was ended at its time limit: a file system or driver did not respond"
+EXPECTATION = "expectation"  # the row of the rules that check the user's expectations
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What became of one rule, with its finding if it found something."""
+    """The outcome of one rule, and its finding if there is one."""
 
     rule: Rule
     outcome: Outcome
@@ -60,31 +60,31 @@ class Judgement(msgspec.Struct, frozen=True):
 
 
 def observe(host: Host, probes: Iterable[Probe], tick: Tick | None = None) -> list[Reading]:
-    """Run the probes at the same time, each failing alone.
+    """Run the probes at the same time; a failed probe does not affect the others.
 
     Args:
-        host: the machine; ``host.request`` says which probes are wanted and ``host.remaining()`` how long they have.
+        host: the machine; ``host.request`` selects the probes, ``host.remaining()`` is their time limit.
         probes: candidates.
-        tick: called some ten times a second with the names still being waited for.
+        tick: called about ten times a second with the names of the probes that still run.
 
     Returns:
-        One reading per probe, in their order. A probe that raised, or did not answer in time, says so in its reading.
+        One reading per probe, in their order; the reading of a probe that raised or timed out gives the reason.
     """
     return Observation(host, probes).wait(tick)
 
 
 class _Partial:
-    """What a run has found so far. Another thread may ask for the report at any time."""
+    """The findings of a run so far. Another thread may call ``report`` at any time."""
 
     def __init__(self, request: Request, observation: Observation, started: float) -> None:
-        """Nothing is judged yet; ``started`` is ``time.monotonic()`` of the run's start."""
+        """Start without judgements; ``started`` is ``time.monotonic()`` at the run's start."""
         self.rules: tuple[Rule, ...] = ()
         self.judgements: list[Judgement] = []  # in the order of the rules
         self._request, self._observation, self._started = request, observation, started
 
     def report(self) -> Report:
-        """A complete report, without a verdict: rules that have not run yet are skipped."""
-        rules, judged = self.rules or load_rules(), list(self.judgements)  # a busy machine may not have come to them
+        """Return a complete report with the verdict "unknown"; rules that have not run are skipped."""
+        rules, judged = self.rules or load_rules(), list(self.judgements)  # on a busy machine the rules may not be loaded yet
         rest = [_judgement(rule, Status.SKIPPED, TIMED_OUT) for rule in rules[len(judged) :]]
         report = assemble(self._request, self._observation.readings(), [*judged, *rest], load_rows(), self._started)
         because = (TIMED_OUT, *report.unknown_because)
@@ -92,20 +92,20 @@ class _Partial:
 
 
 def diagnose(host: Host, started: float, tick: Tick | None = None, progress: Progress[Report] | None = None) -> Report:
-    """The whole run: observe the host with every probe, judge with every rule.
+    """Do a complete run: observe the host with all probes, judge with all rules.
 
     Args:
         host: the machine; ``host.request`` is what the user asked for.
-        started: ``time.monotonic()`` of the run's start.
+        started: ``time.monotonic()`` at the run's start.
         tick: see ``observe``.
         progress: its snapshot becomes the partial report.
 
     Raises:
         Damaged: this installation of gpucheck was replaced during the run.
     """
-    few = ulimits.too_few()
-    if few is not None:
-        return _starved(host, started, few)
+    problem = ulimits.open_files_problem()
+    if problem is not None:
+        return _limits_only(host, started, problem)
     observation = Observation(host, load_probes())
     partial = _Partial(host.request, observation, started)
     if progress is not None:
@@ -117,8 +117,8 @@ def diagnose(host: Host, started: float, tick: Tick | None = None, progress: Pro
     return assemble(host.request, readings, partial.judgements, rows, started)
 
 
-def _starved(host: Host, started: float, why: str) -> Report:
-    """The limits alone, and one thing after the other: whatever else is begun could run out of open files at any moment."""
+def _limits_only(host: Host, started: float, why: str) -> Report:
+    """Run only the probe of the limits: with too few open files, any other probe could fail at any moment."""
     probes, rules, rows = load_probes(), load_rules(), load_rows()
     readings = Observation(host, [probe for probe in probes if probe.name == "limits"]).wait()
     for probe in probes:
@@ -135,23 +135,23 @@ def judge(
     combiners: Iterable[Combiner] | None = None,
     into: list[Judgement] | None = None,
 ) -> list[Judgement]:
-    """Derive facts from facts, then apply every rule whose facts are there. A rule without them is skipped, never clear.
+    """Derive facts, then apply the rules. A rule whose facts are missing is skipped, never clear.
 
     Args:
-        facts: what the probes read, and what the user asked for.
-        rules: which of them; each has its judgement.
-        combiners: in the order in which they need each other; None: all.
-        into: a list that grows by each judgement, and is returned.
+        facts: the probes' facts and the request.
+        rules: the rules to apply; each gets a judgement.
+        combiners: in the order of their dependencies; None: all.
+        into: a list to append each judgement to, which is returned; None: a new one.
     """
     judgements = [] if into is None else into
-    whole = derive(facts, load_combiners() if combiners is None else combiners)
+    derived = derive(facts, load_combiners() if combiners is None else combiners)
     for rule in rules:
-        judgements.append(_apply(rule, whole))
+        judgements.append(_apply(rule, derived))
     return judgements
 
 
 def fold(judgements: Sequence[Judgement], rows: dict[str, Row]) -> tuple[Diagnosis, ...]:
-    """Name each finding's root cause among the others and sort: root cause first, what it explains last."""
+    """Find the root cause of each finding among the others, and sort: root causes first, explained findings last."""
     findings = {judgement.rule.code: judgement for judgement in judgements if judgement.finding is not None}
     roots = {code: _root(code, findings) for code in findings}
     weight = {code: sum(root == code for root in roots.values()) for code in findings}
@@ -160,7 +160,7 @@ def fold(judgements: Sequence[Judgement], rows: dict[str, Row]) -> tuple[Diagnos
         return (
             diagnosis.explained_by is not None,
             diagnosis.severity is not Severity.ERROR,
-            diagnosis.row == EXPECTATION,  # what is broken says more than what is different
+            diagnosis.row == EXPECTATION,  # a fault matters more than an unmet expectation
             SCOPES.index(diagnosis.scope),
             -weight[diagnosis.code],
             diagnosis.code,
@@ -177,21 +177,21 @@ def fold(judgements: Sequence[Judgement], rows: dict[str, Row]) -> tuple[Diagnos
 def assemble(
     request: Request, readings: list[Reading], judgements: list[Judgement], rows: dict[str, Row], started: float
 ) -> Report:
-    """Put the report together; ``started`` is ``time.monotonic()`` of the run's start."""
+    """Assemble the report; ``started`` is ``time.monotonic()`` at the run's start."""
     facts = gather(request, readings)
     findings = fold(judgements, rows)
     outcomes = tuple(judgement.outcome for judgement in judgements)
-    unseen: list[str] = []
+    unchecked: list[str] = []
     if request.expectations is not None:
         findings = mute(findings, request.expectations.mute, datetime.datetime.now(datetime.timezone.utc).date())
     if request.expectations is not None or request.promised is not None:
-        unseen = [f"expected, and not seen: {reason}" for reason in _unseen(judgements)]
-    decision = decide(request, facts, findings, outcomes, unseen)
+        unchecked = [f"expected, and not seen: {reason}" for reason in _unchecked(judgements)]
+    decision = decide(request, facts, findings, outcomes, unchecked)
     seconds = time.monotonic() - started
-    begun = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=seconds)
+    began = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=seconds)
     return Report(
         tool=Tool(version=__version__),
-        started_at=begun.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        started_at=began.isoformat(timespec="seconds").replace("+00:00", "Z"),
         seconds=round(seconds, 3),
         verdict=decision.verdict,
         exit_code=decision.exit_code,
@@ -208,8 +208,8 @@ def assemble(
     )
 
 
-def _unseen(judgements: Iterable[Judgement]) -> list[str]:
-    """Why expectations could not be looked at: that is never "met"."""
+def _unchecked(judgements: Iterable[Judgement]) -> list[str]:
+    """Return why expectations could not be checked; they never count as met."""
     return [
         judgement.outcome.reason or "no reason given"
         for judgement in judgements
@@ -218,20 +218,20 @@ def _unseen(judgements: Iterable[Judgement]) -> list[str]:
 
 
 def gather(request: Request, readings: Iterable[Reading]) -> Facts:
-    """The facts to judge: what the probes read, and what the user asked for."""
+    """Return the facts to judge: those of the probes, and the request."""
     return Facts([*readings, Reading(probe="request", status=ProbeStatus.OK, fact=request)])
 
 
 def _apply(rule: Rule, facts: Facts) -> Judgement:
     request = facts.get(Request)
-    if request is not None and (why := _left_out(rule, request)) is not None:
+    if request is not None and (why := _excluded(rule, request)) is not None:
         return _judgement(rule, Status.SKIPPED, why)
     given = arguments(rule.needs, facts)
     if isinstance(given, Missing):
         return _judgement(rule, Status.CRASHED if given.crashed else Status.SKIPPED, given.reason)
     try:
         result = rule.check(**given)
-    except Exception as error:  # our bug: it must not take the other rules' answers with it
+    except Exception as error:  # a bug of gpucheck must not affect the other rules
         return _judgement(rule, Status.CRASHED, f"{type(error).__name__}: {error}")
     if result is None:
         return _judgement(rule, Status.CLEAR)
@@ -240,8 +240,8 @@ def _apply(rule: Rule, facts: Facts) -> Judgement:
     return _judgement(rule, Status.FOUND, finding=result)
 
 
-def _left_out(rule: Rule, request: Request) -> str | None:
-    """Why a rule is not asked; None if it is."""
+def _excluded(rule: Rule, request: Request) -> str | None:
+    """Return why the request excludes a rule; None if it includes it."""
     if rule.tensorflow and request.other_backend:
         return f"about TensorFlow, which --backend {request.other_backend} leaves out"
     if request.level is Level.NODE and not (rule.of_node or rule.row == EXPECTATION):
@@ -267,11 +267,11 @@ def _root(code: str, findings: dict[str, Judgement]) -> str:
 def _explains(cause: Judgement, effect: Judgement) -> bool:
     excluded = effect.finding.not_explained_by if effect.finding is not None else ()
     code = effect.rule.code
-    return code in cause.rule.explains and cause.rule.code not in excluded and _blames(cause.rule, effect.rule)
+    return code in cause.rule.explains and cause.rule.code not in excluded and _precedes(cause.rule, effect.rule)
 
 
-def _blames(cause: Rule, effect: Rule) -> bool:
-    """Two rules that claim to explain each other: the lower scope is the cause, then the earlier code."""
+def _precedes(cause: Rule, effect: Rule) -> bool:
+    """Decide between rules that explain each other: the lower scope is the cause, then the earlier code."""
     if cause.code not in effect.explains:
         return True
     return (SCOPES.index(cause.scope), cause.code) < (SCOPES.index(effect.scope), effect.code)

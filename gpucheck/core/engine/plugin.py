@@ -1,8 +1,8 @@
-"""The decorators that make a function a plugin, and ``load``, which finds them by walking a folder: no central list.
+"""The decorators that make a function a plugin, and the loaders, which search folders: there is no central list.
 
-A plugin's identity is its place: ``probes/pci.py`` is the probe ``pci``, ``rules/gpu_not_detected/driver_missing.py`` the rule
-``driver-missing`` of the row ``gpu-not-detected``. What a function is handed is declared by its annotations, so plugin
-modules must not use ``from __future__ import annotations``.
+A plugin's path is its name: ``probes/pci.py`` is the probe ``pci``, ``rules/gpu_not_detected/driver_missing.py`` the rule
+``driver-missing`` of the row ``gpu-not-detected``. A function's annotations declare the facts it receives, so plugin modules
+must not use ``from __future__ import annotations``.
 """
 
 import importlib
@@ -15,7 +15,7 @@ import msgspec
 
 from gpucheck.core.model import Fact, Finding, Level, Scope, Severity, Skip
 
-NOT_OF_NODE = "about what runs on a node, which was not asked"  # why rules are left out of a check of the node
+NOT_OF_NODE = "about what runs on a node, not about the node itself"  # why a check of the node skips a rule
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -24,15 +24,15 @@ class Probe(msgspec.Struct, frozen=True):
 
     name: str
     level: Level  # the lowest level at which it runs
-    smoke: bool  # True: only when training was not switched off
+    smoke: bool  # True: only if training is enabled
     fact: type[Fact]
     read: Callable[[Any], Fact]
-    tensorflow: bool = False  # True: only where TensorFlow is what is proven (see ``Request.other_backend``)
-    limit_seconds: float | None = None  # after which it is not waited for; None: as long as the run has
+    tensorflow: bool = False  # True: only if TensorFlow is the tested backend (see ``Request.other_backend``)
+    limit_seconds: float | None = None  # how long to wait for it; None: until the run's time limit
 
 
 class Need(msgspec.Struct, frozen=True):
-    """One argument of a rule or combiner: the fact it is handed, and whether it can do without it."""
+    """One argument of a rule or combiner: the fact it receives, and whether that may be None."""
 
     name: str
     fact: type[Fact]
@@ -40,7 +40,7 @@ class Need(msgspec.Struct, frozen=True):
 
     @property
     def probe(self) -> str:
-        """The probe or combiner that makes it: the module that declares the fact (the model declares the user's request)."""
+        """The probe or combiner of the fact: the module that declares it (the model declares the request)."""
         return self.fact.__module__.rpartition(".")[2]
 
 
@@ -64,12 +64,12 @@ class Rule(msgspec.Struct, frozen=True):
     needs: tuple[Need, ...]
     check: Callable[..., Finding | Skip | None]
     doc: str
-    tensorflow: bool = False  # True: judges TensorFlow, and nobody else's training
-    jobs: bool = False  # True: a job on the machine may bring it about, which is no fault of the node
+    tensorflow: bool = False  # True: only about TensorFlow, not other backends
+    jobs: bool = False  # True: a running job may cause it, which is not a fault of the node
 
     @property
     def of_node(self) -> bool:
-        """Whether it judges the machine itself, whatever runs on it and is installed for it."""
+        """Whether it judges the machine itself, independent of jobs and Python environments."""
         return self.scope in (Scope.HARDWARE, Scope.HOST) and not self.jobs
 
 
@@ -85,7 +85,7 @@ class Row(msgspec.Struct, frozen=True):
 def probe(
     *, level: Level, smoke: bool = False, tensorflow: bool = False, limit_seconds: float | None = None
 ) -> Callable[[Function], Function]:
-    """Declare ``read(host) -> Fact`` as the probe named by its file; the arguments are the fields of ``Probe``."""
+    """Declare ``read(host) -> Fact`` as the probe named after its file; the arguments are fields of ``Probe``."""
 
     def declare(read: Function) -> Function:
         read.plugin = Probe(  # type: ignore[attr-defined]
@@ -105,14 +105,14 @@ def probe(
 def rule(
     *, severity: Severity, scope: Scope, explains: tuple[str, ...] = (), tensorflow: bool = False, jobs: bool = False
 ) -> Callable[[Function], Function]:
-    """Declare ``check(fact, ...)`` as the rule named by its file.
+    """Declare ``check(fact, ...)`` as the rule named after its file.
 
     Args:
         severity: unless the finding has its own.
         scope: who has to act.
-        explains: the findings that follow from it.
-        tensorflow: whether it judges TensorFlow's own installation or behaviour, which says nothing of Keras on JAX or PyTorch.
-        jobs: whether a job that runs on the machine may bring it about.
+        explains: codes of the findings that follow from it.
+        tensorflow: whether it is about TensorFlow's installation or behaviour, not about Keras on JAX or PyTorch.
+        jobs: whether a job that runs on the machine may cause it.
     """
 
     def declare(check: Function) -> Function:
@@ -135,7 +135,7 @@ def rule(
 
 
 def combiner(combine: Function) -> Function:
-    """Declare ``combine(fact, ...) -> Fact`` as the combiner named by its file."""
+    """Declare ``combine(fact, ...) -> Fact`` as the combiner named after its file."""
     combine.plugin = Combiner(  # type: ignore[attr-defined]
         name=combine.__module__.rpartition(".")[2],
         fact=combine.__annotations__["return"],
@@ -157,27 +157,27 @@ def _need(name: str, annotation: Any) -> Need:
 
 
 def load_probes() -> tuple[Probe, ...]:
-    """Every probe, sorted by name."""
+    """Return all probes, sorted by name."""
     return tuple(
         _module(name).read.plugin for name in modules("gpucheck.core.probes") if not name.rpartition(".")[2].startswith("_")
     )
 
 
 def load_combiners() -> tuple[Combiner, ...]:
-    """Every combiner; one that needs another's fact comes after it."""
+    """Return all combiners, each after those whose facts it needs."""
     return in_order([_module(name).combine.plugin for name in modules("gpucheck.core.combiners")])
 
 
 def in_order(combiners: Sequence[Combiner]) -> tuple[Combiner, ...]:
-    """Those first whose facts others need.
+    """Sort combiners so that each follows those whose facts it needs.
 
     Raises:
-        ValueError: some need each other's facts.
+        ValueError: a dependency cycle.
     """
     waiting, ordered = list(combiners), list[Combiner]()
     while waiting:
-        underived = {combiner.fact for combiner in waiting}
-        ready = [combiner for combiner in waiting if not underived & {need.fact for need in combiner.needs}]
+        pending = {combiner.fact for combiner in waiting}
+        ready = [combiner for combiner in waiting if not pending & {need.fact for need in combiner.needs}]
         if not ready:
             raise ValueError(f"combiners that need each other: {', '.join(combiner.name for combiner in waiting)}")
         ordered += ready
@@ -186,7 +186,7 @@ def in_order(combiners: Sequence[Combiner]) -> tuple[Combiner, ...]:
 
 
 def load_rules() -> tuple[Rule, ...]:
-    """Every rule of every row, sorted by row and code."""
+    """Return all rules, sorted by row and code."""
     rules = []
     for row in modules("gpucheck.core.rules"):
         for name in modules(row):
@@ -196,13 +196,13 @@ def load_rules() -> tuple[Rule, ...]:
 
 
 def load_rows() -> dict[str, Row]:
-    """The rows of the troubleshooting table by their kebab name, in the table's order."""
+    """Return the rows of the troubleshooting table by name (kebab case), in the table's order."""
     rows = {name.rpartition(".")[2].replace("_", "-"): _module(name).ROW for name in modules("gpucheck.core.rules")}
     return dict(sorted(rows.items(), key=lambda item: item[1].position))
 
 
 def modules(package: str) -> tuple[str, ...]:
-    """Full names of the modules and packages in a package, sorted, without importing them. Private ones are left out."""
+    """Return the full names of a package's public modules and packages, sorted, without importing them."""
     (folder, *_) = importlib.import_module(package).__path__
     names = (
         entry.name.removesuffix(".py")

@@ -1,4 +1,4 @@
-"""A written report read back: its facts in their types, for replay, comparison and recorded machines."""
+"""Read a JSON report back into typed facts, for replay, comparison and recorded machines."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -13,39 +13,39 @@ from gpucheck.core.system.read import utf8
 
 _NOTHING = msgspec.Raw(b"null")
 LONGEST_SECONDS = 1e9
-NO_FACT = "the report says that it answered, and has no fact of it"
+NO_FACT = "its status in the report is ok, but the report has no fact of it"
 
 
 class Unreadable(ValueError):
-    """The file is no report that today's rules can judge; the message says why, in one line."""
+    """The file is not a report that this gpucheck can read; the message is one line."""
 
 
 class Recording(NamedTuple):
-    """What a report says that a run observed."""
+    """The request and the readings of a run, from its report."""
 
     request: Request
-    readings: list[Reading]  # one per probe of today that the report knows
+    readings: list[Reading]  # one per current probe that the report contains
     started_at: str
     seconds: float
 
 
 class _Run(msgspec.Struct, kw_only=True):
-    """What is read of a ``ProbeRun``."""
+    """A ``ProbeRun`` as written, not validated."""
 
     name: str
-    status: Any = ProbeStatus.OK  # of a probe of tomorrow it may be another
+    status: Any = ProbeStatus.OK  # a later version may have others
     seconds: Any = None
     problem: Any = None
 
 
 def load(text: bytes) -> Recording:
-    """Read a JSON report of this schema's major version; what a newer minor one added is passed over.
+    """Read a JSON report of this schema's major version; fields of newer minor versions are ignored.
 
     Args:
-        text: in UTF-8, or in UTF-16, in which PowerShell's ``>`` writes it.
+        text: in UTF-8, or in UTF-16 as PowerShell's ``>`` writes it.
 
     Raises:
-        Unreadable: not JSON, not a report, another version, facts that don't have their types, or a time that no run takes.
+        Unreadable: not JSON, not a report, another version, facts of a wrong type, or an invalid time.
     """
     parts = _decoded(utf8(text), dict[str, msgspec.Raw])
     written = _decoded(parts.get("facts", _NOTHING), dict[str, msgspec.Raw]) if parts else None
@@ -77,21 +77,21 @@ def load(text: bytes) -> Recording:
 
 
 def typed(facts: Mapping[str, Any]) -> dict[str, Fact]:
-    """The facts of today's probes, and the request, by name; what no probe of today observes is left out.
+    """Convert plain facts to the types of the current probes, and the request, by name; others are left out.
 
     Raises:
-        msgspec.ValidationError: a fact does not have its type.
+        msgspec.ValidationError: a fact has a wrong type.
     """
     return {name: msgspec.convert(facts[name], kind) for name, kind in fact_types().items() if facts.get(name) is not None}
 
 
 def fact_types() -> dict[str, type[Fact]]:
-    """The type of every probe's fact, and of the request, by name."""
+    """Return the type of each probe's fact, and of the request, by name."""
     return {**{probe.name: probe.fact for probe in load_probes()}, "request": Request}
 
 
 def _decoded(text: bytes | msgspec.Raw, kind: Any) -> Any:
-    """JSON in a type, or None where it has another. What is not asked for is passed over, and takes no memory."""
+    """Decode JSON as a type; None if it has another. Fields outside the type are skipped and take no memory."""
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.ValidationError:
@@ -109,15 +109,15 @@ def _check_version(version: str) -> None:
         theirs = tuple(int(part) for part in version.split("."))
         ours = tuple(int(part) for part in SCHEMA_VERSION.split("."))
     except ValueError:
-        raise Unreadable(f"schema_version {version!r} is no version") from None
-    if theirs[0] > ours[0]:  # a newer minor version only added fields
+        raise Unreadable(f"schema_version {version!r} is not a version") from None
+    if theirs[0] > ours[0]:  # newer minor versions only add fields
         raise Unreadable(f"written with schema {version}, newer than {SCHEMA_VERSION}: replay it with a newer gpucheck")
     if theirs[0] < ours[0]:
         raise Unreadable(f"written with schema {version}, which this gpucheck (schema {SCHEMA_VERSION}) no longer reads")
 
 
 def _check_backends(request: Request, training: Fact | None) -> None:
-    """Everything that names a backend prints its title."""
+    """Check that each backend is known, because reports print its title."""
     trained = [run.backend for run in training.runs] if isinstance(training, Training) else []
     for backend in (request.backend or "tensorflow", *trained):
         if backend not in TITLES:
@@ -125,7 +125,7 @@ def _check_backends(request: Request, training: Fact | None) -> None:
 
 
 def _readings(facts: Mapping[str, Fact], written: list[_Run]) -> list[Reading]:
-    """One reading per probe of today that the report knows."""
+    """Return one reading per current probe that the report contains."""
     runs = {run.name: run for run in written}
     readings = []
     for probe in load_probes():
@@ -134,7 +134,7 @@ def _readings(facts: Mapping[str, Fact], written: list[_Run]) -> list[Reading]:
             continue
         run = runs.get(name) or _Run(name=name)
         status, problem = msgspec.convert(run.status, ProbeStatus), msgspec.convert(run.problem, str | None)
-        if fact is None and status is ProbeStatus.OK:  # what was not looked at is never counted as healthy
+        if fact is None and status is ProbeStatus.OK:  # what was not observed never counts as healthy
             status, problem = ProbeStatus.FAILED, NO_FACT
         readings.append(Reading(probe=name, status=status, fact=fact, problem=problem, seconds=_seconds(run.seconds)))
     return readings
@@ -144,5 +144,5 @@ def _seconds(seconds: Any) -> float:
     if seconds is None:
         return 0.0
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds < LONGEST_SECONDS:
-        raise Unreadable(f"seconds: {seconds!r} is no time that a run takes")
+        raise Unreadable(f"seconds: {seconds!r} is not a valid duration")
     return float(seconds)

@@ -1,4 +1,4 @@
-"""Somebody else's report, judged again with today's rules: a bug report answered without the machine."""
+"""Judge a report again with the current rules, to answer a bug report without the machine."""
 
 from msgspec.structs import replace
 
@@ -14,16 +14,16 @@ def replay(text: bytes, allow_cpu: bool = False, strict: bool = False, expectati
     """Judge the facts of a report again.
 
     Args:
-        text: a JSON report, as ``gpucheck.core.engine.recorded.load`` takes it.
-        allow_cpu: as the command's option, in addition to what the run was asked.
-        strict: likewise.
+        text: a JSON report, see ``gpucheck.core.engine.recorded.load``.
+        allow_cpu: the option --allow-cpu, in addition to the recorded request.
+        strict: the option --strict, in addition to the recorded request.
         expectations: instead of those of the report.
 
     Returns:
-        The report with today's findings; start and seconds are those of the run that looked.
+        The report with current findings; ``started_at`` and ``seconds`` are those of the recorded run.
 
     Raises:
-        Unreadable: no report that today's rules can judge.
+        Unreadable: not a report that this gpucheck can read.
     """
     recording = load(text)
     request = replace(

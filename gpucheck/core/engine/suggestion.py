@@ -1,19 +1,19 @@
-"""What a user may have meant by a name that does not exist."""
+"""Suggest similar names for an unknown one."""
 
 import difflib
 from collections.abc import Iterable
 
-FEW = 12  # names that are all listed where none is similar
+FEW = 12  # fewer names than this are all listed if none is similar
 
 
 def did_you_mean(name: str, names: Iterable[str], *, most: int = 1, otherwise: str | None = None) -> str:
-    """The similar names, as the end of an error message.
+    """Return the similar names as the end of an error message.
 
     Args:
-        name: what was typed.
-        names: what exists.
-        most: how many similar names are listed.
-        otherwise: the end of the message where nothing is similar; None: all names if they are few.
+        name: the unknown name.
+        names: the valid names.
+        most: how many similar names to list.
+        otherwise: the end of the message if no name is similar; None: all names, if they are few.
     """
     names = list(names)
     close = difflib.get_close_matches(name, names, most)
@@ -21,4 +21,4 @@ def did_you_mean(name: str, names: Iterable[str], *, most: int = 1, otherwise: s
         return f" (did you mean {' or '.join(close)}?)"
     if otherwise is not None:
         return otherwise
-    return f"; known are {', '.join(names)}" if len(names) < FEW else ""
+    return f"; expected one of {', '.join(names)}" if len(names) < FEW else ""

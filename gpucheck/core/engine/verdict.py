@@ -1,4 +1,4 @@
-"""From findings and gaps to the one word and the exit code. What could not be looked at is never counted as healthy."""
+"""Decide the verdict and the exit code from findings and gaps. What could not be checked never counts as healthy."""
 
 import collections
 import datetime
@@ -31,13 +31,13 @@ from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.probes.training import Training
 
-# Driver not loaded, library or function not found (a stub), GPU not found: what a machine without a GPU may answer.
+# Driver not loaded, library or function not found (a stub), GPU not found: normal on a machine without a GPU.
 NVML_WITHOUT_GPU = (6, 9, 12, 13, 28)
-SOME = 5  # probes that failed alike: more of them have one reason, told once
+SOME = 5  # if more probes fail with the same problem, it is reported once
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """Verdict, exit code, and for the verdict "unknown" what could not be looked at."""
+    """Verdict, exit code, and for the verdict "unknown" what could not be checked."""
 
     verdict: Verdict
     exit_code: ExitCode
@@ -64,20 +64,20 @@ def _marked(finding: Diagnosis, mute: Mute | None, today: datetime.date) -> Diag
 
 
 def decide(
-    request: Request, facts: Facts, findings: Iterable[Diagnosis], outcomes: Iterable[Outcome], unseen: Iterable[str] = ()
+    request: Request, facts: Facts, findings: Iterable[Diagnosis], outcomes: Iterable[Outcome], unchecked: Iterable[str] = ()
 ) -> Decision:
-    """An error decides; then what is not known; then the warnings. What is muted does not count.
+    """Decide by errors first, then gaps, then warnings. Muted findings do not count.
 
     Args:
         request: what the user asked for.
-        facts: what was seen.
+        facts: what was observed.
         findings: what was found.
-        outcomes: what became of each rule.
-        unseen: what the user expects and could not be looked at, in words.
+        outcomes: the outcome of each rule.
+        unchecked: expectations that could not be checked, as sentences.
     """
     counting = [finding for finding in findings if finding.muted is None]
     severities = {finding.severity for finding in counting}
-    gaps = (*_gaps(request, facts, outcomes), *unseen)
+    gaps = (*_gaps(request, facts, outcomes), *unchecked)
     if Severity.ERROR in severities:
         return Decision(Verdict.FAIL, ExitCode.FAULT, gaps)
     if request.needs_gpu and not _accelerator(facts):
@@ -95,9 +95,9 @@ def decide(
 
 def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterable[str]:
     failed = [reading for reading in facts if reading.status in (ProbeStatus.FAILED, ProbeStatus.TIMED_OUT)]
-    alike = collections.Counter(reading.problem for reading in failed if reading.status is ProbeStatus.FAILED)
-    shared = {problem for problem, count in alike.items() if problem is not None and count > SOME}
-    yield from (problem for problem in alike if problem is not None and problem in shared)
+    counts = collections.Counter(reading.problem for reading in failed if reading.status is ProbeStatus.FAILED)
+    shared = {problem for problem, count in counts.items() if problem is not None and count > SOME}
+    yield from (problem for problem in counts if problem is not None and problem in shared)
     yield from (f"{reading.probe}: {reading.problem}" for reading in failed if reading.problem not in shared)
     crashed = [outcome for outcome in outcomes if outcome.status is Status.CRASHED]
     for reason, count in collections.Counter(outcome.reason for outcome in crashed).items():
@@ -111,7 +111,7 @@ def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterab
 
 
 def _node_gaps(facts: Facts) -> Iterable[str]:
-    """CUDA that refuses: where an environment is looked at, the environment may be why."""
+    """Report CUDA errors. Only for the level "node": at other levels the Python environment may be the cause."""
     gpus, cuda = facts.get(Gpus), facts.get(Cuda)
     if gpus is not None and gpus.gpus and cuda is not None and cuda.status != "ok":
         yield f"CUDA: {cuda.problem or cuda.result_name or cuda.status}, and no rule can say why"
@@ -128,14 +128,14 @@ def _accelerator(facts: Facts) -> bool:
 
 
 def _refusal(driver: Driver | None) -> str | None:
-    """NVML's error where it is another than "no driver runs" or "no GPU": then nobody can say that the machine has none."""
+    """Return NVML's error unless it means "no driver" or "no GPU": with any other, the machine may have a GPU."""
     if driver is None or driver.status != "failed" or driver.result is None or driver.result in NVML_WITHOUT_GPU:
         return None
     return f"driver: NVML answers {driver.result_name or 'an error'} ({driver.result}), so a GPU may be here"
 
 
 def _needless(facts: Facts) -> bool:
-    """Whether TensorFlow is not there, and not missed: Keras is told to train on another backend, and does."""
+    """Whether TensorFlow is neither installed nor needed: Keras is configured for another backend, which was imported."""
     backend, packages = facts.get(Backend), facts.get(Packages)
     return bool(backend and backend.other and backend.imported and packages and packages.tensorflow is None)
 
@@ -153,7 +153,7 @@ def _framework_gaps(request: Request, facts: Facts) -> Iterable[str]:
 
 
 def _no_devices(request: Request, tensorflow: TensorFlow) -> str:
-    """Why TensorFlow listed no devices. What it was doing when time ran out is named: more time may be all that it needs."""
+    """Return why TensorFlow listed no devices; for a timeout, what it was doing, because more time may be enough."""
     ending = tensorflow.error or tensorflow.ending or "no answer"
     if ending != "timed out":
         return f"TensorFlow's device list was not reached: {ending}"
@@ -165,7 +165,7 @@ def _no_devices(request: Request, tensorflow: TensorFlow) -> str:
 def _training_gaps(request: Request, facts: Facts) -> Iterable[str]:
     training = facts.get(Training)
     if training is None:
-        if facts.reading("training") is None:  # a report that names no training; a live run always has its reading
+        if facts.reading("training") is None:  # a report without training; a live run always has its reading
             yield "nothing was trained: not observed"
         return
     yield from _unfinished(training.runs, request.strategies)
@@ -176,17 +176,17 @@ def _training_gaps(request: Request, facts: Facts) -> Iterable[str]:
         yield f"nothing was trained: {training.ending or 'no run was possible'}"
 
 
-def _unfinished(runs: Iterable[TrainingRun], asked: tuple[str, ...]) -> Iterable[str]:
-    """Runs cut short, and those asked for and skipped; of runs that never began, one sentence for each reason."""
-    never_begun: dict[str, list[str]] = {}
+def _unfinished(runs: Iterable[TrainingRun], requested: tuple[str, ...]) -> Iterable[str]:
+    """Yield a sentence per run that timed out or was requested and skipped; runs that never started share one per reason."""
+    not_started: dict[str, list[str]] = {}
     for run in runs:
         label = f"{run.strategy} on {devices(run.devices) or 'no device'}"
         if run.status == "timed_out" and run.stage is None:
-            never_begun.setdefault(run.reason or "out of time", []).append(label)
+            not_started.setdefault(run.reason or "out of time", []).append(label)
         elif run.status == "timed_out":
             yield f"training {label}: {run.reason or 'out of time'}"
-        elif run.status == "skipped" and run.strategy in asked:
+        elif run.status == "skipped" and run.strategy in requested:
             yield f"training {label}, asked for with --strategy, was skipped: {run.reason}"
-    for reason, labels in never_begun.items():
+    for reason, labels in not_started.items():
         more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
         yield f"training {labels[0]}{more}: {reason}"

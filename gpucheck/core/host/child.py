@@ -1,4 +1,4 @@
-"""A child process that reports in stages, as its parent sees it."""
+"""The parent's side of a child process that reports in stages."""
 
 import os
 import re
@@ -28,19 +28,19 @@ BOOTSTRAP = (
     "from gpucheck.core.child.boot import main; main({})"
 )
 
-GRACE_SECONDS = 1.0  # behind the run's own limit, after which a child whose parent was killed ends in any case
+GRACE_SECONDS = 1.0  # after the run's time limit, until a child whose parent was killed ends itself
 
-# Where others can put files into the current folder, which `python -c` takes modules from first.
+# If other users can write to the current folder, from which `python -c` imports first.
 _LEAVE_OUT_FOLDER = "import sys; sys.path[:] = [entry for entry in sys.path if entry]; "
 
-_PRINT_VERSION = "import sys; sys.stdout.write('%d.%d' % sys.version_info[:2])"  # any Python's
-OLDEST = (3, 8)  # Python; what runs in children is written for it
+_PRINT_VERSION = "import sys; sys.stdout.write('%d.%d' % sys.version_info[:2])"  # valid in every Python version
+OLDEST = (3, 8)  # the oldest Python that the code of children supports
 
 
 def child_argv(request: Request, kind: type[Task], text: str) -> list[str]:
-    """The command line of a child that does a task: the user's interpreter for what examines it, ours, bare, for the rest."""
+    """Return the command line for a task: the examined interpreter if the task needs it, else ours without site-packages."""
     python = [request.python or sys.executable] if kind.examined else [sys.executable, "-I", "-S"]
-    files = ulimits.given() if kind.examined else None
+    files = ulimits.original_open_files() if kind.examined else None
     code = BOOTSTRAP.format(f"{request.timeout_seconds + GRACE_SECONDS}, {files}")
     if kind.examined and not is_ours(os.curdir):
         code = _LEAVE_OUT_FOLDER + code
@@ -48,8 +48,8 @@ def child_argv(request: Request, kind: type[Task], text: str) -> list[str]:
 
 
 def child_env(request: Request, env: Mapping[str, str], kind: type[Task]) -> dict[str, str]:
-    """The user's environment, except that TensorFlow's log is neither silenced nor flooded (TF_CPP_MAX_VLOG_LEVEL=3 makes it a
-    gigabyte), that no cloud is asked for a TPU's metadata, and that Keras runs on the backend that was asked for.
+    """Return the user's environment with these changes: TensorFlow's log is neither silenced nor flooded (with
+    TF_CPP_MAX_VLOG_LEVEL=3 it reaches a gigabyte), no TPU metadata is queried from a cloud, and Keras uses the requested backend.
     """
     child = dict(env)
     if kind.examined:
@@ -65,20 +65,20 @@ def child_env(request: Request, env: Mapping[str, str], kind: type[Task]) -> dic
 
 
 class LocalChild:
-    """A started child, or the reason why it could not be started. Any number of threads may wait for its messages."""
+    """A started child, or the reason why it did not start. Several threads may wait for its messages."""
 
     def __init__(self, limit: float) -> None:
-        """Watch a process, which is to be started, for at most ``limit`` seconds from now."""
+        """Set the time limit in seconds from now; ``start`` starts the process."""
         self._process: Process | None = None
         self._deadline = time.monotonic() + limit
         self._problem: str | None = None
-        self._startup = threading.Event()  # it is over, well or not
+        self._startup = threading.Event()  # set when the start succeeded or failed
         self._lock = threading.RLock()
         self._inbox = Inbox()
         self._starved = False
 
     def start(self, start: Callable[[], Process]) -> None:
-        """Start the process, which may take long where a file system does not answer."""
+        """Start the process, which can block on a hung file system."""
         try:
             self._process = start()
         except OSError as error:
@@ -86,7 +86,7 @@ class LocalChild:
         self._startup.set()
 
     def wait_for(self, kind: type[AnyMessage], job: str = "", within: float | None = None) -> AnyMessage | None:
-        """Wait for a message; None if the child ended or was stopped before it gave it."""
+        """Wait for a message; None if the child ended or was stopped before it sent one."""
         deadline = self._deadline if within is None else min(self._deadline, time.monotonic() + within)
         process = self._started(deadline)
         if process is not None and not process.wait(
@@ -96,24 +96,24 @@ class LocalChild:
         return self.message(kind, job)
 
     def message(self, kind: type[AnyMessage], job: str = "") -> AnyMessage | None:
-        """A message that has come; None: it has not."""
+        """Return a message that has arrived; None if it has not."""
         return self.messages(kind).get(job)
 
     def messages(self, kind: type[AnyMessage]) -> dict[str, AnyMessage]:
-        """Every message of a kind that has come, by job, in order."""
+        """Return all messages of a kind that have arrived, by job, in order."""
         with self._lock:
             return self._read().messages(kind)
 
-    def moves(self) -> int:
-        """How many stages and steps it has begun or ended."""
+    def progress_count(self) -> int:
+        """Count the stages and steps that have started or ended."""
         with self._lock:
-            return self._read().moves
+            return self._read().progress_count
 
     def end(self) -> Ending:
-        """Wait for the child's end; at its limit it is killed with everything it started."""
+        """Wait for the child to end; at its limit it is killed with everything it started."""
         process = self._started(self._deadline)
         if process is None:
-            return Ending(False, self._problem or "not started: its file system does not answer", None)
+            return Ending(False, self._problem or "not started: its file system did not respond", None)
         if not process.wait(self._deadline, lambda: self._unreadable() is not None):
             self._stop()
         problem = self._unreadable()
@@ -125,18 +125,18 @@ class LocalChild:
         elif crash is not None:
             how = f"{crash.type}: {crash.message}" if crash.message else crash.type
         elif how == "finished" and not done:
-            how = "ended without a word"
-        still = () if done else tuple(self._inbox.open)
-        return Ending(done, how, still[-1] if still else None, still, self._starved)
+            how = "ended unexpectedly"
+        unfinished = () if done else tuple(self._inbox.open)
+        return Ending(done, how, unfinished[-1] if unfinished else None, unfinished, self._starved)
 
     def send(self, message: Message) -> None:
         """Send the child a message."""
         process = self._started(self._deadline)
         if process is not None:
-            process.tell(msgspec.json.encode(message))
+            process.write_line(msgspec.json.encode(message))
 
     def activity(self, child: str) -> Activity | None:
-        """The stage it is in, if it is still at work, under the name of what it does."""
+        """Return the stage it is in, under the name of its task; None if it has ended or is between stages."""
         with self._lock:
             inbox = self._read()
             if self._process is None or self._process.returncode is not None or not inbox.open:
@@ -145,20 +145,20 @@ class LocalChild:
             return Activity(child, *stage, ended=inbox.ended[stage.name], planned=inbox.planned.get(stage.name))
 
     def log(self, limit: int = LOG_LIMIT_BYTES) -> str:
-        """What the child wrote to standard output and standard error so far: of very much, the beginning and the end."""
+        """Return what the child wrote to standard output and standard error; of very much, the start and the end."""
         return "" if self._process is None else self._process.err.text(limit)
 
     def _started(self, deadline: float) -> Process | None:
-        """The process as soon as it was started; None if it could not be, or was not by then."""
+        """Wait for the process to start and return it; None if it failed to start or did not start in time."""
         self._startup.wait(max(0.0, deadline - time.monotonic()))
         return self._process
 
     def _read(self) -> Inbox:
-        """The report as far as it has been written; who holds the lock calls it."""
+        """Read what the child has reported so far. The caller must hold the lock."""
         if self._process is not None and self._inbox.problem is None:
             self._inbox.take(self._process.out.read(self._inbox.read_bytes))
             limit = self._process.report_bytes
-            if limit is not None and self._process.out.size > limit:  # what writes more is no child of ours
+            if limit is not None and self._process.out.size > limit:  # our own children write less
                 self._inbox.refuse(f"it wrote more than {limit >> 20} MiB to its standard output")
             if self._inbox.problem is not None:
                 self._process.kill()
@@ -176,23 +176,23 @@ class LocalChild:
                 self._process.kill()
 
 
-def unanswered(child: Child, python: str, run: Callable[..., Completed]) -> str:
-    """Why an interpreter gave no account of itself: it is too old, a file is in its way, or its own last words.
+def interpreter_problem(child: Child, python: str, run: Callable[..., Completed]) -> str:
+    """Return why an interpreter could not be described: it is too old, a file shadows a module, or its last line of output.
 
     Args:
-        child: the child that was to give it.
+        child: the child that should describe it.
         python: the interpreter.
-        run: runs a program to its end.
+        run: runs a program.
     """
     how = child.end().how
     hidden = child.message(Shadowed)
     if hidden is not None and hidden.files:
         name, file = next(iter(hidden.files.items()))
         return f"{file} hides Python's own module {name}: {ADVICE}"
-    words = ([line for line in child.log().splitlines() if line.strip()] or [""])[-1].strip()
-    if not how.startswith("exited") or not words:
+    last_line = ([line for line in child.log().splitlines() if line.strip()] or [""])[-1].strip()
+    if not how.startswith("exited") or not last_line:
         return how
     version = run([python, "-S", "-c", _PRINT_VERSION], timeout=5.0).stdout
     if re.fullmatch(r"\d+\.\d+", version) and tuple(map(int, version.split("."))) < OLDEST:
         return f"it is Python {version}, and gpucheck examines Python {'.'.join(map(str, OLDEST))} and later"
-    return f"{how}: {words[:200]}"
+    return f"{how}: {last_line[:200]}"

@@ -1,4 +1,4 @@
-"""The processes of one run: started once, shared, and ended with it. Nothing that may take long is done under a lock."""
+"""The child processes of one run: started once, shared, and ended with the run. No lock is held during slow calls."""
 
 import threading
 import time
@@ -19,16 +19,16 @@ _all: weakref.WeakSet["Children"] = weakref.WeakSet()
 
 
 def close_all() -> None:
-    """End every process that was started here, as the end of this process by force does."""
+    """End all processes that were started here, for when this process is ended at its time limit."""
     for children in list(_all):
         children.close()
 
 
 class Children:
-    """Every method may be called by any thread."""
+    """The child processes of a run. All methods are thread-safe."""
 
     def __init__(self, request: Request, env: Mapping[str, str]) -> None:
-        """Nothing is started yet.
+        """Start without processes.
 
         Args:
             request: what the user asked for.
@@ -43,7 +43,7 @@ class Children:
         _all.add(self)
 
     def child(self, task: Task, limit: float) -> LocalChild:
-        """The child process that does a task, started on the first call, for at most ``limit`` seconds."""
+        """Return the child process for a task, started on the first call, for at most ``limit`` seconds."""
         text = msgspec.json.encode(task).decode()
         with self._lock:
             _, child = self.shared.get((type(task), text), (None, None))
@@ -55,12 +55,12 @@ class Children:
         return child
 
     def of(self, kind: type[AnyTask]) -> list[tuple[AnyTask, Child]]:
-        """The children with a task of that kind."""
+        """Return the children with a task of that kind."""
         with self._lock:
             return [(task, child) for task, child in self.shared.values() if isinstance(task, kind)]
 
     def activities(self) -> list[Activity]:
-        """What each child that is still at work does now, in the order in which they were started."""
+        """Return the current stage of each running child, in the order of their start."""
         with self._lock:
             children = [(task.child, child) for task, child in self.shared.values()]
         return [doing for name, child in children if (doing := child.activity(name)) is not None]
@@ -71,7 +71,7 @@ class Children:
         """Start a process, see ``Process``.
 
         Raises:
-            OSError: it can't be started, or the run is over.
+            OSError: it can't be started, or the run has ended.
         """
         if not self._closed:
             process = Process(argv, {**env, **orphans.mark()}, report_bytes=report_bytes, log_bytes=log_bytes)
@@ -82,10 +82,10 @@ class Children:
                     return process
             process.kill()
             process.close()
-        raise OSError("the run is over")
+        raise OSError("the run has ended")
 
     def close(self) -> None:
-        """End every process still running, and start no more."""
+        """End all running processes, and start no more."""
         with self._lock:
             self._closed = True
             processes = list(self.processes)

@@ -1,4 +1,4 @@
-"""TCP connections to other machines, each under one limit for all of it."""
+"""TCP connections to other machines, each with one timeout for all its steps."""
 
 import errno
 import socket
@@ -8,7 +8,7 @@ UNREACHABLE = {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN, errno.ENE
 
 
 def connect(address: str, port: int, timeout: float) -> str | None:
-    """Open a connection and close it again; None if it stood. See ``Host.connect``."""
+    """Open a connection and close it again; None on success. See ``Host.connect``."""
     opened = _open(address, port, timeout)
     if isinstance(opened, str):
         return opened
@@ -17,29 +17,29 @@ def connect(address: str, port: int, timeout: float) -> str | None:
 
 
 def exchange(address: str, port: int, message: bytes, size: int, timeout: float) -> bytes | str:
-    """Send a message and read the beginning of the answer. See ``Host.exchange``."""
+    """Send a message and read the start of the answer. See ``Host.exchange``."""
     deadline = time.monotonic() + timeout
     opened = _open(address, port, timeout)
     if isinstance(opened, str):
         return opened
-    got = b""
+    received = b""
     with opened:
         try:
             opened.sendall(message)
-            while len(got) < size:
+            while len(received) < size:
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    return got or "silent"
+                    return received or "silent"
                 opened.settimeout(left)
-                piece = opened.recv(size - len(got))
+                piece = opened.recv(size - len(received))
                 if not piece:
                     break
-                got += piece
+                received += piece
         except TimeoutError:
-            return got or "silent"
-        except OSError:  # reset: what came before is all that comes
+            return received or "silent"
+        except OSError:  # reset: nothing more will arrive
             pass
-    return got
+    return received
 
 
 def _open(address: str, port: int, timeout: float) -> socket.socket | str:

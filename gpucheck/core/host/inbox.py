@@ -1,7 +1,7 @@
-"""What a child has reported: its messages, checked field by field, and the stages that it has begun and not ended.
+"""A child's report: its messages, validated field by field, and its unfinished stages.
 
-A child runs other people's code, and may be made to write anything. What is no line of a report is passed over; a line that is
-one, and holds what its message does not allow, ends the report.
+A child runs third-party code, which may write anything. Lines that are not part of the report are ignored; a report line with
+invalid content ends the report.
 """
 
 import json
@@ -21,16 +21,16 @@ class Inbox:
 
     def __init__(self) -> None:
         self.read_bytes = 0
-        self.moves = 0  # stages and steps that were begun or ended
-        self.open: list[Stage] = []  # begun and not ended, in order; a stage that has steps stands as its last one
-        self.ended: Counter[str] = Counter()  # how many of each stage are over
-        self.planned: dict[str, int] = {}  # and how many there will be, where that is known
-        self.problem: str | None = None  # why the rest of the report is not believed
+        self.progress_count = 0  # stages and steps that have started or ended
+        self.open: list[Stage] = []  # started and not ended, in order; a stage with steps is listed as its last step
+        self.ended: Counter[str] = Counter()  # how many of each stage have ended
+        self.planned: dict[str, int] = {}  # how many of each stage there will be, if known
+        self.problem: str | None = None  # why the rest of the report is ignored
         self._messages: dict[type[Message], dict[str, Message]] = {}  # by kind and job
-        self._pending: list[bytes] = []  # parts of a line that is not whole yet
+        self._pending: list[bytes] = []  # parts of an incomplete line
 
     def take(self, data: bytes) -> None:
-        """Read on."""
+        """Process the next bytes of the report."""
         self.read_bytes += len(data)
         self._pending.append(data)
         if b"\n" not in data:
@@ -42,16 +42,16 @@ class Inbox:
                 self._take_line(line)
 
     def refuse(self, problem: str) -> None:
-        """Believe nothing more of the report."""
+        """Ignore the rest of the report."""
         self.problem = problem
         self._pending.clear()
 
     def message(self, kind: type[AnyMessage], job: str = "") -> AnyMessage | None:
-        """One message; None: it has not come."""
+        """Return a message; None if it has not arrived."""
         return self.messages(kind).get(job)
 
     def messages(self, kind: type[AnyMessage]) -> dict[str, AnyMessage]:
-        """All messages of a kind, by job, in order."""
+        """Return all messages of a kind, by job, in order."""
         return dict(self._messages.get(kind, {}))  # type: ignore[arg-type]
 
     def _take_line(self, line: bytes) -> None:
@@ -85,6 +85,6 @@ class Inbox:
         self._close(Stage(kind.stage, job))
 
     def _close(self, stage: Stage) -> None:
-        """The stage itself, and the step inside it, are over."""
-        self.moves += 1
+        """Close a stage and the step inside it."""
+        self.progress_count += 1
         self.open = [other for other in self.open if other.whole != stage]

@@ -12,26 +12,26 @@ from gpucheck.core.child.interpreter import describe
 from gpucheck.core.child.messages import AnyTask, Task
 from gpucheck.core.child.messages.interpreter import Interpreter, InterpreterTask
 from gpucheck.core.host import LOG_LIMIT_BYTES, Child, Completed, Disk, FileStatus, Memory
-from gpucheck.core.host.child import unanswered
+from gpucheck.core.host.child import interpreter_problem
 from gpucheck.core.host.children import Children
 from gpucheck.core.model import Request
 from gpucheck.core.model.activity import Activity
 from gpucheck.core.system import ulimits
 from gpucheck.core.system.ownership import why_not_as_root
 
-RESERVE_SECONDS = 1.5  # kept back from --timeout for judging and writing the report
+RESERVE_SECONDS = 1.5  # of --timeout, reserved to judge and write the report
 
 
 class LocalHost:
-    """The machine this process runs on. Use as a context manager: leaving it ends every child still running."""
+    """The machine this process runs on. Use as a context manager: exiting it ends all running children."""
 
     def __init__(self, request: Request, env: Mapping[str, str] | None = None, started: float | None = None) -> None:
-        """Begin to observe.
+        """Set the time limit; no child is started.
 
         Args:
             request: what the user asked for.
-            env: environment to observe and to give to children; this process' own by default.
-            started: ``time.monotonic()`` of the run's start, from which the time limit counts.
+            env: environment to examine and to pass to children; None: this process' own.
+            started: ``time.monotonic()`` at the run's start, from which the time limit counts.
         """
         self.request = request
         self.env: Mapping[str, str] = dict(os.environ if env is None else env)
@@ -49,19 +49,19 @@ class LocalHost:
         self.close()
 
     def close(self) -> None:
-        """End every child still running, and start no more."""
+        """End all running children, and start no more."""
         self.started.close()
 
     def activities(self) -> list[Activity]:
-        """What each child does now, for a progress line."""
+        """Return what each child does now, for a progress line."""
         return self.started.activities()
 
     def remaining(self) -> float:
-        """Seconds this run has left before the report must be written."""
+        """Return the seconds left before the report must be written."""
         return max(0.0, self.deadline - time.monotonic())
 
     def uname(self) -> tuple[str, str, str]:
-        """System, kernel release and machine."""
+        """Return system, kernel release and machine."""
         if hasattr(os, "uname"):
             name = os.uname()
             return name.sysname, name.release, name.machine
@@ -70,12 +70,12 @@ class LocalHost:
         return platform.system(), platform.release(), platform.machine()
 
     def read(self, path: str, limit_bytes: int = 1 << 20) -> str | None:
-        """Text of a file; None if it is absent or unreadable."""
+        """Return the text of a file; None if it is missing or unreadable."""
         data = self.read_bytes(path, size=limit_bytes)
         return None if data is None else data.decode("utf-8", "replace")
 
     def read_bytes(self, path: str, offset: int = 0, size: int = 1 << 20) -> bytes | None:
-        """Part of a file; None if it is absent or unreadable, or a pipe, at which an ordinary ``open`` waits for a writer."""
+        """Return a part of a file; None if it is missing, unreadable, or a named pipe, which could block."""
         try:
             with open(path, "rb", buffering=0, opener=_opener) as file:
                 if offset:
@@ -89,18 +89,18 @@ class LocalHost:
             return None
 
     def glob(self, pattern: str) -> list[str]:
-        """Paths that match, sorted."""
+        """Return the paths that match, sorted."""
         return sorted(glob.glob(pattern))
 
     def names(self, folder: str) -> list[str]:
-        """Names in a folder, sorted."""
+        """Return the names in a folder, sorted."""
         try:
             return sorted(os.listdir(folder))
         except (OSError, ValueError):
             return []
 
     def stat(self, path: str) -> FileStatus | None:
-        """Status of a file, links followed."""
+        """Return the status of a file, links followed."""
         import stat
 
         try:
@@ -118,25 +118,25 @@ class LocalHost:
         )
 
     def sizes(self, paths: list[str]) -> list[int | None]:
-        """Size of each file, links followed."""
+        """Return the size of each file, links followed."""
         return [_size(path) for path in paths]
 
     def link(self, path: str) -> str | None:
-        """Target of a symbolic link; None if it is none."""
+        """Return the target of a symbolic link; None if the path is not one."""
         try:
             return os.readlink(path)
         except (OSError, ValueError):
             return None
 
     def real(self, path: str) -> str:
-        """The path with every link resolved."""
+        """Return the path with all links resolved."""
         try:
             return os.path.realpath(path)
         except OSError:  # relative to a current folder that was removed
             return path
 
     def writable(self, path: str) -> bool:
-        """Whether this user may create files in that folder."""
+        """Return whether this user may create files in a folder."""
         if not os.path.isdir(path) or not os.access(path, os.W_OK | os.X_OK):
             return False
         if hasattr(os, "statvfs"):  # root passes os.access even on a read-only file system
@@ -145,11 +145,11 @@ class LocalHost:
         return True
 
     def which(self, program: str) -> str | None:
-        """Full path of a program on PATH."""
+        """Return the full path of a program on PATH."""
         return shutil.which(program, path=self.env.get("PATH"))
 
     def memory(self) -> Memory | None:
-        """Main memory: from the kernel where it says so in two lines, through psutil elsewhere (its import takes 10 ms)."""
+        """Return the size of main memory, from /proc/meminfo, else from psutil (whose import takes 10 ms)."""
         lines = (line.split() for line in (self.read("/proc/meminfo") or "").splitlines())
         sizes = {words[0]: int(words[1]) << 10 for words in lines if len(words) == 3 and words[2] == "kB"}
         if "MemTotal:" in sizes and "MemAvailable:" in sizes:
@@ -163,7 +163,7 @@ class LocalHost:
         return Memory(total_bytes=memory.total, available_bytes=memory.available)
 
     def disk(self, path: str) -> Disk | None:
-        """Room of the file system mounted at a path."""
+        """Return the size of the file system mounted at a path."""
         try:
             usage = shutil.disk_usage(path)
         except OSError:
@@ -171,27 +171,27 @@ class LocalHost:
         return Disk(total_bytes=usage.total, free_bytes=usage.free)
 
     def processors(self) -> tuple[int | None, int | None]:
-        """Logical processors of the machine, and those this process may run on."""
+        """Count the logical processors of the machine, and those this process may run on."""
         allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
         return os.cpu_count(), allowed
 
     def ulimit(self, name: str) -> int | None:
-        """Soft limit by its name without RLIMIT_; -1: unlimited; None: unknown."""
+        """Return a soft limit by its name without RLIMIT_; -1: unlimited; None: unknown."""
         return ulimits.soft(name)
 
     def user(self) -> int | None:
-        """Effective user id; None on Windows."""
+        """Return the effective user id; None on Windows."""
         return os.geteuid() if hasattr(os, "geteuid") else None
 
     def libc(self) -> str | None:
-        """The C library of this interpreter, if it is glibc."""
+        """Return the C library of this interpreter if it is glibc."""
         try:
             return os.confstr("CS_GNU_LIBC_VERSION")
         except (AttributeError, OSError, ValueError):  # Windows; macOS and musl do not know the name
             return None
 
     def run(self, argv: list[str], timeout: float = 10.0) -> Completed:
-        """Run a program to its end; killed as a group when late."""
+        """Run a program; its process group is killed at the timeout."""
         started = time.monotonic()
         refused = why_not_as_root(self.which(argv[0]) or argv[0])
         if refused is not None:
@@ -214,7 +214,7 @@ class LocalHost:
         )
 
     def free_port(self) -> int:
-        """A TCP port on the loopback address that nobody listens on at this moment."""
+        """Return a TCP port on the loopback address that is not in use."""
         import socket
 
         with socket.socket() as probe:
@@ -222,49 +222,49 @@ class LocalHost:
             return int(probe.getsockname()[1])
 
     def connect(self, address: str, port: int, timeout: float) -> str | None:
-        """Open a TCP connection and close it again; None if it stood."""
+        """Open a TCP connection and close it again; None on success."""
         from gpucheck.core.host import connection
 
         return connection.connect(address, port, max(0.05, min(timeout, self.remaining())))
 
     def exchange(self, address: str, port: int, message: bytes, size: int, timeout: float) -> bytes | str:
-        """Open a TCP connection, send a message, and read the beginning of the answer."""
+        """Open a TCP connection, send a message, and read the start of the answer."""
         from gpucheck.core.host import connection
 
         return connection.exchange(address, port, message, size, max(0.05, min(timeout, self.remaining())))
 
     def interpreter(self) -> Interpreter | str:
-        """What the examined interpreter says of itself; our own needs no child."""
+        """Return the description of the examined interpreter; gpucheck's own needs no child."""
         if self._interpreter is None:
-            self._interpreter = describe() if self.request.python is None else self._ask_interpreter()
+            self._interpreter = describe() if self.request.python is None else self._describe_in_child()
         return self._interpreter
 
     def library_folder(self, module: str) -> str | None:
-        """Folder on gpucheck's own sys.path that holds a module, found without importing it."""
+        """Return the folder of a module on gpucheck's own sys.path, without importing it."""
         import importlib.machinery
 
         spec = importlib.machinery.PathFinder.find_spec(module)
         return None if spec is None or spec.origin is None else os.path.dirname(os.path.abspath(spec.origin))
 
     def once(self, key: str, value: Callable[[], int | None]) -> int | None:
-        """A value as it was when it was first asked for; of two threads that ask at once, one wins."""
+        """Return a value that is computed once; of two threads at the same time, one wins."""
         return self._once[key] if key in self._once else self._once.setdefault(key, value())
 
     def child(self, task: Task, limit: float = 30.0) -> Child:
-        """A child process, started on the first call and shared by later ones."""
+        """Return the child process for a task, started on the first call and shared by later ones."""
         return self.started.child(task, min(limit, self.remaining()))
 
     def children(self, kind: type[AnyTask]) -> list[tuple[AnyTask, Child]]:
-        """The children with a task of that kind that were started."""
+        """Return the started children with a task of that kind."""
         return self.started.of(kind)
 
-    def _ask_interpreter(self) -> Interpreter | str:
+    def _describe_in_child(self) -> Interpreter | str:
         child = self.child(InterpreterTask(), limit=15.0)
-        return child.wait_for(Interpreter) or unanswered(child, str(self.request.python), self.run)
+        return child.wait_for(Interpreter) or interpreter_problem(child, str(self.request.python), self.run)
 
 
 def _opener(path: str, flags: int) -> int:
-    """Open without waiting; a named pipe is refused."""
+    """Open without blocking; fail for a named pipe."""
     import stat
 
     number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

@@ -1,6 +1,6 @@
-"""What a child of ours has started and left behind, in a session of its own too: on Linux it becomes our child, and is ended.
+"""End processes that our children started and left running, even in another session: on Linux they become our children.
 
-Only the command line asks for it (``adopt``): in somebody else's program their children are none of our business.
+Only the command line enables this (``adopt``): in a user's program, gpucheck must not touch the program's own children.
 """
 
 import contextlib
@@ -10,41 +10,41 @@ import sys
 import time
 from collections.abc import Iterator
 
-MARK = "GPUCHECK_PROCESS"  # a variable that every process inherits that we start
+MARK = "GPUCHECK_PROCESS"  # environment variable that our processes inherit
 _PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
-_ROUNDS_SECONDS = 0.5  # for what orphans leave behind in their turn
+_ROUNDS_SECONDS = 0.5  # also for the orphans of ended orphans
 _PAUSE_SECONDS = 0.005
-_before: list[set[int]] = []  # children that this process had when it asked for it
-_ours: set[int] = set()  # children that were started on purpose
+_before: list[set[int]] = []  # the children that this process had before ``adopt``
+_ours: set[int] = set()  # children that gpucheck started
 
 
 def adopt() -> None:
-    """Let orphans become children of this process. Called before there are threads, which the import of ctypes would hold up."""
+    """Make orphans children of this process. Call before threads start, which the import of ctypes would delay."""
     if sys.platform == "linux" and not _before:
         _before.append(set(_children()) if _any_child() else set())
         _set_subreaper(1)
 
 
 def mark() -> dict[str, str]:
-    """What to add to the environment of a child; nothing where nobody asked for it."""
+    """Return what to add to a child's environment; empty without ``adopt``."""
     return {MARK: str(os.getpid())} if _before else {}
 
 
 def started(pid: int) -> None:
-    """Note a child that was started on purpose."""
+    """Record a child that gpucheck started."""
     if _before:
         _ours.add(pid)
 
 
 def disown() -> None:
-    """Take it back, for the program that takes this process' place."""
+    """Undo ``adopt``, for the program that replaces this process."""
     if _before:
         _set_subreaper(0)
     _before.clear()
 
 
 def end() -> None:
-    """End every process that a child has left behind, and what those leave behind."""
+    """Kill all processes that children left running, and their own orphans."""
     until = time.monotonic() + _ROUNDS_SECONDS
     while _ours and _before and _any_child() and time.monotonic() < until:
         found = [pid for pid in _children() if pid not in _ours and pid not in _before[0] and _is_left_behind(pid)]
@@ -75,7 +75,7 @@ def _any_child() -> bool:
 
 
 def _children() -> Iterator[int]:
-    """Process ids of our children. The kernel need not list them, so that all processes are asked for their parent."""
+    """Yield the process ids of our children, from the parent of every process: not every kernel lists children."""
     own = str(os.getpid()).encode()
     with contextlib.suppress(OSError):
         for name in os.listdir("/proc"):
@@ -86,7 +86,7 @@ def _children() -> Iterator[int]:
 
 
 def _is_left_behind(pid: int) -> bool:
-    """Whether one of ours has left it behind. An init, or a process that had children before, may be left others' as well."""
+    """Whether one of our children left it running. Checked by MARK if this process may adopt orphans of others too."""
     if os.getpid() != 1 and not _before[0]:
         return True
     with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:

@@ -1,8 +1,8 @@
-"""Starting, watching and ending one child process.
+"""Start, watch and end one child process.
 
-A child runs in its own session, so that it is killed with everything it started. A thread reads what it writes
-(``stream.py``), so that it never waits for us long. Its standard input is a pipe that we hold: when we are gone,
-it reads the end of file and ends itself (``gpucheck/core/child/runtime.py``).
+A child runs in its own session, so that it is killed with everything it started. A thread reads its output
+(``stream.py``), so that the child is not blocked for long. Its standard input is a pipe that we hold: when this process ends,
+the child reads the end of file and ends itself (``gpucheck/core/child/runtime.py``).
 """
 
 import contextlib
@@ -19,9 +19,9 @@ from typing import Any
 from gpucheck.core.host import LOG_LIMIT_BYTES
 from gpucheck.core.host.stream import POLLS, Stream, follow
 
-REAP_SECONDS = 1.0  # how long a killed child may take to go before it is abandoned
+REAP_SECONDS = 1.0  # how long a killed child may take to end before it is abandoned
 POLL_SECONDS = 0.02
-# vfork(2) stops the whole interpreter until the program was found, which a folder of PATH that does not answer can prevent.
+# vfork(2) stops the whole interpreter until the program is found, which can hang in a folder of PATH.
 subprocess._USE_VFORK = False  # type: ignore[attr-defined]
 SETTLE_SECONDS = 0.5
 
@@ -38,18 +38,18 @@ class Process:
         log_bytes: int = LOG_LIMIT_BYTES,
         folder: str | None = None,
     ) -> None:
-        """Start it.
+        """Start the process.
 
         Args:
-            argv: program and arguments; no shell sees them.
+            argv: program and arguments; run without a shell.
             env: its whole environment.
-            report_bytes: of a child of ours, whose standard input is a pipe that we hold open: how much is kept of the beginning
-                of its standard output, which is its report. None: no child of ours; its standard input is empty.
-            log_bytes: how much is kept of what else it writes: a quarter from the beginning, the rest from the end.
+            report_bytes: for a gpucheck child, whose standard output is its report and whose standard input stays open: how
+                much of the report is kept, from its start. None: another program; its standard input is empty.
+            log_bytes: how much of its other output is kept: a quarter from the start, the rest from the end.
             folder: its current folder; None: ours.
 
         Raises:
-            OSError: it could not be started.
+            OSError: the process could not be started.
         """
         log = (log_bytes // 4, log_bytes - log_bytes // 4)
         self.report_bytes = report_bytes
@@ -82,7 +82,7 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """The child's process id, which is also its group's."""
+        """The child's process id, which is also its group id."""
         return self._popen.pid
 
     @property
@@ -90,7 +90,7 @@ class Process:
         """Exit status, negative for a signal; None while it runs."""
         return self._popen.poll()
 
-    def tell(self, line: bytes) -> None:
+    def write_line(self, line: bytes) -> None:
         """Write one line to its standard input."""
         if self._popen.stdin is not None:
             with contextlib.suppress(OSError, ValueError):
@@ -98,7 +98,7 @@ class Process:
                 self._popen.stdin.flush()
 
     def wait(self, deadline: float, until: Callable[[], bool] | None = None) -> bool:
-        """Wait until it ended, ``until`` holds, or the monotonic ``deadline`` passed; True in the first two cases."""
+        """Wait until it ends, ``until`` returns True, or the monotonic ``deadline`` passes; return False only for the last."""
         while True:
             if (until is not None and until()) or self.returncode is not None:
                 self._settle()
@@ -118,7 +118,7 @@ class Process:
                 poller.poll(max(1, int(pause * 1000)))
 
     def starved(self) -> bool:
-        """Whether it waits for a processor and has had less than half of one so far: then its silence is this machine's load."""
+        """Whether it waits for a processor after less than half of one so far: then it is slow because the machine is busy."""
         try:
             with open(f"/proc/{self.pid}/stat", "rb") as file:
                 fields = file.read().rpartition(b")")[2].split()  # proc(5), from the third field on
@@ -128,7 +128,7 @@ class Process:
         return fields[0] == b"R" and used < (time.monotonic() - self.started) / 2
 
     def _follow(self) -> list[threading.Thread]:
-        """Start reading what it writes; nothing is started where a limit allows no thread, and ``wait`` reads then."""
+        """Start threads that read its output; if a resource limit forbids threads, ``wait`` reads it."""
         groups = [[self.out, self.err]] if POLLS else [[self.out], [self.err]]
         threads = [threading.Thread(target=follow, args=(group,), name=f"output of {self.pid}", daemon=True) for group in groups]
         try:
@@ -139,7 +139,7 @@ class Process:
         return threads
 
     def signal(self) -> None:
-        """Tell it and everything in its group to end at once: what it started may have outlived it."""
+        """Kill its process group, also after its own end: processes that it started may still run."""
         with contextlib.suppress(OSError):
             if sys.platform == "win32":
                 self._popen.kill()
@@ -147,24 +147,24 @@ class Process:
                 os.killpg(self._popen.pid, signal.SIGKILL)
 
     def kill(self, until: float | None = None) -> None:
-        """End it and everything in its group; a child stuck in the kernel is abandoned, not waited for after ``until``."""
+        """Kill its process group and wait; a child that is stuck in the kernel is abandoned at ``until``."""
         running = self.returncode is None
         self.signal()
         if running and not self.wait(time.monotonic() + REAP_SECONDS if until is None else until):
             self.abandoned = True
 
     def reap(self) -> None:
-        """After ``kill``: take in what it had started, which becomes ours where this process is an init (a container's first)."""
+        """After ``kill``: reap the processes it started, which become our children if this process is a container's init."""
         if sys.platform == "win32" or self.abandoned:
             return
         deadline = time.monotonic() + REAP_SECONDS
-        with contextlib.suppress(ChildProcessError):  # none left: the usual case
+        with contextlib.suppress(ChildProcessError):  # none left, usually
             while time.monotonic() < deadline:
                 if os.waitpid(-self._popen.pid, os.WNOHANG)[0] == 0:
                     time.sleep(0.002)
 
     def how(self) -> str:
-        """How it ended, in words."""
+        """Return how it ended, as text."""
         if self.abandoned:
             return "could not be killed"
         if self.late:
@@ -177,7 +177,7 @@ class Process:
         return "finished" if status == 0 else f"exited with status {status}"
 
     def close(self) -> None:
-        """Release files and pipes."""
+        """Close files and pipes."""
         for capture in (self.out, self.err):
             capture.close()
         popen: Any = getattr(self, "_popen", None)
@@ -190,21 +190,21 @@ class Process:
             self._pidfd = None
 
     def _settle(self) -> None:
-        """Where only a thread reads: after the child's end, wait until that has read everything."""
+        """If only threads read (Windows), wait after the child's end until they have read everything."""
         if not POLLS and self.returncode is not None:
             for thread in self._followers:
                 thread.join(SETTLE_SECONDS)
 
 
 def _empty() -> int:
-    """A standard input at its end: a chroot may have no /dev/null."""
+    """Return an empty standard input; a chroot may have no /dev/null."""
     reader, writer = os.pipe()
     os.close(writer)
     return reader
 
 
 def signal_name(number: int) -> str:
-    """SIGSEGV for 11."""
+    """Return the signal's name: SIGSEGV for 11."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -212,7 +212,7 @@ def signal_name(number: int) -> str:
 
 
 def _pidfd(pid: int) -> int | None:
-    """A file descriptor that becomes readable when the process ends; None where the kernel has none."""
+    """Return a file descriptor that becomes readable when the process ends; None if the kernel lacks pidfd_open(2)."""
     if hasattr(os, "pidfd_open") and hasattr(select, "poll"):
         with contextlib.suppress(OSError):
             return os.pidfd_open(pid)

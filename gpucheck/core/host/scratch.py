@@ -1,7 +1,7 @@
-"""A folder for the temporary files of children: what they leave behind, killed or not, goes with it.
+"""A temporary folder for children, removed with all files that they leave, even if they are killed.
 
-TensorFlow writes every function that it has rewritten for graphs into a file, and removes them when the interpreter ends in good
-order, which a child does not wait for: that may hang.
+TensorFlow writes a file for every function that it converts to a graph, and removes it at interpreter shutdown; children skip
+the shutdown, which may hang.
 """
 
 import contextlib
@@ -11,20 +11,20 @@ import threading
 from collections.abc import Mapping
 
 from gpucheck.core.child.runtime import SCRATCH
-from gpucheck.core.system.bounded import NoAnswer, within
+from gpucheck.core.system.bounded import NoResponse, with_timeout
 
 VARIABLES = ("TMPDIR", "TEMP", "TMP")  # as tempfile looks them up
-# Where tempfile looks after that; it itself would look into the folders that the environment names once more.
+# The next folders that tempfile would try; tempfile itself would try the folders of the environment again.
 USUAL: tuple[str | None, ...] = ("/tmp", "/var/tmp", "/usr/tmp") if os.name == "posix" else (None,)  # noqa: S108
-MAKE_SECONDS = 3.0  # for a folder whose file system may not answer
+MAKE_SECONDS = 3.0  # for a folder on a file system that may hang
 REMOVE_SECONDS = 0.5
 
 
 class Scratch:
-    """Made when it is first needed; where none can be made, children use what the user's programs would use."""
+    """A folder created on first use; if that fails, children use the same folder as the user's programs."""
 
     def __init__(self, env: Mapping[str, str], usual: tuple[str | None, ...] = USUAL) -> None:
-        """Nothing is made yet; ``env`` says where temporary files belong, and else they go to the ``usual`` folders."""
+        """Create nothing yet; the folder goes where ``env`` puts temporary files, else into one of the ``usual`` folders."""
         self._usual = usual
         self._env = env
         self._path: str | None = None
@@ -33,29 +33,29 @@ class Scratch:
         self._making = threading.Lock()
 
     def variables(self) -> dict[str, str]:
-        """What to set for a child; nothing where there is no folder."""
+        """Return the variables to set for a child; empty without a folder."""
         with self._making:
             if not self._tried:
                 self._tried = True
                 self._path = self._make()
-            if self._over:  # while it was made
+            if self._over:  # removed while it was created
                 self.remove()
             return {} if self._path is None else dict.fromkeys((*VARIABLES, SCRATCH), self._path)
 
     def remove(self) -> None:
-        """Remove it with everything in it, as far as that can be done; a probe that is still at work gets no other."""
+        """Remove the folder as far as possible; probes that still run do not get another one."""
         self._tried = self._over = True
         path, self._path = self._path, None
         if path is not None:
-            with contextlib.suppress(NoAnswer):
-                within(REMOVE_SECONDS, shutil.rmtree, path, True)
+            with contextlib.suppress(NoResponse):
+                with_timeout(REMOVE_SECONDS, shutil.rmtree, path, True)
 
     def _make(self) -> str | None:
-        """A new folder in the first of the usual places that can be written to and answers, as for the user's programs."""
-        import tempfile  # --quick does without
+        """Create the folder in the first usual place that is writable and responds, as for the user's programs."""
+        import tempfile  # not needed with --quick
 
         named = [self._env[name] for name in VARIABLES if self._env.get(name)]
         for folder in [*named, *self._usual]:
             with contextlib.suppress(OSError, ValueError):
-                return within(MAKE_SECONDS, tempfile.mkdtemp, None, "gpucheck-", folder)
+                return with_timeout(MAKE_SECONDS, tempfile.mkdtemp, None, "gpucheck-", folder)
         return None

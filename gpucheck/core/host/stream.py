@@ -1,6 +1,6 @@
-"""What a child writes to one of its streams: the beginning and the end are kept, within bounds.
+"""The output of a child on one stream: a limited part of its start and its end is kept.
 
-It comes through a pipe, which holds little: a child that writes faster than we read waits for us, and takes no memory.
+The pipe between them buffers little: a child that writes faster than we read blocks, and takes no memory.
 """
 
 import contextlib
@@ -8,26 +8,26 @@ import os
 import select
 import threading
 
-PIECE_BYTES = 1 << 16  # as much as Linux holds in a pipe
-PIECES_MAX = 32  # read at once of a child that never stops writing
+PIECE_BYTES = 1 << 16  # the size of a pipe on Linux
+PIECES_MAX = 32  # read in one call from a child that never stops writing
 CLOSE_SECONDS = 0.5
-POLLS = hasattr(select, "poll")  # on Windows reading from a pipe always waits, so that only ``follow`` may read
+POLLS = hasattr(select, "poll")  # on Windows reading from a pipe always blocks, so only ``follow`` may read
 
 
 class Stream:
-    """The reading end of a pipe. Every method may be called by any thread."""
+    """The reading end of a pipe. All methods are thread-safe."""
 
     def __init__(self, begin_bytes: int, end_bytes: int) -> None:
         """Open the pipe.
 
         Args:
-            begin_bytes: how much of the beginning is kept.
+            begin_bytes: how much of the start is kept.
             end_bytes: how much of the end is kept.
         """
         self.size = 0  # bytes read so far, kept or not
         self._begin_bytes, self._end_bytes = begin_bytes, end_bytes
         self._begin, self._end = bytearray(), bytearray()
-        self._reading = threading.Lock()  # pieces are kept in the order in which they were read
+        self._reading = threading.Lock()  # keeps pieces in the order of reading
         self._keeping = threading.Lock()
         self._reader: int | None
         self._reader, self.writer = os.pipe()
@@ -35,7 +35,7 @@ class Stream:
             os.set_blocking(self._reader, False)
 
     def drain(self) -> bool:
-        """Read what has come by now; whether more can come."""
+        """Read what has arrived; return whether more can arrive."""
         if not self._reading.acquire(blocking=POLLS):
             return True
         try:
@@ -49,13 +49,13 @@ class Stream:
         return True
 
     def read(self, offset: int) -> bytes:
-        """What was written from an offset on, as far as it belongs to the beginning that is kept."""
+        """Return the output from an offset on, within the start that is kept."""
         self.drain()
         with self._keeping, memoryview(self._begin) as begin:
             return bytes(begin[offset:])
 
     def text(self, limit: int) -> str:
-        """What was written; of more than ``limit`` bytes the beginning, what was left out, and three times as much of the end."""
+        """Return the output; of more than ``limit`` bytes, the start, a note of what is left out, and three times as much end."""
         self.drain()
         limit = min(limit, self._begin_bytes + self._end_bytes)
         with self._keeping:
@@ -70,14 +70,14 @@ class Stream:
         return begin.decode("utf-8", "replace") + left_out + end.decode("utf-8", "replace")
 
     def close(self) -> None:
-        """Let go of the pipe; what is kept stays."""
-        reading = self._reading.acquire(timeout=CLOSE_SECONDS)  # or another file of that number could be read
+        """Close the pipe; the kept output stays available."""
+        reading = self._reading.acquire(timeout=CLOSE_SECONDS)  # else a read could hit a new file with the same descriptor
         self._close_reader()
         if reading:
             self._reading.release()
 
     def wait(self, poller: "select.poll") -> None:
-        """Have a poller look at it as well."""
+        """Register the pipe with a poller."""
         reader = self._reader
         if reader is not None:
             poller.register(reader, select.POLLIN)
@@ -92,7 +92,7 @@ class Stream:
             room = max(0, self._begin_bytes - len(self._begin))
             self._begin += data[:room]
             self._end += data[room:]
-            if len(self._end) > 2 * self._end_bytes:  # twice as much, so that it is seldom moved
+            if len(self._end) > 2 * self._end_bytes:  # twice the size, to move data less often
                 del self._end[: len(self._end) - self._end_bytes]
         return True
 
@@ -104,7 +104,7 @@ class Stream:
 
 
 def follow(streams: list[Stream]) -> None:
-    """Read what comes until nothing more can come."""
+    """Read the streams until they end."""
     while streams:
         if POLLS:
             poller = select.poll()

@@ -1,1 +1,1 @@
-"""Files that users name: read within bounds, written whole or not at all."""
+"""Files that users name: read with limits, written completely or not at all."""

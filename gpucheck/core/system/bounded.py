@@ -1,4 +1,4 @@
-"""Calls that may never return because a file system does not answer: made in a thread of their own, and given up in time."""
+"""Calls with a timeout, for calls that may never return because a file system hangs: each runs in a thread of its own."""
 
 import errno
 import threading
@@ -6,35 +6,35 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
-FILE_SECONDS = 10.0  # how long a file is waited for; an automounter takes some
-LEAST_SECONDS = 1.0  # how long it is waited for when the run's time is over
+FILE_SECONDS = 10.0  # timeout for one file; an automounter takes a few seconds
+LEAST_SECONDS = 1.0  # timeout for one file after the run's time limit
 _run_end = [float("inf")]
 _Item = TypeVar("_Item", bound=Hashable)
 _Result = TypeVar("_Result")
 
 
-class NoAnswer(TimeoutError):
-    """A call was given up. A ``strerror`` says why, as for every other OSError."""
+class NoResponse(TimeoutError):
+    """A call timed out; ``strerror`` is the reason, as in every other OSError."""
 
     def __init__(self) -> None:
-        super().__init__(errno.ETIMEDOUT, "its file system does not answer")
+        super().__init__(errno.ETIMEDOUT, "its file system did not respond")
 
 
 def end_at(run_end: float) -> None:
-    """Wait for nothing longer than until ``run_end``, as ``time.monotonic()`` counts."""
+    """Limit all waits to ``run_end``, in ``time.monotonic()`` seconds."""
     _run_end[0] = run_end
 
 
-def within(seconds: float, work: Callable[..., _Result], *args: Any) -> _Result:
-    """Call a function, and wait for it in a way that signals can interrupt.
+def with_timeout(seconds: float, work: Callable[..., _Result], *args: Any) -> _Result:
+    """Call a function with a timeout; signals can interrupt the wait.
 
     Args:
-        seconds: how long it is waited for; less where the run ends earlier.
-        work: what to call. Given up, it goes on in its thread: it must do no harm when it comes back late.
+        seconds: the timeout; less if the run ends earlier.
+        work: the function. After a timeout it continues in its thread, and must do no harm when it returns late.
         args: its arguments.
 
     Raises:
-        NoAnswer: it did not come back in time. What it raises itself is raised here.
+        NoResponse: it did not return in time. Its own exceptions are raised here.
     """
     results: list[_Result] = []
     problems: list[BaseException] = []
@@ -49,42 +49,42 @@ def within(seconds: float, work: Callable[..., _Result], *args: Any) -> _Result:
 
     try:
         threading.Thread(target=call, daemon=True).start()
-    except RuntimeError:  # a limit allows no thread
+    except RuntimeError:  # a resource limit forbids threads
         return work(*args)
     wait = min(seconds, max(LEAST_SECONDS, _run_end[0] - time.monotonic()))
     if not finished.wait(min(wait, threading.TIMEOUT_MAX)):
-        raise NoAnswer
+        raise NoResponse
     if problems:
         raise problems[0]
     return results[0]
 
 
-def patience(until: float) -> float:
-    """How many seconds one file is waited for if all must be read ``until`` then: a part, so that time is left for others."""
+def seconds_per_file(until: float) -> float:
+    """Return the timeout for one file if all must be read ``until`` then: a part of the time left."""
     return max(0.0, min(FILE_SECONDS, (until - time.monotonic()) / 4))
 
 
-def all_within(until: float, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> dict[_Item, _Result]:
-    """Call a function for each item, and give up those for which it does not come back.
+def with_deadline(until: float, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> dict[_Item, _Result]:
+    """Call a function for each item, and skip the calls that do not return in time.
 
-    One thread takes them in turn, which is cheap. If it makes no progress for a second, each item that is left gets a thread of
-    its own, so that a file system that does not answer is waited for once, however many of the items are there.
+    One thread takes them in turn, which is cheap. If it makes no progress for a second, each remaining item gets a thread of
+    its own, so that a hung file system costs one timeout, however many of the items are on it.
 
     Args:
-        until: when all must be over, as ``time.monotonic()`` counts.
-        work: what to call, as for ``within``.
+        until: the deadline, in ``time.monotonic()`` seconds.
+        work: the function, as for ``with_timeout``.
         items: its argument, one at a time.
 
     Returns:
-        What it returned, by item. An item that was given up is absent.
+        The results by item. Items that timed out are missing.
     """
-    results = _in_threads(min(LEAST_SECONDS, patience(until)), work, [items])
+    results = _in_threads(min(LEAST_SECONDS, seconds_per_file(until)), work, [items])
     left = [item for item in dict.fromkeys(items) if item not in results]
-    return results | _in_threads(patience(until), work, [[item] for item in left])
+    return results | _in_threads(seconds_per_file(until), work, [[item] for item in left])
 
 
 def _in_threads(seconds: float, work: Callable[[_Item], _Result], parts: Sequence[Sequence[_Item]]) -> dict[_Item, _Result]:
-    """One thread for each part; given up after so many seconds in which none makes progress."""
+    """Start one thread for each part; stop waiting after ``seconds`` without progress."""
     results: dict[_Item, _Result] = {}
     problems: list[BaseException] = []
     given_up = threading.Event()
@@ -102,7 +102,7 @@ def _in_threads(seconds: float, work: Callable[[_Item], _Result], parts: Sequenc
     for thread, part in zip(threads, parts, strict=True):
         try:
             thread.start()
-        except RuntimeError:  # a limit allows no thread
+        except RuntimeError:  # a resource limit forbids threads
             call(part)
     before = -1
     while (alive := [thread for thread in threads if thread.is_alive()]) and len(results) > before:
@@ -111,4 +111,4 @@ def _in_threads(seconds: float, work: Callable[[_Item], _Result], parts: Sequenc
     given_up.set()
     if problems:
         raise problems[0]
-    return dict(results)  # a thread that was given up may still add to it
+    return dict(results)  # a copy: a thread that timed out may still add to it

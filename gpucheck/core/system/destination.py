@@ -1,28 +1,28 @@
-"""Where a path leads that something is to be written to, if no other user has a say in that.
+"""Resolve the path of a file to write, and refuse links and files that another user planted.
 
-In a folder that every user can write to and that has the sticky bit, as /tmp, any user can make a link or a file of the expected
-name beforehand: a link leads to a file of the caller's, and a file stays its maker's, who can change what was written.
+In a folder with the sticky bit that every user can write to, such as /tmp, any user can create a link or file of the expected
+name beforehand: a link redirects the write to one of the caller's files, and a file stays under its owner's control.
 """
 
 import errno
 import os
 import stat
 
-LINKS = 40  # followed at most, as Linux does
+LINKS = 40  # maximum to follow, as on Linux
 
 
 def destination(path: str) -> str:
-    """The path with every link resolved; what is at its end need not exist.
+    """Return the path with all links resolved; the file need not exist.
 
-    As Linux does with fs.protected_symlinks and fs.protected_regular (proc_sys_fs(5)), which never see a link that was resolved
-    here, and which are off on some systems.
+    The check is that of fs.protected_symlinks and fs.protected_regular (proc_sys_fs(5)), which are off on some systems, and
+    which do not see the links that are resolved here.
 
     Args:
         path: as the user named it.
 
     Raises:
-        PermissionError: a link on the way, or the file, was made by another user than this one and root, in such a folder.
-        OSError: a folder on the way can't be looked at, or links lead in a circle.
+        PermissionError: a link in the path, or the file, belongs to a user other than this one and root, in such a folder.
+        OSError: a folder in the path can't be read, or links form a loop.
     """
     if not hasattr(os, "geteuid"):
         return os.path.realpath(path)
@@ -47,7 +47,7 @@ def destination(path: str) -> str:
 
 
 def _target(folder: str, name: str) -> str | None:
-    """Where a link leads; None for what is no link, or absent."""
+    """Return the target of a link; None if the file is not a link or is missing."""
     entry = os.path.join(folder, name)
     try:
         status = os.lstat(entry)

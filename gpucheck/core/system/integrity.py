@@ -1,8 +1,8 @@
-"""Whether the files of this installation are the ones that the package manager wrote: an incomplete gpucheck gives no verdict.
+"""Check that this installation's files are the ones that the package manager wrote: an incomplete gpucheck gives no verdict.
 
-A rule that is missing finds nothing, and half a module may still import. Each installed distribution lists its files with their
-sizes in RECORD (packaging.python.org, "Recording installed projects"), so one stat(2) per file tells. A checkout and packages
-of a distribution have no such list and are not compared. Only what Python has loaded before is imported here.
+A missing rule finds nothing, and a truncated module may still import. Each installed distribution lists its files with their
+sizes in RECORD (packaging.python.org, "Recording installed projects"), so one stat(2) per file is enough. A checkout and
+packages of a Linux distribution have no RECORD and are not checked. Imports only modules that Python has already loaded.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DISTRIBUTION = "keras_gpucheck"
-# What pyproject.toml requires, by the name that the package manager gives its folder, and the module that is imported.
+# The requirements of pyproject.toml: distribution name in the metadata folder -> imported module.
 REQUIRED = {
     "click": "click",
     "msgspec": "msgspec",
@@ -24,27 +24,27 @@ REQUIRED = {
     "psutil": "psutil",
     "rich": "rich",
 }
-# pip and uv write RECORD last, so an installation of theirs without it is unfinished. dpkg removes it on purpose.
+# pip and uv write RECORD last, so their installations without it are unfinished. dpkg removes it on purpose.
 _WRITE_RECORD = ("", "pip", "uv")
 _UNUSED = (".pyc", ".pyi")
-_UNUSED_FOLDERS = ("tests", "test", "__pycache__")  # images are made smaller by removing them
+_UNUSED_FOLDERS = ("tests", "test", "__pycache__")  # often removed to make images smaller
 _root = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
-_records: dict[str, tuple[int, int]] = {}  # each RECORD that was compared, with its inode and time of change
+_records: dict[str, tuple[int, int]] = {}  # each checked RECORD -> inode and modification time
 
 
 class Damaged(RuntimeError):
-    """Files of gpucheck, or of a package that it needs, are missing or incomplete, or changed during the run."""
+    """Files of gpucheck or of a required package are missing, incomplete, or changed during the run."""
 
     def __init__(self, what: str) -> None:
-        """Say what is damaged, and what to type."""
+        """Set the message: what is damaged, and the command to reinstall."""
         super().__init__(f"no verdict: this installation of gpucheck is damaged: {what}. {_advice()}")
 
 
 def verify() -> None:
-    """Compare the size of each installed file with the one recorded.
+    """Compare the size of each installed file with its size in RECORD.
 
     Raises:
-        Damaged: a file is missing, or has another size.
+        Damaged: a file is missing or has another size.
     """
     if not os.path.exists(os.path.join(_root, "pyproject.toml")):  # of a checkout
         _verify_distribution(DISTRIBUTION, _root)
@@ -57,7 +57,7 @@ def verify() -> None:
 
 
 def verify_unchanged() -> None:
-    """Whether the same distributions are installed as when ``verify`` compared them.
+    """Check that the distributions have not changed since ``verify``.
 
     Raises:
         Damaged: one was replaced or removed in the meantime.
@@ -73,7 +73,7 @@ def is_beside(distribution: str) -> bool:
 
 
 def damaged_file(error: BaseException) -> str | None:
-    """The file whose content ended an import: of a module that is missing or cut short, or of its compiled form."""
+    """Return the file that made an import fail: a missing or truncated module, or its bytecode."""
     if isinstance(error, SyntaxError):
         return error.filename
     place = error.__traceback__
@@ -89,7 +89,7 @@ def damaged_file(error: BaseException) -> str | None:
 
 
 def explain(error: BaseException) -> str | None:
-    """What a damaged installation did to this run, as ``Damaged`` words it; None where the exception has another cause."""
+    """Return the message of ``Damaged`` if a damaged installation caused the exception; else None."""
     if isinstance(error, Damaged):
         return str(error)
     file = damaged_file(error)
@@ -100,7 +100,7 @@ def _verify_distribution(distribution: str, folder: str) -> None:
     metadata = _metadata(folder, distribution)
     if not metadata and os.path.basename(folder) in ("site-packages", "dist-packages"):
         raise Damaged(f"{folder} has no metadata of {distribution}")
-    if len(metadata) != 1:  # a copy of the folder; or a removal left one behind, and nothing says which is in force
+    if len(metadata) != 1:  # a copy of the folder, or left over from an interrupted removal: which one is valid is unknown
         return
     found = metadata[0]
     record = os.path.join(folder, found, "RECORD")
@@ -123,7 +123,7 @@ def _verify_distribution(distribution: str, folder: str) -> None:
 
 
 def _files(record: str, metadata: str) -> Iterator[tuple[str, int]]:
-    """Path below the installation's folder and size in bytes of each file that a run may need."""
+    """Yield the relative path and the size in bytes of each file that a run may need."""
     for line in record.splitlines():
         name, _, size = line.replace(",sha256=", ",", 1).rpartition(",")
         name = name.partition(",")[0]
@@ -134,12 +134,12 @@ def _files(record: str, metadata: str) -> Iterator[tuple[str, int]]:
 
 
 def _folders() -> list[str]:
-    """Where packages are looked for: beside gpucheck first, as pip puts them."""
+    """Return the folders to search for packages: next to gpucheck first, where pip installs them."""
     return [_root, *(entry for entry in sys.path if entry and entry != _root)]
 
 
 def _metadata(folder: str, distribution: str) -> list[str]:
-    """The names of the folders in which a distribution's metadata is; several after a removal that was cut short."""
+    """Return the names of a distribution's metadata folders; several after an interrupted removal."""
     return [name for name in _listed(folder) if _distribution(name) == distribution]
 
 
@@ -149,7 +149,7 @@ def _distribution(metadata: str) -> str:
 
 
 def _listed(folder: str) -> list[str]:
-    """Names of metadata folders, listed once per run."""
+    """Return the names of all metadata folders, listed once per run."""
     if folder not in _listings:
         try:
             names = os.listdir(folder)

@@ -1,6 +1,6 @@
-"""Who can have written a file that nobody named: what was found by searching counts only if no other user can have.
+"""Check that no other user can have written a file that was found by searching, not named by the user.
 
-Beside files: modules of the current folder, and programs that root would execute.
+Also for modules in the current folder, and programs that root would execute.
 """
 
 import os
@@ -11,22 +11,22 @@ _ALL_IDS = 2**32 - 1
 
 
 def why_untrusted(path: str, also: int | None = None) -> str | None:
-    """Why another user may have written a file; None if only this user and root can have.
+    """Return why another user may have written a file; None if only this user and root can have.
 
-    What counts is the file and its folder, and where the path is a link, also the file and the folder at its end.
+    Checks the file and its folder, and for a link also the target and the target's folder.
 
     Args:
-        path: a file that was found by searching, not named by the user.
-        also: another user whose files count as well.
+        path: a file that was found by searching.
+        also: another user to trust.
 
     Raises:
-        OSError: it is absent, or can't be looked at.
+        OSError: it is missing or can't be read.
     """
     if not hasattr(os, "geteuid"):
         return None
     for place in dict.fromkeys((os.path.abspath(path), os.path.realpath(path))):
         file, folder = os.lstat(place), os.stat(os.path.dirname(place))
-        # The permission bits of a link mean nothing; in a folder with the sticky bit, as /tmp, nobody replaces another's file.
+        # A link's permission bits mean nothing; in a folder with the sticky bit, as /tmp, users can't replace others' files.
         reason = _why(file, "it", not stat.S_ISLNK(file.st_mode), also) or _why(
             folder, "its folder", not folder.st_mode & stat.S_ISVTX, also
         )
@@ -36,7 +36,7 @@ def why_untrusted(path: str, also: int | None = None) -> str | None:
 
 
 def is_ours(folder: str) -> bool:
-    """Whether only this user and root can put files into a folder; False where it can't be looked at."""
+    """Whether only this user and root can write to a folder; False if it can't be read."""
     try:
         return not hasattr(os, "geteuid") or _why(os.stat(folder), "it", True) is None
     except OSError:
@@ -44,9 +44,9 @@ def is_ours(folder: str) -> bool:
 
 
 def why_not_as_root(program: str) -> str | None:
-    """Why root does not execute a program: another user can have written it. None for any other user, and for what is absent.
+    """Return why root must not execute a program: another user may have written it. None for other users or a missing file.
 
-    A container without root privileges shows files of the host's root as nobody's: there nobody's programs are executed.
+    A rootless container shows files of the host's root as owned by nobody (65534): there, programs of nobody are trusted.
     """
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return None
@@ -62,14 +62,14 @@ def why_not_as_root(program: str) -> str | None:
 
 
 def _why_of_others(status: os.stat_result, name: str) -> str | None:
-    """As ``_why``, for programs of root: groups of administrators may write to folders of the system."""
+    """Like ``_why``, for programs that root executes: groups of administrators may write to system folders."""
     if status.st_uid != 0 and not (status.st_uid == _NOBODY and _leaves_ids_out()):
         return f"{name} belongs to user {status.st_uid}"
     return f"{name} can be written by every user" if status.st_mode & stat.S_IWOTH else None
 
 
 def _leaves_ids_out() -> bool:
-    """Whether this user namespace lacks some of the host's users, whose files it shows as nobody's (user_namespaces(7))."""
+    """Whether this user namespace maps only some users; files of the others appear as nobody's (user_namespaces(7))."""
     try:
         with open("/proc/self/uid_map", encoding="ascii") as file:
             return sum(int(line.split()[2]) for line in file) < _ALL_IDS
@@ -78,7 +78,7 @@ def _leaves_ids_out() -> bool:
 
 
 def _why(status: os.stat_result, name: str, permissions: bool, also: int | None = None) -> str | None:
-    """Why others have a say in a file or folder: its owner, or, where they count, its permissions."""
+    """Return why others can change a file or folder: its owner or, if ``permissions`` count, its mode."""
     if status.st_uid not in (0, os.geteuid(), also):
         return f"{name} belongs to user {status.st_uid}"
     if permissions and status.st_mode & stat.S_IWOTH:
@@ -89,7 +89,7 @@ def _why(status: os.stat_result, name: str, permissions: bool, also: int | None 
 
 
 def _private(status: os.stat_result) -> bool:
-    """Whether a group is the owner's alone: many systems give each user one with the user's name, and let it write by default."""
+    """Whether the owner is the only member of the group: many systems create one per user, writable by default."""
     import grp
     import pwd
 

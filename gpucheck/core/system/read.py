@@ -1,6 +1,6 @@
-"""Reading what a user names: a regular file of a sane size, standard input, or a pipe that the shell has opened for it.
+"""Read what a user names: a regular file up to a maximum size, standard input, or a pipe that the shell has opened.
 
-Never a wait for somebody to open a pipe, never without end.
+Never blocks on a pipe without a writer, and never reads without end.
 """
 
 import errno
@@ -10,7 +10,7 @@ import stat
 import sys
 from collections.abc import Callable
 
-from gpucheck.core.system.bounded import FILE_SECONDS, within
+from gpucheck.core.system.bounded import FILE_SECONDS, with_timeout
 from gpucheck.core.system.write import descriptor
 
 KINDS = {
@@ -21,7 +21,7 @@ KINDS = {
     stat.S_IFDIR: "a folder",
 }
 STDIN = "standard input"
-# Byte order marks, the longer first (one begins like another), and how text begins without one: RFC 4627, section 3.
+# Byte order marks, the longer first because some share a prefix; then zero bytes at the start of unmarked text (RFC 4627, 3).
 MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
     (b"\xff\xfe\0\0", "utf-32-le"),
@@ -38,20 +38,20 @@ ZEROS: dict[tuple[bool, ...], str] = {
 
 
 class Refused(ValueError):
-    """Nothing that can be read; the message says what and why, in one line."""
+    """A file can't be read; the message names the file and the reason, in one line."""
 
 
 def read(path: str, limit: int, dash: bool = False) -> bytes:
-    """The content of a file, its text in UTF-8.
+    """Return the content of a file, its text converted to UTF-8.
 
     Args:
-        path: of a regular file, or a pipe that this process has open already, as ``<(command)`` names it. Anything else (a FIFO,
-            /dev/zero) could be waited for, or read, without end.
-        limit: in bytes; a file beyond it is refused, not cut.
+        path: a regular file, or a pipe that this process has open, as in ``<(command)``. Anything else (a FIFO, /dev/zero)
+            could block or never end.
+        limit: in bytes; a larger file is refused, not truncated.
         dash: whether "-" is standard input.
 
     Raises:
-        Refused: no such file, no regular file, too large, or standard input is closed.
+        Refused: file not found, not a regular file, too large, or standard input is closed.
     """
     if dash and path == "-" and sys.stdin is None:
         raise Refused(f"{STDIN} is closed, so nothing can be read from it")
@@ -73,12 +73,12 @@ def whole(path: str, limit: int, dash: bool = False) -> bytes:
     if dash and path == "-":
         if sys.stdin is None:
             raise OSError(errno.EBADF, "it is closed")
-        return within(math.inf, _bounded, sys.stdin.buffer.read, limit)
-    return within(math.inf, _content, within(FILE_SECONDS, _open, path, dash), limit)
+        return with_timeout(math.inf, _bounded, sys.stdin.buffer.read, limit)
+    return with_timeout(math.inf, _content, with_timeout(FILE_SECONDS, _open, path, dash), limit)
 
 
 def utf8(data: bytes) -> bytes:
-    """Text as UTF-8 without a byte order mark, also from UTF-16 as PowerShell's ``>`` writes it. What is none stays as it is."""
+    """Convert text to UTF-8 without a byte order mark, also from UTF-16 (PowerShell's ``>``); other data stays unchanged."""
     mark, encoding = next((one for one in MARKS if data.startswith(one[0])), (b"", ""))
     encoding = encoding or ZEROS.get(tuple(byte == 0 for byte in data[:4]), "utf-8")
     if encoding == "utf-8":
@@ -90,7 +90,7 @@ def utf8(data: bytes) -> bytes:
 
 
 def _open(path: str, dash: bool) -> int:
-    """Open a regular file, or duplicate the descriptor of an open pipe that a path names."""
+    """Open a regular file, or duplicate the descriptor if the path names an open pipe."""
     number = descriptor(path)
     if number is not None and stat.S_ISFIFO(os.fstat(number).st_mode):
         return os.dup(number)

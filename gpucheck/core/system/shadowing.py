@@ -1,7 +1,7 @@
-"""Files that stand in the place of a module of the same name: a user's ``random.py``, ``tensorflow.py`` or ``logging.py``.
+"""Detect files that shadow a module of the same name: a user's ``random.py``, ``tensorflow.py`` or ``logging.py``.
 
-Python looks into the program's own folder and PYTHONPATH first. Only what Python has loaded before either is on its path may be
-imported here: anything else may be the very module that is shadowed. Parent and children use this module.
+Python searches the program's own folder and PYTHONPATH first. This module may only import what Python has loaded before those
+are on its path: any other module may itself be shadowed. Used by parent and children.
 """
 
 from __future__ import annotations
@@ -11,35 +11,35 @@ import sys
 
 ADVICE = "rename it and delete its __pycache__, or start from another folder"
 _INSTALLED = ("site-packages", "dist-packages")
-_OFTEN = ("__main__", "sitecustomize", "usercustomize")  # of which several on one path are usual
+_OFTEN = ("__main__", "sitecustomize", "usercustomize")  # several of them on one path are normal
 _SEVERAL = 5
 _reported: list[str] = []
 
 
 def shadowing_files(error: BaseException) -> dict[str, str]:
-    """Modules that a failed import has loaded from a file which hides the installed one, and that file.
+    """Find the modules that were loaded from a file that shadows the installed one.
 
-    A module of Python's own counts whenever it is hidden. A package may be hidden on purpose, by a checkout of its source:
-    it counts if the exception passes through it or names it.
+    A module of the standard library always counts. A package may be shadowed on purpose, by a checkout of its source: it
+    counts only if the exception passes through it or names it.
 
     Args:
-        error: what was raised.
+        error: the exception.
 
     Returns:
-        module -> absolute path of its file; first what the exception came from. At most five. Never raises.
+        module -> absolute path of its file, the exception's origin first; at most five. Never raises.
     """
     try:
         return _find(error)
-    except Exception:  # what is asked may itself be shadowed
+    except Exception:  # a module that is used here may itself be shadowed
         return {}
 
 
 def report_shadowing_file(error: BaseException) -> bool:
-    """Write the line that names the first such file to standard error, once; whether there is one."""
+    """Write the first shadowing file to standard error, once; return whether one was found."""
     for name, file in [] if _reported else shadowing_files(error).items():
         line = f"gpucheck: {file} hides the installed module {name}: {ADVICE}\n"
         _reported.append(line)
-        try:  # noqa: SIM105 - contextlib may be what is hidden
+        try:  # noqa: SIM105 - contextlib may be shadowed
             os.write(2, line.encode("utf-8", "backslashreplace"))
         except OSError:  # it was closed
             pass
@@ -60,7 +60,7 @@ def _find(error: BaseException) -> dict[str, str]:
 
 
 def _passed(error: BaseException) -> dict[str, str]:
-    """Module and file of every frame that the exception passed through, and of a syntax error; the innermost first."""
+    """Return module -> file of all frames of the exception, and of a syntax error; the innermost first."""
     frames: list[tuple[str, str]] = []
     place = error.__traceback__
     while place is not None:
@@ -73,7 +73,7 @@ def _passed(error: BaseException) -> dict[str, str]:
 
 
 def _hidden(name: str, file: str) -> str | None:
-    """The installed file, or Python's own, that would be loaded if this one, of the user's, did not stand before it."""
+    """Return the installed or standard library file that the user's file shadows; None if there is none."""
     if name in _OFTEN or _is_installed(file) or _inside(file, os.path.dirname(os.__file__)):
         return None
     from importlib.machinery import PathFinder

@@ -1,4 +1,4 @@
-"""The lines of a log that a user names: unpacked where it is compressed, refused where it is no text."""
+"""The lines of a log that a user names: decompressed if needed, refused if it is not text."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -8,26 +8,26 @@ from gpucheck.core.repairs.shells import word
 from gpucheck.core.system.limited import Limited
 from gpucheck.core.system.read import MARKS, STDIN, Refused
 
-LIMIT = 1 << 30  # bytes of a compressed log when unpacked: a small file can hold any number of them
-_LONGEST = 1 << 16  # characters of a line that are held at once
-_HEAD = 1 << 16  # bytes by which a file is judged
-_MOST_CONTROLS, _MOST_INVALID = 0.01, 0.1  # of the bytes of a text; invalid in UTF-8: an older encoding's letters
-# How files begin (RFC 1952, RFC 8878, the formats' own specifications), what they are, and what prints their content.
+LIMIT = 1 << 30  # bytes of a compressed log when unpacked: a small file can unpack to any size
+_LONGEST = 1 << 16  # characters of a line that are read at once
+_HEAD = 1 << 16  # bytes used to detect the kind of a file
+_MOST_CONTROLS, _MOST_INVALID = 0.01, 0.1  # share of the bytes of a text; invalid UTF-8: letters in an older encoding
+# First bytes of a file (RFC 1952, RFC 8878, the formats' own specifications), its format, and the program that unpacks it.
 _PACKED = ((b"\x1f\x8b", "gzip", "zcat"), (b"\xfd7zXZ\0", "xz", "xzcat"), (b"BZh", "bzip2", "bzcat"))
 _FOREIGN = ((b"PK\x03\x04", "a zip archive", "unzip -p"), (b"\x28\xb5\x2f\xfd", "compressed by zstd", "zstdcat"))
-_CONTROLS = bytes({*range(1, 32)}.difference(b"\a\b\t\n\v\f\r\x0e\x0f\x1a\x1b"))  # no terminal is sent these
+_CONTROLS = bytes({*range(1, 32)}.difference(b"\a\b\t\n\v\f\r\x0e\x0f\x1a\x1b"))  # not in text for a terminal
 
 
 def lines(stream: IO[bytes] | Limited, name: str, limit: int = LIMIT) -> Iterator[str]:
-    """The lines of a log, with their ends; what is not valid in the locale's encoding is replaced.
+    """Yield the lines of a log, with line ends; bytes that are invalid in the locale's encoding are replaced.
 
     Args:
-        stream: where its bytes come from, from their first on.
-        name: what the user called it, a path or "standard input".
-        limit: of its size when unpacked, in bytes. What is not compressed is read to its end, as it comes.
+        stream: its bytes, from the start.
+        name: the name the user gave, a path or "standard input".
+        limit: maximum size when unpacked, in bytes. An uncompressed log is streamed to its end.
 
     Raises:
-        Refused: it is no text, or compressed and damaged, too large, or in a form that cannot be unpacked here.
+        Refused: it is not text, or its compressed data is damaged, too large, or in an unsupported format.
     """
     head = _head(stream)
     if head and not head.strip(b"\0") and isinstance(stream, Limited) and stream.is_device:  # /dev/zero never ends
@@ -35,7 +35,7 @@ def lines(stream: IO[bytes] | Limited, name: str, limit: int = LIMIT) -> Iterato
     for magic, what, program in _FOREIGN:
         if head.startswith(magic):
             raise Refused(f"cannot read {name}: it is {what}; try: {_piped(f'{program} {_file(name)}')}")
-    whole: io.BufferedReader = io.BufferedReader(_Behind(head, stream))
+    whole: io.BufferedReader = io.BufferedReader(_Prefixed(head, stream))
     packed = next((one for one in _PACKED if head.startswith(one[0])), None)
     if packed is None:
         _textual(head, name)
@@ -55,7 +55,7 @@ def _split(stream: io.BufferedReader) -> Iterator[str]:
 
 
 def _head(stream: IO[bytes] | Limited) -> bytes:
-    """The first bytes, also of a pipe that hands over a few at a time; no more is waited for than tells what it is."""
+    """Return the first bytes, also from a pipe that delivers a few at a time: enough to detect the format."""
     head = b""
     while len(head) < 8 and (part := _some(stream, _HEAD)):
         head += part
@@ -63,12 +63,12 @@ def _head(stream: IO[bytes] | Limited) -> bytes:
 
 
 def _some(stream: IO[bytes] | Limited, size: int) -> bytes:
-    """What is there, at least one byte before the end."""
+    """Return the available bytes; empty only at the end."""
     return (stream.read1(size) if isinstance(stream, (io.BufferedReader, io.BytesIO)) else stream.read(size)) or b""
 
 
 def _opened(what: str, stream: io.BufferedReader, name: str) -> io.BufferedIOBase:
-    """A Python may be built without any of these."""
+    """Open a compressed stream; Python may be built without any of these modules."""
     try:
         if what == "gzip":
             import gzip
@@ -86,7 +86,7 @@ def _opened(what: str, stream: io.BufferedReader, name: str) -> io.BufferedIOBas
 
 
 def _textual(head: bytes, name: str) -> None:
-    """Refuse what holds NUL bytes and other ones that no text has. A log may hold NULs: of UTF-16, of a file with holes.
+    """Check for binary data: NULs and other bytes that text lacks. NULs alone are valid: UTF-16, a file with holes.
 
     Raises:
         Refused: it is not a text file.
@@ -108,8 +108,8 @@ def _file(name: str) -> str:
     return "FILE" if name == STDIN else word(name)
 
 
-class _Behind(io.RawIOBase):
-    """A stream, and before it what was read of it already."""
+class _Prefixed(io.RawIOBase):
+    """A stream, preceded by the bytes that were already read from it."""
 
     def __init__(self, head: bytes, stream: IO[bytes] | Limited) -> None:
         self._head, self._stream = head, stream
@@ -125,7 +125,7 @@ class _Behind(io.RawIOBase):
 
 
 class _Unpacked(io.RawIOBase):
-    """What a compressed file holds, up to a limit."""
+    """The content of a compressed file, up to a limit."""
 
     def __init__(
         self, stream: io.BufferedIOBase, name: str, what: str, program: str, limit: int, late: Callable[[], bool]
@@ -139,15 +139,15 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         try:
             part = b"" if self._late() else self._stream.read(min(len(buffer), self._left + 1))
-        except Exception as error:  # zlib.error and lzma.LZMAError have no class in common with OSError and EOFError
-            if self._late():  # what was cut off for want of time is no damage
+        except Exception as error:  # zlib.error and lzma.LZMAError share no base class with OSError and EOFError
+            if self._late():  # incomplete because of the time limit, not damaged
                 return 0
-            hint = f"what is left of it: {_piped(f'{self._program} {_file(self._name)}')}"
-            raise Refused(f"cannot read {self._name}: its {self._what} data are damaged or cut short; {hint}") from error
+            hint = f"to read the rest: {_piped(f'{self._program} {_file(self._name)}')}"
+            raise Refused(f"cannot read {self._name}: its {self._what} data is damaged or truncated; {hint}") from error
         self._left -= len(part)
         if self._left < 0:
             size = f"{self._limit >> 20} MiB" if self._limit >= 1 << 20 else f"{self._limit} bytes"
             end = _piped(f"{self._program} {_file(self._name)} | tail -n 1000000")
-            raise Refused(f"cannot read {self._name}: larger than {size} when unpacked; of its end: {end}")
+            raise Refused(f"cannot read {self._name}: larger than {size} when unpacked; to read its end: {end}")
         buffer[: len(part)] = part
         return len(part)

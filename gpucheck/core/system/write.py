@@ -1,4 +1,4 @@
-"""Writing what was rendered: to standard output, or to a file that is whole or not there."""
+"""Write rendered text to standard output, or to a file that is complete or absent."""
 
 import contextlib
 import errno
@@ -9,24 +9,24 @@ import stat
 import sys
 import time
 
-from gpucheck.core.system.bounded import FILE_SECONDS, LEAST_SECONDS, within
+from gpucheck.core.system.bounded import FILE_SECONDS, LEAST_SECONDS, with_timeout
 from gpucheck.core.system.destination import LINKS, destination
 
-READER_SECONDS = 0.1  # that a pipe's reader has, however late the run is
+READER_SECONDS = 0.1  # minimum time for a pipe's reader, even after the time limit
 CLOSE_SECONDS = 0.3
-ATOMIC_BYTES = getattr(select, "PIPE_BUF", 512)  # of a write that does not block where a pipe has room
-_FLAGS = os.O_WRONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_NOFOLLOW"))  # of what is not replaced
+ATOMIC_BYTES = getattr(select, "PIPE_BUF", 512)  # largest write that does not block if a pipe has room
+_FLAGS = os.O_WRONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_NOFOLLOW"))  # of existing files
 _DESCRIPTOR = r"/(?:dev|proc/(?:self|thread-self|\d+))/fd/(\d+)"
 _unfinished: set[str] = set()
 
 
 def write(text: str) -> None:
-    """Write to standard output in its own encoding, characters it lacks replaced.
+    """Write to standard output in its own encoding; characters it lacks are replaced.
 
     Raises:
-        BrokenPipeError: nobody reads it, or it was closed from the beginning.
-        OSError: the disk is full, or the terminal is gone. After either, standard output is closed for good, so that nothing
-            complains at exit.
+        BrokenPipeError: the reader closed it, or it was closed from the start.
+        OSError: the disk is full, or the terminal is gone. Standard output is then redirected to the null device, so that
+            Python prints no further error at exit.
     """
     stream = sys.stdout
     if not text:
@@ -45,51 +45,51 @@ def write(text: str) -> None:
 
 
 def sweep() -> None:
-    """Remove what was begun aside and neither put in place nor discarded, as a signal between two lines leaves it."""
+    """Remove temporary files that were neither renamed nor discarded, because a signal interrupted the write."""
     for path in list(_unfinished):
         with contextlib.suppress(OSError):
-            within(CLOSE_SECONDS, os.unlink, path)
+            with_timeout(CLOSE_SECONDS, os.unlink, path)
 
 
 class OutputFile:
-    """A file that is replaced as a whole.
+    """A file that is replaced atomically.
 
-    Links are followed, if no other user can have put them there (``destination.py``): the file at their end is
-    replaced. What can't be renamed over, a pipe or a character device, is written to; what this process has open already
-    (/dev/stdout, /dev/fd/63) is written to where it stands.
+    Links are followed, unless another user may have created them (``destination.py``): the target is replaced. A pipe or
+    character device, which can't be replaced, is written to; an open descriptor of this process (/dev/stdout, /dev/fd/63) is
+    written to at its current position.
     """
 
     def __init__(self, path: str, in_place: bool = False, until: float = float("inf")) -> None:
-        """See that it can be written.
+        """Check that the file can be written.
 
         Args:
-            path: where to.
-            in_place: write into the file that is there instead of replacing it.
-            until: ``time.monotonic()`` up to which a pipe's reader, or a file system, is waited for.
+            path: of the file.
+            in_place: write into the existing file instead of replacing it.
+            until: ``time.monotonic()`` until which to wait for a pipe's reader or a file system.
 
         Raises:
-            OSError: the place is not writable, another user's, a folder, a socket, a pipe that nobody reads, or does not answer.
+            OSError: not writable, another user's, a folder, a socket, a pipe without reader, or a hung file system.
         """
         self.failed = False
         self._until = until
         self._file: int | None = None  # None: the file is replaced
         self._empty = False
         self._path = path
-        within(FILE_SECONDS, self._open, in_place)
+        with_timeout(FILE_SECONDS, self._open, in_place)
 
     def commit(self, text: str | bytes) -> None:
-        """Write everything and put it in place; bytes as they are.
+        """Write the content and move it into place; bytes are written unchanged.
 
         Raises:
-            OSError: the disk is full, or the place is gone; the old file, if any, is untouched. Or a pipe is not read.
+            OSError: the disk is full, or the folder is gone (an old file is unchanged), or a pipe's reader does not read.
         """
         data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
         left = self._until - time.monotonic()
         try:
             if self._file is None:
-                within(max(left, LEAST_SECONDS), self._replace, data)
+                with_timeout(max(left, LEAST_SECONDS), self._replace, data)
             elif stat.S_ISREG(os.fstat(self._file).st_mode):
-                within(max(left, LEAST_SECONDS), self._write, self._file, memoryview(data))
+                with_timeout(max(left, LEAST_SECONDS), self._write, self._file, memoryview(data))
             else:
                 _feed(self._file, memoryview(data), time.monotonic() + max(left, READER_SECONDS))
         except OSError:
@@ -97,11 +97,11 @@ class OutputFile:
             raise
 
     def discard(self) -> None:
-        """Let go of it."""
+        """Close the file."""
         file, self._file = self._file, None
         if file is not None:
             with contextlib.suppress(OSError):
-                within(CLOSE_SECONDS, os.close, file)
+                with_timeout(CLOSE_SECONDS, os.close, file)
 
     def _open(self, in_place: bool) -> None:
         place = destination(self._path)
@@ -112,14 +112,14 @@ class OutputFile:
         self._path = place
         there = _status(self._path)
         if there is None or (stat.S_ISREG(there.st_mode) and not in_place):
-            file, aside = _open_aside(self._path, there, None)  # only to see that it can be: it is filled at the end
+            file, aside = _open_aside(self._path, there, None)  # only a test; the content is written by ``commit``
             _discard(file, aside)
         else:
             self._empty = stat.S_ISREG(there.st_mode)
             self._file = _open(self._path, there.st_mode)
 
     def _replace(self, data: bytes) -> None:
-        destination(self._path)  # another user may have made it since
+        destination(self._path)  # again: another user may have created it since
         replace(self._path, data)
 
     def _write(self, file: int, data: memoryview) -> None:
@@ -129,15 +129,15 @@ class OutputFile:
 
 
 def replace(path: str, data: bytes, mode: int | None = None) -> None:
-    """Replace a file as a whole, or make it: it is written aside, and renamed into place.
+    """Create or atomically replace a file: write a temporary file, and rename it.
 
     Args:
-        path: the file itself, no link.
+        path: of the file itself, not of a link.
         data: its content.
-        mode: its permissions; None: those and the owner of the file that was there, or what the umask leaves.
+        mode: its permissions; None: those and the owner of the old file, or the umask's default.
 
     Raises:
-        OSError: it can't be written; what was there is untouched.
+        OSError: it can't be written; an old file is unchanged.
     """
     file, aside = _open_aside(path, None if mode is not None else _status(path), mode)
     try:
@@ -157,7 +157,7 @@ def _status(path: str) -> os.stat_result | None:
 
 
 def _open_aside(path: str, like: os.stat_result | None, mode: int | None) -> tuple[int, str]:
-    """Open a file beside the place, under a name of its own (process numbers recur), with the old one's mode and owner."""
+    """Open a temporary file next to the path, with a random name, and the old file's mode and owner."""
     if mode is None:
         mode = 0o666 if like is None else stat.S_IMODE(like.st_mode) & 0o777
     aside = f"{path}.{os.urandom(4).hex()}.part"
@@ -177,7 +177,7 @@ def _open_aside(path: str, like: os.stat_result | None, mode: int | None) -> tup
 
 
 def _discard(file: int, aside: str) -> None:
-    """Close a file that was opened aside, and remove it if it was not put in place."""
+    """Close a temporary file, and remove it if it was not renamed."""
     with contextlib.suppress(OSError):
         os.close(file)
     if aside in _unfinished:
@@ -192,7 +192,7 @@ def _write_all(file: int, data: memoryview) -> None:
 
 
 def descriptor(path: str) -> int | None:
-    """The number of this process' own descriptor that a path names, through links as well; None for any other path."""
+    """Return the number if a path names a descriptor of this process, directly or through links; else None."""
     for _ in range(LINKS):
         match = re.fullmatch(_DESCRIPTOR, path)
         if match is not None:
@@ -208,7 +208,7 @@ def descriptor(path: str) -> int | None:
 def _duplicate(number: int) -> int:
     import fcntl
 
-    if number < 3 and (sys.stdin, sys.stdout, sys.stderr)[number] is None:  # closed; the number may be a file of ours by now
+    if number < 3 and (sys.stdin, sys.stdout, sys.stderr)[number] is None:  # closed; we may have reused the number
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     if fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
         raise OSError(errno.EBADF, "it is open for reading only")
@@ -216,7 +216,7 @@ def _duplicate(number: int) -> int:
 
 
 def _open(path: str, mode: int) -> int:
-    """Open what is there, without waiting for anybody."""
+    """Open an existing file without blocking."""
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)):
@@ -225,13 +225,13 @@ def _open(path: str, mode: int) -> int:
         return os.open(path, _FLAGS)
     except OSError as error:
         if error.errno == errno.ENXIO and stat.S_ISFIFO(mode):
-            raise OSError(errno.ENXIO, "nobody reads this pipe", path) from None
+            raise OSError(errno.ENXIO, "no process reads this pipe", path) from None
         raise
 
 
 def _feed(file: int, data: memoryview, until: float) -> None:
-    """Write to a pipe or a device as fast as it is read, in pieces that don't block where there is room."""
-    if not hasattr(select, "poll"):  # Windows, whose devices don't make wait
+    """Write to a pipe or device as fast as it is read, in pieces that do not block if it has room."""
+    if not hasattr(select, "poll"):  # Windows, whose devices do not block
         _write_all(file, data)
         return
     poll = select.poll()
@@ -239,7 +239,7 @@ def _feed(file: int, data: memoryview, until: float) -> None:
     while data:
         left = min(until - time.monotonic(), 1e6)
         if left <= 0 or not poll.poll(left * 1000):
-            raise TimeoutError(errno.ETIMEDOUT, "its reader does not read")
+            raise TimeoutError(errno.ETIMEDOUT, "its reader did not read")
         try:
             data = data[os.write(file, data[:ATOMIC_BYTES]) :]
         except BlockingIOError:

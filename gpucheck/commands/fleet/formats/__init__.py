@@ -1,1 +1,1 @@
-"""The formats of a fleet: each ``render`` returns text and judges nothing."""
+"""The formats of a fleet: each ``render`` returns text, without judging."""

@@ -11,7 +11,7 @@ TRAINED = ("worker", "training", "fault", "alone_samples_per_second", "link_seco
 
 
 def render(fleet: Fleet) -> str:
-    """RFC 4180, with a line of names first; of nodes that trained together there are more columns."""
+    """Render CSV (RFC 4180) with a header line; nodes that trained together have additional columns."""
     text = io.StringIO()
     writer = csv.writer(text)
     workers = {} if fleet.training is None else _workers(fleet.training)
@@ -26,7 +26,7 @@ def render(fleet: Fleet) -> str:
 
 
 def _workers(training: FleetTraining) -> dict[str, tuple[str, ...]]:
-    """The further columns, by node."""
+    """Return the additional columns by node."""
     faults = {fault.node: fault.reason for fault in training.faults}
     slow = {node: f"{times:.2f}" for node, times in training_lines.slow(training).items()}
     return {
@@ -47,5 +47,5 @@ def _number(value: float | None) -> str:
 
 
 def _plain(value: str) -> str:
-    """A spreadsheet takes a text that begins so for a formula."""
+    """Escape text that a spreadsheet would treat as a formula."""
     return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

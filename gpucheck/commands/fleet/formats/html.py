@@ -1,4 +1,4 @@
-"""The fleet as one page that needs nothing else: a heat map of the nodes, and a table that filters and sorts."""
+"""The fleet as a self-contained HTML page: a heat map of the nodes, and a table that can be filtered and sorted."""
 
 import html
 import pkgutil
@@ -15,9 +15,9 @@ SEVERITIES = ("error", "warning")
 
 
 def render(fleet: Fleet) -> str:
-    """A whole HTML document; what nodes say about themselves is data in it, never markup."""
+    """Render an HTML document; text from nodes is data in it, never markup."""
     template = (pkgutil.get_data(__package__, "fleet.html") or b"").decode()
-    # In a script nothing ends it but "</", and "<!--" may open a comment.
+    # Only "</" ends a script, and "<!--" may open a comment.
     data = msgspec.json.encode(fleet).decode().replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     parts = {
         "CAUSES": "".join(map(_cause, fleet.causes)) or "<li>none</li>",
@@ -28,15 +28,15 @@ def render(fleet: Fleet) -> str:
 
 
 def _trained(training: FleetTraining) -> str:
-    """What the terminal says of all workers, and every link, the slowest first."""
+    """Render the lines of the terminal for all workers, and all links, the slowest first."""
     lines = training_lines.lines(training, len(training.workers))
-    told = "".join(f"<li{' class=error' * (style == 'fail')}><b>{label}</b> {_text(text)}</li>" for label, style, text in lines)
+    items = "".join(f"<li{' class=error' * (style == 'fail')}><b>{label}</b> {_text(text)}</li>" for label, style, text in lines)
     links = "".join(map(_link, sorted(training.links, key=lambda one: -one.seconds)))
     head = "<thead><tr><th>nodes</th><th>sum (all-reduce)</th><th>size</th></tr></thead>"
     table = (
         f"<details><summary>Links, the slowest first</summary><table id=links>{head}{links}</table></details>" if links else ""
     )
-    return f"<h2>Training together</h2><ul id=training>{told}</ul>{table}"
+    return f"<h2>Training together</h2><ul id=training>{items}</ul>{table}"
 
 
 def _link(one: FleetLink) -> str:

@@ -1,4 +1,4 @@
-"""The fleet as JSON: its one serialised form. ``gpucheck fleet schema`` describes it."""
+"""The fleet as JSON; ``gpucheck fleet schema`` prints its schema."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from gpucheck.commands.fleet.model import FLEET_SCHEMA_VERSION, Fleet
 
 
 def render(fleet: Fleet) -> str:
-    """Indented JSON with a newline at the end."""
+    """Render indented JSON with a final newline."""
     return msgspec.json.format(msgspec.json.encode(fleet), indent=2).decode() + "\n"
 
 

@@ -1,4 +1,4 @@
-"""JUnit XML: a case per node, and per worker. A fault is a failure, what could not be looked at an error."""
+"""JUnit XML: a case per node, and per worker. A fault is a failure; what could not be checked is an error."""
 
 from collections.abc import Iterator
 
@@ -10,12 +10,12 @@ SUITE = "gpucheck.fleet"
 
 
 def render(fleet: Fleet) -> str:
-    """An XML document. Characters that XML forbids are dropped."""
+    """Render an XML document. Characters that XML forbids are dropped."""
     cases = [_case(node.name, node.verdict, node.cause or "") for node in fleet.nodes]
     cases += [
         _case(f"{one.file} ({one.kind})", "unknown", one.why) for one in fleet.unusual if one.kind not in ("duplicate", "future")
     ]
-    cases += [_case(f"nodes without an answer: {part.nodes}", "unknown", why) for why, part in fleet.unreached.items()]
+    cases += [_case(f"nodes without a report: {part.nodes}", "unknown", why) for why, part in fleet.unreached.items()]
     if fleet.missing is not None and fleet.missing.count:
         cases.append(_case("nodes without a report", "unknown", fleet.missing.nodes))
     if fleet.training is not None:
@@ -24,7 +24,7 @@ def render(fleet: Fleet) -> str:
 
 
 def _trained(training: FleetTraining) -> Iterator[Case]:
-    """Who only lost another worker has shown neither that it can train nor that it can not."""
+    """Yield a case per worker. For a worker that only lost another one, the verdict is unknown."""
     faults = {fault.node: fault for fault in training.faults}
     slow = training_lines.slow(training)
     for worker in training.workers:

@@ -1,4 +1,4 @@
-"""The fleet's counts as metrics for a textfile collector or a push gateway: no node's name, so their number does not grow."""
+"""The fleet's counts as metrics for a textfile collector or a push gateway, without node names to limit their number."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ VERDICTS = ("pass", "warn", "fail", "unknown")
 
 
 def render(fleet: Fleet) -> str:
-    """The text exposition format."""
+    """Render the text exposition format."""
     return exposition(_gauges(fleet))
 
 

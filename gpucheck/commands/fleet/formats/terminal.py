@@ -1,4 +1,4 @@
-"""The fleet for a person at a terminal: what is wrong, on which nodes, and nothing else."""
+"""The fleet for a terminal: the problems and their nodes."""
 
 from collections.abc import Iterator
 
@@ -7,13 +7,13 @@ from gpucheck.commands.fleet.model import Fleet, Part, Slow
 from gpucheck.core.reports.shared.terminal_text import TerminalText
 from gpucheck.core.reports.shared.words import duration, plural, significant
 
-MOST = 8  # lines of a kind; the JSON has all
-MOST_NAMES = 240  # characters of a list of nodes
+MOST = 8  # maximum lines of a kind; the JSON has all
+MOST_NAMES = 240  # maximum characters of a list of nodes
 STYLES = {"fail": "fail", "warn": "warn", "unknown": "warn", "pass": "ok"}
 
 
 def render(fleet: Fleet, *, width: int, color: bool, ascii: bool) -> str:
-    """Lines no wider than ``width``."""
+    """Render lines no wider than ``width``."""
     out = TerminalText(width=width, color=color, ascii=ascii)
     out.add(
         (f"gpucheck fleet {fleet.tool['version']}", "title"), f" · {plural(fleet.files, 'report')} · {duration(fleet.seconds)}"
@@ -27,7 +27,7 @@ def render(fleet: Fleet, *, width: int, color: bool, ascii: bool) -> str:
 
 
 def _lines(fleet: Fleet) -> Iterator[tuple[str, str, str]]:
-    """Label, style and text of every line."""
+    """Yield label, style and text of every line."""
     for cause in fleet.causes[:MOST]:
         label, style = ("FAIL", "fail") if cause.severity == "error" else ("WARN", "warn")
         yield (
@@ -40,7 +40,7 @@ def _lines(fleet: Fleet) -> Iterator[tuple[str, str, str]]:
         yield "unknown", "warn", f"{_part(part)}: {why}"
     yield from _more(len(fleet.unknown), "reason")
     for why, part in list(fleet.unreached.items())[:MOST]:
-        yield "no answer", "warn", f"{_part(part)}: {why}"
+        yield "no report", "warn", f"{_part(part)}: {why}"
     yield from _more(len(fleet.unreached), "reason")
     if fleet.missing is not None and fleet.missing.count:
         yield "missing", "warn", f"no report of {_part(fleet.missing)}"
@@ -51,10 +51,11 @@ def _lines(fleet: Fleet) -> Iterator[tuple[str, str, str]]:
         yield (
             "group",
             "quiet",
-            f"{name}, {'all' if group.alike == group.count else f'{group.alike:,}'} alike{_usual(group.usual)}",
+            f"{name}, {'all' if group.alike == group.count else f'{group.alike:,}'} match the majority{_usual(group.usual)}",
         )
         for odd in group.odd[:MOST]:
-            yield "odd", "warn", f"{odd.what} {odd.value} on {_on(odd.count, odd.nodes)}; {odd.usual} on {odd.usual_count:,}"
+            majority = f"majority: {odd.usual}, on {odd.usual_count:,}"
+            yield "differs", "warn", f"{odd.what} {odd.value} on {_on(odd.count, odd.nodes)} ({majority})"
         yield from _more(len(group.odd), "difference")
     for slow in fleet.slow[:MOST]:
         yield "slow", "warn", _slow(slow)

@@ -1,4 +1,4 @@
-"""What a person is told of nodes that trained together, in lines; the terminal, the page and JUnit show them."""
+"""The lines about nodes that trained together, for the terminal, HTML and JUnit."""
 
 import statistics
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ STYLES = {"passed": "ok", "failed": "fail"}
 
 
 def lines(training: FleetTraining, most: int) -> Iterator[tuple[str, str, str]]:
-    """Label, style and text of every line; of the workers, the slowest ones."""
+    """Yield label, style and text of every line; only the slowest workers are listed."""
     yield "training", STYLES.get(training.status, "warn"), f"{training.status}: {_summary(training)}"
     for fault in training.faults[:most]:
         where = f" in stage {fault.stage}" if fault.stage else ""
@@ -36,20 +36,20 @@ def _summary(training: FleetTraining) -> str:
         return training.reason or workers
     parts = [f"{workers}, {training.samples_per_second:,.4g} samples/s together"]
     parts += [f"{training.step_seconds * 1e3:.3g} ms per step"] if training.step_seconds is not None else []
-    parts += ["each fed data of its own"] if training.shards_verified else []
-    parts += ["the same weights in the end"] if training.replicas_equal else []
+    parts += ["each with its own data"] if training.shards_verified else []
+    parts += ["the same final weights"] if training.replicas_equal else []
     return ", ".join(parts)
 
 
 def slow(training: FleetTraining) -> dict[str, float]:
-    """How many times as long even the fastest link of a slow node takes as those of the others."""
+    """Return, for each slow node, the time of its fastest link as a multiple of the other nodes' median."""
     best = {worker.node: worker.link_seconds for worker in training.workers if worker.link_seconds is not None}
     usual = {node: statistics.median(seconds for other, seconds in best.items() if other != node) for node in training.slow}
     return {node: best[node] / usual[node] for node in training.slow}
 
 
 def figures(worker: FleetWorker, training: FleetTraining) -> str:
-    """What was measured of a worker whose links were."""
+    """Return the measurements of a worker whose links were measured."""
     alone = f"{worker.alone_samples_per_second:,.4g} samples/s alone, " if worker.alone_samples_per_second else ""
     sums = next((link.sum_bytes for link in training.links if worker.node in link.nodes), 0)
-    return f"{alone}{sums / 1e6:.3g} MB summed with another in {(worker.link_seconds or 0.0) * 1e3:.3g} ms at best"
+    return f"{alone}{sums / 1e6:.3g} MB all-reduced with another in {(worker.link_seconds or 0.0) * 1e3:.3g} ms at best"
