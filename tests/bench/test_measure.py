@@ -170,7 +170,7 @@ def test_a_process_per_number_of_cpu_devices():
             3,
             "can't be imported: ImportError: no wheel",
         ),
-        ((), 3, "TensorFlow did not come up: the process was killed by SIGILL, stage: import"),
+        ((), 3, "TensorFlow did not start: the process was killed by SIGILL, stage: import"),
         ((*READY[:2], KerasImported(KerasImport(imported=False, error_type="E", error="x"))), 3, "Keras can't be imported: E: x"),
         (
             (*READY, KerasImported(replace(KERAS.outcome, backend="jax", backend_source="KERAS_BACKEND"))),

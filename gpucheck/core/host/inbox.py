@@ -76,7 +76,7 @@ class Inbox:
     def _end(self, name: Any, job: Any, value: Any) -> None:
         kind = next((kind for kind in Message.__subclasses__() if kind.__name__ == name), None)
         if kind is None or not isinstance(job, str):
-            raise ValueError(f"there is no message {str(name)[:50]!r}")
+            raise ValueError(f"unknown message {str(name)[:50]!r}")
         message = msgspec.convert(value, kind)
         self._messages.setdefault(kind, {})[job] = message
         self.ended[kind.stage] += 1
