@@ -125,5 +125,5 @@ def _bounded(some: Callable[[int], bytes], limit: int) -> bytes:
         left -= len(part)
     if left <= 0:
         size = f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit} bytes"
-        raise OSError(errno.EFBIG, f"larger than {size}, which is no file of this kind")
+        raise OSError(errno.EFBIG, f"larger than {size}, too large for a file of this kind")
     return b"".join(parts)
