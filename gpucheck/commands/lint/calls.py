@@ -1,4 +1,4 @@
-"""The part of the trace that follows calls of the file's own functions, and definitions: decorators and classes."""
+"""The part of the trace that follows calls of functions defined in the file, decorators and classes."""
 
 import ast
 import re
@@ -22,9 +22,9 @@ from gpucheck.commands.lint.values import (
 )
 
 DEEPEST_CALL = 12
-MOST_EVENTS = 60_000  # beyond these, calls are not followed any more
+MOST_EVENTS = 60_000  # above this, calls are no longer followed
 MOST_CALLS = 4_000
-# Decorators that call the function as it is, and do not enter a strategy's scope around it.
+# Decorators that call the function unchanged, and do not enter a strategy's scope around it.
 PLAIN = re.compile(
     r"builtins\.(staticmethod|classmethod|property)|functools\.(wraps|lru_cache|cache|cached_property|singledispatch(method)?"
     r"|total_ordering)|contextlib\.(async)?contextmanager|(abc|typing|typing_extensions|dataclasses|atexit)\.\w+"
@@ -56,7 +56,7 @@ class Caller(Evaluator):
             self.block(node.body)
         self.scope, self.contexts = outer, contexts
         self.frames.pop()
-        if frame.left is not None and frame.left < self.order:  # for the caller it is not certain what came after that
+        if frame.left is not None and frame.left < self.order:  # the caller cannot be sure that the rest ran
             self.undone = (*self.undone, (frame.left + 1, self.order))
         result: Value | None = None
         for value in frame.returns:
@@ -64,7 +64,7 @@ class Caller(Evaluator):
         return result or Constant(None)
 
     def parameters(self, function: Function, call: Call | None) -> dict[str, Value]:
-        """What a function's parameters are bound to."""
+        """Return the values that a function's parameters are bound to."""
         declared = function.node.args
         names = [item.arg for item in (*declared.posonlyargs, *declared.args)]
         bound: dict[str, Value] = dict.fromkeys([*names, *(item.arg for item in declared.kwonlyargs)], UNKNOWN)
@@ -89,7 +89,7 @@ class Caller(Evaluator):
             rest = Gathered(tuple([*given, *call.args][len(names) :]), {})
             others = Gathered((), {name: value for name, value in call.keywords.items() if name not in bound})
             for gathered, value in ((declared.vararg, rest), (declared.kwarg, others)):
-                if gathered is not None and _handed_on(function.node, gathered.arg):
+                if gathered is not None and _only_passed_on(function.node, gathered.arg):
                     bound[gathered.arg] = value
         return bound
 
@@ -100,7 +100,7 @@ class Caller(Evaluator):
         return self.generators[id(node)]
 
     def called(self, call: Call) -> Value:
-        """What a call returns: of a function of this file what it returns, of anything else the call itself."""
+        """Return a call's value: the return value for a function of this file, otherwise the call itself."""
         function = call.function
         if isinstance(function, Function):
             if self.yields(function.node):
@@ -127,12 +127,12 @@ class Caller(Evaluator):
     _on_AsyncFunctionDef = _on_FunctionDef
 
     def decorated(self, node: Any, made: Value, written: ast.expr, decorator: Value) -> Value:
-        """What a decorator makes of a function: one of this file is followed, an unknown one may do anything around it."""
+        """Return the decorated function: decorators of this file are followed, unknown ones may do anything around it."""
         if _is_plain(decorator):
             return made
         self.defined[id(node)] = _with_unknown_surroundings(
             self.defined[id(node)]
-        )  # who calls it from elsewhere calls it decorated
+        )  # callers elsewhere call the decorated function
         if not isinstance(decorator, Function) or decorator.around:
             return _with_unknown_surroundings(made) if isinstance(made, Function) else made
         call = ast.copy_location(
@@ -170,8 +170,8 @@ def _yields(statement: ast.AST) -> bool:
     return False
 
 
-def _handed_on(function: ast.AST, name: str) -> bool:
-    """Whether ``*name`` or ``**name`` of a function's parameters is only passed to others as it is, and so stays what it was."""
+def _only_passed_on(function: ast.AST, name: str) -> bool:
+    """Whether a function only passes its parameter ``*name`` or ``**name`` on to other calls, unchanged."""
     used = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(function))
     passed = sum(
         isinstance(node, (ast.Starred, ast.keyword)) and isinstance(node.value, ast.Name) and node.value.id == name
@@ -183,12 +183,12 @@ def _handed_on(function: ast.AST, name: str) -> bool:
 
 
 def _with_unknown_surroundings(function: Function) -> Function:
-    """The same where nobody knows what is around its calls."""
+    """Return the function with unknown with statements around its calls."""
     return Function(function.node, function.closure, function.since, function.receiver, (UNKNOWN,))
 
 
 def _is_plain(decorator: Value) -> bool:
-    """Whether it is known to leave alone what happens around the function: also ``@cli.command()``, ``@width.setter``."""
+    """Whether a decorator is known to add nothing around the function: also ``@cli.command()``, ``@width.setter``."""
     named = decorator.function if isinstance(decorator, Call) else decorator
     if isinstance(named, Name):
         return bool(PLAIN.fullmatch(named.path))

@@ -1,4 +1,4 @@
-"""``gpucheck lint``: what is wrong with a training script, without running it."""
+"""``gpucheck lint``: find mistakes in training scripts without running them."""
 
 import os
 import sys
@@ -18,15 +18,17 @@ STYLES = ("terminal", "json", "github", "sarif", "junit")
 @click.argument("paths", metavar="[TRAIN.py...]", nargs=-1, type=FilePath())
 @click.option("--format", "style", type=click.Choice(STYLES), default="terminal", show_default=True)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
-@click.option("--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Limit; what was read by then is shown.")
+@click.option(
+    "--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Time limit; results up to then are shown."
+)
 @click.pass_obj
 def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, color: str, timeout: float) -> None:
-    """Find what keeps a training script from using GPUs and TPUs well. It is read, never executed.
+    """Find mistakes that keep training scripts from using GPUs and TPUs well. Scripts are read, never executed.
 
-    Takes Python files, notebooks (.ipynb, with the extra "notebook"), folders of both, and - for standard input; without any, the
-    current folder. Of folders, what .gitignore names is left out. What it can't be sure of it does not mention; a comment
-    "# gpucheck: ignore[CODE]" on a line silences it. Exit codes: 0 nothing found, 1 findings, 2 a file, or a notebook's cell,
-    that can't be read.
+    Takes Python files, notebooks (.ipynb, with the extra "notebook"), folders of both, and - for standard input. The default is
+    the current folder. In folders, files ignored by .gitignore are skipped. Only mistakes it is sure of are reported; a comment
+    "# gpucheck: ignore[CODE]" on a line suppresses them. Exit codes: 0 no findings, 1 findings, 2 a file or a notebook cell
+    can't be read.
 
     \b
     Examples:
@@ -40,7 +42,7 @@ def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, color: str, ti
     from gpucheck.commands.lint.pages import load_rules
 
     limit.set(timeout)
-    limit.exit_code = 2  # as for everything else that can't be read
+    limit.exit_code = 2  # as for unreadable files
     paths = paths or (os.curdir,)
     for path in paths:
         standard_input(path)

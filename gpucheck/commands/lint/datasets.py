@@ -1,4 +1,4 @@
-"""What several rules ask about tf.data pipelines: the chain of calls that made a dataset."""
+"""Helpers for rules about tf.data pipelines: the chain of calls that made a dataset."""
 
 import re
 
@@ -8,7 +8,7 @@ from gpucheck.commands.lint.values import Call, Element, Value
 SOURCES = re.compile(
     r"tensorflow\.data\.(Dataset\.\w+|\w+Dataset|experimental\.\w+)|tensorflow_datasets\.load|keras\.(utils|preprocessing)\.\w+_dataset_from_directory"
 )
-# Methods of a dataset that return a dataset with the properties of what they are called on.
+# Dataset methods that return a dataset with the properties of their receiver.
 STEPS = re.compile(
     r"as_numpy_iterator|batch|bucket_by_sequence_length|cache|concatenate|enumerate|filter|flat_map|group_by_window|ignore_errors"
     r"|interleave|map|padded_batch|prefetch|ragged_batch|rebatch|repeat|scan|shard|shuffle|skip|sparse_batch|take|take_while|unbatch"
@@ -20,26 +20,26 @@ MOST_STEPS = 40
 
 
 class Chain:
-    """One way in which a dataset may have been made: the source, then the steps."""
+    """One possible construction of a dataset: the source, then the steps."""
 
     def __init__(self, source: Call, steps: tuple[Call, ...]) -> None:
         self.source = source
         self.steps = steps
 
     def has(self, *methods: str) -> bool:
-        """Whether any of these steps is taken."""
+        """Whether the chain contains any of these steps."""
         return any(step.method in methods for step in self.steps)
 
     @property
     def batch(self) -> Call | None:
-        """The last step that batches."""
+        """Return the last step that batches."""
         return next((step for step in reversed(self.steps) if step.method in BATCHES), None)
 
 
 def chains(value: Value | None, later: tuple[Call, ...] = ()) -> list[Chain]:
-    """Every way in which a dataset may have been made; empty where one of them is not known from source to end.
+    """Return every possible construction of a dataset; empty if one of them is not known from source to end.
 
-    ``later`` are the steps behind it.
+    ``later`` are the steps after it.
     """
     chains_so_far: list[Chain] = []
     for option in options(value):

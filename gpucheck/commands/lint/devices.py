@@ -1,4 +1,4 @@
-"""What several rules ask about GPUs: which calls start TensorFlow's devices, which lists hold them."""
+"""Helpers for rules about GPUs: calls that initialize TensorFlow's devices, and lists of devices."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ from gpucheck.commands.lint.lookup import before, constant, is_call, options, pa
 from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.values import Call, Element, Items, Place, Test, Value
 
-# Calls that certainly run an operation, or ask for logical devices: TensorFlow starts every visible GPU for them.
+# Calls that certainly run an operation or list logical devices: TensorFlow initializes every visible GPU for them.
 STARTS = re.compile(
     r"tensorflow\.(constant|Variable|zeros|ones|zeros_like|ones_like|eye|fill|range|linspace|convert_to_tensor|matmul|add|multiply"
     r"|reduce_(sum|mean|max|min)|random\.(normal|uniform|truncated_normal|shuffle|categorical)|linalg\.matmul|math\.\w+"
@@ -18,24 +18,24 @@ STARTS = re.compile(
     r"|cast|one_hot|random\.Generator\.from_seed|summary\.create_file_writer"
     r"|data\.(Dataset\.(from_tensors|from_tensor_slices|range|list_files)|TFRecordDataset|TextLineDataset))"
 )
-# The same for Keras, if TensorFlow is its backend: what has weights makes them.
+# The same for Keras with the TensorFlow backend: layers and models with weights create them.
 KERAS_STARTS = re.compile(
     r"keras\.(applications\.(\w+\.)?[A-Z]\w+|models\.load_model|(utils|preprocessing)\.\w+_dataset_from_directory)"
 )
-# What a function does that certainly needs the GPU where it runs: not reading files, images and their parts.
+# Calls that certainly need the GPU where they run; reading and decoding files and images does not.
 COMPUTES = re.compile(
     STARTS.pattern
     + "|"
     + KERAS_STARTS.pattern
     + r"|tensorflow\.(GradientTape|nn\.\w+)|keras\.(Sequential|Model|layers\.\w+|models\.clone_model)"
 )
-GRAPHS = ("disable_eager_execution", "disable_v2_behavior")  # afterwards operations only wait in a graph
+GRAPHS = ("disable_eager_execution", "disable_v2_behavior")  # afterwards operations are only added to a graph
 RAISES = re.compile(r"^(assert_?)?raises(_?regex)?$", re.IGNORECASE)
 LISTS = ("tensorflow.config.list_physical_devices", "tensorflow.config.list_logical_devices")
 
 
 def starts(script: Script) -> Iterator[Call]:
-    """Calls that certainly start TensorFlow's devices where they stand; what is built into a graph of its own does not."""
+    """Yield calls that certainly initialize TensorFlow's devices; calls that only build a separate graph do not."""
     if any(name.endswith(GRAPHS) for name in script.names):
         return
     tensorflow = all(constant(setting.value) == "tensorflow" for setting in settings(script) if setting.name == "KERAS_BACKEND")
@@ -47,7 +47,7 @@ def starts(script: Script) -> Iterator[Call]:
 
 
 def _has_weights(script: Script, call: Call) -> bool:
-    """Whether it certainly makes weights: a model that is trained, loaded, built, or whose inputs have a shape."""
+    """Whether it certainly creates weights: a model that is trained, loaded, built, or has inputs with a shape."""
     if call.method in ("add", "build"):
         return builds(script, call)
     if call.method == "fit":
@@ -64,12 +64,12 @@ def _has_weights(script: Script, call: Call) -> bool:
 
 
 def shown(start: Call) -> str:
-    """A call that starts the devices, as a message names it."""
+    """Return the name of a call that initializes devices, for messages."""
     return start.name.replace("tensorflow.", "tf.") or f"{start.method}()"
 
 
 def counts(script: Script) -> bool:
-    """Whether the script compares the number of GPUs with one or two, and so knows how many there are."""
+    """Whether the script compares the number of GPUs with one or two."""
     return any(
         is_call(value, "builtins.len") and value.args and is_list(value.args[0])
         for event in script.events
@@ -80,24 +80,24 @@ def counts(script: Script) -> bool:
 
 
 def is_list(value: Value) -> bool:
-    """Whether a value certainly is TensorFlow's list of devices."""
+    """Whether a value is certainly TensorFlow's list of devices."""
     choices = list(options(value))
     return bool(choices) and all(is_call(option, *LISTS) for option in choices)
 
 
 def started(script: Script, place: Place) -> Call | None:
-    """The first call that has certainly started TensorFlow's devices before a place is reached."""
+    """Return the first call that has certainly initialized TensorFlow's devices before a place is reached."""
     return next((call for call in starts(script) if before(call.place, place)), None)
 
 
 def expected_to_fail(place: Place) -> bool:
-    """Whether a test stands around it that wants an exception: ``with pytest.raises(RuntimeError):``."""
+    """Whether a test expects an exception at this place: ``with pytest.raises(RuntimeError):``."""
     calls = [option for context in place.contexts for option in options(context) if isinstance(option, Call)]
     return any(RAISES.search(call.name.rpartition(".")[2] or call.method) for call in calls)
 
 
 def listed(value: Value | None, lists: tuple[str, ...] = LISTS) -> Element | None:
-    """The element of TensorFlow's list of devices that a value certainly is."""
+    """Return the element of TensorFlow's list of devices that a value certainly is, else None."""
     choices = list(options(value))
     if len(choices) == 1 and isinstance(choices[0], Element):
         sources = list(options(choices[0].of))

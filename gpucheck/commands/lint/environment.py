@@ -1,4 +1,4 @@
-"""What several rules ask about the surroundings: the environment variables that a script sets, the versions it asks for."""
+"""Helpers for rules: environment variables that a script sets, and its checks of versions."""
 
 import ast
 import re
@@ -10,9 +10,9 @@ from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.values import Call, Name, Operation, Pairs, Store, Test, Value
 
 VERSIONS = re.compile(r"(tensorflow|keras)\.(\w+\.)*(__version__|VERSION|GIT_VERSION|version|executing_eagerly)(\.\w+)*")
-# A project's own flag or number of a version: IS_TF_1, tf2, TF_V2, tensorflow1, tf_version.
+# A project's variable for the version: IS_TF_1, tf2, TF_V2, tensorflow1, tf_version.
 FLAG = re.compile(r"(^|_)(tf|tensorflow)_?(v?[12](?![0-9])|ver)", re.IGNORECASE)
-# Modules that run a function in a process of its own, where nothing of TensorFlow is started yet.
+# Modules that run a function in a new process, where TensorFlow is not initialized yet.
 WORKERS = {"joblib", "loky", "ray", "dask", "distributed", "pyspark", "multiprocess", "pathos", "billiard", "submitit", "mpi4py"}
 
 
@@ -25,7 +25,7 @@ class Setting(NamedTuple):
 
 
 def settings(script: Script) -> Iterator[Setting]:
-    """Every environment variable that the script sets, in order."""
+    """Yield every environment variable that the script sets, in order."""
     for event in script.events:
         if isinstance(event, Store):
             yield from _stored(event)
@@ -60,10 +60,10 @@ def _named(event: Store | Call, key: Value, value: Value) -> Iterator[Setting]:
         yield Setting(event, name, value)
 
 
-def asks_for_versions(script: Script) -> bool:
-    """Whether a condition anywhere depends on TensorFlow's or Keras' version, or on whether they have something.
+def checks_versions(script: Script) -> bool:
+    """Whether any condition depends on TensorFlow's or Keras' version, or on the presence of one of their attributes.
 
-    A script that does knows of more than one version, and what it does about them need not stand around the call in question.
+    Such a script supports more than one version, and its handling may be far from the call in question.
     """
     return any(isinstance(event, Test) and (_versioned(event.value) or _flags(event.node)) for event in script.events)
 
@@ -88,7 +88,7 @@ def _flags(condition: ast.AST) -> bool:
 
 
 def has_attribute(script: Script, name: str) -> bool:
-    """Whether the script asks anywhere if something has an attribute of this name."""
+    """Whether the script checks anywhere if an object has an attribute of this name."""
     return any(
         len(call.args) > 1 and constant(call.args[1]) == name for call in script.named("builtins.hasattr", "builtins.getattr")
     )

@@ -23,15 +23,15 @@ from gpucheck.commands.lint.values import (
 )
 
 DEEPEST_EXPRESSION = 250
-LONGEST_LIST = 2_000  # of what is written out; a longer one is data
-STARRED = ("tensorflow.", "keras.")  # modules whose names are taken to be theirs after ``from ... import *``
+LONGEST_LIST = 2_000  # items of a literal; longer ones are data
+STARRED = ("tensorflow.", "keras.")  # modules to which unknown names are attributed after ``from ... import *``
 
 
 class Evaluator(State):
-    """Follows expressions, and binds names to what they stand for."""
+    """Follows expressions, and binds names to values."""
 
     def value(self, node: ast.expr) -> Value:
-        """Follow an expression and return what it stands for."""
+        """Follow an expression and return its value."""
         if self.depth > DEEPEST_EXPRESSION:
             return UNKNOWN
         self.depth += 1
@@ -188,7 +188,7 @@ class Evaluator(State):
     _of_SetComp = _of_GeneratorExp = _of_DictComp = _of_ListComp
 
     def bind(self, target: ast.expr, value: Value) -> None:
-        """Assign a value to whatever stands left of the equals sign."""
+        """Assign a value to the target on the left of the equals sign."""
         if isinstance(target, ast.Name):
             if isinstance(value, Constant):
                 value.names.add(target.id)

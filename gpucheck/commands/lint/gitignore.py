@@ -1,14 +1,14 @@
-"""What one .gitignore says of a path, as gitignore(5) has it, in a time that is bounded whatever the patterns are.
+"""Match paths against one .gitignore file, as gitignore(5) defines it, in bounded time for any pattern.
 
-A pattern is cut at its stars. What is between them has a fixed length, so the first place where it fits is as good as any other:
-nothing is tried twice. One regular expression for a whole pattern would try every way to divide a name among the stars.
+A pattern is split at its stars. The pieces have a fixed length, so the first match of each is sufficient and nothing is tried
+twice. One regular expression for the whole pattern would backtrack over every way to divide a name among the stars.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-LONGEST = 1000  # characters of a pattern: beyond these it is none
+LONGEST = 1000  # characters of a pattern; longer ones are skipped
 POSIX = {
     "alpha": "a-zA-Z",
     "digit": "0-9",
@@ -34,9 +34,9 @@ Segment = Callable[[str], bool]  # whether a name matches
 
 
 class Pattern(NamedTuple):
-    """One line."""
+    """One line of the file."""
 
-    ignores: bool  # else it takes back what an earlier line ignores
+    ignores: bool  # False: it starts with "!" and re-includes
     folders_only: bool
     parts: tuple[tuple[Segment, ...], ...]  # the names between each ``**``; the last part is never empty
 
@@ -45,7 +45,7 @@ class Patterns:
     """The lines of one file."""
 
     def __init__(self, text: str) -> None:
-        """Take its content. Lines that git does not understand either are passed over."""
+        """Parse the file's content. Lines that git does not understand either are skipped."""
         lines = text.removeprefix("\ufeff").split("\n")
         self._patterns = [pattern for line in reversed(lines) if (pattern := _parse(line)) is not None]
 
@@ -53,8 +53,8 @@ class Patterns:
         """Whether the last line that matches a path ignores it; None: no line matches.
 
         Args:
-            path: its names, from the file's folder on.
-            folder: whether it is a folder. What a folder holds is not asked for.
+            path: its names, relative to the file's folder.
+            folder: whether it is a folder. The caller does not query the content of ignored folders.
         """
         for pattern in self._patterns:
             if (folder or not pattern.folders_only) and pattern.parts[-1][-1](path[-1]) and _matches(pattern.parts, path):
@@ -72,7 +72,7 @@ def _parse(line: str) -> Pattern | None:
         line = f"**/{line}"
     parts: list[list[Segment]] = [[]]
     names = line.removeprefix("/").split("/")
-    if len(names[-1]) > 1 and not names[-1].strip("*"):  # what is in a folder, and not the folder
+    if len(names[-1]) > 1 and not names[-1].strip("*"):  # the folder's content, but not the folder
         names.append("*")
     for name in names:
         if len(name) > 1 and not name.strip("*"):
@@ -85,14 +85,14 @@ def _parse(line: str) -> Pattern | None:
 
 
 def _stripped(line: str) -> str:
-    """Without spaces at the end, unless a backslash keeps one."""
+    """Return the line without trailing spaces, unless escaped by a backslash."""
     text = line.rstrip(" ")
     kept = (len(text) - len(text.rstrip("\\"))) % 2 and text != line
     return text + " " * kept
 
 
 def _segment(pattern: str) -> Segment | None:
-    """What matches one name of a path; None: nothing does."""
+    """Return a matcher for one name of a path; None if nothing can match."""
     if not _SPECIAL.search(pattern):
         return pattern.__eq__
     if pattern.startswith("*") and not _SPECIAL.search(pattern, 1):
@@ -101,7 +101,7 @@ def _segment(pattern: str) -> Segment | None:
     lengths = [0]
     while at < len(pattern):
         token = _TOKEN.match(pattern, at)
-        if token is None:  # a bracket that is not closed, a backslash at the end
+        if token is None:  # an unclosed bracket, or a trailing backslash
             return None
         at = token.end()
         if token["star"]:
@@ -112,13 +112,13 @@ def _segment(pattern: str) -> Segment | None:
         lengths[-1] += 1
     try:
         compiled = [re.compile(piece, re.DOTALL) for piece in pieces]
-    except re.error:  # brackets with nothing that could match
+    except re.error:  # brackets that match nothing
         return None
     return _joined(compiled, lengths[-1])
 
 
 def _one(token: re.Match[str]) -> str:
-    """The regular expression of what matches one character."""
+    """Return the regular expression for one character of a pattern."""
     if token["any"]:
         return "."
     if not token["set"]:
@@ -135,7 +135,7 @@ def _member(member: re.Match[str]) -> str:
 
 
 def _joined(pieces: list[re.Pattern[str]], last_length: int) -> Segment:
-    """Matches the first piece at the beginning, the last one at the end, and each other where it first fits."""
+    """Match the first piece at the start, the last one at the end, and each other at its first occurrence."""
     first, *others = pieces
     if not others:
         return lambda name: first.fullmatch(name) is not None
@@ -156,7 +156,7 @@ def _joined(pieces: list[re.Pattern[str]], last_length: int) -> Segment:
 
 
 def _matches(parts: Sequence[Sequence[Segment]], path: Sequence[str]) -> bool:
-    """As ``_joined``, with names for characters."""
+    """Do the same as ``_joined``, with names instead of characters."""
     if len(parts) == 1:
         return len(path) == len(parts[0]) and _fits(parts[0], path, 0)
     first, *middle, last = parts

@@ -1,4 +1,4 @@
-"""What several rules ask about the layers of a Keras model: which it certainly has, and where their weights are made."""
+"""Helpers for rules about the layers of a Keras model: which it certainly has, and where their weights are created."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from gpucheck.commands.lint.lookup import before, is_call, options
 from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.values import Attribute, Call, Constant, Items, Operation, Value
 
-# Layers that make trainable weights as soon as the shape of their input is known.
+# Layers that create trainable weights as soon as the shape of their input is known.
 WEIGHTED = re.compile(
     r"keras\.layers\.(\w+\.)?(Dense|EinsumDense|((Separable|Depthwise)?Conv|Convolution)[123]D(Transpose)?|LSTM|GRU|SimpleRNN|Embedding)"
 )
@@ -19,14 +19,14 @@ MOST_LAYERS = 500
 
 
 class Made(NamedTuple):
-    """Weights that are certainly made, and the call that makes them."""
+    """Weights that are certainly created, and the call that creates them."""
 
-    what: Call  # the layer, or the model that comes with its weights
+    what: Call  # the layer, or the model that is created with its weights
     by: Call
 
 
 def stack(script: Script, model: Call) -> list[tuple[Value, Call]] | None:
-    """The layers of a Sequential, each with the call that puts it there; None where it is not certain which it has."""
+    """Return the layers of a Sequential, each with the call that adds it; None if the layers are not certain."""
     layers = model.argument("layers", 0)
     if model.starred or not (layers is None or isinstance(layers, Items)):
         return None
@@ -41,7 +41,7 @@ def stack(script: Script, model: Call) -> list[tuple[Value, Call]] | None:
 
 
 def builds(script: Script, call: Call) -> bool:
-    """Whether a call of ``add`` or ``build`` certainly makes weights of a Sequential, or they are already made by then."""
+    """Whether a Sequential certainly has weights after a call of ``add`` or ``build``."""
     model = call.receiver
     if not is_call(model, "keras.Sequential"):
         return False
@@ -56,20 +56,20 @@ def builds(script: Script, call: Call) -> bool:
 
 
 def weights(script: Script, model: Call) -> list[Made]:
-    """Weights that a model certainly has, and where each is made. A layer without the shape of its input makes none yet."""
+    """Return the weights that a model certainly has, each with its call. A layer without an input shape has none yet."""
     return list(_Search(script).of(model))
 
 
 class _Search:
-    """One walk over a model, each of its parts once."""
+    """One traversal of a model that visits each of its parts once."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
         self.seen: set[int] = set()
-        self.first = {id(call.function): call for call in reversed(script.calls)}  # what is called again is built by then
+        self.first = {id(call.function): call for call in reversed(script.calls)}  # later calls find it built
 
     def of(self, model: Call) -> Iterator[Made]:
-        """The weights of a model or layer."""
+        """Yield the weights of a model or layer."""
         if id(model) in self.seen or len(self.seen) > MOST_LAYERS:
             return
         self.seen.add(id(model))
@@ -87,7 +87,7 @@ class _Search:
                     yield from self.of(layer)
 
     def behind(self, output: Value | None) -> Iterator[Made]:
-        """The weights of the layers that were called on the way to an output of a functional model."""
+        """Yield the weights of the layers between the inputs and an output of a functional model."""
         left = [output]
         while left and len(self.seen) <= MOST_LAYERS:
             output = left.pop()

@@ -1,4 +1,4 @@
-"""Questions about values and places: what a value may be, what it is made of, which place comes first."""
+"""Queries about values and places: possible values, the parts of a value, the order of places."""
 
 import ast
 import functools
@@ -26,11 +26,11 @@ from gpucheck.commands.lint.values import (
 )
 
 DEEPEST = 8  # functions that call functions
-MOST_OPTIONS = 8  # a value that may be more things than this is unknown
+MOST_OPTIONS = 8  # a value with more options than this is unknown
 
 
 def options(value: Value | None) -> Iterator[Value]:
-    """Every value that it may stand for."""
+    """Yield every possible value."""
     if isinstance(value, Choice):
         for option in value.options:
             yield from options(option)
@@ -39,7 +39,7 @@ def options(value: Value | None) -> Iterator[Value]:
 
 
 def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda value: ()) -> Iterator[Value]:
-    """A value and everything it was computed from by operators, attributes and elements, each once; ``more`` adds to that."""
+    """Yield a value and all values it was computed from by operators, attributes and elements, once; ``more`` adds others."""
     visited: set[int] = set()
     left = list(options(value))
     while left:
@@ -61,32 +61,32 @@ def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda
 
 
 def is_call(value: object, *names: str) -> TypeGuard[Call]:
-    """Whether it certainly is what a call of one of these canonical names returned."""
+    """Whether it is certainly the return value of a call of one of these canonical names."""
     return isinstance(value, Call) and value.name in names
 
 
 def constant(value: Value | None) -> Any:
-    """The literal that it certainly is, else None."""
+    """Return the literal that it certainly is, else None."""
     return value.value if isinstance(value, Constant) else None
 
 
 def in_uncalled_function(place: Place) -> bool:
-    """Whether it is in a function that nobody in the file calls: who does, when and where is not known."""
+    """Whether it is in a function that the file never calls, whose callers and order are unknown."""
     return bool(place.path) and place.path[0][1] == -1
 
 
 def earlier(first: Place, second: Place) -> bool:
-    """Whether the first, if it happens at all, has happened when the second does."""
+    """Whether the first, if it runs at all, runs before the second."""
     return first.order < second.order and not any(begin <= first.order <= end for begin, end in second.undone)
 
 
 def before(first: Place, second: Place) -> bool:
-    """Whether the first has certainly happened when the second does."""
+    """Whether the first has certainly run when the second runs."""
     return earlier(first, second) and first.path == second.path[: len(first.path)]
 
 
 def merge(first: Value | None, second: Value | None) -> Value:
-    """One of the two; a name that is bound on one way only is what it is there."""
+    """Return a value that may be either; a name bound on one branch only keeps that value."""
     if first is second or second is None:
         return first or UNKNOWN
     if first is None:
@@ -98,7 +98,7 @@ def merge(first: Value | None, second: Value | None) -> Value:
 
 
 def element(value: Value, index: int | None) -> Value:
-    """An element at a position, or any."""
+    """Return an element at a position, or any element."""
     if isinstance(value, Items):
         if index is None:
             return Each(value.items) if value.items else UNKNOWN
@@ -109,7 +109,7 @@ def element(value: Value, index: int | None) -> Value:
 
 
 def each(value: Value) -> Value:
-    """What a loop's variable is bound to."""
+    """Return the value that a loop variable is bound to."""
     if is_call(value, "builtins.enumerate") and value.args:
         return Items((Element(value, None), each(value.args[0])))
     if is_call(value, "builtins.zip") and not value.starred:
@@ -118,7 +118,7 @@ def each(value: Value) -> Value:
 
 
 def attribute(of: Value, name: str) -> Value:
-    """An attribute of a value."""
+    """Return an attribute of a value."""
     if isinstance(of, Call):
         if name in of.attributes:
             return of.attributes[name]
@@ -133,15 +133,15 @@ def attribute(of: Value, name: str) -> Value:
     if isinstance(of, Choice) and len(of.options) <= 3:
         ways = [attribute(option, name) for option in of.options]
         if not isinstance(of, Each) and all(isinstance(way, Attribute) for way in ways):
-            return Attribute(of, name)  # the same method, of whichever it is
+            return Attribute(of, name)  # the same method of any of them
         return functools.reduce(merge, ways)
     return Attribute(of, name)
 
 
 def used_by(target: Value | None, outer: tuple[int, ...] = ()) -> Iterator[Value]:
-    """The values that a function of this file uses by name, those it names being functions of this file included.
+    """Yield the values that a function of this file uses by name, and those used by the functions of this file it names.
 
-    ``tf.io.read_file`` is one ``Name``. Nothing, where it is no function of this file.
+    ``tf.io.read_file`` is one ``Name``. Yields nothing if the target is not a function of this file.
     """
     if not isinstance(target, Function) or id(target.node) in outer or len(outer) > DEEPEST:
         return
@@ -158,7 +158,7 @@ def used_by(target: Value | None, outer: tuple[int, ...] = ()) -> Iterator[Value
 
 
 def _dotted(node: ast.Attribute, closure: Scope) -> str:
-    """The canonical name of ``tf.math.add`` as written, or ""."""
+    """Return the canonical name of a dotted expression such as ``tf.math.add``, or ""."""
     names: list[str] = []
     inner: ast.expr = node
     while isinstance(inner, ast.Attribute):

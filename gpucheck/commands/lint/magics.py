@@ -1,15 +1,15 @@
-"""What only IPython understands in the cells of a notebook: magics, shell commands, help. They become blank or plain Python."""
+"""Replace IPython syntax in notebook cells (magics, shell commands, help) by blank lines or plain Python."""
 
 import ast
 import re
 
 CELL = re.compile(r"%%(?:time|timeit|capture|prun|memit|mprun|snakeviz|scalene|pyinstrument|heat|debug)\b")
-# At the beginning of a statement none of this is Python.
+# At the start of a statement none of these is Python.
 HELP = re.compile(r"\s*%{0,2}(?!\d)[\w*]+(?:\.(?!\d)[\w*]+|\[-?\d+\])*\?{1,2}\s*")  # with wildcards: tf.*Dev*?
 BEGINS = re.compile(r"\s*[%!?,;/]")
 ENVIRONMENT = re.compile(r"%(?:set_)?env\s+(\w+)(?:\s*=\s*|\s+)(.+)")
 ASSIGNED = re.compile(r"=\s*(?=!|%[A-Za-z_])")
-# Line magics that run the Python behind them, and their options that take a value.
+# Line magics that run the Python code after them, and their options that take a value.
 RUNS = {
     "time": "",
     "timeit": "nrp",
@@ -26,9 +26,9 @@ QUOTE = re.compile(r"(?:'''|\"\"\"|'|\")")
 
 
 def without_magics(source: str) -> str:
-    """A cell in which what only IPython understands is blank; every line keeps its number.
+    """Return a cell with IPython syntax blanked out; every line keeps its number.
 
-    The statement behind ``%time`` and its kind stays, where it stood.
+    The statement after ``%time`` and similar magics stays in its line.
     """
     lines = source.split("\n")
     first = next((line.strip() for line in lines if line.strip()), "")
@@ -55,15 +55,15 @@ def without_magics(source: str) -> str:
 
 
 class _Reader:
-    """Reads lines one after the other, and knows where a statement begins: outside of brackets, strings and continued lines."""
+    """Reads lines in order and tracks where a statement begins: outside brackets, strings and continued lines."""
 
     def __init__(self) -> None:
-        self.quote = ""  # that ends the string which is open
+        self.quote = ""  # that closes the open string
         self.open = 0  # brackets
         self.begins = True
 
     def read(self, line: str) -> int | None:
-        """Read one line; where in it a magic stands that is assigned to something, else None."""
+        """Read one line; return the column of a magic that is assigned to a name, else None."""
         at, going_on = 0, False
         while at < len(line):
             if line[at] == "\\":
@@ -84,13 +84,13 @@ class _Reader:
                 self.open = max(0, self.open + (line[at] in "([{") - (line[at] in ")]}"))
                 at += 1
         if len(self.quote) == 1 and not going_on:
-            self.quote = ""  # a syntax error, told by who parses it
+            self.quote = ""  # a syntax error, which parsing reports
         self.begins = not (self.quote or self.open or going_on)
         return None
 
 
 def _joined(lines: list[str]) -> tuple[str, int]:
-    """The first line with those that a backslash joins to it, and how many these are."""
+    """Return the first line with the lines that backslashes join to it, and their number."""
     count = 1
     while count < len(lines) and lines[count - 1].endswith("\\"):
         count += 1
@@ -98,23 +98,23 @@ def _joined(lines: list[str]) -> tuple[str, int]:
 
 
 def _replaced(line: str) -> str:
-    """Python for a line that is a magic."""
+    """Return Python code for a line that is a magic."""
     indent = line[: len(line) - len(line.lstrip())]
     left = f"{indent}pass" if indent else ""
     return _environment(line, indent) or _statement(line, indent) or left
 
 
 def _environment(line: str, indent: str) -> str:
-    """What ``%env NAME=VALUE`` does, as Python; "" for other magics. A value with variables in it is not known."""
+    """Return ``%env NAME=VALUE`` as Python; "" for other magics. A value that contains variables is unknown."""
     match = ENVIRONMENT.fullmatch(line.strip())
     if match is None:
         return ""
     value = f"str({match[2]!r})" if re.search(r"[${]", match[2]) else repr(match[2])
-    return f'{indent}__import__("os").environ["{match[1]}"] = {value}'  # begins in the magic's own column
+    return f'{indent}__import__("os").environ["{match[1]}"] = {value}'  # starts in the magic's column
 
 
 def _statement(line: str, indent: str) -> str:
-    """The statement that a magic runs, in its columns if it is not a compound one; "" for other magics."""
+    """Return the statement that a magic runs, in its columns unless it is compound; "" for other magics."""
     code = _code(line.strip())
     if not _parses(code) or not code:
         return ""
@@ -123,7 +123,7 @@ def _statement(line: str, indent: str) -> str:
 
 
 def _assigned(magic: str) -> str:
-    """The value of a magic that is assigned: ``t = %time f()`` gets what f returns."""
+    """Return the value of an assigned magic: ``t = %time f()`` is bound to the result of f."""
     code = _code(magic.strip())
     if not code or not _parses(code):
         return "None"
@@ -133,7 +133,7 @@ def _assigned(magic: str) -> str:
 
 
 def _code(magic: str) -> str:
-    """The Python that a line magic runs, without the magic's options; "" for other magics."""
+    """Return the Python code that a line magic runs, without the magic's options; "" for other magics."""
     match = RUN.match(magic)
     if match is None or match[1] not in RUNS:
         return ""

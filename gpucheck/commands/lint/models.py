@@ -1,9 +1,9 @@
-"""What several rules ask about Keras models, strategies and the scopes they stand in."""
+"""Helpers for rules about Keras models, strategies and their scopes."""
 
 import re
 from collections.abc import Iterable, Iterator
 
-from gpucheck.commands.lint.environment import asks_for_versions, settings
+from gpucheck.commands.lint.environment import checks_versions, settings
 from gpucheck.commands.lint.lookup import in_uncalled_function, is_call, options
 from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.values import Attribute, Call, Choice, Class, Name, Place, Value
@@ -19,12 +19,12 @@ BUILDS = re.compile(
     r"keras\.(Sequential|Model|Functional|models\.clone_model|applications\.\w+|applications\.\w+\.[A-Z]\w+|models\.(model_from_json|load_model))"
 )
 NOT_BUILDERS = re.compile(r"keras\.applications\.(\w+\.)?(preprocess_input|decode_predictions|[a-z_0-9]+)")
-# What may stand in a with statement without being a strategy's scope.
+# Context managers that are not a strategy's scope.
 PLAIN = re.compile(
     r"(tensorflow|keras|builtins|contextlib\.(suppress|nullcontext|redirect_std\w+)|warnings|tempfile|time|zipfile|tarfile|gzip|threading"
     r"|numpy|h5py|tqdm)\b"
 )
-# A version of TensorFlow that brings Keras 2, or Keras 2 itself, in words: tensorflow==2.15, TensorFlow 2.4, tf-keras.
+# Text that names Keras 2 or a TensorFlow version that includes it: tensorflow==2.15, TensorFlow 2.4, tf-keras.
 OLDER = re.compile(
     r"(?:tensorflow|\btf)[\w\[\] \t-]{0,20}?[ \t:`\"'=~<>(v]{0,6}(?:1\.[\dx]|2\.(?:1[0-5]|\d)(?!\d))"
     r"|tensorflow\S*[ \t]*<[ \t]*=?[ \t]*2\.1[0-6]|\bkeras[ \t-]*[=~<]*[ \t]*2\b|tf[_-]keras|TF_USE_LEGACY_KERAS",
@@ -42,19 +42,19 @@ def is_model(value: Value) -> bool:
 
 
 def built(value: Value | None) -> list[Call] | None:
-    """The calls that built what is certainly a model; None where it may be something else."""
+    """Return the calls that built a value that is certainly a model; None if it may be something else."""
     choices = list(options(value))
     models = [option for option in choices if isinstance(option, Call) and is_model(option)]
     return models if models and len(models) == len(choices) else None
 
 
 def strategies(script: Script) -> Iterator[Call]:
-    """The calls that make a strategy with several replicas."""
+    """Yield the calls that create a strategy with several replicas."""
     return (call for call in script.calls if call.name in MIRRORED)
 
 
 def several_replicas(strategies: list[Value]) -> bool:
-    """Whether one of these strategies certainly has several replicas, the others being for machines without the devices."""
+    """Whether one of these strategies certainly has several replicas, and the others are fallbacks without those devices."""
     return any(is_call(option, *MIRRORED) for option in strategies) and all(map(is_strategy, strategies))
 
 
@@ -64,7 +64,7 @@ def is_strategy(value: Value) -> bool:
 
 
 def scope_of(context: Value) -> list[Value] | None:
-    """The strategies whose scope a with statement enters: [] for none; None where that is unknown."""
+    """Return the strategies whose scope a with statement enters: [] for none; None if unknown."""
     strategies: list[Value] = []
     for option in options(context):
         if isinstance(option, Call) and option.method == "scope":
@@ -75,7 +75,7 @@ def scope_of(context: Value) -> list[Value] | None:
 
 
 def strategies_around(places: Iterable[Place]) -> list[Value]:
-    """The strategies in whose scopes these places stand, as far as they are known."""
+    """Return the known strategies whose scopes contain these places."""
     return [strategy for place in places for context in place.contexts for strategy in scope_of(context) or []]
 
 
@@ -87,9 +87,9 @@ def _is_plain(context: Call) -> bool:
 
 
 def inside(place: Place, strategy: Call | None = None) -> bool | None:
-    """Whether a place stands in a strategy's scope (in any's, without one given); None where that is unknown.
+    """Whether a place is inside a strategy's scope (any strategy's by default); None if unknown.
 
-    A function that nobody in the file calls may be called in a scope elsewhere, unless the strategy is made in it too.
+    A function that the file never calls may be called in a scope elsewhere, unless the function creates the strategy.
     """
     sure = True
     for context in place.contexts:
@@ -106,7 +106,7 @@ def inside(place: Place, strategy: Call | None = None) -> bool | None:
 
 
 def hidden_scope(script: Script) -> bool:
-    """Whether a scope is entered in a way that is not followed: an exit stack, ``__enter__``, a strategy set for good."""
+    """Whether a scope is entered in a way the trace does not follow: an exit stack, ``__enter__``, a global strategy."""
     return (
         any(call.method == "scope" and not call.entered for call in script.calls)
         or any(call.method == "__enter__" for call in script.calls)
@@ -119,7 +119,7 @@ def hidden_scope(script: Script) -> bool:
 
 
 def trainings(script: Script) -> Iterator[tuple[Call, list[Call]]]:
-    """Every ``fit`` of a model that is certainly one, with the calls that may have built it."""
+    """Yield every ``fit`` of a value that is certainly a model, with the calls that may have built it."""
     for call in script.methods("fit"):
         models = built(call.receiver)
         if models:
@@ -127,16 +127,16 @@ def trainings(script: Script) -> Iterator[tuple[Call, list[Call]]]:
 
 
 def legacy_keras(script: Script) -> bool:
-    """Whether the file itself chooses Keras 2."""
+    """Whether the file selects Keras 2."""
     return "tf_keras" in script.modules() or any(setting.name == "TF_USE_LEGACY_KERAS" for setting in settings(script))
 
 
 def standalone_keras(script: Script) -> bool:
-    """Whether it imports ``keras`` itself and not the one that TensorFlow brings."""
+    """Whether it imports ``keras`` directly, not TensorFlow's copy."""
     return "keras" in script.modules() and not legacy_keras(script)
 
 
-def meets_keras_3(script: Script) -> bool:
-    """Whether ``tf.keras`` is Keras 3 there: nothing in the file speaks of a TensorFlow before 2.16, or asks for a version."""
+def uses_keras_3(script: Script) -> bool:
+    """Whether ``tf.keras`` is Keras 3: the file neither mentions a TensorFlow before 2.16 nor checks a version."""
     older = OLDER.search(script.written) or any(event.module.startswith("tensorflow.python") for event in script.imports)
-    return not (legacy_keras(script) or asks_for_versions(script) or older)
+    return not (legacy_keras(script) or checks_versions(script) or older)

@@ -1,4 +1,4 @@
-"""One name for each thing, however a file imports it: ``tf.keras.models.Sequential`` is ``keras.Sequential``."""
+"""Canonical names, independent of how a file imports them: ``tf.keras.models.Sequential`` is ``keras.Sequential``."""
 
 import functools
 import re
@@ -19,7 +19,7 @@ _SAME = (
 
 @functools.lru_cache(4096)
 def canonical(path: str) -> str:
-    """The canonical form of a dotted name. ``tensorflow.compat.v1`` stays what it is: it behaves differently."""
+    """Return the canonical form of a dotted name. ``tensorflow.compat.v1`` is kept: it behaves differently."""
     if not path.startswith(("tensorflow", "keras", "tf_keras")):
         return path
     path = _KERAS.sub("keras", path)

@@ -1,4 +1,4 @@
-"""The rules of ``gpucheck lint``, found by walking their folder, and the executed example of their pages.
+"""The rules of ``gpucheck lint``, discovered in their folder, and the tested examples of their pages.
 
 The page of a lint rule has the sections of every page (``gpucheck/core/engine/manual.py``); its example is code:
 
@@ -10,7 +10,7 @@ The page of a lint rule has the sections of every page (``gpucheck/core/engine/m
             os.environ["KERAS_BACKEND"] = "jax"
             import keras
 
-The test suite lints both: the first raises exactly this code, the second nothing.
+The test suite lints both: the first is reported with exactly this code, the second not at all.
 """
 
 import importlib
@@ -40,7 +40,7 @@ class Example(NamedTuple):
 
 
 def load_rules() -> tuple[Rule, ...]:
-    """Every lint rule, sorted by code. ``check`` takes a ``Script`` and yields findings."""
+    """Return every lint rule, sorted by code. ``check`` takes a ``Script`` and yields findings."""
     return tuple(_rule(importlib.import_module(name)) for name in modules("gpucheck.commands.lint.rules"))
 
 
@@ -58,16 +58,16 @@ def _rule(module: Any) -> Rule:
 
 
 def words(rule: Rule) -> tuple[str, ...]:
-    """A program in which none of these words stands has nothing for the rule, so it need not be followed."""
+    """Return the words of which a program must contain one for the rule to apply; others are not followed."""
     page_words: tuple[str, ...] = importlib.import_module(rule.check.__module__).WORDS
     return page_words
 
 
 def example(page: Page) -> Example:
-    """The two programs of a page's example.
+    """Return the two programs of a page's example.
 
     Raises:
-        ValueError: it is not a bad and a good program.
+        ValueError: the example is not a bad and a good program.
     """
     match = re.fullmatch(r"bad:\n(.+?)\ngood:\n(.+)", page.sections["Example"], flags=re.DOTALL)
     if match is None:

@@ -1,4 +1,4 @@
-"""The result of a lint run as text for a terminal, as JSON, JUnit XML and annotations of GitHub Actions. SARIF: sarif.py."""
+"""Render the result of a lint run as terminal text, JSON, JUnit XML and GitHub Actions annotations. SARIF: sarif.py."""
 
 import json
 import os
@@ -11,21 +11,19 @@ from gpucheck.core.reports.shared.terminal_text import TerminalText, cells
 from gpucheck.core.reports.shared.words import plural
 
 SCHEMA_VERSION = "1.0"
-WIDTH = 100  # columns of a frame where there is no terminal
-UNWRAPPED = (
-    1_000_000  # cells: where a program reads it, a position stands on one line with what is said of it, as compilers write it
-)
+WIDTH = 100  # columns of a frame without a terminal
+UNWRAPPED = 1_000_000  # cells: for programs, position and message are on one line, as compilers write them
 
 
 def render(result: Result, style: str, *, color: bool = False, ascii: bool = False, width: int | None = None) -> str:
-    """The result in a style of ``gpucheck lint --format``; the rest is for a terminal (width None: there is none)."""
+    """Return the result in a style of ``gpucheck lint --format``; the options are for a terminal (width None: no terminal)."""
     if style == "terminal":
         return render_terminal(result, color=color, ascii=ascii, width=width)
     return {"json": render_json, "github": render_github, "sarif": sarif.render, "junit": render_junit}[style](result)
 
 
 def render_terminal(result: Result, *, color: bool, ascii: bool, width: int | None) -> str:
-    """One line for each finding, what to do below it; the last line counts."""
+    """Return one line for each finding with its fix below, then a line with the counts."""
     out = TerminalText(width=width or UNWRAPPED, color=color, ascii=ascii)
     for problem in result.problems:
         style = "fail" if problem.severity == "error" else "warn"
@@ -39,7 +37,7 @@ def render_terminal(result: Result, *, color: bool, ascii: bool, width: int | No
 
 
 def _frame(out: TerminalText, problem: Problem, style: str, columns: int) -> None:
-    """The line itself, and carets below what is meant; of a long line what stands around it, so that the carets stay below it."""
+    """Print the source line with carets below the finding; a long line is cut to the part around it."""
     source = problem.source.replace("\t", " ")
     margin = len(str(problem.line)) + 4
     frame = columns - margin - len(" | ")
@@ -47,7 +45,7 @@ def _frame(out: TerminalText, problem: Problem, style: str, columns: int) -> Non
     begin = problem.column - 1
     skipped = max(begin - frame // 2, 0)
     shown = source[skipped : skipped + frame]
-    while cells(shown) > frame:  # letters of two columns
+    while cells(shown) > frame:  # wide characters take two columns
         shown = shown[:-1]
     width = max(cells(source[begin : min(last, skipped + len(shown))]), 1)
     out.verbatim((f"{problem.line:>{margin}} | ", "quiet"), shown)
@@ -69,7 +67,7 @@ def _count(result: Result) -> str:
 
 
 def render_json(result: Result) -> str:
-    """One JSON object; its fields are never renamed or removed within a major version."""
+    """Return one JSON object; its fields are never renamed or removed within a major version."""
     return (
         json.dumps(
             {
@@ -82,14 +80,14 @@ def render_json(result: Result) -> str:
             indent=2,
             ensure_ascii=False,
         )
-        .encode("utf-8", "backslashreplace")  # a file name need not be valid text
+        .encode("utf-8", "backslashreplace")  # file names may contain lone surrogates
         .decode()
         + "\n"
     )
 
 
 def render_github(result: Result) -> str:
-    """Workflow commands that annotate the changed lines of a pull request."""
+    """Return workflow commands that annotate the changed lines of a pull request."""
     lines = [
         _annotation(problem.severity, problem, problem.code, f"{problem.message} {problem.fix}") for problem in result.problems
     ]
@@ -98,7 +96,7 @@ def render_github(result: Result) -> str:
 
 
 def _annotation(severity: str, place: Problem | Failure, title: str, message: str) -> str:
-    properties = {"file": os.path.normpath(place.file).replace(os.sep, "/")}  # as the repository names it: without "./"
+    properties = {"file": os.path.normpath(place.file).replace(os.sep, "/")}  # as in the repository: without "./"
     if place.cell is not None:  # lines of a cell are not lines of the file
         title = f"{title} (cell {place.cell}, line {place.line})"
     elif place.line is not None:
@@ -109,7 +107,7 @@ def _annotation(severity: str, place: Problem | Failure, title: str, message: st
 
 
 def render_junit(result: Result) -> str:
-    """Each finding is a failure, an error is what can't be read; one test case that passes if nothing is wrong."""
+    """Return JUnit XML: findings are failures, unreadable files are errors; one passed test case without either."""
     cases = [*map(_finding, result.problems), *map(_unreadable, result.failures)]
     name = "gpucheck.lint"
     return junit.document(name, [junit.Suite(name, cases or [junit.Case(name, f"{result.files} files", seconds=None)])])

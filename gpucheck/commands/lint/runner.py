@@ -1,4 +1,4 @@
-"""Lints files: reads them, follows them, asks every rule. Nothing of what is linted is ever executed or imported."""
+"""Lints files: reads and traces them, and runs every rule. Linted files are never executed or imported."""
 
 import contextlib
 import math
@@ -13,9 +13,9 @@ from gpucheck.core.engine.plugin import Rule
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
-FRAMEWORKS = ("tensorflow", "keras")  # a program with neither word uses neither
-MOST_CHARACTERS = 2_000_000  # of a program: beyond these it is data, and its tree takes gigabytes
-LATE = "the time limit was reached (--timeout); what follows was not read"
+FRAMEWORKS = ("tensorflow", "keras")  # programs without these words use neither
+MOST_CHARACTERS = 2_000_000  # of a program: more is data, and its tree takes gigabytes
+LATE = "the time limit was reached (--timeout); the rest was not read"
 DEEP = 3000  # frames: the trace needs several for each level of nesting
 
 
@@ -23,7 +23,7 @@ class Problem(NamedTuple):
     """One finding in a file; all positions from 1, columns in characters."""
 
     file: str
-    cell: int | None  # of a notebook, counting every cell
+    cell: int | None  # of a notebook, counting all cells
     line: int
     column: int
     end_line: int
@@ -31,8 +31,8 @@ class Problem(NamedTuple):
     severity: str
     message: str
     fix: str
-    end_column: int  # behind the last character
-    source: str  # the line it begins in, as the file has it
+    end_column: int  # after the last character
+    source: str  # its first line, as in the file
 
     @property
     def where(self) -> str:
@@ -41,7 +41,7 @@ class Problem(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A file that could not be linted, or only without this cell."""
+    """A file that could not be linted, or a cell that was skipped."""
 
     file: str
     cell: int | None
@@ -56,7 +56,7 @@ class Failure(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What came of a run."""
+    """The result of a run."""
 
     files: int
     problems: tuple[Problem, ...]
@@ -64,7 +64,7 @@ class Result(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        """0: nothing found, 1: findings, 2: something could not be read."""
+        """Return 0: no findings, 1: findings, 2: a file or cell could not be read."""
         return 2 if self.failures else 1 if self.problems else 0
 
 
@@ -79,10 +79,10 @@ def lint(
 
     Args:
         paths: the files and folders.
-        rules: to be asked.
-        remaining: how many seconds are left; what can't be linted in them is a failure.
-        say: called with a line about each file that is ignored.
-        progress: its snapshot becomes the result so far, in which the file that is being linted is a failure.
+        rules: the rules to check.
+        remaining: returns the seconds left; files that are not linted in time are failures.
+        say: called with a line about each .gitignore that is not used.
+        progress: its snapshot is the result so far, in which the file that is being linted is a failure.
     """
     count, problems, failures = 0, list[Problem](), list[Failure]()
     file: str | None = "the search for files"
@@ -127,10 +127,10 @@ def _late(file: str, remaining: Callable[[], float]) -> Failure:
 
 
 def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> list[Problem]:
-    """Lint a program, its findings in the order of its lines.
+    """Lint a program and return its findings in the order of its lines.
 
     Raises:
-        Unreadable: it can't be parsed or followed.
+        Unreadable: it can't be parsed or traced.
     """
     uses = any(word in program.text for word in FRAMEWORKS)
     if len(program.text) > MOST_CHARACTERS:
@@ -148,14 +148,14 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
                 {(finding, rule) for rule in rules for finding in _check(rule, script)}, key=lambda pair: (pair[0], pair[1].code)
             )
         except RecursionError:
-            raise source.Unreadable("nested too deeply to be followed") from None
+            raise source.Unreadable("nested too deeply to be traced") from None
     if not script.complete:
-        raise source.Unreadable("too large to be followed to its end")
+        raise source.Unreadable("too large to be traced completely")
     return list(_shown(findings, program, file))
 
 
 def _lacks(program: source.Program, rule: Rule) -> bool:
-    """Whether a cell that was not read has to do with a rule: what it does would be missing."""
+    """Whether an unread cell concerns a rule: the trace would lack its events."""
     return any(word in cell.source for cell in program.unread for word in words(rule))
 
 
@@ -191,7 +191,7 @@ def _shown(findings: Iterable[tuple[Finding, Rule]], program: source.Program, fi
 
 
 def _characters(line: str, column: int) -> int:
-    """A column in characters, of one in bytes of UTF-8."""
+    """Convert a column from bytes of UTF-8 to characters."""
     return column if line.isascii() else len(line.encode("utf-8", "replace")[: column - 1].decode("utf-8", "ignore")) + 1
 
 

@@ -1,4 +1,4 @@
-"""A lint run as SARIF 2.1.0, which GitHub's code scanning, Azure DevOps and editors read (docs.oasis-open.org/sarif)."""
+"""Render a lint run as SARIF 2.1.0 for GitHub's code scanning, Azure DevOps and editors (docs.oasis-open.org/sarif)."""
 
 import json
 import os
@@ -14,7 +14,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 
 
 def render(result: Result) -> str:
-    """One JSON object with one run. A notebook's lines are those of a cell: its findings name the file, and the cell in words."""
+    """Return one JSON object with one run. Lines of a notebook belong to a cell, so the message names the cell."""
     run = {
         "tool": {"driver": {"name": "gpucheck lint", "semanticVersion": __version__, "rules": _rules()}},
         "columnKind": "unicodeCodePoints",
@@ -30,7 +30,7 @@ def render(result: Result) -> str:
 
 
 def _rules() -> list[dict[str, Any]]:
-    """Every rule, whether it found something or not: its title, and its page."""
+    """Return every rule, with or without findings: its title and page."""
     return [
         {
             "id": rule.code,

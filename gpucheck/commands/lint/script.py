@@ -1,4 +1,4 @@
-"""A parsed program and what the trace saw it do: everything that a rule is handed."""
+"""A parsed program and the events that the trace recorded: the input of every rule."""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
@@ -10,18 +10,18 @@ from gpucheck.commands.lint.values import Call, Class, Event, Import, Name, Read
 
 
 class Finding(NamedTuple):
-    """One place that a rule found: in the lines of the whole program, first line and column 1; columns count bytes of UTF-8."""
+    """One finding of a rule. Lines are of the whole program; lines and columns start at 1; columns count bytes of UTF-8."""
 
     line: int
     column: int
     end_line: int
-    end_column: int  # behind the last one
+    end_column: int  # after the last byte
     message: str  # a sentence
-    fix: str  # what to do
+    fix: str  # the action
 
 
 class Script:
-    """One program: the events in the order in which they would happen."""
+    """One program, with its events in execution order."""
 
     def __init__(
         self,
@@ -29,12 +29,12 @@ class Script:
         locate: Callable[[int], tuple[int | None, int]] = lambda line: (None, line),
         written: str = "",
     ) -> None:
-        """Follow the program; ``locate`` finds the cell of a notebook that a line stands in.
+        """Trace the program; ``locate`` finds the notebook cell of a line.
 
-        ``written`` is all that stands in the file, for what comments and shell commands say.
+        ``written`` is the whole text of the file, with comments and shell commands.
 
         Raises:
-            RecursionError: it is nested too deeply.
+            RecursionError: the program is nested too deeply.
         """
         self._locate = locate
         self._tree = tree
@@ -46,7 +46,7 @@ class Script:
         self._tests = traced.tests
         self._named: dict[str, list[Call]] = {}
         self._methods: dict[str, list[Call]] = {}
-        self.names = frozenset(_names(self.events))  # of everything imported that is read or called
+        self.names = frozenset(_names(self.events))  # of all imported names that are read or called
         self.calls = [event for event in self.events if isinstance(event, Call)]
         self.stores = [event for event in self.events if isinstance(event, Store)]
         self.reads = [event for event in self.events if isinstance(event, Read)]
@@ -56,28 +56,28 @@ class Script:
             self._methods.setdefault(call.method, []).append(call)
 
     def where(self, node: ast.AST) -> str:
-        """Where a node stands, in the words of a message."""
+        """Return a node's position, for messages."""
         cell, line = self._locate(getattr(node, "lineno", 1))
         return f"line {line}" if cell is None else f"cell {cell}, line {line}"
 
     def named(self, *names: str) -> list[Call]:
-        """Calls of these canonical names."""
+        """Return calls of these canonical names."""
         return _in_order(self._named, names)
 
     def methods(self, *names: str) -> list[Call]:
-        """Calls of methods of these names on a value that is not a module."""
+        """Return calls of methods of these names on a value that is not a module."""
         return _in_order(self._methods, names)
 
     def conditions(self, steps: Iterable[tuple[int, int]]) -> list[Value | None]:
-        """What has to be true for each step of a place's path; None where that is not known: no if, or not its first way."""
+        """Return the condition of each step of a place's path; None if unknown: not an if, or not its first branch."""
         return [self._tests[step].value if step in self._tests and step[1] == 0 else None for step in steps]
 
     def modules(self) -> set[str]:
-        """Top-level modules that are imported."""
+        """Return the top-level modules that are imported."""
         return {event.module.partition(".")[0] for event in self.imports}
 
     def written_out(self) -> Iterator[ast.AST]:
-        """Every node of the program, for what only has to stand there: a key, a literal."""
+        """Yield every node of the program, executed or not: keys and literals."""
         return ast.walk(self._tree)
 
     def mentions(self, *names: str) -> bool:
@@ -85,7 +85,7 @@ class Script:
         return not self.names.isdisjoint(names)
 
     def passed_on(self, value: Value) -> bool:
-        """Whether a value is an argument of a call that could not be followed, or is stored where it can't be."""
+        """Whether a value is an argument of a call that the trace could not follow, or is stored outside its view."""
         for event in self.events:
             if isinstance(event, Call) and event.result is None and event.name not in HARMLESS:
                 given = (*event.args, *event.keywords.values())
@@ -113,7 +113,7 @@ def _names(events: Iterable[Event]) -> Iterator[str]:
 
 
 def _escapes(holder: Value) -> bool:
-    """Whether somebody else may use what is stored there: all but an object whose class, with its bases, is in this file."""
+    """Whether other code may use a value stored there; False for objects whose class and bases are all in this file."""
     made = holder.function if isinstance(holder, Call) else None
     return not isinstance(made, Class) or made.descends(lambda base: not base.startswith(("keras.", "builtins.")))
 
@@ -130,12 +130,12 @@ HARMLESS = {
 
 
 def held(value: Value) -> set[int]:
-    """Identities of a value and of what it holds or was computed from."""
+    """Return the identities of a value and of all values it contains or was computed from."""
     return {id(part) for part in parts(value)}
 
 
 def at(node: ast.AST, message: str, fix: str) -> Finding:
-    """A finding where a node stands."""
+    """Return a finding at a node's position."""
     line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
     end_line, end_column = getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column
     return Finding(line, column + 1, end_line, end_column + 1, message, fix)

@@ -1,4 +1,4 @@
-"""Which files are linted: those that are named, and in folders the programs that are neither somebody else's nor ignored."""
+"""Find the files to lint: named files, and programs in folders except those ignored or from third parties."""
 
 import contextlib
 import os
@@ -10,15 +10,15 @@ from gpucheck.core.system.ownership import why_untrusted
 LARGEST_BYTES = 1 << 20  # of a .gitignore
 SUFFIXES = (".py", ".ipynb")
 SKIPPED = {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv"}
-Rules = tuple[tuple[int, Patterns], ...]  # what .gitignore files say, the nearest first, each with how deep its folder is
+Rules = tuple[tuple[int, Patterns], ...]  # of .gitignore files, nearest first, each with its folder's depth
 
 
 def files(paths: Iterable[str], say: Callable[[str], None] = lambda line: None) -> Iterator[str]:
-    """The files that are meant: those named, and in folders every .py and .ipynb not somebody else's, hidden or ignored.
+    """Yield the files to lint: named files, and every .py and .ipynb in folders that is not third-party, hidden or ignored.
 
     Args:
         paths: files and folders.
-        say: handed one line for each .gitignore that is not used, since another user may have written it.
+        say: called with one line for each .gitignore that is not used, because another user may have written it.
     """
     yielded: set[str] = set()
     for path in paths:
@@ -37,15 +37,15 @@ def _absolute(path: str) -> str:
 
 
 class _Walk:
-    """What a folder holds."""
+    """The programs in one folder."""
 
     def __init__(self, top: str, say: Callable[[str], None]) -> None:
         self._top, self._say = top, say
-        # Who names a folder of another user means it as that user does: programs of theirs can silence lint, too.
+        # The .gitignore of the owner of a named folder is trusted: the owner's programs can suppress findings, too.
         self._owner = os.stat(top).st_uid
 
     def files(self) -> Iterator[str]:
-        """The programs in it; without recursion, since a tree may be deeper than Python's stack."""
+        """Yield the programs in it; without recursion, because a tree may be deeper than Python's stack."""
         refused: list[str] = []
         folders = [(self._top, *self._above())]
         while folders:
@@ -68,17 +68,17 @@ class _Walk:
                 elif entry.name.endswith(SUFFIXES) and not _ignored(rules, inside, folder=False):
                     yield path
             folders += reversed(below)
-        yield from refused  # reading them says why
+        yield from refused  # reading them reports the reason
 
     def _above(self) -> tuple[tuple[str, ...], Rules]:
-        """The names from the repository's root to the folder, and the rules there; none where what is above ignores the folder.
+        """Return the names from the repository's root to the folder, and the rules there; no rules if they ignore the folder.
 
-        Who names an ignored folder wants it: what is above says nothing of what it holds then.
+        A user who names an ignored folder wants it linted, so the rules above it do not apply to its content.
         """
         top = root = _absolute(self._top)
         while not os.path.exists(os.path.join(root, ".git")):
             root, below = os.path.dirname(root), root
-            if root == below:  # no repository
+            if root == below:  # not in a repository
                 return (), ()
         names: tuple[str, ...] = ()
         rules: Rules = ()
@@ -91,12 +91,12 @@ class _Walk:
         return names, rules
 
     def _with_own(self, folder: str, names: Sequence[str], rules: Rules) -> Rules:
-        """The rules in a folder: its own .gitignore, and what is above unless it is a repository by itself."""
+        """Return the rules in a folder: its .gitignore, and the rules above unless the folder is a repository."""
         if os.path.exists(os.path.join(folder, ".git")):
             rules = ()
         path = os.path.join(folder, ".gitignore")
         with contextlib.suppress(OSError):
-            if not os.path.isfile(path):  # a pipe would be waited for
+            if not os.path.isfile(path):  # reading a pipe would block
                 return rules
             reason = why_untrusted(path, self._owner)
             if reason is not None:

@@ -1,4 +1,4 @@
-"""Reads what is linted: Python files in their declared encoding, notebooks cell by cell."""
+"""Reads the files to lint: Python files in their declared encoding, notebooks cell by cell."""
 
 import ast
 import codecs
@@ -16,10 +16,10 @@ import msgspec
 from gpucheck.commands.lint.magics import without_magics
 from gpucheck.core.system.read import whole
 
-LARGEST_BYTES = 8 * 1024 * 1024  # of a program; larger ones are data with a .py at the end
-LARGEST_NOTEBOOK_BYTES = 24 * 1024 * 1024  # outputs, such as pictures, included; it is held in memory
-LARGE_NOTEBOOK_BYTES = 2 * 1024 * 1024  # from which on the outputs are left out before it is parsed
-OLD = "this is Python 2, which no TensorFlow since 2.1 runs"
+LARGEST_BYTES = 8 * 1024 * 1024  # of a program; larger ones are data named .py
+LARGEST_NOTEBOOK_BYTES = 24 * 1024 * 1024  # with outputs such as images; held in memory
+LARGE_NOTEBOOK_BYTES = 2 * 1024 * 1024  # above this, outputs are removed before parsing
+OLD = "this is Python 2, which TensorFlow does not support since 2.1"
 PYTHON_2 = re.compile(
     r"Missing parentheses in call to '(print|exec)'|multiple exception types must be parenthesized|leading zeros in"
 )
@@ -27,7 +27,7 @@ PYTHON_2_LINE = re.compile(r"^\s*(raise \w+, |except [\w.]+, \w+:|print (?!=|\()
 
 
 class Unreadable(Exception):
-    """A file that can't be linted, and where the trouble is: line and column, from 1."""
+    """A file that can't be linted, and the position of the error: line and column, from 1."""
 
     def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
         super().__init__(message)
@@ -35,7 +35,7 @@ class Unreadable(Exception):
 
 
 class Unread(NamedTuple):
-    """A cell that can't be parsed, beside others that can."""
+    """A cell that can't be parsed, in a notebook with others that can."""
 
     cell: int
     line: int | None
@@ -45,24 +45,24 @@ class Unread(NamedTuple):
 
 
 class Program(NamedTuple):
-    """The Python of one file; of a notebook the code cells one after the other."""
+    """The Python code of one file; for a notebook its code cells in order."""
 
     text: str
     cells: tuple[tuple[int, int], ...]  # first line and number of each code cell; empty: not a notebook
-    unread: tuple[Unread, ...] = ()  # in whose place something stands that uses and binds the same names
-    written: str = ""  # all that stands there, comments and shell commands too
+    unread: tuple[Unread, ...] = ()  # replaced by a line that uses and binds the same names
+    written: str = ""  # the whole text, with comments and shell commands
 
     def locate(self, line: int) -> tuple[int | None, int]:
-        """The cell (None outside notebooks) and the line in it."""
+        """Return the cell (None outside notebooks) and the line in it."""
         inside = [(first, number) for first, number in self.cells if first <= line]  # in order
         return (inside[-1][1], line - inside[-1][0] + 1) if inside else (None, line)
 
 
 def read(path: str) -> Program:
-    """The program in a file, or in the standard input: "-".
+    """Read the program in a file, or from standard input: "-".
 
     Raises:
-        Unreadable: there is none, or none that could be read.
+        Unreadable: the file does not exist or could not be read.
     """
     notebook = path.endswith(".ipynb")
     try:
@@ -83,7 +83,7 @@ def _too_large(*, notebook: bool) -> Unreadable:
 
 
 def _is_notebook(data: bytes) -> bool:
-    """Whether what has no name is a notebook: its JSON would pass for a Python expression."""
+    """Whether standard input is a notebook: its JSON would parse as a Python expression."""
     if not data.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
         return False
     try:
@@ -98,14 +98,14 @@ def _plain(text: str) -> Program:
 
 
 def _decode(data: bytes) -> str:
-    """Text in the encoding that a byte order mark or the first two lines declare, else UTF-8."""
+    """Decode text in the encoding that a byte order mark or the first two lines declare, else UTF-8."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
     else:
         try:
             encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
         except SyntaxError as error:
-            raise Unreadable(f"its encoding is not known: {error.msg}", line=1) from None
+            raise Unreadable(f"unknown encoding: {error.msg}", line=1) from None
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -114,7 +114,7 @@ def _decode(data: bytes) -> str:
             f"not valid {encoding}: declare the encoding in the first line, or save it as UTF-8", line=line
         ) from None
     except LookupError:
-        raise Unreadable(f"its encoding {encoding} is not known", line=1) from None
+        raise Unreadable(f"unknown encoding: {encoding}", line=1) from None
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
         raise Unreadable("a binary file: it contains null bytes")
@@ -134,7 +134,7 @@ def _notebook(data: bytes) -> Program:
             book = reads(data.decode("utf-8-sig"), as_version=4)
         language = book.metadata.get("kernelspec", {}).get("language") or book.metadata.get("language_info", {}).get("name")
         cells = [(number, str(cell.source)) for number, cell in enumerate(book.cells, 1) if cell.cell_type == "code"]
-    except Exception as error:  # nbformat raises whatever its parser and its validator do
+    except Exception as error:  # nbformat also raises errors of its parser and its validator
         raise Unreadable(f"not a notebook: {str(error).partition(chr(10))[0][:200] or type(error).__name__}") from None
     if language and str(language).lower() not in ("python", "python3", "ipython"):
         return Program("", ())
@@ -146,7 +146,7 @@ def _notebook(data: bytes) -> Program:
         try:
             parse(code)
         except Unreadable as error:
-            if error.message == OLD:  # then so are the others
+            if error.message == OLD:  # then the other cells are, too
                 raise Unreadable(f"{OLD} (cell {number}, line {error.line})") from None
             unread.append(Unread(number, error.line, error.column, error.message, code))
             code = _placeholder(code)
@@ -157,7 +157,7 @@ def _notebook(data: bytes) -> Program:
 
 
 class _Cell(msgspec.Struct):
-    """What is read of a cell: all but its outputs."""
+    """A cell without its outputs."""
 
     cell_type: str
     source: msgspec.Raw
@@ -175,17 +175,17 @@ class _Notebook(msgspec.Struct):
 
 
 def _without_outputs(data: bytes) -> bytes:
-    """A large notebook without its outputs, which parsing would hold several times.
+    """Return a large notebook without its outputs, of which parsing would hold several copies.
 
     Raises:
-        Unreadable: it is large, and no notebook of today's format, or without outputs still large.
+        Unreadable: it is large and not a notebook of format 4, or still large without outputs.
     """
     if len(data) < LARGE_NOTEBOOK_BYTES:
         return data
     try:
         book = msgspec.json.decode(data.removeprefix(codecs.BOM_UTF8), type=_Notebook)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise Unreadable(f"not a notebook of format 4, as which a large one is read: {error}") from None
+        raise Unreadable(f"not a notebook of format 4 (required for large notebooks): {error}") from None
     beside: dict[str, Any] = {"outputs": [], "execution_count": None}
     cells = []
     for cell in book.cells:
@@ -199,9 +199,9 @@ def _without_outputs(data: bytes) -> bytes:
 
 
 def _placeholder(source: str) -> str:
-    """One line for a cell that can't be parsed: what it names is handed on, and what it may have bound is not known any more.
+    """Return one line for a cell that can't be parsed: it passes the cell's names on, and rebinds those the cell may bind.
 
-    Only a name that always has a dot or a bracket behind it is still what it was.
+    Only names that are always followed by a dot or a bracket keep their value.
     """
     named: dict[str, None] = {}
     bound: dict[str, None] = {}
@@ -217,11 +217,11 @@ def parse(text: str) -> ast.Module:
     """Parse a program.
 
     Raises:
-        Unreadable: it is not Python 3, or nested too deeply.
+        Unreadable: the text is not Python 3, or nested too deeply.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in somebody's strings
+            warnings.simplefilter("ignore")  # invalid escapes in strings
             return ast.parse(text)
     except SyntaxError as error:
         line = [*text.split("\n"), ""][(error.lineno or 1) - 1]
@@ -235,7 +235,7 @@ def parse(text: str) -> ast.Module:
 
 
 def ignored(text: str) -> dict[int, set[str]]:
-    """The codes that comments silence, by line; an empty set silences all: ``# gpucheck: ignore[code, code]``."""
+    """Return the codes that comments suppress, by line; an empty set suppresses all: ``# gpucheck: ignore[code, code]``."""
     lines: dict[int, set[str]] = {}
     if "gpucheck" not in text:
         return lines

@@ -1,4 +1,4 @@
-"""What the parts of the trace share: where it is in the program, and what it has recorded."""
+"""The state that the parts of the trace share: the position in the program, and the recorded events."""
 
 import ast
 from typing import Any
@@ -12,21 +12,21 @@ class Frame:
 
     def __init__(self, node: Any, closure: Scope) -> None:
         self.node = node
-        self.closure = closure  # another one is another function: a decorator's wrapper around something else
+        self.closure = closure  # distinguishes wrappers that one decorator made
         self.returns: list[Value] = []
         self.left: int | None = None  # the order at which it may have returned early
 
 
 class State:
-    """Where the trace is, and what it has recorded; ``expressions``, ``calls`` and ``trace`` each add what they follow."""
+    """The trace's position and recorded events; ``expressions``, ``calls`` and ``trace`` each add the nodes they follow."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.tests: dict[tuple[int, int], Test] = {}  # the condition of each way of an if
+        self.tests: dict[tuple[int, int], Test] = {}  # the condition of each branch of an if
         self.complete = True
         self.scope = Scope()
-        self.stars: list[str] = []  # modules from which everything was imported
-        # the place
+        self.stars: list[str] = []  # modules imported with ``*``
+        # the current place
         self.order = 0
         self.path: tuple[tuple[int, int], ...] = ()
         self.contexts: tuple[Value, ...] = ()
@@ -38,8 +38,8 @@ class State:
         self.defined: dict[int, Function] = {}  # by the id of their node
         self.followed: set[int] = set()
         self.generators: dict[int, bool] = {}
-        self.since: int | None = None  # of the function that is followed though nobody in the file calls it
-        # how much was done, which is bounded
+        self.since: int | None = None  # of a function that the file never calls
+        # work done, which is limited
         self.depth = 0  # of the expressions around this one
         self.calls_followed = 0
         self.steps = 0
@@ -49,11 +49,11 @@ class State:
         raise NotImplementedError
 
     def called(self, call: Call) -> Value:
-        """What a call returns."""
+        """Return the value of a call."""
         raise NotImplementedError
 
     def place(self) -> Place:
-        """Here and now."""
+        """Return the current place."""
         self.order += 1
         return Place(self.order, self.path, self.contexts, self.guards, self.loops, self.undone)
 
@@ -66,7 +66,7 @@ class State:
                 option.attributes[name] = merge(option.attributes.get(name), value) if self.path else value
 
     def define(self, node: Any) -> Function:
-        """A function of this file; it is followed when it is called, or at the end."""
+        """Return a function of this file; it is followed when it is called, or at the end."""
         scope = self.scope
         while scope.of_class and scope.parent is not None:
             scope = scope.parent

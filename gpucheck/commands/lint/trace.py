@@ -1,8 +1,8 @@
-"""Follows a program in the order in which it would run, without running it, and records what it does.
+"""Follows a program in execution order, without running it, and records its events.
 
-Calls of the file's own functions are followed where they stand, so that a model built by ``make_model()`` inside a ``with`` is
-seen there. Both ways of a branch are followed and what they leave is merged; a loop's body is followed once; functions that
-nobody in the file calls are followed at the end with unknown arguments.
+Calls of functions defined in the file are followed at the call, so that a model built by ``make_model()`` inside a ``with`` is
+recorded there. All branches are followed and their results merged; a loop's body is followed once; functions that the file
+never calls are followed at the end with unknown arguments.
 """
 
 import ast
@@ -32,18 +32,18 @@ MOST_STEPS = 400_000  # statements
 
 
 class Trace(NamedTuple):
-    """What the program does, in order."""
+    """The program's events, in order."""
 
     events: tuple[Event, ...]
-    tests: dict[tuple[int, int], Test]  # the condition of each way of an if, as it stands in a place's path
-    complete: bool  # False: it was too much to follow it to the end
+    tests: dict[tuple[int, int], Test]  # the condition of each branch of an if, by the steps of a place's path
+    complete: bool  # False: the program was too large to follow to its end
 
 
 def trace(tree: ast.Module) -> Trace:
     """Follow a module.
 
     Raises:
-        RecursionError: it is nested too deeply.
+        RecursionError: the module is nested too deeply.
     """
     tracer = _Tracer()
     tracer.module(tree)
@@ -52,16 +52,16 @@ def trace(tree: ast.Module) -> Trace:
 
 class _Tracer(Caller):
     def module(self, tree: ast.Module) -> None:
-        """Follow the module, then what nobody called."""
+        """Follow the module, then the functions that it never calls."""
         self.block(tree.body)
         while left := [function for key, function in self.defined.items() if key not in self.followed]:
             for function in left:
                 self.root(function)
 
     def root(self, function: Function) -> None:
-        """Follow a function that others may call: about its arguments and surroundings nothing is known.
+        """Follow a function that other code may call, with unknown arguments and context.
 
-        They may do so before the rest of the module runs: as a thread, through map(), in a class that makes itself.
+        It may run before the rest of the module: in a thread, through map(), in a class that creates itself.
         """
         self.path, self.contexts, self.guards, self.loops = ((id(function.node), -1),), (), (), 0
         self.since, self.undone = function.since, ((function.since + 1, self.order),)
@@ -138,7 +138,7 @@ class _Tracer(Caller):
     def _on_If(self, node: ast.If) -> bool:
         ways: list[list[ast.stmt]] = []
         left: list[ast.stmt] = [node]
-        while len(left) == 1 and isinstance(left[0], ast.If):  # elif after elif is a list, not a tower
+        while len(left) == 1 and isinstance(left[0], ast.If):  # a long elif chain must not recurse
             test = self.test(left[0].test)
             condition = constant(test.value)
             if isinstance(condition, (bool, int)) and not ways:
@@ -153,7 +153,7 @@ class _Tracer(Caller):
         return self.branches(node, [[], *(case.body for case in node.cases)])
 
     def branches(self, node: ast.AST, ways: list[list[ast.stmt]]) -> bool:
-        """Follow each way from here, and merge what those leave that come back."""
+        """Follow each branch, and merge the names of those that do not leave the block."""
         start, path = self.scope.names, self.path
         returned = len(self.frames[-1].returns) if self.frames else 0
         ends = []
@@ -169,7 +169,7 @@ class _Tracer(Caller):
         return not ends
 
     def rejoin(self, start: dict[str, Value], ends: list[dict[str, Value]]) -> None:
-        """Go on with what is known after some ways have come together. The dictionary stays the one that closures hold."""
+        """Continue with the merged names of several branches. The dictionary stays the same object: closures hold it."""
         merged = dict(ends[0]) if ends else dict(start)
         for end in ends[1:]:
             for name in {**merged, **end}:
@@ -232,7 +232,7 @@ class _Tracer(Caller):
     _on_TryStar = _on_Try
 
     def caught(self, handler: ast.ExceptHandler) -> list[str]:
-        """Names of what a handler catches, without their modules; "" for everything."""
+        """Return the names of the exceptions that a handler catches, without their modules; "" for all."""
         if handler.type is None:
             return [""]
         kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]

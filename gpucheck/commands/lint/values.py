@@ -1,6 +1,6 @@
-"""What the trace knows about the values of a program, and what it saw the program do.
+"""The values and events of a program that the trace records.
 
-Values are compared by identity. Whatever is not known is ``UNKNOWN``, from which no rule concludes anything.
+Values are compared by identity. Unknown values are ``UNKNOWN``, from which no rule concludes anything.
 """
 
 import ast
@@ -10,27 +10,27 @@ from typing import Any, NamedTuple
 
 
 class Place(NamedTuple):
-    """When and under which circumstances something happens."""
+    """The order and context of an event."""
 
     order: int
-    path: tuple[tuple[int, int], ...]  # the branches, loops and never called functions that it is inside of, outermost first
+    path: tuple[tuple[int, int], ...]  # enclosing branches, loops and never called functions, outermost first
     contexts: tuple["Value", ...]  # of the with statements around it
-    guards: tuple[str, ...]  # exceptions that a try around it catches; "" catches all
-    loops: int  # how many loops are around it
-    undone: tuple[tuple[int, int], ...] = ()  # first and last order of what may not have been done on the way to here
+    guards: tuple[str, ...]  # exceptions that an enclosing try catches; "" catches all
+    loops: int  # the number of enclosing loops
+    undone: tuple[tuple[int, int], ...] = ()  # first and last order of events that may not have run before it
 
     def catches(self, *errors: str) -> bool:
-        """Whether a try around it catches one of these exceptions, or all of them."""
+        """Whether an enclosing try catches one of these exceptions, or all of them."""
         return not {"", "Exception", "BaseException", *errors}.isdisjoint(self.guards)
 
 
 class Value:
-    """Anything a name can stand for."""
+    """Any value a name can have."""
 
 
 @dataclass(eq=False)
 class Constant(Value):
-    """A literal, and every name it was given."""
+    """A literal, and every name it was assigned to."""
 
     value: Any
     names: set[str] = field(default_factory=set)
@@ -38,7 +38,7 @@ class Constant(Value):
 
 @dataclass(eq=False)
 class Name(Value):
-    """Something imported, or a builtin, by its canonical dotted name."""
+    """An imported object, or a builtin, by its canonical dotted name."""
 
     path: str
 
@@ -52,14 +52,14 @@ class Items(Value):
 
 @dataclass(eq=False)
 class Pairs(Value):
-    """A dictionary that is written out."""
+    """A dictionary literal."""
 
     items: tuple[tuple[Value, Value], ...]
 
 
 @dataclass(eq=False)
 class Gathered(Value):
-    """What a function's ``*args`` or ``**kwargs`` gathered, where the function only passes it on as it is."""
+    """The content of ``*args`` or ``**kwargs`` of a function that only passes it on unchanged."""
 
     args: tuple[Value, ...]
     keywords: dict[str, Value]
@@ -67,7 +67,7 @@ class Gathered(Value):
 
 @dataclass(eq=False)
 class Element(Value):
-    """An element of something: at a known position, or any (a loop's variable)."""
+    """An element of a value: at a known position, or any (a loop variable)."""
 
     of: Value
     index: int | None
@@ -83,20 +83,20 @@ class Attribute(Value):
 
 @dataclass(eq=False)
 class Operation(Value):
-    """Computed from other values: arithmetic, comparison, a formatted string, a slice."""
+    """A value computed from others: arithmetic, comparison, a formatted string, a slice."""
 
     parts: tuple[Value, ...]
 
 
 @dataclass(eq=False)
 class Choice(Value):
-    """One of several, depending on a branch that was or was not taken."""
+    """One of several values, depending on the branch taken."""
 
     options: tuple[Value, ...]
 
 
 class Each(Choice):
-    """What a loop's variable is bound to: one after the other of the items of a list that is written out."""
+    """The value of a loop variable: each item of a list literal in turn."""
 
 
 @dataclass(eq=False)
@@ -105,12 +105,12 @@ class Function(Value):
 
     node: Any
     closure: "Scope"
-    since: int  # the order at which it is defined: who calls it unseen may do so from then on
+    since: int  # the order of its definition: unrecorded calls may occur from then on
     receiver: Value | None = None
-    around: tuple[Value, ...] = ()  # with statements that a decorator may have put around every call of it
+    around: tuple[Value, ...] = ()  # with statements that a decorator may add around its calls
 
     def bound(self, receiver: Value) -> "Function":
-        """The same as a method of an object."""
+        """Return the function as a method of an object."""
         return replace(self, receiver=receiver)
 
 
@@ -121,17 +121,17 @@ class Class(Value):
     node: ast.ClassDef
     bases: tuple[Value, ...]
     members: dict[str, Value] = field(default_factory=dict)
-    instance: "Call | None" = None  # the one made last
+    instance: "Call | None" = None  # the last one created
 
     def member(self, name: str) -> Value | None:
-        """A method or class attribute, its bases' included."""
+        """Return a method or class attribute, also of its bases."""
         if name in self.members:
             return self.members[name]
         members = (base.member(name) for base in self.bases if isinstance(base, Class))
         return next((value for value in members if value is not None), None)
 
     def descends(self, accept: Callable[[str], bool]) -> bool:
-        """Whether one of its bases, however far up, is an imported class that is accepted."""
+        """Whether one of its direct or indirect bases is an imported class that ``accept`` accepts."""
         return any(
             (isinstance(base, Name) and accept(base.path)) or (isinstance(base, Class) and base.descends(accept))
             for base in self.bases
@@ -147,11 +147,11 @@ class Scope:
     def __init__(self, parent: "Scope | None" = None, names: dict[str, Value] | None = None) -> None:
         self.parent = parent
         self.names = names if names is not None else {}
-        self.of_class = False  # a class' body, whose names its methods don't see
+        self.of_class = False  # a class body, whose names its methods can't access
         self.shared: set[str] = set()  # declared global or nonlocal
 
     def get(self, name: str) -> Value | None:
-        """The value of a name, looked up outwards."""
+        """Return the value of a name in this or an enclosing scope."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.names:
@@ -160,7 +160,7 @@ class Scope:
         return None
 
     def set(self, name: str, value: Value) -> None:
-        """Bind a name here, or where it was declared to live."""
+        """Bind a name here, or in the scope that a global or nonlocal statement selects."""
         scope: Scope = self
         if name in self.shared:
             while scope.parent is not None:
@@ -179,28 +179,28 @@ class Call(Value):
     function: Value
     args: tuple[Value, ...]
     keywords: dict[str, Value]
-    starred: bool  # *args or **kwargs: what is not listed may still have been passed
-    attributes: dict[str, Value] = field(default_factory=dict)  # of the instance that a class of this file made
+    starred: bool  # has *args or **kwargs: other arguments may have been passed
+    attributes: dict[str, Value] = field(default_factory=dict)  # of the instance, if a class of this file is called
     entered: bool = False  # by a with statement
-    result: Value | None = None  # of a function of this file that was followed
+    result: Value | None = None  # of a followed function of this file
 
     @property
     def name(self) -> str:
-        """Canonical dotted name of what is called, or ""."""
+        """Return the canonical dotted name of the called function, or ""."""
         return self.function.path if isinstance(self.function, Name) else ""
 
     @property
     def method(self) -> str:
-        """The attribute of a value that is called, or ""."""
+        """Return the name of the called method, or ""."""
         return self.function.name if isinstance(self.function, Attribute) else ""
 
     @property
     def receiver(self) -> Value:
-        """The value whose method is called."""
+        """Return the value whose method is called."""
         return self.function.of if isinstance(self.function, Attribute) else UNKNOWN
 
     def argument(self, name: str, position: int | None = None) -> Value | None:
-        """An argument by keyword or position; None: not passed (or hidden in a starred one)."""
+        """Return an argument by keyword or position; None: not passed (or inside a starred one)."""
         if name in self.keywords:
             return self.keywords[name]
         return self.args[position] if position is not None and position < len(self.args) else None
@@ -229,12 +229,12 @@ class Import(NamedTuple):
 
     node: ast.AST
     place: Place
-    module: str  # as the file writes it
+    module: str  # as written in the file
     names: tuple[str, ...]
 
 
 class Test(NamedTuple):
-    """A condition that the program looks at, in an if, an assert, a while or an expression."""
+    """A condition that the program evaluates, in an if, an assert, a while or an expression."""
 
     node: ast.expr
     place: Place

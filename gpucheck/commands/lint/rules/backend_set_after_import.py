@@ -1,20 +1,20 @@
-"""KERAS_BACKEND is set after Keras was imported, where nothing reads it any more.
+"""KERAS_BACKEND is set after Keras was imported, too late to have an effect.
 
 Symptom:
     keras.backend.backend() returns 'tensorflow' although the script chose 'jax'
     Using TensorFlow backend.
 Cause:
-    Keras reads KERAS_BACKEND once, while it is imported. Importing TensorFlow 2.16 or later imports Keras too, and so do
+    Keras reads KERAS_BACKEND once, while it is imported. Importing TensorFlow 2.16 or later imports Keras too, as do
     KerasHub, KerasCV and KerasTuner.
 Fix:
     1. Set it above every import of Keras and TensorFlow, right after import os.
-    2. Or outside the program
+    2. Or set it outside the program
        $ export KERAS_BACKEND=jax
 Verify:
-    print(keras.backend.backend()) names the backend that you chose.
+    print(keras.backend.backend()) prints the backend that you chose.
 Unless:
-    The variable is meant for processes that are started later. Scripts that import subprocess, multiprocessing or a library
-    that starts workers, and those that start programs through os, are left alone.
+    The variable is intended for processes that are started later. Scripts that import subprocess, multiprocessing or a
+    library that starts workers, or start programs through os, are not reported.
 Example:
     bad:
         import os
@@ -39,14 +39,14 @@ from gpucheck.core.model import Severity
 SEVERITY = Severity.ERROR
 WORDS = ("KERAS_BACKEND",)
 VARIABLE = "KERAS_BACKEND"
-CORE = "keras_core"  # reads the variable itself, whichever Keras was imported before
+CORE = "keras_core"  # reads the variable itself, even if Keras was imported before
 KERAS = {"keras", "keras_hub", "keras_cv", "keras_nlp", "keras_tuner", "keras_core"}
 LATER = {"subprocess", "multiprocessing", "concurrent", "importlib", "imp"}  # may start or reload something that reads it
 STARTS = ("os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen", "os.startfile", "pty.spawn")
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """An assignment that certainly comes after an import, and not already before it."""
+    """Report an assignment that certainly comes after an import, unless one also came before it."""
     if script.modules() & (LATER | WORKERS) or script.mentions("sys.modules", "six.moves.reload_module"):
         return
     if any(name.startswith(STARTS) for name in script.names):
@@ -74,5 +74,5 @@ def _reads(event: Import, value: Value) -> bool:
     top = event.module.partition(".")[0]
     if top in KERAS or event.module.startswith("tensorflow.keras") or (event.module == "tensorflow" and "keras" in event.names):
         return True
-    # Before TensorFlow 2.16 its import left Keras 3 alone; with "tensorflow" nothing is lost either way.
+    # TensorFlow before 2.16 does not import Keras 3; the value "tensorflow" is the default either way.
     return top == "tensorflow" and isinstance(constant(value), str) and constant(value) != "tensorflow"

@@ -1,18 +1,18 @@
-"""A model is built in a strategy's scope and compiled outside it, with an optimizer that is made outside too.
+"""A model is built in a strategy's scope and compiled outside it, with an optimizer that is also created outside.
 
 Symptom:
     RuntimeError: Mixing different tf.distribute.Strategy objects: <MirroredStrategy> is not <_DefaultDistributionStrategy>
     ValueError: Trying to create optimizer slot variable under the scope for tf.distribute.Strategy
 Cause:
     The optimizer and the metrics have variables, which the strategy must mirror like the model's. An optimizer that is created
-    outside the scope belongs to the default strategy. Keras 3 creates even the one named by a string where compile stands.
+    outside the scope belongs to the default strategy. Keras 3 also creates an optimizer named by a string in compile.
 Fix:
     1. Indent compile into the block that builds the model: with strategy.scope():
-    2. Or create the optimizer in the scope and hand it to compile.
+    2. Or create the optimizer in the scope and pass it to compile.
 Verify:
-    fit runs its first step.
+    fit completes its first step.
 Unless:
-    Keras 2 enters the scope of the model by itself; there an optimizer named by a string is fine outside.
+    Keras 2 enters the model's scope by itself, so an optimizer named by a string works outside.
 Example:
     bad:
         import tensorflow as tf
@@ -44,7 +44,7 @@ WORDS = ("Strategy",)
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """The model is certainly inside, compile and its optimizer certainly outside."""
+    """Report compile if the model is certainly inside the scope, and compile and its optimizer certainly outside."""
     if hidden_scope(script):
         return
     for call in script.methods("compile"):

@@ -1,19 +1,19 @@
-"""The script starts TensorFlow's GPUs and then forks: the child can't use them, and may hang.
+"""The script initializes TensorFlow's GPUs and then forks: the child can't use them, and may hang.
 
 Symptom:
     CUDA_ERROR_NOT_INITIALIZED: initialization error
     F tensorflow/stream_executor/cuda/cuda_driver.cc: Failed setting context: CUDA_ERROR_NOT_INITIALIZED
-    A child process that never returns, without a message.
+    A child process hangs without a message.
 Cause:
     CUDA does not survive a fork, nor do TensorFlow's threads and locks. On Linux multiprocessing forked by default until
-    Python 3.14, so a child that uses TensorFlow inherits a driver that does not work in it.
+    Python 3.14, so a child that uses TensorFlow inherits a driver context that does not work there.
 Fix:
-    1. Start children afresh: multiprocessing.set_start_method("spawn"), as the first thing under if __name__ == "__main__":
+    1. Spawn children: multiprocessing.set_start_method("spawn"), as the first statement under if __name__ == "__main__":
     2. Or start the children before anything uses TensorFlow.
 Verify:
-    The child computes on the GPU, and ends.
+    The child computes on the GPU and exits.
 Unless:
-    The child never touches TensorFlow. A function that can be seen not to is not reported.
+    The child never uses TensorFlow. Functions that certainly do not are not reported.
 Example:
     bad:
         import multiprocessing
@@ -52,7 +52,7 @@ HANDS_OUT = ("map", "imap", "imap_unordered", "starmap", "apply", "apply_async",
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """A fork that certainly comes after a start, of a child that uses TensorFlow."""
+    """Report a fork that certainly comes after the devices were initialized, if its child uses TensorFlow."""
     if any(constant(call.argument("method", 0)) != "fork" for call in script.named("multiprocessing.set_start_method")):
         return
     execs = any(name.startswith(("os.exec", "os.spawn")) for name in script.names)
@@ -62,7 +62,7 @@ def check(script: Script) -> Iterator[Finding]:
         if start is not None:
             yield at(
                 call.node,
-                f"{shown(start)} in {script.where(start.node)} has started TensorFlow before this fork: the child cannot use"
+                f"{shown(start)} in {script.where(start.node)} initializes TensorFlow before this fork: the child cannot use"
                 " the GPU.",
                 'Call multiprocessing.set_start_method("spawn") first, or start children before anything uses TensorFlow.',
             )
@@ -84,7 +84,7 @@ def _forks(call: Call) -> bool:
 
 
 def _targets(script: Script, call: Call) -> Iterator[Value]:
-    """The functions that the children run."""
+    """Yield the functions that the children run."""
     if isinstance(call.function, Class):
         yield from options(call.function.member("run"))
         return

@@ -1,19 +1,19 @@
-"""Replicas are built by hand: a loop over GPUs computes gradients, or copies a model, under tf.device.
+"""Replicas are built manually: a loop over GPUs computes gradients, or copies a model, under tf.device.
 
 Symptom:
-    Several GPUs are not faster than one: they work one after the other.
+    Several GPUs are not faster than one: they run one after the other.
     Weights differ between the GPUs.
 Cause:
-    Python runs the loop's steps in sequence, gradients are gathered on one device, and nothing keeps batch normalisation,
-    optimizer state and metrics the same on all GPUs.
+    Python runs the loop's steps in sequence, gradients are gathered on one device, and batch normalisation, optimizer
+    state and metrics are not synchronized between the GPUs.
 Fix:
-    1. Let a strategy do it: strategy = tf.distribute.MirroredStrategy(), the model under with strategy.scope():, and the loop's
+    1. Use a strategy: strategy = tf.distribute.MirroredStrategy(), the model under with strategy.scope():, and the loop's
        body as a function for strategy.run.
 Verify:
-    nvidia-smi shows all GPUs at work at the same time.
+    nvidia-smi shows all GPUs busy at the same time.
 Unless:
-    The copies are different models that are not meant to agree, or different layers: loops that build and train a model or
-    variables of their own on each GPU are not reported, unless they gather the gradients.
+    The copies are independent models, or different layers: loops that build and train a separate model or separate
+    variables on each GPU are not reported, unless they gather the gradients.
 Example:
     bad:
         import tensorflow as tf
@@ -59,7 +59,7 @@ OTHER = re.compile(r"cpu|job|task|tpu", re.IGNORECASE)
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """A device that depends on a loop's variable, with gradients, or with models whose weights are copied, under it."""
+    """Report a device that depends on a loop variable and is used for gradients or for models whose weights are copied."""
     copied = any(True for _ in script.methods("set_weights"))
     inside: dict[int, tuple[Call, list[Call]]] = {}
     for call in script.calls:
@@ -74,13 +74,13 @@ def check(script: Script) -> Iterator[Finding]:
             continue
         yield at(
             context.node,
-            "This loop builds replicas by hand: the GPUs work one after the other, and nothing keeps them the same.",
+            "This loop builds replicas manually: the GPUs run one after the other, and their weights are not synchronized.",
             "Use tf.distribute.MirroredStrategy, with the loop's body as a function for strategy.run.",
         )
 
 
 def _replicates(calls: list[Call], *, copied: bool) -> bool:
-    """Whether what is done on each GPU is a part of one training; a model that is built and trained there is its own."""
+    """Whether the calls on each GPU belong to one training; a model that is built and trained there is independent."""
     builds = any(map(is_model, calls))
     gradients = any(call.name in GRADIENTS or call.method == "compute_gradients" for call in calls)
     if builds:
@@ -89,7 +89,7 @@ def _replicates(calls: list[Call], *, copied: bool) -> bool:
 
 
 def _independent(script: Script, context: Call, calls: list[Call]) -> bool:
-    """Whether each GPU certainly has variables of its own, and nothing gathers their gradients."""
+    """Whether each GPU certainly has separate variables, and nothing gathers their gradients."""
     if any(call.method == "compute_gradients" or call.name in GRADIENTS - {TAPE} for call in calls):
         return False
     made = [call for call in calls if call.method == "gradient"]
@@ -100,7 +100,7 @@ def _independent(script: Script, context: Call, calls: list[Call]) -> bool:
 
 
 def _other_models(calls: list[Call]) -> bool:
-    """Whether the variables may be others in each turn: those of the loop's own element."""
+    """Whether the variables may differ in each iteration: those of the loop's element."""
     sources = [call.argument("sources", 1) for call in calls if call.method == "gradient"]
     return any(
         len(list(options(source))) > 1 or any(isinstance(part, Element) and part.index is None for part in parts(source))
@@ -109,7 +109,7 @@ def _other_models(calls: list[Call]) -> bool:
 
 
 def _own(sources: Value | None, context: Call) -> bool:
-    """Whether all of these are variables, or parts of an object of this file, that are made under the device."""
+    """Whether all of these are variables, or parts of an object of this file, that are created under the device."""
     joins = (Attribute, Constant, Element, Items, Operation, Pairs)
     roots = [part for part in parts(sources) if not isinstance(part, joins)]
     return bool(roots) and all(
@@ -129,7 +129,7 @@ def _each_gpu(device: Value | None) -> bool:
 
 
 def _each_of(device: Value | None) -> bool:
-    """Whether it is each of several names in turn, from a list that is written out."""
+    """Whether it is each of several names in turn, from a list literal."""
     names = (
         [option.value if isinstance(option, Constant) else None for option in options(device)] if isinstance(device, Each) else []
     )
@@ -137,7 +137,7 @@ def _each_of(device: Value | None) -> bool:
 
 
 def _written(value: Value) -> tuple[Value, ...]:
-    """What formats and conversions put into a device's name."""
+    """Return the values that formats and conversions insert into a device's name."""
     if isinstance(value, Call) and (value.method == "format" or value.name in ("builtins.str", "builtins.range")):
         return (value.receiver, *value.args)
     return ()

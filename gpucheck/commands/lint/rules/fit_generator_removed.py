@@ -5,15 +5,15 @@ Symptom:
     AttributeError: 'Functional' object has no attribute 'fit_generator'
     AttributeError: 'Sequential' object has no attribute 'predict_generator'
 Cause:
-    Model.fit, evaluate and predict take generators and keras.utils.Sequence themselves since TensorFlow 2.1. Keras 3, which
-    TensorFlow has since 2.16, removed fit_generator, evaluate_generator and predict_generator.
+    Model.fit, evaluate and predict accept generators and keras.utils.Sequence since TensorFlow 2.1. Keras 3, included in
+    TensorFlow since 2.16, removed fit_generator, evaluate_generator and predict_generator.
 Fix:
-    1. Call fit in its place: model.fit(generator, steps_per_epoch=..., epochs=...)
+    1. Call fit instead: model.fit(generator, steps_per_epoch=..., epochs=...)
     2. The arguments workers and use_multiprocessing now belong to the generator: keras.utils.PyDataset(workers=4)
 Verify:
-    The script trains.
+    The script trains without the error.
 Unless:
-    It runs with Keras 2 (tf-keras, TensorFlow before 2.16): a script that says so, or asks for a version, is not reported.
+    The script runs with Keras 2 (tf-keras, TensorFlow before 2.16). Scripts that mention it or check a version are not reported.
 Example:
     bad:
         import keras
@@ -33,7 +33,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.devices import expected_to_fail
-from gpucheck.commands.lint.models import built, meets_keras_3
+from gpucheck.commands.lint.models import built, uses_keras_3
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Class
 from gpucheck.core.model import Severity
@@ -44,8 +44,8 @@ REMOVED = ("fit_generator", "evaluate_generator", "predict_generator")
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """Every call on what is certainly a model of Keras 3, whose own class does not put the method back."""
-    if not meets_keras_3(script):
+    """Report every call on a value that is certainly a Keras 3 model, unless its class defines the method."""
+    if not uses_keras_3(script):
         return
     for call in script.methods(*REMOVED):
         models = built(call.receiver) or []
@@ -54,6 +54,6 @@ def check(script: Script) -> Iterator[Finding]:
             instead = call.method.removesuffix("_generator")
             yield at(
                 call.node,
-                f"{call.method} is not in Keras 3, which TensorFlow has since 2.16.",
-                f"Call {instead}, which takes generators too.",
+                f"{call.method} is missing in Keras 3 (in TensorFlow since 2.16).",
+                f"Call {instead}, which also accepts generators.",
             )

@@ -1,17 +1,17 @@
-"""A model is trained under tf.device("/CPU:0"), on a machine whose GPUs stay visible.
+"""A model is trained under tf.device("/CPU:0") although GPUs are visible.
 
 Symptom:
-    nvidia-smi shows that the GPU holds memory and computes nothing.
+    nvidia-smi shows memory in use on the GPU, but no utilisation.
     Training is as slow as without a GPU.
 Cause:
-    What stands under with tf.device("/CPU:0") is placed on the processor: also every step of a fit that stands there.
+    Operations inside with tf.device("/CPU:0") are placed on the CPU, including every step of fit.
 Fix:
-    1. Take model.fit, and the model itself, out of the with block: TensorFlow then places them on the GPU.
-    2. Keep only what must be on the processor under tf.device: reading data, an embedding too large for the GPU.
+    1. Move model.fit, and the model itself, out of the with block: TensorFlow then places them on the GPU.
+    2. Keep under tf.device only what must run on the CPU: reading data, an embedding too large for the GPU.
 Verify:
-    The GPU's utilisation rises: nvidia-smi, or gpucheck bench for what this machine can do.
+    nvidia-smi shows a higher GPU utilisation; gpucheck bench measures what this machine can reach.
 Unless:
-    It is meant: a script that hides the GPUs, that also trains on a GPU by name, or asks whether there is one, is not reported.
+    It is intended. Scripts that hide the GPUs, also train on a GPU by name, or check for a GPU are not reported.
 Example:
     bad:
         import tensorflow as tf
@@ -52,7 +52,7 @@ ASKS = (
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """Every fit that certainly stands under a device of the processor, where nothing says that GPUs are known of."""
+    """Report every fit that is certainly under a CPU device, unless the script handles GPUs explicitly."""
     named = [constant(call.argument("device_name", 0)) for call in script.named(*DEVICES)]
     hides = any(setting.name == "CUDA_VISIBLE_DEVICES" for setting in settings(script))
     if hides or script.mentions(*ASKS) or not all(isinstance(name, str) and CPU.fullmatch(name) for name in named):
@@ -61,8 +61,8 @@ def check(script: Script) -> Iterator[Finding]:
         if _on_cpu(call.place) and not in_uncalled_function(call.place):
             yield at(
                 call.node,
-                "fit stands under a device of the processor, so that the GPU does not train.",
-                "Take it out of the with block.",
+                "fit runs inside tf.device of the CPU, so the GPU is not used for training.",
+                "Move it out of the with block.",
             )
 
 

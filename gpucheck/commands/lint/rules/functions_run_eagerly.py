@@ -1,19 +1,19 @@
-"""Training runs operation by operation in Python, because the script asks for it.
+"""The script disables graph compilation, so training runs operation by operation in Python.
 
 Symptom:
-    Training is several times slower than expected, and the GPU is hardly used.
+    Training is several times slower than expected, and GPU utilisation is low.
     The model.compile of the script has run_eagerly=True
 Cause:
     run_eagerly=True and tf.config.run_functions_eagerly(True) are for debugging: no step is compiled into a graph. Python then
-    starts every operation of every step by itself, and XLA (jit_compile) has no effect. It often stays in a script by mistake.
+    starts every operation of every step, and XLA (jit_compile) has no effect. It is often left in a script by mistake.
 Fix:
-    1. Take run_eagerly=True out of compile, and tf.config.run_functions_eagerly(True) out of the script.
-    2. To look into one step, call model.train_step on a batch, or use tf.print, which also works inside a graph.
+    1. Remove run_eagerly=True from compile, and tf.config.run_functions_eagerly(True) from the script.
+    2. To inspect one step, call model.train_step on a batch, or use tf.print, which also works inside a graph.
 Verify:
-    A step takes less time: gpucheck bench shows what this machine can do.
+    A step takes less time; gpucheck bench measures what this machine can reach.
 Unless:
-    You are debugging now. A script that switches it off again, that asks a variable whether to do it, or that never trains
-    is not reported.
+    You are debugging now. Scripts that switch it off again, make it depend on a variable, or never train are not
+    reported.
 Example:
     bad:
         import keras
@@ -45,7 +45,7 @@ FOR_ALL = ("tensorflow.config.run_functions_eagerly", "tensorflow.config.experim
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """A model that is trained is compiled so; or everything is, for good, in a script that trains."""
+    """Report a trained model that is compiled this way, or a permanent global setting in a script that trains."""
     trained = {id(model) for _, models in trainings(script) for model in models}
     for call in script.methods("compile"):
         models = built(call.receiver) or []
@@ -59,5 +59,5 @@ def check(script: Script) -> Iterator[Finding]:
 
 def _finding(call: Call, what: str) -> Iterator[Finding]:
     if not (call.place.path or in_uncalled_function(call.place) or expected_to_fail(call.place)):
-        message = f"{what} makes Python run every operation of every step: the GPU waits."
-        yield at(call.node, message, "Take it out; it is for debugging only.")
+        message = f"{what} makes Python run every operation of every step, so the GPU waits."
+        yield at(call.node, message, "Remove it; it is for debugging only.")

@@ -1,4 +1,4 @@
-"""The script configures GPUs through a TensorFlow 1 session, which TensorFlow 2 does not have or does not use.
+"""The script configures GPUs through a TensorFlow 1 session, which TensorFlow 2 removed or ignores.
 
 Symptom:
     AttributeError: module 'tensorflow' has no attribute 'ConfigProto'
@@ -6,20 +6,20 @@ Symptom:
     AttributeError: module 'keras._tf_keras.keras.backend' has no attribute 'set_session'
     AttributeError: module 'keras.backend' has no attribute 'set_session'
 Cause:
-    tf.Session, tf.ConfigProto and tf.GPUOptions were removed in TensorFlow 2. As tf.compat.v1.ConfigProto the options still
-    exist, but device_count only counts for the session that gets them: Keras runs without a session, and Keras 3 has no
-    set_session that would take one.
+    tf.Session, tf.ConfigProto and tf.GPUOptions were removed in TensorFlow 2. The options still
+    exist as tf.compat.v1.ConfigProto, but device_count affects only the session they are passed to: Keras runs without a
+    session, and Keras 3 has no set_session.
 Fix:
     1. Instead of gpu_options.allow_growth: tf.config.experimental.set_memory_growth(gpu, True) for every GPU
     2. Instead of per_process_gpu_memory_fraction: tf.config.set_logical_device_configuration
     3. Instead of device_count={"GPU": 0}: tf.config.set_visible_devices([], "GPU")
     4. Instead of session.run: call the function, or model.fit.
 Verify:
-    The script runs, and tf.config.list_logical_devices() lists what you asked for.
+    The script runs, and tf.config.list_logical_devices() lists the devices that you configured.
 Unless:
-    It really is a program of graphs and sessions: import it as tensorflow.compat.v1, and it is not reported. Nor is a script
-    that asks for TensorFlow's version in any condition: it knows of both. tf.compat.v1.keras.backend.set_session, which Keras 2
-    still has, is not reported in a file that speaks of Keras 2 or of a TensorFlow before 2.16.
+    The program uses graphs and sessions on purpose: import tensorflow.compat.v1, and it is not reported. Scripts that check
+    TensorFlow's version in any condition support both and are not reported. tf.compat.v1.keras.backend.set_session exists in
+    Keras 2; it is not reported in files that mention Keras 2 or a TensorFlow before 2.16.
 Example:
     bad:
         import tensorflow as tf
@@ -38,9 +38,9 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.devices import expected_to_fail
-from gpucheck.commands.lint.environment import asks_for_versions
+from gpucheck.commands.lint.environment import checks_versions
 from gpucheck.commands.lint.lookup import constant, is_call, options
-from gpucheck.commands.lint.models import meets_keras_3
+from gpucheck.commands.lint.models import uses_keras_3
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Call, Name
 from gpucheck.core.model import Severity
@@ -66,9 +66,9 @@ FIX = "Use tf.config: set_memory_growth, set_logical_device_configuration, set_v
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """A call of what is gone, unless the script knows of several versions; device_count where Keras trains."""
+    """Report calls of removed names, unless the script supports several versions; device_count if Keras trains."""
     put_back = set(_put_back(script))
-    for call in () if asks_for_versions(script) else script.named(*REMOVED):
+    for call in () if checks_versions(script) else script.named(*REMOVED):
         if put_back.isdisjoint((call.name, call.name.rpartition(".")[0])) and not _expected(call):
             yield at(call.node, f"{REMOVED[call.name]} was removed in TensorFlow 2.", FIX)
     yield from _sessions_of_keras_2(script)
@@ -78,15 +78,15 @@ def check(script: Script) -> Iterator[Finding]:
             if "device_count" in call.keywords:
                 yield at(
                     call.node,
-                    "device_count only counts for a session, and Keras trains without one: the devices stay as they are.",
-                    'Use tf.config.set_visible_devices([], "GPU") to leave GPUs alone.',
+                    "device_count affects only a session, and Keras trains without one: it has no effect here.",
+                    'Use tf.config.set_visible_devices([], "GPU") to hide GPUs.',
                 )
 
 
 def _sessions_of_keras_2(script: Script) -> Iterator[Finding]:
-    """A configured session that is handed to Keras through compat.v1, where Keras 3 has no such function."""
+    """Report a configured session that is passed to Keras through compat.v1; Keras 3 has no such function."""
     tried = any(event.place.catches(*CAUGHT) for event in script.imports if event.module.startswith("tensorflow.compat.v1"))
-    if tried or not meets_keras_3(script) or any(name.endswith(ON_PURPOSE) for name in script.names):
+    if tried or not uses_keras_3(script) or any(name.endswith(ON_PURPOSE) for name in script.names):
         return
     for call in script.named(IN_KERAS_2):
         sessions = list(options(call.argument("session", 0)))
@@ -94,18 +94,18 @@ def _sessions_of_keras_2(script: Script) -> Iterator[Finding]:
         if configured and len(configured) == len(sessions) and not _expected(call):
             yield at(
                 call.node,
-                "set_session is not in Keras 3, which TensorFlow has since 2.16: Keras runs without a session.",
+                "set_session is missing in Keras 3 (in TensorFlow since 2.16): Keras runs without a session.",
                 FIX,
             )
 
 
 def _expected(call: Call) -> bool:
-    """Whether the program is prepared for its failure."""
+    """Whether the program handles its failure."""
     return call.place.catches(*CAUGHT) or expected_to_fail(call.place)
 
 
 def _put_back(script: Script) -> Iterator[str]:
-    """Names that the program assigns to itself, and modules to which it assigns names that are not known."""
+    """Yield names that the program assigns itself, and modules to which it assigns unknown names."""
     for store in script.stores:
         for of in options(store.of):
             if isinstance(of, Name):

@@ -1,18 +1,18 @@
-"""A training loop of the script's own runs without tf.function, and waits for the GPU in every step.
+"""A custom training loop runs without tf.function, and waits for the GPU in every step.
 
 Symptom:
-    The GPU's utilisation stays low, one processor core is busy all the time.
+    GPU utilisation stays low, while one CPU core is always busy.
     The same model trains several times faster with fit.
 Cause:
-    Without tf.function Python starts every operation of a step by itself. loss.numpy() or float(loss) in each step then waits
-    until the GPU has computed it: Python does not prepare the next step meanwhile.
+    Without tf.function Python starts every operation of a step. loss.numpy() or float(loss) in each step then waits until
+    the GPU has computed it, and Python can't prepare the next step meanwhile.
 Fix:
     1. Put the step into a function and decorate it with @tf.function.
-    2. Ask for numbers now and then: if step % 100 == 0: print(float(loss)); or let a keras.metrics.Mean count on the device.
+    2. Read the loss less often: if step % 100 == 0: print(float(loss)); or average it on the device with keras.metrics.Mean.
 Verify:
-    An epoch takes less time; the GPU's utilisation rises.
+    An epoch takes less time, and GPU utilisation rises.
 Unless:
-    The steps are few, or each one takes seconds. A script that uses tf.function anywhere is not reported.
+    There are few steps, or each takes seconds. Scripts that use tf.function anywhere are not reported.
 Example:
     bad:
         import tensorflow as tf
@@ -53,7 +53,7 @@ COMPILES = ("tensorflow.function", "tensorflow.config.run_functions_eagerly", "t
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """In the loop over a dataset that applies gradients, the first call that hands a tensor to Python in every step."""
+    """Report the first call that copies a tensor to Python in every step of a loop over a dataset that applies gradients."""
     if script.mentions(*COMPILES):
         return
     steps = [call for call in script.methods("apply_gradients") if call.place.loops and call.place.path]
@@ -65,13 +65,13 @@ def check(script: Script) -> Iterator[Finding]:
             reported.add(path)
             yield at(
                 call.node,
-                "This loop trains without tf.function, and here waits for the device in every step.",
-                "Decorate the step with @tf.function, and ask for numbers now and then.",
+                "This loop trains without tf.function, and waits here for the device in every step.",
+                "Decorate the step with @tf.function, and read numbers less often.",
             )
 
 
 def _over_batches(script: Script) -> Iterator[Call]:
-    """Calls under a tape that get a batch of a dataset."""
+    """Yield calls under a tape that get a batch of a dataset."""
     for call in script.calls:
         if any(is_call(option, TAPE) for context in call.place.contexts for option in options(context)):
             held = (part for value in call.args for part in parts(value))
@@ -80,7 +80,7 @@ def _over_batches(script: Script) -> Iterator[Call]:
 
 
 def _is_dataset(value: Value) -> bool:
-    """Whether a loop over it, counted or not, gives batches."""
+    """Whether a loop over it, with or without enumerate, yields batches."""
     return any(
         bool(chains(option.args[0] if is_call(option, "builtins.enumerate") and option.args else option))
         for option in options(value)
@@ -88,7 +88,7 @@ def _is_dataset(value: Value) -> bool:
 
 
 def _of_the_step(call: Call, script: Script) -> bool:
-    """Whether what is asked for was computed under a tape of the same loop."""
+    """Whether the value read was computed under a tape of the same loop."""
     asked = call.receiver if call.method == "numpy" else call.args[0] if call.args else None
     return any(
         isinstance(part, Call)

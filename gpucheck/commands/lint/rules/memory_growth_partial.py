@@ -1,17 +1,17 @@
-"""Memory growth is set for the first GPU only, although the script leaves the others visible.
+"""Memory growth is set for the first GPU only, while the other GPUs stay visible.
 
 Symptom:
     ValueError: Memory growth cannot differ between GPU devices
 Cause:
-    TensorFlow has one setting for all GPUs that it uses. gpus[0] is all of them on a workstation with one GPU; on the first
-    machine with two the script fails when TensorFlow starts them.
+    TensorFlow requires the same setting for all GPUs that it uses. gpus[0] is enough on a machine with one GPU; with several
+    GPUs the script fails when TensorFlow initializes them.
 Fix:
     1. Set it for each: for gpu in gpus: tf.config.experimental.set_memory_growth(gpu, True)
     2. Or use only that one: tf.config.set_visible_devices(gpus[0], "GPU")
 Verify:
     The script starts on a machine with several GPUs.
 Unless:
-    It only ever runs where one GPU is visible: then say so with # gpucheck: ignore[memory-growth-partial]
+    The script only runs with one visible GPU: add the comment # gpucheck: ignore[memory-growth-partial]
 Example:
     bad:
         import tensorflow as tf
@@ -43,7 +43,7 @@ VARIABLES = {"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"}
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """Every setting is for the same position of the list, and nothing hides the other GPUs."""
+    """Report settings that are all for the same position of the list, if nothing hides the other GPUs."""
     settings = [call for call in script.named("tensorflow.config.set_memory_growth") if not expected_to_fail(call.place)]
     devices = [listed(call.argument("device", 0), ("tensorflow.config.list_physical_devices",)) for call in settings]
     positions = {device.index for device in devices if device is not None}
@@ -58,6 +58,6 @@ def check(script: Script) -> Iterator[Finding]:
     if kind == "GPU" and not counts(script):
         yield at(
             call.node,
-            f"Memory growth is set for GPU {positions.pop()} only: where there are several, TensorFlow refuses to start them.",
+            f"Memory growth is set for GPU {positions.pop()} only: with several GPUs TensorFlow fails to initialize them.",
             "Set it for every GPU in a loop, or hide the others with tf.config.set_visible_devices.",
         )

@@ -1,20 +1,20 @@
-"""Memory growth is asked for after something has already started the GPUs.
+"""Memory growth is set after the GPUs were initialized.
 
 Symptom:
     RuntimeError: Physical devices cannot be modified after being initialized
 Cause:
-    TensorFlow decides how it takes GPU memory when it starts a GPU: at the first operation, the first tensor, the first list of
-    logical devices, the first tf.distribute strategy, the first dataset made of tensors. After that set_memory_growth fails,
-    or, where the exception is caught, does nothing.
+    TensorFlow decides how to allocate GPU memory when it initializes a GPU: at the first operation, tensor, list of logical
+    devices, tf.distribute strategy or dataset made of tensors. After that set_memory_growth raises an exception, or has no
+    effect if the exception is caught.
 Fix:
-    1. Make it the first thing after the import, before any tensor, model, dataset or strategy.
-    2. Or say it outside the program
+    1. Call it first after the import, before any tensor, model, dataset or strategy.
+    2. Or set it outside the program
        $ export TF_FORCE_GPU_ALLOW_GROWTH=true
 Verify:
-    The call returns without an exception, and nvidia-smi shows memory that grows with the model.
+    The call raises no exception, and nvidia-smi shows memory use that grows with the model.
 Unless:
-    Never: the call can't have an effect there. In a notebook, a call that catches RuntimeError is left alone, and so is a test
-    that expects the exception, and a function that Ray, joblib, Dask or Spark may run in a process of its own.
+    Never: the call can't have an effect there. Not reported: a call in a notebook that catches RuntimeError, a test that
+    expects the exception, and a function that Ray, joblib, Dask or Spark may run in a separate process.
 Example:
     bad:
         import tensorflow as tf
@@ -44,21 +44,21 @@ SETTER = "tensorflow.config.set_memory_growth"
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """A setting that certainly comes after a start, and after no other setting."""
+    """Report a setting that certainly comes after the GPUs were initialized, and after no other setting."""
     settings = list(script.named(SETTER))
     workers = bool(script.modules() & WORKERS)
     for call in settings:
         if workers and in_uncalled_function(call.place):
-            continue  # in a process of its own, or not: who can say
+            continue  # may run in a separate process
         start = started(script, call.place)
         if start is None or constant(call.argument("enable", 1)) is False:
             continue
         if any(other.place.order < start.place.order for other in settings):
-            continue  # what is set again to the same value is accepted
+            continue  # setting the same value again is accepted
         if expected_to_fail(call.place) or (script.notebook and call.place.catches("RuntimeError")):
             continue
         yield at(
             call.node,
-            f"Memory growth is set after {shown(start)} in {script.where(start.node)} has started the GPUs, which is too late.",
-            'Move it right behind "import tensorflow".',
+            f"Memory growth is set too late: {shown(start)} in {script.where(start.node)} has already initialized the GPUs.",
+            'Move it directly after "import tensorflow".',
         )

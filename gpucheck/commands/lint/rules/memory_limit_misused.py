@@ -4,11 +4,11 @@ Symptom:
     AttributeError: 'PhysicalDevice' object has no attribute 'memory_limit'
     AttributeError: can't set attribute
 Cause:
-    tf.config.list_physical_devices returns plain tuples of name and type. The limit belongs to a logical device, which is
-    configured before TensorFlow starts the GPU.
+    tf.config.list_physical_devices returns plain tuples of name and type. The limit belongs to a logical device, which must
+    be configured before TensorFlow initializes the GPU.
 Fix:
     1. tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])
-    2. To read how much is used: tf.config.experimental.get_memory_info("GPU:0")
+    2. To read the memory in use: tf.config.experimental.get_memory_info("GPU:0")
 Verify:
     TensorFlow's log says: Created device ... with 4096 MB memory
 Unless:
@@ -41,7 +41,7 @@ NAME = "memory_limit"
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """Read or set on an element of TensorFlow's own list of devices."""
+    """Report memory_limit if it is read or set on an element of TensorFlow's list of devices."""
     if has_attribute(script, NAME):
         return
     used = [(store.node, store.place) for store in script.stores if constant(store.key) == NAME and _device(store.of)]

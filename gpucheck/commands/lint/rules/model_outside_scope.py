@@ -1,22 +1,22 @@
-"""A model is built outside the scope of the strategy that the script made for it.
+"""A model is built outside the scope of the script's strategy.
 
 Symptom:
     RuntimeError: Need to be inside "with strategy.scope()" for <tensorflow.python.distribute.mirrored_strategy.MirroredStrategy>
     ValueError: `colocate_vars_with` must only be passed a variable created in this tf.distribute.Strategy.scope()
     RuntimeError: Mixing different tf.distribute.Strategy objects
     ValueError: Variable (<tf.Variable ...>) was not created in the distribution strategy scope
-    Only GPU 0 works, the others idle.
+    Only GPU 0 is used, the others are idle.
 Cause:
     A strategy mirrors the variables that are created inside its scope. A model built outside has plain variables: compiling it
-    inside the scope fails, and training it without the scope quietly uses one GPU. So it is with a part of the model, such as
-    a pretrained base, and with a model that strategy.run trains.
+    inside the scope fails, and training it without the scope silently uses one GPU. The same applies to parts of a model,
+    such as a pretrained base, and to a model that strategy.run trains.
 Fix:
     1. Build and compile the model under: with strategy.scope():
 Verify:
-    nvidia-smi shows all GPUs at work while it trains, and model.distribute_strategy is your strategy.
+    nvidia-smi shows all GPUs busy during training, and model.distribute_strategy is your strategy.
 Unless:
-    The model is meant to stay on one device, while the strategy serves another one. Keras 3 trains a model with a part from
-    outside if that part is frozen: a script that sets trainable to False anywhere is not reported for its parts.
+    The model should stay on one device, and the strategy is for another model. Keras 3 can train a model with a part from
+    outside if that part is frozen: scripts that set trainable to False anywhere are not reported for parts.
 Example:
     bad:
         import tensorflow as tf
@@ -44,12 +44,12 @@ from gpucheck.commands.lint.models import (
     built,
     hidden_scope,
     inside,
-    meets_keras_3,
     several_replicas,
     standalone_keras,
     strategies,
     strategies_around,
     trainings,
+    uses_keras_3,
 )
 from gpucheck.commands.lint.script import HARMLESS, Finding, Script, at
 from gpucheck.commands.lint.values import Attribute, Call, Function, Place, Value
@@ -62,7 +62,7 @@ FIX = "Build the model, and compile it, under: with strategy.scope():"
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """Built outside and compiled inside; a part of it built outside; or built and trained outside, by fit or by a loop."""
+    """Report models built outside and compiled inside, with parts built outside, or built and trained outside."""
     made = list(strategies(script))
     if not made or hidden_scope(script):
         return
@@ -93,7 +93,7 @@ def check(script: Script) -> Iterator[Finding]:
 
 
 def _parts_outside(script: Script, made: list[Call]) -> Iterator[Finding]:
-    """Models that stand in a scope and have weights that were made before it was entered."""
+    """Report models in a scope that have weights created before the scope was entered."""
     for model in {id(model): model for _, models in trainings(script) if len(models) == 1 for model in models}.values():
         around = strategies_around([model.place])
         if len(around) == 1 and around[0] in made and inside(model.place, around[0]):
@@ -107,7 +107,7 @@ def _parts_outside(script: Script, made: list[Call]) -> Iterator[Finding]:
 
 
 def _looped(script: Script, made: list[Call]) -> Iterator[Finding]:
-    """Models whose weights are made outside the scope of the strategy that runs the training step."""
+    """Report models whose weights are created outside the scope of the strategy that runs the training step."""
     for run in script.methods("run"):
         steps, runners = list(options(run.argument("fn", 0))), list(options(run.receiver))
         if len(runners) != 1 or runners[0] not in made or len(steps) != 1 or not isinstance(steps[0], Function):
@@ -124,24 +124,24 @@ def _looped(script: Script, made: list[Call]) -> Iterator[Finding]:
 
 
 def _there(model: Place, run: Place) -> bool:
-    """Whether the model is made before the step runs: of several with one name, a step that nobody calls shows the last."""
+    """Whether the model is created before the step runs: a step that is never called uses the last of several models."""
     return model.order < run.order and (not in_uncalled_function(run) or model.path[:1] == run.path[:1])
 
 
 def _late(script: Script, model: Call, optimizer: Value, strategy: Call) -> list[Call]:
-    """What makes weights of the model outside the scope: Keras 2 makes those of a model without a shape in the step itself.
+    """Return the calls that create the model's weights outside the scope; Keras 2 creates those without a shape in the step.
 
-    Keras 3 does not either, but its optimizer has variables from the beginning.
+    So does Keras 3, but its optimizer has variables from the start.
     """
     late = [by for _, by in weights(script, model) if inside(by.place, strategy) is False]
-    new = standalone_keras(script) or meets_keras_3(script)
+    new = standalone_keras(script) or uses_keras_3(script)
     outside = isinstance(optimizer, Call) and optimizer.name.startswith("keras.optimizers.") and optimizer.place
     both = outside and inside(outside, strategy) is False and inside(model.place, strategy) is False
     return late or ([model] if new and both else [])
 
 
 def _updated(call: Call) -> list[Call]:
-    """The models whose weights ``optimizer.apply_gradients(zip(gradients, model.trainable_variables))`` changes."""
+    """Return the models whose weights ``optimizer.apply_gradients(zip(gradients, model.trainable_variables))`` changes."""
     pairs = call.argument("grads_and_vars", 0)
     variables = pairs.args[1] if is_call(pairs, "builtins.zip") and len(pairs.args) == 2 else None
     if not isinstance(variables, Attribute) or variables.name not in ("trainable_variables", "trainable_weights"):
@@ -150,7 +150,7 @@ def _updated(call: Call) -> list[Call]:
 
 
 def _handed_out(script: Script, value: Call) -> bool:
-    """Whether a function that is not followed gets it, and may freeze it; Keras' own do not."""
+    """Whether it is passed to a function that the trace does not follow and that may freeze it; Keras' functions do not."""
     return any(
         any(option is value for given in (*call.args, *call.keywords.values()) for option in options(given))
         for call in script.calls
@@ -167,7 +167,7 @@ def _all_outside(models: list[Call], strategy: Call | None = None) -> bool:
 
 
 def _used(script: Script, strategy: Call) -> bool:
-    """Whether anything is done with it: a scope entered, a method called, itself handed on."""
+    """Whether the strategy is used: its scope entered, a method called, or itself passed to a call."""
     return script.passed_on(strategy) or any(
         option is strategy
         for call in script.calls

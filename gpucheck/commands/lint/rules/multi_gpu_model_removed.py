@@ -4,16 +4,15 @@ Symptom:
     AttributeError: module 'keras.utils' has no attribute 'multi_gpu_model'
     ImportError: cannot import name 'multi_gpu_model' from 'tensorflow.keras.utils'
 Cause:
-    multi_gpu_model split each batch on one GPU and gathered the results there. TensorFlow removed it in April 2020; no later
-    version has it.
+    multi_gpu_model split each batch on one GPU and gathered the results there. TensorFlow removed it in April 2020.
 Fix:
     1. Use a strategy instead: strategy = tf.distribute.MirroredStrategy(), and build and compile the model under
        with strategy.scope():
     2. Multiply the batch size by strategy.num_replicas_in_sync.
 Verify:
-    The script imports, and nvidia-smi shows all GPUs at work.
+    The script runs without the error, and nvidia-smi shows all GPUs busy.
 Unless:
-    It has to run on the old TensorFlow too: then catch the ImportError, and it is not reported.
+    The script must also run on an old TensorFlow: catch the ImportError, and it is not reported.
 Example:
     bad:
         from keras.utils import multi_gpu_model
@@ -31,7 +30,7 @@ References:
 import re
 from collections.abc import Iterator
 
-from gpucheck.commands.lint.environment import asks_for_versions
+from gpucheck.commands.lint.environment import checks_versions
 from gpucheck.commands.lint.names import canonical
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Call, Import
@@ -44,12 +43,12 @@ CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError")
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """Every call of it; the import where nothing calls it. What catches that it is gone, knows."""
+    """Report every call, or the import if nothing calls it. Uses guarded by except are not reported."""
     imports = [
         event for event in script.imports if any(REMOVED.fullmatch(canonical(f"{event.module}.{name}")) for name in event.names)
     ]
     calls = [call for call in script.calls if REMOVED.fullmatch(call.name)]
-    if any(event.place.catches(*CAUGHT) for event in imports) or asks_for_versions(script):
+    if any(event.place.catches(*CAUGHT) for event in imports) or checks_versions(script):
         return
     uses: list[Call | Import] = [*calls] if calls else [*imports]
     for event in uses:

@@ -5,19 +5,19 @@ Symptom:
     ValueError: Attempt to convert a value (PerReplica:{ ... }) with an unsupported type to a Tensor.
     ValueError: in user code: ... keras/src/backend/tensorflow/trainer.py
 Cause:
-    The fit of Keras 3 does not train over several workers of TensorFlow's strategy. A custom loop with strategy.run does, and
-    so does Keras 2.
+    fit of Keras 3 does not support several workers of TensorFlow's strategy. A custom loop with strategy.run and Keras 2
+    do.
 Fix:
     1. Write the loop: strategy.experimental_distribute_dataset and strategy.run.
     2. Or keep Keras 2: install tf_keras, then
        $ export TF_USE_LEGACY_KERAS=1
     3. Or use the JAX backend with keras.distribution.DataParallel.
 Verify:
-    Two workers on one machine get through the first step.
+    Two workers on one machine complete the first step.
 Unless:
-    Only one worker is ever started: then MirroredStrategy is the one to use. tf.keras is Keras 3 since TensorFlow 2.16: a script
-    that uses it is reported if it names TF_CONFIG or a cluster resolver, and nothing in it, comments and shell commands
-    included, speaks of an older TensorFlow, of Keras 2, or asks for a version.
+    Only one worker is ever started: use MirroredStrategy instead. tf.keras is Keras 3 since TensorFlow 2.16: scripts that use
+    it are reported only if they name TF_CONFIG or a cluster resolver, do not check a version, and do not mention an older
+    TensorFlow or Keras 2, in comments and shell commands either.
 Example:
     bad:
         import keras
@@ -45,7 +45,7 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.lookup import constant, is_call
-from gpucheck.commands.lint.models import meets_keras_3, standalone_keras, strategies_around, trainings
+from gpucheck.commands.lint.models import standalone_keras, strategies_around, trainings, uses_keras_3
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Call, Value
 from gpucheck.core.model import Severity
@@ -57,11 +57,11 @@ RESOLVER = re.compile(r"tensorflow\.distribute\.cluster_resolver\.(Slurm|Kuberne
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """The model certainly stands in such a strategy's scope, and is one of Keras 3."""
+    """Report fit if the model is certainly in the scope of this strategy and a Keras 3 model."""
     sure = standalone_keras(script)
-    if not sure and not meets_keras_3(script):
+    if not sure and not uses_keras_3(script):
         return
-    which = "Keras 3" if sure else "Keras 3, which tf.keras is since TensorFlow 2.16,"
+    which = "Keras 3" if sure else "Keras 3 (tf.keras since TensorFlow 2.16)"
     for call, models in trainings(script):
         around = strategies_around(model.place for model in models)
         if not around or not all(is_call(scope, STRATEGY) for scope in around):
@@ -75,13 +75,13 @@ def check(script: Script) -> Iterator[Finding]:
 
 
 def _resolved(strategy: Value) -> bool:
-    """Whether it is told of its workers by a resolver that asks the cluster."""
+    """Whether the strategy gets its workers from a resolver that queries the cluster."""
     resolver = strategy.argument("cluster_resolver", 0) if isinstance(strategy, Call) else None
     return isinstance(resolver, Call) and bool(RESOLVER.fullmatch(resolver.name))
 
 
 def _clustered(script: Script) -> bool:
-    """Whether the script reads or sets TF_CONFIG, and not for one worker alone: there fit of Keras 3 works."""
+    """Whether the script reads or sets TF_CONFIG for several workers: with one worker fit of Keras 3 works."""
     if any(constant(call.argument("", 0)) == "TF_CONFIG" for call in script.named("os.environ.pop")):
         return False
     named = False

@@ -1,22 +1,22 @@
-"""A dataset that reads files and prepares what it reads is never prefetched.
+"""A dataset that reads and preprocesses files is never prefetched.
 
 Symptom:
     GPU utilisation swings between 0 and 100 percent while the CPU is busy.
     The TensorFlow Profiler says: Your program is HIGHLY input-bound.
 Cause:
-    Without prefetch a training step and the preparation of the next batch take turns: the GPU waits while the CPU reads and
-    decodes. Files, generators and Python make that wait long.
+    Without prefetch a training step and the preparation of the next batch alternate: the GPU waits while the CPU reads and
+    decodes. With files, generators and Python code the wait is long.
 Fix:
     1. End the pipeline with .prefetch(tf.data.AUTOTUNE).
-    2. Let map and interleave work in parallel: num_parallel_calls=tf.data.AUTOTUNE
+    2. Run map and interleave in parallel: num_parallel_calls=tf.data.AUTOTUNE
     3. If the prepared data fits into memory, add .cache() before shuffle.
 Verify:
-    An epoch takes less time; gpucheck bench shows what the pipeline and what the device can do.
+    An epoch takes less time; gpucheck bench measures what the pipeline and the device can reach.
 Unless:
-    The data is small. A generator that is only batched is left alone, as TensorFlow's own tutorials leave it; and so are lists
-    of file names, and loops of your own, where a step has num_parallel_calls, because such a step works ahead. Recent TensorFlow
-    adds a prefetch behind a batch by itself, unless the optimisation inject_prefetch is switched off; saying it costs nothing
-    and does not depend on the version.
+    The data is small. A generator that is only batched is not reported, as in TensorFlow's tutorials. Lists of file names and
+    custom loops are not reported if a step has num_parallel_calls, because this step prefetches. Recent TensorFlow adds a
+    prefetch after batch, unless the optimisation inject_prefetch is switched off; an explicit prefetch costs nothing and does
+    not depend on the version.
 Example:
     bad:
         import tensorflow as tf
@@ -50,7 +50,7 @@ WORDS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "list
 SLOW = re.compile(
     r"tensorflow\.data\.(TFRecordDataset|TextLineDataset|FixedLengthRecordDataset|Dataset\.(list_files|from_generator))"
 )
-NAMES = "tensorflow.data.Dataset.from_tensor_slices"  # of files, where what is mapped over them reads files
+NAMES = "tensorflow.data.Dataset.from_tensor_slices"  # of file names, if a mapped function reads the files
 READS = re.compile(
     r"tensorflow\.(io\.read_file|(io|image)\.decode_(image|jpeg|png|bmp|gif|and_crop_jpeg)|audio\.decode_wav)"
     r"|cv2\.imread|PIL\.Image\.open|numpy\.load"
@@ -60,7 +60,7 @@ STEP = "apply_gradients"
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """Trained on, by fit or by a loop, without a strategy: those prefetch what they distribute."""
+    """Report datasets used by fit or a training loop, without a strategy: strategies prefetch distributed datasets."""
     if any(name.startswith("tensorflow.distribute") for name in script.names):
         return
     for call, _ in trainings(script):
@@ -74,16 +74,14 @@ def check(script: Script) -> Iterator[Finding]:
             pipelines = chains(batches)
             waits = pipelines and all((_waits(chain) and not _parallel(chain)) or _reads_in_turn(chain) for chain in pipelines)
             if waits and id(pipelines[0].steps[-1]) not in reported:
-                reported.add(
-                    id(pipelines[0].steps[-1])
-                )  # the loop's own call comes first, then what the step does with what it got
+                reported.add(id(pipelines[0].steps[-1]))  # the loop's call comes first, then the calls inside the step
                 yield _finding(script, pipelines[0], "this loop reads", call)
 
 
 def _finding(script: Script, chain: Chain, who: str, call: Call) -> Finding:
     return at(
         chain.steps[-1].node,
-        f"The dataset that {who} ({script.where(call.node)}) comes from files or a generator, never prefetched.",
+        f"The dataset that {who} ({script.where(call.node)}) comes from files or a generator and is never prefetched.",
         "End it with .prefetch(tf.data.AUTOTUNE).",
     )
 
@@ -95,7 +93,7 @@ def _waits(chain: Chain) -> bool:
 
 
 def _reads_in_turn(chain: Chain) -> bool:
-    """Whether names of files are mapped, one after the other, by a function of this file that reads them."""
+    """Whether file names are mapped sequentially by a function of this file that reads the files."""
     if chain.source.name != NAMES or chain.batch is None or chain.has("prefetch", "cache", "with_options") or _parallel(chain):
         return False
     mapped = [step.argument("map_func", 0) for step in chain.steps if step.method == "map"]
@@ -103,12 +101,12 @@ def _reads_in_turn(chain: Chain) -> bool:
 
 
 def _parallel(chain: Chain) -> bool:
-    """Whether a step works ahead by itself, as those with parallel calls do."""
+    """Whether a step prefetches by itself, as steps with parallel calls do."""
     return any("num_parallel_calls" in step.keywords or step.starred or len(step.args) > 1 for step in chain.steps)
 
 
 def _trains(script: Script, call: Call) -> bool:
-    """Whether a call in a loop certainly changes weights by what it gets: a step of this file, or under a tape right there."""
+    """Whether a call in a loop certainly updates weights from its arguments: a step of this file, or under a tape."""
     if call.method == "train_on_batch":
         return bool(built(call.receiver))
     step: Value | None = call.function

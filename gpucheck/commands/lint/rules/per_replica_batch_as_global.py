@@ -1,19 +1,19 @@
-"""A batch size that is meant for one replica is used for all of them together.
+"""A batch size per replica is used as the global batch size.
 
 Symptom:
-    Adding GPUs does not make training faster: each gets a fraction of the batch.
-    The loss of a custom loop is too large by the number of GPUs.
+    Adding GPUs does not make training faster: each GPU gets a fraction of the batch.
+    The loss of a custom loop is too large by a factor of the number of GPUs.
 Cause:
-    The dataset that is handed to fit or to experimental_distribute_dataset is batched by the global batch size, which the
-    strategy divides among the replicas; compute_average_loss divides by the global one too. A size per replica has to be
-    multiplied by strategy.num_replicas_in_sync first. Only distribute_datasets_from_function batches per replica.
+    The dataset passed to fit or to experimental_distribute_dataset must be batched by the global batch size, which the
+    strategy divides among the replicas; compute_average_loss also divides by the global size. Multiply a size per replica by
+    strategy.num_replicas_in_sync first. Only distribute_datasets_from_function batches per replica.
 Fix:
     1. global_batch_size = batch_size_per_replica * strategy.num_replicas_in_sync
-    2. Batch the dataset, and average the loss, by that.
+    2. Use it to batch the dataset and to average the loss.
 Verify:
-    With twice the GPUs an epoch has half the steps.
+    With twice as many GPUs an epoch has half the steps.
 Unless:
-    The name is misleading, and the number is the global batch size: then rename it.
+    The number is the global batch size and its name is misleading: rename it.
 Example:
     bad:
         import tensorflow as tf
@@ -47,13 +47,13 @@ from gpucheck.core.model import Severity
 SEVERITY = Severity.WARNING
 WORDS = ("Strategy",)
 PER_REPLICA = re.compile(r"per_?(replica|gpu|device|core)|(?<!multi_)(?<!cross_)replica_?batch", re.IGNORECASE)
-PER_WORKER = re.compile(r"per_?worker", re.IGNORECASE)  # which may be the global one where there is one worker
+PER_WORKER = re.compile(r"per_?worker", re.IGNORECASE)  # the global size if there is one worker
 Words = tuple[re.Pattern[str], ...]
 WORKERS = "tensorflow.distribute.MultiWorkerMirroredStrategy"
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """The name of the number says per replica, and nothing has been multiplied with it."""
+    """Report a batch size whose name says per replica, if it is not multiplied by anything."""
     for call in script.methods("experimental_distribute_dataset"):
         chosen = list(options(call.receiver))
         if _several(chosen) and _per_worker(call):
@@ -70,7 +70,7 @@ def check(script: Script) -> Iterator[Finding]:
 
 
 def _per_worker(call: Call) -> bool:
-    """Whether the dataset is certainly batched for all replicas of a worker: the default, which options may change."""
+    """Whether the dataset is certainly batched for all replicas of a worker: the default, which options can change."""
     given = call.argument("options", 1)
     if given is None:
         return not call.starred
@@ -93,7 +93,7 @@ def _sized(script: Script, call: Call, size: Value | None, what: str, words: Wor
     if name:
         yield at(
             call.node,
-            f"{name} sizes one replica's batch, but here {what} needs the global batch size.",
+            f"{name} is the batch size of one replica, but {what} here needs the global batch size.",
             f"Use {name} * strategy.num_replicas_in_sync.",
         )
 
@@ -114,26 +114,26 @@ def _per_replica(script: Script, size: Value | None, words: Words) -> str | None
 
 
 def _computed(script: Script, name: str) -> bool:
-    """Whether the program gives an attribute of this name a value that it computes, or that is not known."""
+    """Whether the program assigns a computed or unknown value to an attribute of this name."""
     given = [store.value for store in script.stores if constant(store.key) == name]
     given += [value for call in script.calls for key, value in call.keywords.items() if key == name]
     return not all(isinstance(value, (Constant, Attribute, Name)) for value in given)
 
 
 def _words(strategies: list[Value]) -> Words:
-    """The patterns of names that are not the global batch size under all of these strategies."""
+    """Return patterns of names that are not the global batch size under all of these strategies."""
     workers = all(is_call(strategy, WORKERS) for strategy in strategies)
     return (PER_REPLICA, PER_WORKER) if workers else (PER_REPLICA,)
 
 
 def _several(strategies: list[Value]) -> bool:
-    """Whether they are strategies that may have more than one replica; another may be for machines without the devices."""
+    """Whether one of the strategies may have more than one replica; others may be fallbacks without those devices."""
     chosen = [strategy for strategy in strategies if is_call(strategy, *MIRRORED)]
     return several_replicas(strategies) and all(map(_open, chosen))
 
 
 def _open(strategy: Call) -> bool:
-    """Whether it takes every device there is, or several that are named."""
+    """Whether it uses all devices, or several named ones."""
     devices = strategy.argument("devices", 0) if strategy.name.endswith(".MirroredStrategy") else None
     if isinstance(devices, Items):
         return len(devices.items) > 1

@@ -4,15 +4,15 @@ Symptom:
     loss: nan
     Accuracy stops rising earlier than in float32.
 Cause:
-    Under mixed_float16 or mixed_bfloat16 every layer computes in the short type unless told otherwise, the last one too.
-    Probabilities near 0 and 1 are rounded there, and the loss takes their logarithm.
+    Under mixed_float16 or mixed_bfloat16 every layer computes in the 16-bit type unless configured otherwise, the last one too.
+    It rounds probabilities near 0 and 1, and the loss takes their logarithm.
 Fix:
     1. Give the last layer dtype="float32".
-    2. Or leave out the softmax, and use a loss with from_logits=True on outputs of float32.
+    2. Or omit the softmax, and use a loss with from_logits=True on float32 outputs.
 Verify:
     model.output.dtype is float32.
 Unless:
-    Never: the cost is not measurable. A softmax in the middle of a model, as in attention, is fine and not reported.
+    Never: float32 costs nothing measurable there. A softmax inside a model, as in attention, is fine and not reported.
 Example:
     bad:
         import keras
@@ -58,7 +58,7 @@ SOFTMAX = ("keras.activations.softmax", "tensorflow.nn.softmax", "keras.ops.soft
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """The last layer of a model that is compiled, made while a mixed policy was certainly in force."""
+    """Report the last layer of a compiled model if it is created while a mixed policy is certainly active."""
     for call in script.methods("compile"):
         for model in built(call.receiver) or ():
             for last in _last(script, model):
@@ -73,11 +73,11 @@ def check(script: Script) -> Iterator[Finding]:
 
 
 def _last(script: Script, model: Call) -> list[Call]:
-    """The last layer of every output, where it is certain which one it is."""
+    """Return the last layer of every output, if it is certain."""
     last_layers: list[Value | None] = []
     if model.name == "keras.Sequential":
         layers = stack(script, model) or []
-        if all(by.place.path == model.place.path for _, by in layers):  # what a branch adds may not be there
+        if all(by.place.path == model.place.path for _, by in layers):  # layers added in a branch are not certain
             last_layers = [layer for layer, _ in layers[-1:]]
     elif model.name == "keras.Model":
         outputs = model.argument("outputs", 1)
@@ -89,7 +89,7 @@ def _last(script: Script, model: Call) -> list[Call]:
 
 
 def _returned(model: Call, method: Value | None) -> list[Value | None]:
-    """The layers whose output a subclassed model returns; nothing where one of its returns is something else, or no softmax."""
+    """Return the layers whose output a subclassed model returns; empty if one return is not a softmax layer's output."""
     if not isinstance(method, Function) or isinstance(method.node, ast.Lambda) or not method.node.args.args:
         return []
     itself = method.node.args.args[0].arg
@@ -106,7 +106,7 @@ def _returned(model: Call, method: Value | None) -> list[Value | None]:
 
 
 def _outputs(function: ast.AST) -> Iterator[ast.expr | None]:
-    """What each return of a function returns; of ``x = self.head(x)`` right before ``return x`` the call."""
+    """Yield the value of each return; for ``x = self.head(x)`` directly before ``return x`` the call."""
     for holder in ast.walk(function):
         for block in (getattr(holder, name, None) for name in ("body", "orelse", "finalbody")):
             for index, statement in enumerate(block if isinstance(block, list) else ()):
@@ -130,14 +130,14 @@ def _softmax(layer: Call) -> bool:
 
 
 def _where_gpus_are(script: Script, policy: Place, layer: Place) -> bool:
-    """Whether the policy is in force at the layer on every machine that has a GPU: it only asks for those."""
+    """Whether the policy is active at the layer on every machine with a GPU: its only conditions are about GPUs."""
     if not earlier(policy, layer):
         return False
     shared = 0
     while shared < min(len(policy.path), len(layer.path)) and policy.path[shared] == layer.path[shared]:
         shared += 1
     if policy.path[shared:] and layer.path[shared:] and policy.path[shared][0] == layer.path[shared][0]:
-        return False  # the other way of the same if
+        return False  # another branch of the same if
     needed = script.conditions(policy.path[shared:])
     return bool(needed) and all(
         condition is not None and any(is_call(part, *LISTS) for part in parts(condition, _counted)) for condition in needed
@@ -149,7 +149,7 @@ def _counted(value: Value) -> tuple[Value, ...]:
 
 
 def _policy(script: Script, layer: Call) -> str | None:
-    """The mixed policy that is certainly in force where a layer is made."""
+    """Return the mixed policy that is certainly active when a layer is created."""
     setters = [call for call in script.named(*SETTERS) if call.place.order < layer.place.order]
     if not setters or not (before(setters[-1].place, layer.place) or _where_gpus_are(script, setters[-1].place, layer.place)):
         return None

@@ -9,12 +9,12 @@ Cause:
     batch of an epoch is smaller than the others.
 Fix:
     1. dataset.batch(batch_size, drop_remainder=True)
-    2. Or repeat() before batch(), with steps_per_epoch given to fit.
+    2. Or repeat() before batch(), and pass steps_per_epoch to fit.
 Verify:
     dataset.element_spec shows a number, not None, as the first dimension.
 Unless:
-    The number of examples is a multiple of the batch size, and the dataset's shape is known in another way. A script that
-    takes another strategy where it finds no TPU is not reported.
+    The number of examples is a multiple of the batch size, and the dataset's shape is set in another way. Scripts that
+    use another strategy if no TPU is found are not reported.
 Example:
     bad:
         import tensorflow as tf
@@ -54,7 +54,7 @@ TPU = "tensorflow.distribute.TPUStrategy"
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """What a model of a TPU's scope is fitted to, or what a TPU's strategy distributes."""
+    """Report datasets passed to fit of a model in a TPU strategy's scope, or distributed by a TPU strategy."""
     for call, models in trainings(script):
         around = strategies_around(model.place for model in models)
         if _tpu(around) and "steps_per_epoch" not in call.keywords and not call.starred:
