@@ -1,1 +1,1 @@
-"""Pasted logs: ``reading`` turns lines into events, ``causes`` names what the events follow from."""
+"""Reads logs: ``reading`` turns lines into events, ``causes`` infers the causes of the events."""

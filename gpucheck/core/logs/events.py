@@ -1,4 +1,4 @@
-"""What lines of a log mean: an event for each, of one of these kinds."""
+"""Events that are parsed from the lines of a log, and their kinds."""
 
 from enum import Enum
 
@@ -6,18 +6,18 @@ import msgspec
 
 from gpucheck.core.model import Fact
 
-PLACE = "place"  # the field that says where an event's line was printed: "container", "host", "host NAME"; absent: not said
+PLACE = "place"  # field with the place that printed the line: "container", "host", "host NAME"; absent: unknown
 CONTAINER, HOST = "container", "host"
 
 
 class Kind(str, Enum):
-    """What happened. The value is what stands in a report."""
+    """The kind of an event. The value is used in reports."""
 
     __str__ = str.__str__
 
     @classmethod
     def _missing_(cls, value: object) -> "Kind":
-        """What an older version knew, in a report that is read again."""
+        """Map kinds in reports of older versions to current ones."""
         return cls.OTHER
 
     OTHER = "other"
@@ -183,21 +183,21 @@ class Kind(str, Enum):
 
 
 class Event(Fact, frozen=True, kw_only=True):
-    """One line, understood."""
+    """One parsed line."""
 
     kind: Kind
     line: int  # line number in its log, from 1
     text: str  # the line, trimmed
-    fields: dict[str, str] = msgspec.field(default_factory=dict)  # what the line names: soname, code, device, bytes, ...
+    fields: dict[str, str] = msgspec.field(default_factory=dict)  # values in the line: soname, code, device, bytes, ...
 
 
 def of_host(event: Event) -> bool:
-    """Whether an allocation that failed was one of the host's memory."""
+    """Whether a failed allocation was of host memory."""
     return event.kind == Kind.HOST_OUT_OF_MEMORY or event.fields.get("allocator") == "cpu"
 
 
 def in_different_places(first: Event, second: Event) -> bool:
-    """Whether two events are known to come from different places: a container and a host, or two hosts."""
+    """Whether two events certainly come from different places: a container and a host, or two hosts."""
     here, there = first.fields.get(PLACE, ""), second.fields.get(PLACE, "")
     if not here or not there or here == there:
         return False

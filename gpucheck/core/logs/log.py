@@ -1,4 +1,4 @@
-"""A log as a fact: its events, and those of them that no later line resolves."""
+"""The fact Log: the events of a log, and the query for events that no later line resolves."""
 
 import re
 
@@ -7,7 +7,7 @@ from gpucheck.core.model import Fact
 
 _DEADLY = ("SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
 _KILL = r"(?i)\bkill(?:ed)? process|\boom[-_ ]kill|memory limit|memlimit|srun: error"
-# Kubernetes' account of a container's past, and a child's end of which its parent tells.
+# Kubernetes' report of a container's previous state, and a parent's report of its child's exit.
 _OF_ANOTHER = r"Exit Code:|OOMKilled|Signals\."
 _TRAINS = r"(?i)pyt|pt_|ray|train|worker"  # names of processes
 _STARTS = (
@@ -20,7 +20,7 @@ _STARTS = (
     Kind.CUDA_DRIVERS_NOT_FOUND,
 )
 _OF_WORKERS = r"TF_CONFIG|(?:ps|worker)_hosts|/job:ps|(?i:parameter ?server)"
-_BUFFERED = 500  # lines, at most, that pipes still hold of a program that is gone
+_BUFFERED = 500  # maximum number of lines of an ended program that pipes may still hold
 
 
 class Log(Fact, frozen=True, kw_only=True):
@@ -29,16 +29,16 @@ class Log(Fact, frozen=True, kw_only=True):
     source: str  # "gpucheck's own child", a file's name, "standard input"
     events: tuple[Event, ...] = ()
     lines: int = 0
-    cut: str | None = None  # why only its beginning was read: "it is larger than 4096 MiB"; None: it was read to its end
-    skimmed: int = 0  # lines that were passed over, because too many differ for each to be looked at
-    # Of kind "suspect", with the field "looks" ("exception", "fatal", "error", "failure"): the most telling first; at most 8.
+    cut: str | None = None  # why only the beginning was read: "it is larger than 4096 MiB"; None: it was read completely
+    skimmed: int = 0  # lines that were skipped because too many differ to check each
+    # Of kind "suspect", with the field "looks" ("exception", "fatal", "error", "failure"): the most relevant first; at most 8.
     suspects: tuple[Event, ...] = ()
-    harmless: tuple[Event, ...] = ()  # of kind "harmless", with the field "reason": distinct lines that look bad; at most 40
-    harmless_lines: int = 0  # how many such lines there are, repetitions included
+    harmless: tuple[Event, ...] = ()  # kind "harmless", field "reason": distinct lines that look like errors; at most 40
+    harmless_lines: int = 0  # number of harmless lines, with repetitions
 
     @property
     def of_tpu(self) -> bool:
-        """Whether it is the log of a program on a TPU, for all that it names: its workers are the TPU's then."""
+        """Whether the log seems to be from a program on a TPU; its workers are then the TPU's."""
         other = any(
             event.kind == Kind.GPU_CREATED or (event.kind == Kind.CLUSTER_NAMED and re.search(_OF_WORKERS, event.text))
             for event in self.events
@@ -47,15 +47,15 @@ class Log(Fact, frozen=True, kw_only=True):
 
 
 def unresolved(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
-    """The events of these kinds (none named: of all) after which training did not go on, with their places in ``Log.events``."""
+    """Return events of these kinds (default: all) after which training did not continue, with indexes in ``Log.events``."""
     events = log.events if log is not None else ()
     last = max((index for index, event in enumerate(events) if event.kind == Kind.TRAINING_PROGRESS), default=-1)
     starts = [event.line for event in events[: last + 1] if event.kind in _STARTS]
 
     def went_on(index: int) -> bool:
-        """A program that was killed prints what its buffers held, and no more, unless it is started again."""
+        """Whether training continued; a killed program still prints its buffers, but no more unless it is restarted."""
         if index > last or not _ends(events[index]):
-            return index < last and events[index].line < events[last].line  # not behind the bar that it interrupts
+            return index < last and events[index].line < events[last].line  # not after the progress bar that it interrupts
         line = events[index].line
         return any(line <= start for start in starts) or events[last].line - line > _BUFFERED
 
@@ -70,7 +70,7 @@ def unresolved(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
 
 
 def _ends(event: Event) -> bool:
-    """Whether the line tells that the program itself was killed, or crashed in native code."""
+    """Whether the line reports that the program itself was killed, or crashed in native code."""
     if re.search(_OF_ANOTHER, event.text):
         return False
     if event.kind == Kind.KILLED:
@@ -81,13 +81,13 @@ def _ends(event: Event) -> bool:
 
 
 def _resolves(later: Event, event: Event) -> bool:
-    """Whether a line shows that what an earlier one told of is over: the workers came, or NCCL did without."""
+    """Whether a later line shows that an event is resolved: the workers connected, or NCCL used a fallback."""
     if later.kind == Kind.SESSION_STARTED:
         return event.kind == Kind.WORKER_UNREACHABLE
     return "NCCL WARN" in event.text and _nccl_process(later) == _nccl_process(event)
 
 
 def _nccl_process(event: Event) -> str:
-    """The process that NCCL prints for: "host:pid" before the thread's number."""
+    """Return the process in an NCCL prefix: "host:pid" before the thread ID."""
     match = re.search(r"(\S+:\d+):\d+ \[\d+\]", event.text)
     return match[1] if match else ""

@@ -1,4 +1,4 @@
-"""The Xid messages of the NVIDIA driver that name a fault, out of all that a log holds."""
+"""Find the Xid messages of the NVIDIA driver in a log that name a given fault."""
 
 from collections.abc import Iterable
 
@@ -7,9 +7,9 @@ from gpucheck.core.logs.events import Event, Kind
 
 
 def reported(events: Iterable[Event], fault: str) -> list[tuple[Event, Xid]]:
-    """The Xid messages of a log that name a fault: see ``Xid.fault``.
+    """Return the Xid messages of a log that name a fault: see ``Xid.fault``.
 
-    NVLink 5 units also report what did no harm ("Nonfatal"), and a line that only names an earlier Xid says no more than it.
+    Skipped: "Nonfatal" reports of NVLink 5 units, and lines that only refer to an earlier Xid.
     """
     messages = [event for event in events if event.kind == Kind.XID]
     mild = {event.fields.get("code") for event in messages if "Nonfatal" in event.text}

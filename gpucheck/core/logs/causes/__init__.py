@@ -1,7 +1,7 @@
-"""What the events of a log follow from: causes by the code of the rule whose page says what to do, with the lines they rest on.
+"""Infer causes from the events of a log: each has a rule's code, whose page has the fix, and the lines that show it.
 
-A cause that single lines name is a row of a table. What must be inferred from several lines is a function, named by its code.
-Which of several causes is the root is said by the rules.
+A cause that a single line names is a row of a table. A cause inferred from several lines is a function, named by its code.
+The rules select the root cause of several.
 """
 
 from types import ModuleType
@@ -25,27 +25,27 @@ from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Severity
 
 ROWS = (*machine_table.ROWS, *program_table.ROWS)
-_CITED = 4  # events of a cause, at most
+_CITED = 4  # maximum events of a cause
 _CRASH = "training-crashed"
 _MODULES = (devices, driver, generations, health, imports, libraries, memory, packages, training)
 _SIGNATURE = {"events": Events, "return": Cause | None}
 
 
 def _inferred(module: ModuleType) -> dict[str, Judge]:
-    """The public functions of a module that judge a cause, by its code: ``cuda_init_failed`` judges "cuda-init-failed"."""
+    """Return the public functions of a module that infer causes, by code: ``cuda_init_failed`` for "cuda-init-failed"."""
     judges = {name: value for name, value in vars(module).items() if getattr(value, "__annotations__", None) == _SIGNATURE}
     return {name.replace("_", "-"): judge for name, judge in judges.items() if not name.startswith("_")}
 
 
 _INFERRED = {code: judge for module in _MODULES for code, judge in _inferred(module).items()}
-CODES = frozenset({*(row.code for row in ROWS), *_INFERRED})  # of all causes that a log can name
+CODES = frozenset({*(row.code for row in ROWS), *_INFERRED})  # of all causes that can be found in logs
 
 
 def judge(log: Log) -> dict[str, Cause]:
-    """The causes that a log names, by their codes."""
+    """Return the causes found in a log, by code."""
     events = Events(log)
     named = {code: cause for code in sorted(CODES - {_CRASH}) if (cause := _cause(code, events)) is not None}
-    if not named and (crash := _cause(_CRASH, events)):  # in a log that names nothing that could explain it
+    if not named and (crash := _cause(_CRASH, events)):  # if the log has no other cause that explains it
         named[_CRASH] = crash
     return {code: _bounded(cause) for code, cause in named.items()}
 
@@ -55,11 +55,11 @@ def _cause(code: str, events: Events) -> Cause | None:
     named = [cause for judge in judges if (cause := judge(events)) is not None]
     if not named:
         return None
-    # what is an error, and of these what was said first
+    # errors first, then in the order of lines
     return min(named, key=lambda cause: (cause.severity is Severity.WARNING, cause.events[0].line))
 
 
 def _bounded(cause: Cause) -> Cause:
-    """With each line once and the first few of them."""
+    """Return the cause with each line once and only the first few."""
     lines = list({event.line: event for event in cause.events}.values())
     return cause._replace(events=tuple(lines[:_CITED]))

@@ -1,12 +1,12 @@
-"""A cause that a log names, and the rows of the table of simple causes.
+"""A cause found in a log, and the rows of the tables of simple causes.
 
-A row says which events name a cause, what happens later where they mean nothing, and the sentence. In a sentence
+A row has the events that name a cause, the later success that cancels them, and a sentence. In a sentence
 
     {field}         is that field of the first event that has it; {text} is the event's line
-    {one/other}     is the first of these fields that is there
+    {one/other}     is the first of these fields that is present
     {field|words}   has words for events without it
     {field*}        lists the values of all events
-    [with {field}|without]  is the part before the bar if the field is there, else the part behind it, or nothing
+    [with {field}|without]  is the part before the bar if the field is present, else the part after it, or nothing
 """
 
 import re
@@ -21,40 +21,40 @@ from gpucheck.core.repairs.wording import listing, short
 
 
 class Cause(NamedTuple):
-    """What a log says went wrong."""
+    """A failure that a log reports."""
 
     summary: str
-    events: Sequence[Event]  # the lines it rests on, the most telling first
-    severity: Severity | None = None  # None: the rule's own
+    events: Sequence[Event]  # the lines that show it, the most relevant first
+    severity: Severity | None = None  # None: the rule's severity
     affects: tuple[str, ...] = ()  # devices
-    xids: tuple[Xid, ...] = ()  # messages of the kernel, each of which asks for something of its own
+    xids: tuple[Xid, ...] = ()  # messages of the kernel; the fix depends on each
 
 
 Judge = Callable[[Events], Cause | None]
 
 
 class Match:
-    """Events of a kind whose fields match: ``Match(Kind.CUDA_ERROR, code="700|716")``; "" matches a field that is not there."""
+    """Events of a kind whose fields match: ``Match(Kind.CUDA_ERROR, code="700|716")``; "" matches a missing field."""
 
     def __init__(self, kind: Kind, text: str = "", **fields: str) -> None:
         self.kind, self._text, self._fields = kind, text, fields
 
     def __call__(self, event: Event) -> bool:
-        """Whether the event is one of these. ``text`` is searched for in its line, a field's pattern is for all of it."""
+        """Whether the event matches. ``text`` is searched in its line; a field's pattern must match the whole field."""
         return event.kind == self.kind and re.search(self._text, event.text) is not None and has_fields(event, self._fields)
 
 
 class Row:
-    """A cause that single lines name.
+    """A cause that a single line names.
 
     Args:
-        code: of the rule whose page says what to do.
+        code: of the rule whose page has the fix.
         summary: the sentence.
         matches: the events, any of them.
-        later: what may follow the events that shows them to mean nothing.
-        severity: None: the rule's own.
+        later: a later success that cancels the events.
+        severity: None: the rule's severity.
         beside: a kind of events that are cited with them, and have fields for the sentence.
-        affects: what of each event is affected, written as a sentence is: "[GPU {device}]".
+        affects: the affected device of each event, with the syntax of a sentence: "[GPU {device}]".
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Row:
         self._beside, self._affects = beside, affects
 
     def __call__(self, events: Events) -> Cause | None:
-        """The cause, if the log has such events."""
+        """Return the cause if the log has matching events."""
         named = [event for event in events.not_withdrawn(self._later) if any(match(event) for match in self._matches)]
         if not named:
             return None
@@ -82,7 +82,7 @@ class Row:
 
 
 def refused(codes: str) -> tuple[Match, ...]:
-    """CUDA's refusals to start, and calls that failed later, with one of these results ("34|46")."""
+    """Return matches for CUDA initialization and later calls that failed with one of these results ("34|46")."""
     return Match(Kind.CUINIT_FAILED, code=codes), Match(Kind.CUDA_ERROR, code=codes)
 
 
@@ -91,7 +91,7 @@ _FIELD = re.compile(r"\{([\w/]+)(\*?)(?:\|([^{}]*))?\}")
 
 
 def sentence(template: str, events: Sequence[Event]) -> str:
-    """The template with the events' fields. Raises KeyError for a field that no event has."""
+    """Fill in a template with the events' fields. Raises KeyError for a field that no event has."""
 
     def value(match: re.Match[str]) -> str:
         names, every, words = match.groups()

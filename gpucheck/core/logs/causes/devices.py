@@ -1,4 +1,4 @@
-"""Causes at the GPUs that a process is offered: there is none, it was not given to a container, or something hides it."""
+"""Causes of missing GPUs: no GPU, not passed to the container, or hidden."""
 
 import re
 
@@ -19,11 +19,11 @@ from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import listing, short
 
 _NOT_GIVEN = {
-    "hook": "the NVIDIA Container Toolkit could not prepare it",
-    "runtime": "this container runtime does not know how to pass one in",
+    "hook": "the NVIDIA Container Toolkit failed to set it up",
+    "runtime": "this container runtime has no GPU support configured",
     "not-passed": "it was started without one",
-    "scheduler": "the cluster has none to give",
-    "no-files": "the machine that it runs on has no NVIDIA driver",
+    "scheduler": "the cluster has no GPU available",
+    "no-files": "its host has no NVIDIA driver",
 }
 _MISSED = (
     Kind.CUINIT_FAILED,
@@ -31,100 +31,100 @@ _MISSED = (
     Kind.PLACEMENT_FAILED,
     Kind.LIBRARY_MISSING,
     Kind.NVML_FAILED,
-)  # what a job says without its GPU
+)  # messages of a job without its GPU
 _INVALID_DEVICE = "101"
 _NVML_DENIED = ("4", "17")  # no permission; blocked by the operating system or a control group
-_NOT_THE_FIRST = re.compile(r"(?i)gpu:[1-9]")  # GPU 0 is what a program asks for on any machine
+_NOT_THE_FIRST = re.compile(r"(?i)gpu:[1-9]")  # programs request GPU 0 on any machine
 
 
 def no_nvidia_gpu(events: Events) -> Cause | None:
-    """The driver says so, or it follows from the log as a whole. A job that needs no GPU may be meant to have none."""
+    """The driver reports it, or it follows from the whole log. A job that needs no GPU may have none on purpose."""
     failure = events.inferred(infer_startup_failure, "no-nvidia-gpu")
     if failure is None:
         return None
     if failure.result == NO_LIBRARY:
-        why = "CUDA has no driver to talk to (303), and nothing in the log tells of a GPU"
+        why = "CUDA found no driver (303), and nothing in the log mentions a GPU"
     elif failure.result == NO_DEVICE:
-        why = "the driver's library is installed, and no driver runs below it (CUDA error 100)"
+        why = "the driver's library is installed, but its kernel module is not running (CUDA error 100)"
     else:
-        why = "nvidia-smi lists none"
+        why = "nvidia-smi lists no GPU"
     severity = None if failure.wanted else Severity.WARNING
     return Cause(f"No NVIDIA GPU was found: {why}.", failure.events, severity)
 
 
 def container_without_gpu(events: Events) -> Cause | None:
-    """The runtime's or the scheduler's refusal, else what follows from the log as a whole."""
+    """The container runtime or the scheduler refused, or it follows from the whole log."""
     if denied := _denied(events):
         reason, message = denied[0].fields["reason"], denied[0].fields.get("message", "")
         summary = f"A container got no GPU: {_NOT_GIVEN[reason]}{f' ({short(message)})' if message else ''}."
         wanted = reason != "no-files" or bool(events.without_later_gpu_use(*_MISSED))
         return Cause(summary, denied, None if wanted else Severity.WARNING)
     if taken := taken_from_container(events):
-        summary = "A container has no GPU, or has lost it, though the machine that runs it may use its own: no device answers inside it."
+        summary = (
+            "A container has no GPU, or has lost it, although the host may use its GPU: no device responds inside the container."
+        )
         return Cause(summary, taken)
     failure = events.inferred(infer_startup_failure, "container-without-gpu")
     if failure is None:
         return None
     host = f" ({failure.host})" if failure.host else ""
     wanted = failure.wanted or failure.result != NO_LIBRARY
-    summary = f"This container{host} was given no GPU: no driver answers inside it."
+    summary = f"This container{host} has no GPU: no driver responds inside it."
     return Cause(summary, failure.events, None if wanted else Severity.WARNING)
 
 
 def _denied(events: Events) -> list[Event]:
     of_host = {
         event.line for event in events.cuda_refusals(UNKNOWN)
-    }  # the toolkit asks the host's CUDA: it is that which does not start
+    }  # the toolkit uses the host's CUDA, which failed to initialize
     denied = events.without_later_gpu_use(Kind.CONTAINER_GPU_DENIED, reason="|".join(_NOT_GIVEN))
     denied = [event for event in denied if event.line not in of_host]
-    if not events.unresolved(Kind.CONTAINER_GPU_DENIED):  # a job that waited for a GPU, and got one
+    if not events.unresolved(Kind.CONTAINER_GPU_DENIED):  # the job waited for a GPU, and got one
         denied = [event for event in denied if event.fields["reason"] != "scheduler"]
     return denied
 
 
 def devices_hidden(events: Events) -> Cause | None:
-    """A variable that hides all, a GPU asked for by a number that is not offered, or a driver that works and offers none."""
+    """A variable hides all GPUs, a requested GPU index is not visible, or a working driver shows no GPU."""
     hiding = events.of(Kind.DEVICES_HIDDEN)
     none = events.cuda_refusals(NO_DEVICE)
-    idle = events.without_later_gpu_use(Kind.CPU_FALLBACK, Kind.GPUS_LISTED)  # a GPU that is listed later withdraws the count
+    idle = events.without_later_gpu_use(Kind.CPU_FALLBACK, Kind.GPUS_LISTED)  # a GPU listed later cancels the count
     failure = events.inferred(infer_startup_failure, "devices-hidden")
     if variables := [event for event in hiding if none or (idle and event.fields.get("value", "") in HIDES_ALL)]:
         value = variables[0].fields.get("value", "")
         wanted = value not in HIDES_ALL or (failure is not None and failure.wanted)
-        shown = f"CUDA_VISIBLE_DEVICES={value}" if value else "CUDA_VISIBLE_DEVICES, set to nothing,"
+        shown = f"CUDA_VISIBLE_DEVICES={value}" if value else "CUDA_VISIBLE_DEVICES, set to an empty value,"
         severity = None if wanted else Severity.WARNING
         return Cause(f"{shown} hides every GPU from CUDA.", [*none[:1], *variables], severity)
     if failure is not None:
         if failure.kernel:
-            start = f"The NVIDIA driver {failure.kernel} works, and offers this process no GPU: they are hidden from it (CUDA error 100)."
+            start = f"The NVIDIA driver {failure.kernel} works, but shows this process no GPU: they are hidden from it (CUDA error 100)."
         else:
-            start = (
-                "CUDA's driver library answers, and offers this process no GPU: they are hidden from it, or were not given to it."
-            )
+            start = "CUDA's driver library works, but shows this process no GPU: they are hidden, or were not passed to it."
         wanted = failure.wanted or not failure.in_passing
         return Cause(start, failure.events, None if wanted else Severity.WARNING)
     old = events.of(Kind.GPU_IGNORED, reason="capability")
     beyond = [event for event in events.cuda_refusals(_INVALID_DEVICE) if event.kind == Kind.CUDA_ERROR]
-    # TensorFlow saw that one, and called it too old
+    # TensorFlow found it, and reported it as too old
     beyond = [event for event in beyond if not (old and "PrimaryCtxRetain" in event.text)]
     beyond += [event for event in events.of(Kind.PLACEMENT_FAILED) if _NOT_THE_FIRST.search(event.fields.get("device", ""))]
     if not beyond:
         return None
-    return Cause("The program asks for a GPU by a number that this process is not offered.", beyond)
+    return Cause("The program requests a GPU index that is not visible to this process.", beyond)
 
 
 def mig_misconfigured(events: Events) -> Cause | None:
-    """A GPU that is shown to be in MIG mode, and CUDA that has no device, where no variable hides one."""
+    """A GPU is in MIG mode, and CUDA has no device although no variable hides one."""
     failure, shown = events.inferred(infer_startup_failure, "devices-hidden"), events.without_later_gpu_use(Kind.MIG_SHOWN)
     if failure is None or not shown or events.without_later_gpu_use(Kind.DEVICES_HIDDEN):
         return None
     severity = None if failure.wanted or not failure.in_passing else Severity.WARNING
     lines = [shown[0], *failure.events]
-    return Cause("The GPU is in MIG mode, and CUDA gets none of its instances.", lines, severity)
+    return Cause("The GPU is in MIG mode, and CUDA finds none of its instances.", lines, severity)
 
 
 def device_permission_denied(events: Events) -> Cause | None:
-    """A refused device file, or NVML says so: "Unknown Error" at its start means a container that lost its devices."""
+    """A device file was refused, or NVML reports it: "Unknown Error" at its start means that a container lost its devices."""
     denied = events.without_later_gpu_use(Kind.DEVICE_DENIED)
     denied += events.nvml_refusals(*_NVML_DENIED)
     if not reported(events.log.events, "gpu"):
@@ -134,15 +134,15 @@ def device_permission_denied(events: Events) -> Cause | None:
         return None
     denied = in_order(*denied)
     if paths := values(denied, "path"):
-        summary = f"This process may not open {listing(paths)}: the file's mode or the control group forbids it."
+        summary = f"This process may not open {listing(paths)}: denied by the file's mode or the control group."
     else:
         message = denied[0].fields.get("message") or denied[0].fields.get("name", "")
-        summary = f"The system does not let this process use the NVIDIA driver: NVML answers {short(message)}."
+        summary = f"The system denies this process access to the NVIDIA driver: NVML returns {short(message)}."
     return Cause(summary, denied)
 
 
 def gpus_not_listed(events: Events) -> Cause | None:
-    """A program counts no GPU and no line says why; an error only where another line shows that there is one."""
+    """A program finds no GPU and no line gives a reason; an error only if another line shows a GPU."""
     counted = events.of(Kind.GPUS_LISTED)
     if not counted or any(uses_gpu(event) for event in events.log.events):
         return None
@@ -150,6 +150,6 @@ def gpus_not_listed(events: Events) -> Cause | None:
         *events.of(Kind.GPU_ON_BUS, Kind.GPU_FOUND),
         *events.of(Kind.DRIVER_VERSION, cuda=".+"),
     ]
-    summary = "The driver knows a GPU, and TensorFlow lists none." if there else "TensorFlow lists no GPU."
+    summary = "The driver lists a GPU, but TensorFlow lists none." if there else "TensorFlow lists no GPU."
     severity = None if there or events.has(Kind.PLACEMENT_FAILED) else Severity.WARNING
     return Cause(summary, [counted[0], *there[:1]], severity)

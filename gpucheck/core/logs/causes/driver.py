@@ -1,4 +1,4 @@
-"""Causes at the driver: it is absent, not loaded, too old, or of several versions; and why CUDA then does not start."""
+"""Causes in the driver: missing, not loaded, too old or of mixed versions, and why CUDA does not initialize."""
 
 import re
 
@@ -13,7 +13,7 @@ from gpucheck.core.repairs.wording import short
 
 _NOT_INITIALIZED, _COMPAT_REFUSED, _MISMATCH = "3", "804", "803"
 _MPS = ("805", "807", "808")
-# CUDA's results that stand for another cause, or from which one is inferred with other lines
+# CUDA results that name another cause, or from which one is inferred with other lines
 _OF_ANOTHER_CAUSE = {
     "34",
     "35",
@@ -31,15 +31,15 @@ _OF_ANOTHER_CAUSE = {
 }
 _ROCM_FAILED = re.compile(r"(?i)fail|ignoring visible|error|cannot|denied|unable|not found|count\W{0,3}0")
 _NOT_LOADED = {
-    "signature": "the kernel refuses its module, because it is not signed (Secure Boot)",
+    "signature": "the kernel rejects its module because it is not signed (Secure Boot)",
     "not-built": "its kernel module was not built for the running kernel",
-    "nouveau": "the nouveau driver holds the GPU, and cannot run CUDA",
-    "no-device": "its kernel module found no GPU that it could take",
+    "nouveau": "the nouveau driver uses the GPU, and cannot run CUDA",
+    "no-device": "its kernel module found no GPU that it can use",
 }
 
 
 def driver_missing(events: Events) -> Cause | None:
-    """Neither half of the driver shows in the log. Where nothing in it asks for a GPU, that may be meant so."""
+    """The log shows neither the kernel module nor the libraries. Without a request for a GPU this may be intended."""
     failure = events.inferred(infer_startup_failure, "driver-missing")
     named, wanted = (failure.events, failure.wanted) if failure else ([], True)
     held = [event for event in module_failures(events) if event.fields.get("reason") == "nouveau"]
@@ -48,17 +48,17 @@ def driver_missing(events: Events) -> Cause | None:
     if not named:
         return None
     device = first_value([*named, *events.without_later_gpu_use(Kind.GPU_ON_BUS)], "device")
-    why = "; nouveau holds it, which cannot run CUDA" if held else ": neither its library nor nvidia-smi was found"
+    why = "; it uses nouveau, which cannot run CUDA" if held else ": neither its library nor nvidia-smi was found"
     summary = f"No NVIDIA driver is installed{f' for the GPU at {device}' if device else ''}{why}."
     return Cause(summary, named, None if wanted else Severity.WARNING)
 
 
 def driver_not_loaded(events: Events) -> Cause | None:
-    """The module or NVML says so, else what follows from the log as a whole."""
+    """The module or NVML reports it, or it follows from the whole log."""
     failed = module_failures(events)
     foreign = events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER)
     silent = [] if events.without_later_gpu_use(Kind.WSL) else events.nvml_refusals("9")
-    # each of the GPUs: where only some fail, they are lost
+    # all GPUs: if only some fail, they are lost
     handles = (
         [event for event in events.nvml_refusals("999") if event.fields.get("device")]
         if events.nvml_refusals(NVML_NO_GPU)
@@ -72,21 +72,21 @@ def driver_not_loaded(events: Events) -> Cause | None:
         return None
     reason = _NOT_LOADED.get(first_value(failed, "reason") or "")
     if first_value(foreign, "reason") == "open-module":
-        summary = "The NVIDIA driver is loaded with its proprietary kernel module, and this GPU needs the open one."
+        summary = "The NVIDIA driver uses its proprietary kernel module, but this GPU needs the open one."
     elif foreign:
         version = first_value(foreign, "driver")
-        summary = f"The NVIDIA driver{f' {version}' if version else ''} is loaded, and does not support this GPU."
+        summary = f"The NVIDIA driver{f' {version}' if version else ''} is loaded but does not support this GPU."
     elif reason is not None:
         summary = f"The NVIDIA driver is not loaded: {reason}."
     elif handles and not (failed or silent):
-        summary = "The NVIDIA driver is not loaded as it should be: it could not start any GPU."
+        summary = "The NVIDIA driver is loaded but could not initialize any GPU."
     else:
         summary = "The NVIDIA driver is installed, but its kernel module is not loaded."
     return Cause(summary, named)
 
 
 def driver_library_missing(events: Events) -> Cause | None:
-    """The kernel's half answers, or nvidia-smi is here, and a library of the driver is not."""
+    """The kernel module responds, or nvidia-smi is installed, but a library of the driver is missing."""
     failure = events.inferred(infer_startup_failure, "driver-library-missing")
     if failure is None:
         return None
@@ -94,16 +94,14 @@ def driver_library_missing(events: Events) -> Cause | None:
     watching = missing and failure.result is None and not any("cuda" in event.text.lower() for event in missing)
     library = "libnvidia-ml.so.1" if watching else "libcuda.so.1"
     if failure.kernel or any("nvidia-smi" in event.text.lower() for event in failure.events):
-        summary = (
-            f"The NVIDIA driver{f' {failure.kernel}' if failure.kernel else ''} is here, but its library {library} is not found."
-        )
+        summary = f"The NVIDIA driver{f' {failure.kernel}' if failure.kernel else ''} is installed, but its library {library} is not found."
     else:
         summary = f"The NVIDIA driver's library {library} is not found where this program runs."
     return Cause(summary, failure.events)
 
 
 def driver_too_old(events: Events) -> Cause | None:
-    """CUDA or the container runtime says so; but CUDA's runtime says it where there is no driver, too."""
+    """CUDA or the container runtime reports it; CUDA's runtime also reports it without any driver."""
     named = [*events.without_later_gpu_use(Kind.DRIVER_TOO_OLD), *events.cuda_refusals("35", "36")]
     named += events.without_later_gpu_use(Kind.PTX_UNSUPPORTED, code="222")
     failure = events.infer(infer_startup_failure)
@@ -111,16 +109,16 @@ def driver_too_old(events: Events) -> Cause | None:
         return None
     named = in_order(*named)
     has, needed = first_value(named, "version"), first_value(named, "needed")
-    if has and has.isdecimal() and len(has) >= 4:  # PyTorch prints it as CUDA does: 11040 is 11.4
+    if has and has.isdecimal() and len(has) >= 4:  # PyTorch prints CUDA's number: 11040 is 11.4
         has = f"{int(has) // 1000}.{int(has) % 1000 // 10}"
     condition = (first_value(named, "condition") or "cuda").replace("cuda", "CUDA")
-    knows = f", which knows CUDA up to {has}," if has else ""
+    knows = f", which supports CUDA up to {has}," if has else ""
     summary = f"The NVIDIA driver{knows} is too old for {f'{condition} {needed}' if needed else 'the CUDA of this program'}."
     return Cause(summary, named)
 
 
 def driver_library_mismatch(events: Events) -> Cause | None:
-    """Two versions that differ, or NVML or CUDA says so."""
+    """Two versions differ, or NVML or CUDA reports it."""
     compat = events.cuda_refusals(_COMPAT_REFUSED)
     named = [
         *events.without_later_gpu_use(Kind.DRIVER_MISMATCH),
@@ -136,16 +134,15 @@ def driver_library_mismatch(events: Events) -> Cause | None:
         return None
     if kernel and library and kernel != library:
         summary = (
-            f"The NVIDIA kernel module is version {kernel} and the driver's libraries are {library}:"
-            " they work together only at the same version."
+            f"The NVIDIA kernel module is version {kernel} and the driver's libraries are {library}: the versions must be equal."
         )
     elif compat and len(compat) == len(named):
         summary = (
-            "The driver's library does not fit its kernel module (CUDA error 804): either the driver was upgraded without"
-            " a restart, or a forward-compatibility library (cuda-compat) was loaded on a GPU that does not take it."
+            "The driver's library does not match its kernel module (CUDA error 804): either the driver was upgraded without"
+            " a restart, or a forward-compatibility library (cuda-compat) was loaded on a GPU that does not support it."
         )
     else:
-        summary = "The NVIDIA kernel module and the driver's libraries are of different versions."
+        summary = "The NVIDIA kernel module and the driver's libraries have different versions."
     return Cause(summary, in_order(*named))
 
 
@@ -158,7 +155,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def cuda_init_failed(events: Events) -> Cause | None:
-    """A refusal at the start that names no cause, or an "unknown error" later; an Xid that tells of a GPU that did not start."""
+    """CUDA failed to initialize without a cause, or later with "unknown error"; or an Xid reports a GPU that did not start."""
     named = [event for event in events.cuda_refusals() if event.fields.get("code") not in _OF_ANOTHER_CAUSE]
     named = named or events.cuda_refusals("304", "999", *_MPS)
     xids = reported(events.log.events, "start")
@@ -167,16 +164,16 @@ def cuda_init_failed(events: Events) -> Cause | None:
     code = first_value(named, "code") or ""
     result = results.cuda(code) if code.isdecimal() else None
     if result is not None and result.meaning:
-        summary = f"CUDA does not start: it answers {result.name} ({code}: {result.meaning})."
+        summary = f"CUDA does not initialize: it returns {result.name} ({code}: {result.meaning})."
     else:
         reason = first_value(named, "message") or (xids[0][1].meaning if xids else "the driver gives no reason")
-        summary = f"CUDA does not start: {short(reason)}."
+        summary = f"CUDA does not initialize: {short(reason)}."
     return Cause(summary, [*named, *(event for event, _ in xids)])
 
 
 def wsl_misconfigured(events: Events) -> Cause | None:
-    """What the driver's libraries and the container toolkit say of WSL."""
-    wsl = any("wsl" in event.text.lower() for event in events.log.events)  # /dev/dxg is absent wherever there is no Windows, too
+    """The driver's libraries or the container toolkit report a problem with WSL."""
+    wsl = any("wsl" in event.text.lower() for event in events.log.events)  # /dev/dxg is also missing without Windows
     named = [
         event
         for event in events.without_later_gpu_use(Kind.WSL)
@@ -187,14 +184,14 @@ def wsl_misconfigured(events: Events) -> Cause | None:
     if not named and not refused:
         return None
     first = (named or refused)[0]
-    # without NVML programs train all the same
+    # programs can train without NVML
     watching = not refused and all(event.fields.get("library", "").startswith("libnvidia-ml") for event in named)
-    summary = f"WSL gives no NVIDIA GPU: {short(first.fields.get('message', first.text))}."
+    summary = f"WSL provides no NVIDIA GPU: {short(first.fields.get('message', first.text))}."
     return Cause(summary, [*named, *refused, *inside[:1]], Severity.WARNING if watching else None)
 
 
 def rocm_gpu_unsupported(events: Events) -> Cause | None:
-    """ROCm's own calls fail, or AMD's is the only GPU on the bus of a machine where CUDA was asked for."""
+    """ROCm's calls fail, or the only GPU on the bus is from AMD while CUDA was requested."""
     named = events.unresolved(Kind.ROCM, unsupported=".+")
     others = [event for event in events.without_later_gpu_use(Kind.ROCM) if event not in named]
     named += [event for event in others if _ROCM_FAILED.search(event.text) and "Memory" not in event.text]
@@ -204,4 +201,4 @@ def rocm_gpu_unsupported(events: Events) -> Cause | None:
         named = [*named, *amd, *refused[:1]]
     elif not named:
         return None
-    return Cause("The GPU of this log is one of AMD's, which TensorFlow's CUDA package cannot use.", named)
+    return Cause("The GPU in this log is from AMD, which TensorFlow's CUDA package cannot use.", named)

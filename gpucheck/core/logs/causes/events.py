@@ -1,4 +1,4 @@
-"""The events of a log, asked for by kind and by what came after them: an alarm before success means nothing."""
+"""Query the events of a log by kind and by later events: a warning before a success is ignored."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -20,11 +20,11 @@ OfCode = TypeVar("OfCode", bound=_Coded)  # an inference that names a rule
 
 
 class Later(Enum):
-    """What may come later in a log and show that an event means nothing."""
+    """A later success in a log that cancels an event."""
 
     NOTHING = "nothing"
-    TRAINING = "training"  # it went on
-    GPU_USE = "gpu use"  # that training went on proves nothing here: the CPU may do it
+    TRAINING = "training"  # training continued
+    GPU_USE = "gpu use"  # a GPU was used; training alone may use the CPU
 
 
 class Events:
@@ -36,7 +36,7 @@ class Events:
         self._inferred: dict[Callable[..., Any], Any] = {}
 
     def of(self, *kinds: Kind, **fields: str) -> list[Event]:
-        """The events of these kinds, whatever came after them; a field's pattern is for all of its value, as in ``has_fields``."""
+        """Return the events of these kinds, resolved or not; a field's pattern must match the whole value, see ``has_fields``."""
         return [event for event in self.log.events if event.kind in kinds and has_fields(event, fields)]
 
     def has(self, *kinds: Kind) -> bool:
@@ -44,77 +44,77 @@ class Events:
         return any(event.kind in kinds for event in self.log.events)
 
     def unresolved(self, *kinds: Kind, **fields: str) -> list[Event]:
-        """The events of these kinds after which training did not go on."""
+        """Return the events of these kinds after which training did not continue."""
         return [event for event in self.not_withdrawn(Later.TRAINING) if event.kind in kinds and has_fields(event, fields)]
 
     def without_later_gpu_use(self, *kinds: Kind, **fields: str) -> list[Event]:
-        """The events of these kinds after which no GPU was used."""
+        """Return the events of these kinds after which no GPU was used."""
         return [event for event in self.not_withdrawn(Later.GPU_USE) if event.kind in kinds and has_fields(event, fields)]
 
     def not_withdrawn(self, later: Later) -> list[Event]:
-        """The events that nothing of that sort follows."""
+        """Return the events that no such success follows."""
         if later not in self._standing:
             lasting = [event for _, event in unresolved(self.log)]
             self._standing[later] = lasting if later is Later.TRAINING else _without_later_gpu_use(self.log.events)
         return self._standing[later]
 
     def infer(self, inference: "Callable[[Events], Inferred]") -> Inferred:
-        """What follows from several of these events; inferred once."""
+        """Return the result of an inference from these events, computed once."""
         if inference not in self._inferred:
             self._inferred[inference] = inference(self)
         return cast(Inferred, self._inferred[inference])
 
     def inferred(self, inference: "Callable[[Events], OfCode | None]", code: str) -> OfCode | None:
-        """What is inferred, if it is of that code."""
+        """Return the result of an inference if it has this code."""
         found = self.infer(inference)
         return found if found is not None and found.code == code else None
 
     def cuda_refusals(self, *codes: str) -> list[Event]:
-        """The times CUDA refused to start, or named one of these results later; without codes, every refusal at the start."""
+        """Return failures of CUDA's initialization or later calls with these results; without codes all failures at the start."""
         refusals = self.without_later_gpu_use(Kind.CUINIT_FAILED, Kind.CUDA_ERROR)
         return [event for event in refusals if (event.fields.get("code") in codes if codes else event.kind == Kind.CUINIT_FAILED)]
 
     def nvml_refusals(self, *codes: str) -> list[Event]:
-        """The times NVML gave one of these results, and nvidia-smi listed no GPU afterwards."""
+        """Return failures of NVML with these results, unless nvidia-smi listed a GPU afterwards."""
         listed = [event for event in self.log.events if lists_gpus(event)]
         failed = [event for event in self.without_later_gpu_use(Kind.NVML_FAILED) if event.fields.get("code") in codes]
         return [event for event in failed if not _followed(event, listed)]
 
 
 def has_fields(event: Event, fields: Mapping[str, str]) -> bool:
-    """Whether a pattern for each field fits all of its value; "" fits a field that is not there."""
+    """Whether each pattern matches the whole value of its field; "" matches a missing field."""
     return all(re.fullmatch(pattern, event.fields.get(name, "")) for name, pattern in fields.items())
 
 
 def lists_gpus(event: Event) -> bool:
-    """A table or a list of nvidia-smi."""
+    """Whether the event is a table or a list of nvidia-smi."""
     return event.kind == Kind.DRIVER_LISTS_GPU or (event.kind == Kind.DRIVER_VERSION and bool(event.fields.get("cuda")))
 
 
 def uses_gpu(event: Event) -> bool:
-    """A framework has a GPU."""
+    """Whether a framework has a GPU."""
     if event.kind == Kind.GPUS_LISTED:
         return event.fields.get("count", "0") != "0"
     return event.kind in (Kind.GPU_CREATED, Kind.XLA_DEVICE)
 
 
 def lists_no_gpu(event: Event) -> bool:
-    """A framework counts its GPUs, and has none."""
+    """Whether a framework lists its GPUs and has none."""
     return event.kind == Kind.GPUS_LISTED and event.fields.get("count", "0") == "0"
 
 
 def in_order(*events: Event) -> list[Event]:
-    """The events in the order of their lines, each line once."""
+    """Return the events in the order of their lines, each line once."""
     return sorted({event.line: event for event in reversed(events)}.values(), key=lambda event: event.line)
 
 
 def values(events: list[Event], *fields: str) -> list[str]:
-    """What the events have in these fields, each value once."""
+    """Return the events' values of these fields, each value once."""
     return list(dict.fromkeys(event.fields[name] for event in events for name in fields if event.fields.get(name)))
 
 
 def first_value(events: list[Event], field: str) -> str | None:
-    """The first value that any of the events has for a field."""
+    """Return the first value that any of the events has for a field."""
     return next(iter(values(events, field)), None)
 
 
@@ -124,5 +124,5 @@ def _without_later_gpu_use(events: tuple[Event, ...]) -> list[Event]:
 
 
 def _followed(event: Event, successes: list[Event]) -> bool:
-    """Whether one of the successes comes later, and not in another place."""
+    """Whether one of the successes comes later in the same place."""
     return any(event.line <= success.line and not in_different_places(event, success) for success in successes)

@@ -1,4 +1,4 @@
-"""Causes at a GPU's generation: a program has no kernels for it, because the GPU is too old for it or too new."""
+"""Causes in a GPU's generation: a program has no kernels for it, because the GPU is too old or too new."""
 
 import re
 from typing import NamedTuple
@@ -11,23 +11,23 @@ from gpucheck.core.model import Severity
 
 Capability = tuple[int, int]
 
-_OLDEST_KEPT = (8, 0)  # who finds no kernels on these and newer ones has an old program; below, a new one
-_DROPPED = (7, 5)  # what CUDA 13 compiles for at least
+_OLDEST_KEPT = (8, 0)  # missing kernels for these and newer GPUs mean an old program; for older GPUs, a new one
+_DROPPED = (7, 5)  # the minimum that CUDA 13 compiles for
 
 
 class UnsupportedGpu(NamedTuple):
-    """A GPU that a program has no kernels for."""
+    """A GPU for which a program has no kernels."""
 
     old: bool  # older than all kernels; else newer
     events: list[Event]
     name: str | None
     capability: Capability | None
-    lowest: str | None = None  # the lowest compute capability that there are kernels for
-    failed: bool = False  # a program ended by it
+    lowest: str | None = None  # the minimum compute capability with kernels
+    failed: bool = False  # a program failed because of it
 
 
 def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
-    """What the program says, and where it only says that a kernel is missing, what is known of the GPU."""
+    """Infer it from the program's messages; if they only report a missing kernel, from the GPU's generation."""
     ignored = events.of(Kind.GPU_IGNORED, reason="capability")
     if ignored:
         fields = ignored[0].fields
@@ -51,7 +51,7 @@ def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
         old = not (rejected or outdated or by_pytorch)
     elif floor is not None:
         old = capability < floor
-    else:  # a ptxas that does not know it is older than the GPU, unless it is one of CUDA 13
+    else:  # a ptxas without support for it is older than the GPU, unless it is from CUDA 13
         old = capability < (_DROPPED if outdated and worded else _OLDEST_KEPT)
     failed = (
         bool(rejected) or not worded or bool(events.without_later_gpu_use(Kind.TRACEBACK, Kind.KILLED, Kind.AUTOTUNER_FAILED))
@@ -61,13 +61,13 @@ def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
 
 
 def capability_in(text: str | None) -> Capability | None:
-    """(12, 0) for '12.0', '12.0a', 'sm_120' and 'compute_120'."""
+    """Return (12, 0) for '12.0', '12.0a', 'sm_120' and 'compute_120'."""
     match = re.search(r"(\d+)\.(\d)|_(\d+)(\d)", text or "")
     return (int(match[1] or match[3]), int(match[2] or match[4])) if match else None
 
 
 def _gpu(events: Events) -> tuple[Capability | None, str | None]:
-    """Compute capability and name of the GPU that the log is about, by its own words or by its name."""
+    """Return compute capability and name of the log's GPU, as printed or derived from the name."""
     capability, name = None, None
     for event in events.log.events:
         fields = event.fields
@@ -84,28 +84,26 @@ def _gpu(events: Events) -> tuple[Capability | None, str | None]:
     mentioned = events.of(Kind.GPU_NAMED)
     if capability is None and mentioned:
         capabilities = {capability_in(event.fields.get("capability")) or tables.named(event.fields["gpu"]) for event in mentioned}
-        if (
-            len(capabilities) == 1 and None not in capabilities
-        ):  # a text that names several GPUs does not tell which one it is about
+        if len(capabilities) == 1 and None not in capabilities:  # ambiguous: the text names several GPUs
             return capabilities.pop(), mentioned[0].fields["gpu"]
     return capability, name
 
 
 def gpu_too_old(events: Events) -> Cause | None:
-    """TensorFlow or PyTorch says that it ignores the GPU, or a missing kernel on a GPU of an old generation."""
+    """TensorFlow or PyTorch reports that it ignores the GPU, or a kernel is missing on a GPU of an old generation."""
     gpu = events.infer(infer_unsupported_gpu)
     if gpu is None or not gpu.old:
         return None
-    why = f"the lowest that it has code for is {gpu.lowest}" if gpu.lowest else "it has no code for one so old"
+    why = f"the minimum this build supports is {gpu.lowest}" if gpu.lowest else "it has no kernels for this GPU"
     return Cause(f"{_title(gpu)} is too old for this program: {why}.", gpu.events, None if gpu.failed else Severity.WARNING)
 
 
 def gpu_too_new(events: Events) -> Cause | None:
-    """A missing kernel or rejected PTX on a GPU that is newer than the program; where training went on, nothing."""
+    """A kernel is missing or PTX is rejected on a GPU that is newer than the program, and training did not continue."""
     gpu = events.infer(infer_unsupported_gpu)
     if gpu is None or gpu.old:
         return None
-    why = "it has no code for it, and what is compiled in its place is rejected"
+    why = "it has no kernels for this GPU, and kernels compiled from its PTX are rejected"
     return Cause(f"{_title(gpu)} is too new for this program: {why}.", gpu.events, None if gpu.failed else Severity.WARNING)
 
 

@@ -1,4 +1,4 @@
-"""Causes in the hardware: Xid messages of the kernel, memory errors, links and clocks."""
+"""Causes in the hardware: Xid messages of the kernel, memory errors and links."""
 
 import re
 
@@ -10,11 +10,11 @@ from gpucheck.core.logs.xid import reported
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import listing, short
 
-# What programs do to themselves: 31 is error 700 as the kernel's log has it, 43 what becomes of the program.
+# Faults of programs: 31 is error 700 in the kernel's log, 43 the program that was stopped.
 _OF_PROGRAMS = (8, 11, 13, 25, 31, 32, 43, 68, 69, 80)
 _NVML_LOST = ("8", "10", "11", "15", "16")  # power cables, timeout, interrupts, lost, reset required
 _NVML_NOT_FOUND = "28"
-_NVML_UNKNOWN = "999"  # of a GPU's handle, not of one query: the other way in which NVML says "lost"
+_NVML_UNKNOWN = "999"  # for a GPU's handle, not for one query: also means "lost"
 
 
 def _codes(reports: list[tuple[Event, Xid]]) -> tuple[Xid, ...]:
@@ -22,7 +22,7 @@ def _codes(reports: list[tuple[Event, Xid]]) -> tuple[Xid, ...]:
 
 
 def _address(event: Event) -> str | None:
-    """The GPU that a line names: '0000:3b:00.0' or 'GPU-<uuid>'."""
+    """Return the GPU that a line names: '0000:3b:00.0' or 'GPU-<uuid>'."""
     return re.sub(r"^(?:PCI:|GPU ?(?=[0-9A-Fa-f]{4,8}:))", "", event.fields.get("device", "")) or None
 
 
@@ -31,10 +31,10 @@ def _addresses(events: list[Event]) -> list[str]:
 
 
 def gpu_lost(events: Events) -> Cause | None:
-    """The kernel or NVML says that a GPU is lost; a handle that fails while other GPUs answer is one, too."""
+    """The kernel or NVML reports a lost GPU, or a handle fails while other GPUs respond."""
     reports = reported(events.log.events, "gpu")
     named = [*(event for event, _ in reports), *events.without_later_gpu_use(Kind.GPU_LOST)]
-    if not events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER):  # it then refuses the GPU
+    if not events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER):  # the driver then refuses the GPU
         named += events.without_later_gpu_use(Kind.GPU_INIT_FAILED)
     named += events.nvml_refusals(*_NVML_LOST)
     if not events.nvml_refusals(_NVML_NOT_FOUND):
@@ -45,20 +45,20 @@ def gpu_lost(events: Events) -> Cause | None:
     devices = _addresses(named)
     label = f"The GPU at {devices[0]}" if len(devices) == 1 else f"GPUs ({listing(devices)})" if devices else "A GPU"
     reason = reports[0][1].title if reports else named[0].fields.get("message", named[0].text)
-    summary = f"{label} no longer {'answer' if len(devices) > 1 else 'answers'}: {short(reason)}."
+    summary = f"{label} no longer {'respond' if len(devices) > 1 else 'responds'}: {short(reason)}."
     return Cause(summary, named, None, tuple(devices), _codes(reports))
 
 
 def ecc_errors(events: Events) -> Cause | None:
-    """The kernel, CUDA or a report names lost data, or a repair that failed or waits."""
+    """The kernel, CUDA or a report shows lost data, or a repair that failed or is pending."""
     reports = reported(events.log.events, "memory")
     lost = [event for event, message in reports if message.severity == "error"]
     lost += events.of(Kind.ECC_UNCORRECTABLE) + events.cuda_refusals("214", "226")
     repairs = events.of(Kind.ROW_REMAPPING, Kind.PAGES_RETIRED)
     counts = events.of(Kind.ECC_COUNT)
     if events.has(Kind.ECC_HISTORY) or any(event.fields.get("section") for event in events.log.events):
-        counts = [event for event in counts if event.fields.get("section")]  # since the board was made: its history
-    # nvidia-smi -q has the same rows for both: without their heading, they may be history
+        counts = [event for event in counts if event.fields.get("section")]  # lifetime counts
+    # nvidia-smi -q has the same rows for volatile and aggregate counts: without a heading they may be aggregate
     old = all("memory" in event.fields and "section" not in event.fields for event in counts)
     named = in_order(*lost, *counts, *repairs, *(event for event, _ in reports))
     if not named:
@@ -67,23 +67,23 @@ def ecc_errors(events: Events) -> Cause | None:
     label = f"GPU {device}" if device.isdecimal() else f"The GPU at {device}" if device else "A GPU"
     if lost:
         message = next((message for event, message in reports if event is lost[0]), None)
-        summary = f"{label} lost data in its memory beyond repair: {message.title if message else short(lost[0].text)}."
+        summary = f"{label} lost data in its memory (uncorrectable): {message.title if message else short(lost[0].text)}."
     elif counts:
         number = counts[0].fields.get("count", "")
-        since = " since its driver was loaded, or since it was made" if old else " since its driver was loaded"
+        since = " since its driver was loaded, or in its lifetime" if old else " since its driver was loaded"
         summary = f"{label} has had {number} uncorrectable memory error{'s' if number != '1' else ''}{since}."
     elif repairs:
-        summary = f"{label} has faulty memory whose repair failed or waits for a reset: {short(repairs[0].text)}."
+        summary = f"{label} has faulty memory whose repair failed or needs a reset: {short(repairs[0].text)}."
     else:
-        summary = f"{label} has had memory trouble: {reports[0][1].title}."
+        summary = f"{label} has had memory errors: {reports[0][1].title}."
     severity = None if lost or repairs or (counts and not old) else Severity.WARNING
     return Cause(summary, named, severity, (device,) if device else (), _codes(reports))
 
 
 def nvlink_down(events: Events) -> Cause | None:
-    """The kernel, CUDA or nvidia-smi says that a link is down; what an Xid calls Nonfatal has repaired itself.
+    """The kernel, CUDA or nvidia-smi reports a link that is down; links recover from Nonfatal Xids by themselves.
 
-    An NVSwitch may also report what cost one program's transfers, or nothing: that is a warning.
+    An NVSwitch also reports errors that affect one program or none: those are warnings.
     """
     reports = reported(events.log.events, "nvlink")
     failed = [event for event in events.of(Kind.NVLINK_DOWN) if "Nonfatal" not in event.text]
@@ -94,7 +94,7 @@ def nvlink_down(events: Events) -> Cause | None:
         return None
     if not named:
         which = f" of NVLink {link}" if link else ""
-        summary = f"An NVSwitch reports errors{which} that it does not call fatal: {short(failed[0].text)}."
+        summary = f"An NVSwitch reports errors{which} that are not fatal: {short(failed[0].text)}."
         return Cause(summary, failed, Severity.WARNING)
     device = next(iter(_addresses(named)), None)
     which = f"{f'NVLink {link}' if link else 'An NVLink'}{f' of the GPU at {device}' if device else ''}"
@@ -103,12 +103,12 @@ def nvlink_down(events: Events) -> Cause | None:
 
 
 def training_failed(events: Events) -> Cause | None:
-    """The kernel's record of a program that broke the rules; beside a fault of the GPU itself it is a consequence."""
+    """The kernel reports a program's illegal access; with a fault of the GPU this is a consequence."""
     messages = [
         (event, message) for event in events.unresolved(Kind.XID) if (message := xid(int(event.fields["code"]))) is not None
     ]
     own = [(event, message) for event, message in messages if message.fault is None and message.code in _OF_PROGRAMS]
     if not own or any(message.fault is not None for _, message in messages):
         return None
-    summary = f"A program was stopped by its own fault on the GPU: {own[0][1].title}."
+    summary = f"A program was stopped because of its own error on the GPU: {own[0][1].title}."
     return Cause(summary, [event for event, _ in own], Severity.WARNING)

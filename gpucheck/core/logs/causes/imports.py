@@ -1,4 +1,4 @@
-"""Causes at an import: a package of another version, a file of the user's own, or a backend that Keras can't take."""
+"""Causes of failed imports: a package of another version, a user's file, or a backend that Keras can't use."""
 
 import re
 
@@ -16,7 +16,7 @@ _LOADED = r"lib(?:cu|nv|nccl)[\w-]*\.so|partially initialized module '(?!tensorf
 
 
 def tensorflow_import_failed(events: Events) -> Cause | None:
-    """An import of TensorFlow, or of what it is built on, that failed for a reason that has no page of its own."""
+    """An import of TensorFlow, or of a package it needs, failed for a reason without a page."""
     if own := events.infer(_hiding_file):
         return own
     elsewhere = {event.line for event in events.infer(infer_bypassed_backend)}
@@ -30,13 +30,13 @@ def tensorflow_import_failed(events: Events) -> Cause | None:
     module = lines[0].fields.get("module", "")
     package = _PACKAGES.get(module, module.partition(".")[0])
     because = f" because of {package}" if package not in ("", "tensorflow") else ""
-    # without the path of the file that was looked into
+    # without the path of the file
     reason = short(re.sub(r"\s+\(/[^)]*\)?$", "", lines[0].fields.get("message") or lines[0].text), 160)
     return Cause(f"TensorFlow can't be imported{because}: {reason}.", lines)
 
 
 def _hiding_file(events: Events) -> Cause | None:
-    """A file of one's own that hides an installed module."""
+    """A user's file hides an installed module."""
     frames = events.unresolved(Kind.OWN_FILE)
     bare = [event for event in events.unresolved(Kind.IMPORT_FAILED) if "has no attribute" in event.text]
     for event in (*events.unresolved(Kind.MODULE_HIDDEN), *bare):
@@ -45,24 +45,24 @@ def _hiding_file(events: Events) -> Cause | None:
         file = next(iter(values([event, *of_module], "file")), None)
         certain = event.kind == Kind.MODULE_HIDDEN and (module == "tensorflow" or "is not a package" in event.text)
         if file or certain:
-            name = file or f"a file named {module}.py, most likely beside the program,"
+            name = file or f"a file named {module}.py, most likely next to the program,"
             summary = f"The import fails: {name} hides the installed module {module}."
             return Cause(summary, [*of_module[:1], event])
     return None
 
 
 def _is_ours(event: Event) -> bool:
-    """TensorFlow's import, or one below it; a CUDA library that is missed has its own page."""
+    """Whether TensorFlow's import or one below it failed; missing CUDA libraries have their own page."""
     module = event.fields.get("module") or ""
     if re.search(_LOADED, event.text) or module.startswith("torch"):
         return False
     if re.search(_OURS, f"{module} {event.text}"):
         return True
-    return "DLL load failed" in event.text and "while importing" not in event.text  # of a module that it does not name
+    return "DLL load failed" in event.text and "while importing" not in event.text  # of an unnamed module
 
 
 def keras_backend_mismatch(events: Events) -> Cause | None:
-    """Keras names its backend, or does not know the one that it was told to take."""
+    """Keras reports another backend, or does not support the configured one."""
     unknown = events.unresolved(Kind.KERAS_BACKEND_INVALID)
     others = events.of(Kind.KERAS_BACKEND, name="(?!tensorflow$).*")
     absent = events.unresolved(Kind.MODULE_MISSING, module=re.escape(others[0].fields["name"])) if others else []
@@ -70,13 +70,13 @@ def keras_backend_mismatch(events: Events) -> Cause | None:
     if not lines:
         bypassed = events.infer(infer_bypassed_backend)
         name = bypassed[-1].fields["name"] if bypassed else ""
-        summary = f"Keras takes TensorFlow, which is not installed, and not {name}."
+        summary = f"Keras uses TensorFlow, which is not installed, instead of {name}."
         return Cause(summary, bypassed, Severity.ERROR) if bypassed else None
     name = next(iter(values(lines, "name")), "another one")
     if absent:
-        summary = f"Keras was told to run on {name}, which is not installed."
+        summary = f"Keras is configured for {name}, which is not installed."
     elif unknown:
-        summary = f"Keras can't run on {name}: it has no such backend."
+        summary = f"Keras can't run on {name}: it is not a supported backend."
     else:
         summary = f"Keras runs on {name} here, not on TensorFlow."
     return Cause(summary, lines, Severity.ERROR if unknown or absent else None)

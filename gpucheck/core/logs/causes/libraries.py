@@ -1,7 +1,7 @@
-"""Causes at CUDA's libraries: absent, where nobody looks, of another CUDA, or in several copies.
+"""Causes in CUDA's libraries: missing, outside the search path, of another CUDA version, or in several copies.
 
-A loader says no more than that a file could not be opened. Which of these it is follows from what else was opened, searched
-and installed.
+The loader only reports that a file could not be opened. The cause follows from the other libraries that were opened,
+searched and installed.
 """
 
 import re
@@ -27,22 +27,22 @@ _BELOW = ("google.protobuf", "numpy")
 class LibraryFailure(NamedTuple):
     """Why CUDA's libraries could not be used."""
 
-    code: str  # of the rule that is about it
-    events: list[Event]  # the lines it follows from
-    names: list[str]  # the libraries or packages they name
-    failed: bool  # a program failed on account of it, or TensorFlow gave its GPUs up
-    majors: tuple[int, int] | None = None  # the CUDA that was looked for, and the one that is there
+    code: str  # of the rule
+    events: list[Event]  # the lines that show it
+    names: list[str]  # the libraries or packages in these lines
+    failed: bool  # a program failed because of it, or TensorFlow skipped its GPUs
+    majors: tuple[int, int] | None = None  # the CUDA version required, and the one present
 
 
 class _Signs:
-    """What a log says about CUDA's libraries."""
+    """Lines of a log about CUDA's libraries."""
 
     def __init__(self, events: Events) -> None:
         self.given_up = events.without_later_gpu_use(Kind.GPU_LIBRARIES_MISSING)
         self.no_runtime = events.without_later_gpu_use(Kind.CUDA_RUNTIME_UNAVAILABLE)
         self.missing = [event for event in events.without_later_gpu_use(Kind.LIBRARY_MISSING) if _is_absent(event)]
         self.conflicts = [event for event in events.without_later_gpu_use(Kind.SYMBOL_MISSING) if is_conflict(event)]
-        if self.missing:  # a symbol that is asked of nothing follows from it
+        if self.missing:  # missing symbols follow from it
             self.conflicts = [event for event in self.conflicts if values([event], "file", "library")]
         lines = [event.line for event in (*self.missing, *self.conflicts)]
         raised = events.of(Kind.TRACEBACK, Kind.IMPORT_FAILED, Kind.KILLED, Kind.AUTOTUNER_FAILED)
@@ -50,18 +50,18 @@ class _Signs:
 
     @property
     def unused(self) -> bool:
-        """Whether a library is missed, or the GPUs were given up for want of one."""
+        """Whether a library is missing, or the GPUs were skipped because of that."""
         return bool(self.missing or self.given_up or self.no_runtime)
 
 
 def infer_library_failure(events: Events) -> LibraryFailure | None:
-    """The one case that the log shows; None if no library is missed, or CUDA has no GPU to offer anyway."""
+    """Return the cause that the log shows; None if no library is missing, or CUDA has no GPU anyway."""
     signs = _Signs(events)
     if signs.conflicts:
         return LibraryFailure("library-path-conflict", signs.conflicts, [], True)
     below = any(event.fields.get("module") in _BELOW for event in events.without_later_gpu_use(Kind.IMPORT_FAILED))
     if below and not signs.given_up:
-        return None  # what TensorFlow itself stands on ended it
+        return None  # a library that TensorFlow itself needs ended it
     if not signs.unused:
         return _named_in_python(events)
     if events.infer(infer_startup_failure) is not None and not signs.failed:
@@ -70,10 +70,10 @@ def infer_library_failure(events: Events) -> LibraryFailure | None:
 
 
 def _named_in_python(events: Events) -> LibraryFailure | None:
-    """A framework says so, where no loader missed a file."""
+    """A framework reports it, and the loader reports no missing file."""
     tried = events.without_later_gpu_use(
         Kind.CUDNN_FAILED, Kind.CUDNN_VERSION_MISMATCH, Kind.OUT_OF_MEMORY
-    )  # it failed for a reason of its own
+    )  # it failed for another reason
     if not tried and (absent := events.without_later_gpu_use(Kind.CUDNN_ABSENT)):
         return LibraryFailure("cudnn-missing", absent, [], True)
     if packages := events.without_later_gpu_use(Kind.CUDA_PACKAGE_MISSING):
@@ -82,7 +82,7 @@ def _named_in_python(events: Events) -> LibraryFailure | None:
 
 
 def _code_of_missing(events: Events, signs: _Signs) -> LibraryFailure:
-    # whether pip said that it laid down CUDA's libraries beside TensorFlow
+    # whether pip reported CUDA's libraries installed next to TensorFlow
     installed = events.of(Kind.PACKAGE_INSTALLED, cuda="yes")
     code = "cuda-libraries-unreachable" if installed else "cuda-libraries-missing"
     if not signs.missing:
@@ -94,13 +94,13 @@ def _code_of_missing(events: Events, signs: _Signs) -> LibraryFailure:
     if all(re.match(_CUDNN, name) for name in names):
         return LibraryFailure("cudnn-missing", lines, names, signs.failed)
     opened = values(events.of(Kind.LIBRARY_OPENED), "soname")
-    if names == ["libcusolver.so.11"] and "libcublas.so.12" in opened:  # TensorFlow 2.21.0 does not look into its folder
+    if names == ["libcusolver.so.11"] and "libcublas.so.12" in opened:  # TensorFlow 2.21.0 does not search its folder
         code = "cuda-libraries-unreachable"
     return LibraryFailure(code, lines, names, signs.failed)
 
 
 def is_conflict(event: Event) -> bool:
-    """Whether the copy of a CUDA library that was found is not the one that its caller was built with."""
+    """Whether the CUDA library that was loaded is not the copy that its caller was built with."""
     parts = [event.fields.get(name, "") for name in ("file", "library", "version")]
     if any(re.match(_OF_CUDA, part) for part in parts):
         return True
@@ -109,13 +109,13 @@ def is_conflict(event: Event) -> bool:
 
 
 def _is_absent(event: Event) -> bool:
-    """A library of CUDA, not the driver's own, that is not there; a damaged one is."""
+    """Whether a CUDA library, not one of the driver, is missing; a damaged one is not missing."""
     error = event.fields.get("error", "")
     return bool(re.match(_OF_CUDA, event.fields.get("soname", ""))) and (not error or bool(re.search(_ABSENT, error)))
 
 
 def _majors(events: Events, missing: list[Event]) -> tuple[int, int] | None:
-    """The CUDA major of the missing libraries and the one of what is there, where these differ throughout."""
+    """Return the CUDA major versions of the missing and the present libraries, if they all differ."""
     wanted = {number for name in values(missing, "soname") if (number := _major(name))}
     there = {number for name in values(events.of(Kind.LIBRARY_OPENED), "soname") if (number := _major(name))}
     there |= {int(version.partition(".")[0]) for version in values(events.of(Kind.CUDA_TOOLKIT), "version")}
@@ -127,7 +127,7 @@ def _majors(events: Events, missing: list[Event]) -> tuple[int, int] | None:
 
 
 def _major(soname: str) -> int | None:
-    """12 for libcublas.so.12 and cudart64_12.dll, 11 for cudart64_110.dll; None where the number is another one's."""
+    """Return 12 for libcublas.so.12 and cudart64_12.dll, 11 for cudart64_110.dll; None if the number is not CUDA's."""
     match = re.match(_NUMBERED_AS_CUDA, soname)
     if match is None:
         return None
@@ -136,48 +136,50 @@ def _major(soname: str) -> int | None:
 
 
 def cuda_libraries_missing(events: Events) -> Cause | None:
-    """The loader or TensorFlow says so. The CUDA runtime alone is missed on every machine without a GPU, too."""
+    """The loader or TensorFlow reports it. The CUDA runtime alone is also missing on every machine without a GPU."""
     failure = events.inferred(infer_library_failure, "cuda-libraries-missing")
     if failure is None:
         return None
     named = f": {listing(failure.names)}" if failure.names else ""
     severity = None if failure.failed or len(failure.names) > 1 else Severity.WARNING
-    return Cause(f"CUDA libraries that this program opens are not found{named}.", failure.events, severity)
+    return Cause(f"CUDA libraries that this program needs are not found{named}.", failure.events, severity)
 
 
 def cuda_libraries_unreachable(events: Events) -> Cause | None:
-    """pip installed the libraries, or others beside them were opened, and the loader does not find them."""
+    """pip installed the libraries, or others of the same folder were opened, but the loader does not find them."""
     failure = events.inferred(infer_library_failure, "cuda-libraries-unreachable")
     if failure is None:
         return None
     names = f"{listing(failure.names)} {'is' if len(failure.names) == 1 else 'are'}" if failure.names else "CUDA's libraries are"
-    return Cause(f"{names} installed beside the other CUDA libraries, but not found where TensorFlow looks.", failure.events)
+    return Cause(f"{names} installed with the other CUDA libraries, but outside TensorFlow's search path.", failure.events)
 
 
 def cuda_version_mismatch(events: Events) -> Cause | None:
-    """A program looks for the libraries of one CUDA where those of another are."""
+    """A program needs the libraries of one CUDA version, but those of another are installed."""
     failure = events.inferred(infer_library_failure, "cuda-version-mismatch")
     if failure is None or failure.majors is None:
         return None
     wanted, there = failure.majors
-    summary = f"The program needs the libraries of CUDA {wanted} ({listing(failure.names)}), and only those of CUDA {there} are in sight."
+    summary = (
+        f"The program needs the libraries of CUDA {wanted} ({listing(failure.names)}), but only those of CUDA {there} are found."
+    )
     return Cause(summary, failure.events, None if failure.failed else Severity.WARNING)
 
 
 def library_path_conflict(events: Events) -> Cause | None:
-    """A symbol or a version that the caller was built with is not in the copy that was loaded."""
+    """The loaded copy lacks a symbol or a version that its caller was built with."""
     failure = events.inferred(infer_library_failure, "library-path-conflict")
     if failure is None:
         return None
     template = (
         "{file|A library} does not find {symbol/version|what it was built with} in {library|the copy of the CUDA library that is"
-        " loaded}: another copy is put before the one that belongs to it."
+        " loaded}: another copy comes first in the search path."
     )
     return Cause(sentence(template, failure.events[:1]), failure.events, Severity.ERROR)
 
 
 def cudnn_missing(events: Events) -> Cause | None:
-    """cuDNN, or a part of it, is all that the loader misses, or TensorFlow found none that it could use."""
+    """Only cuDNN, or a part of it, is missing, or TensorFlow found none that it can use."""
     failure = events.inferred(infer_library_failure, "cudnn-missing")
     if failure is None:
         return None
@@ -188,13 +190,13 @@ def cudnn_missing(events: Events) -> Cause | None:
     elif name:
         what = f"cuDNN is not found ({name})"
     else:
-        what = "No cuDNN that could be used was found: none, or one of another version"
+        what = "No usable cuDNN was found: it is missing or has another version"
     severity = None if failure.failed or part else Severity.WARNING
     return Cause(f"{what}, and the program needs it for every convolution.", failure.events, severity)
 
 
 def libdevice_missing(events: Events) -> Cause | None:
-    """XLA says so; its first message is only a warning, after which much still works."""
+    """XLA reports it; its first message is only a warning, after which many programs still work."""
     ptxas = {event.line + 1 for event in events.of(Kind.PTXAS_MISSING)}
     missing = [event for event in events.unresolved(Kind.LIBDEVICE_MISSING) if not _searched_for_ptxas(event, ptxas)]
     if not missing:
@@ -205,14 +207,14 @@ def libdevice_missing(events: Events) -> Cause | None:
 
 
 def _searched_for_ptxas(event: Event, lines: set[int]) -> bool:
-    """Whether the folders that a line goes through were searched for ptxas: its file, or the line before it, says so."""
+    """Whether the folders in a line were searched for ptxas, according to its source file or the previous line."""
     if "Searched for CUDA" not in event.text or "libdevice" in event.text:
         return False
     return event.line in lines or re.search(r"\b(?:nvptx|asm)_compiler\.cc\b", event.text) is not None
 
 
 def ptxas_missing(events: Events) -> Cause | None:
-    """XLA says that it can't run ptxas, or only one too old for its PTX. Mostly the driver compiles in its place, more slowly."""
+    """XLA can't run ptxas, or only one too old for its PTX. Usually the driver compiles instead, more slowly."""
     missing = events.of(Kind.PTXAS_MISSING)
     old = events.unresolved(Kind.PTXAS_TOO_OLD, needed=".+")
     if not (missing or old):
@@ -226,6 +228,6 @@ def ptxas_missing(events: Events) -> Cause | None:
     elif fatal or events.unresolved(Kind.PTXAS_MISSING):
         end = " can't be run: it is not found"
     else:
-        end = " can't be run; the driver compiled in its place"
+        end = " can't be run; the driver compiled instead"
     summary = f"ptxas, with which XLA compiles for the GPU,{end}."
     return Cause(summary, [*lines[:2], *fatal[:1]], None if fatal else Severity.WARNING)

@@ -1,4 +1,4 @@
-"""Simple causes, which single lines name: of the machine. ``cause.py`` says how a row is written."""
+"""Causes in the machine that a single line names. ``cause.py`` documents the syntax of rows."""
 
 from gpucheck.core.logs.causes.cause import Match, Row, refused
 from gpucheck.core.logs.causes.events import Later
@@ -9,22 +9,22 @@ from gpucheck.core.repairs import process_limits
 NOTHING, GPU_USE = Later.NOTHING, Later.GPU_USE
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
-_IGNORED = "TensorFlow ignores [GPU {device}|a GPU][ ({name})]: it has {count|few} multiprocessors, and TensorFlow asks for {minimum|more}."
+_IGNORED = "TensorFlow ignores [GPU {device}|a GPU][ ({name})]: it has {count|few} multiprocessors, and TensorFlow requires {minimum|more}."
 
 ROWS = (
     # -- CUDA's start --
     Row(
         "compute-mode-exclusive",
-        "CUDA was refused a GPU as busy or unavailable (error 46): its compute mode[ {mode}] lets in one process or none.",
+        "CUDA was refused a GPU as busy or unavailable (error 46): its compute mode[ {mode}] allows one process or none.",
         *refused("46"),
         later=GPU_USE,
         beside=Kind.COMPUTE_MODE,
     ),
-    # no device was asked for yet
+    # no device was requested yet
     Row(
         "cuda-environment-malformed",
-        "CUDA does not start because a variable has a value that it rejects (error 101), most likely CUDA_DEVICE_ORDER, which takes"
-        " FASTEST_FIRST and PCI_BUS_ID only, or CUDA_VISIBLE_DEVICES, which may name no GPU twice.",
+        "CUDA does not start because a variable has an invalid value (error 101), most likely CUDA_DEVICE_ORDER, which accepts"
+        " only FASTEST_FIRST and PCI_BUS_ID, or CUDA_VISIBLE_DEVICES, which must not name a GPU twice.",
         Match(Kind.CUINIT_FAILED, code="101"),
         later=GPU_USE,
     ),
@@ -34,28 +34,28 @@ ROWS = (
         *(*refused("34"), Match(Kind.STUB_LOADED)),
         later=GPU_USE,
     ),
-    # in a forked child, cuInit itself says that it is not initialised
+    # in a forked child, cuInit itself reports that it is not initialised
     Row(
         "cuda-used-after-fork",
-        "CUDA was started before a fork, and is used after it: {text}.",
+        "CUDA was initialised before a fork and is used after it: {text}.",
         *(*refused("3"), Match(Kind.CUDA_USED_AFTER_FORK)),
         later=GPU_USE,
     ),
     Row(
         "driver-library-missing",
-        "The NVIDIA driver is here, but its library libnvidia-ptxjitcompiler.so.1 is not found.",
+        "The NVIDIA driver is installed, but its library libnvidia-ptxjitcompiler.so.1 is not found.",
         Match(Kind.CUDA_ERROR, code="221"),
         later=GPU_USE,
     ),
     Row(
         "driver-library-missing",
-        "Slurm cannot detect this node's GPUs: it does not find NVML (libnvidia-ml.so.1), or was built without it.",
+        "Slurm cannot detect this node's GPUs: NVML (libnvidia-ml.so.1) was not found, or Slurm was built without it.",
         Match(Kind.SCHEDULER_WITHOUT_NVML),
         later=GPU_USE,
     ),
     Row(
         "driver-unresponsive",
-        "The NVIDIA driver does not answer: {process|a program} hung in it.",
+        "The NVIDIA driver does not respond: {process|a program} hangs in it.",
         Match(Kind.DRIVER_HUNG),
         later=GPU_USE,
     ),
@@ -73,29 +73,29 @@ ROWS = (
         Match(Kind.DEVICE_NODE_MISSING, path="(?!.*dxg$).*"),
         later=GPU_USE,
     ),
-    Row("no-nvidia-gpu", "No NVIDIA GPU: the driver found none on the bus.", Match(Kind.GPU_ABSENT), later=GPU_USE),
+    Row("no-nvidia-gpu", "No NVIDIA GPU: the driver found none on the PCI bus.", Match(Kind.GPU_ABSENT), later=GPU_USE),
     Row(
         "mig-misconfigured",
-        "MIG is on without an instance that could be used: {message/text}.",
+        "MIG is enabled without a usable instance: {message/text}.",
         Match(Kind.MIG_FAILED),
         later=GPU_USE,
     ),
-    # a board may work without them
+    # a board may work without it
     Row(
         "gpu-lost",
-        "nvidia-smi finds a board's own records (its infoROM) corrupted.",
+        "nvidia-smi reports a corrupted infoROM (the board's stored data).",
         Match(Kind.GPU_SMI_ERROR, "(?i)inforom"),
         later=GPU_USE,
         severity=WARNING,
     ),
     Row(
         "gpu-lost",
-        "nvidia-smi prints ERR! where a GPU does not answer, or one of its sensors does not.",
+        "nvidia-smi prints ERR!: a GPU or one of its sensors does not respond.",
         Match(Kind.GPU_SMI_ERROR),
         later=GPU_USE,
         severity=WARNING,
     ),
-    # the fastest GPU is GPU 0, and another one a display card that was left out
+    # the fastest GPU is GPU 0, and the ignored one a display card
     Row(
         "gpu-multiprocessor-count-too-low",
         _IGNORED,
@@ -114,18 +114,18 @@ ROWS = (
     # -- limits and memory --
     Row(
         "cpu-quota-too-low",
-        "The program asks for {asked} workers to load data, and this container or job may use {suggested} processors.",
+        "The program requests {asked} workers to load data, but this container or job may use {suggested} CPUs.",
         Match(Kind.CPU_WORKERS_EXCESSIVE),
         later=NOTHING,
     ),
     Row(
         "memory-growth-mixed",
-        "Memory growth is not the same on all GPUs, and TensorFlow then refuses to initialise them.",
+        "Memory growth differs between GPUs, so TensorFlow fails to initialise them.",
         Match(Kind.MEMORY_GROWTH_MIXED),
     ),
     Row(
         "memory-growth-too-late",
-        "Memory growth was asked for too late: TensorFlow had already initialised the GPU (Physical devices cannot be modified"
+        "Memory growth was set too late: TensorFlow had already initialised the GPU (Physical devices cannot be modified"
         " after being initialized).",
         Match(Kind.MEMORY_GROWTH_TOO_LATE),
     ),
@@ -135,10 +135,10 @@ ROWS = (
         for kind, limit in process_limits.REACHED.items()
     ),
     # -- speed --
-    # a GPU held at its power limit works as it should
+    # a GPU limited by its power limit is healthy
     Row(
         "gpu-throttled",
-        "A GPU is slowed down ({reason|heat}[, {seconds} s of it]).",
+        "A GPU is throttled ({reason|heat}[, {seconds} s of it]).",
         Match(Kind.GPU_THROTTLED, reason="(?i)(?!.*power cap).*"),
         later=NOTHING,
     ),
@@ -156,7 +156,7 @@ ROWS = (
     ),
     Row(
         "kernel-cache-unwritable",
-        "The cache of compiled GPU kernels[ {path}] can't be written, so each start compiles them again.",
+        "The cache of compiled GPU kernels[ {path}] is not writable, so each start compiles them again.",
         Match(Kind.KERNEL_CACHE_UNWRITABLE),
         later=NOTHING,
     ),
@@ -169,7 +169,7 @@ ROWS = (
     ),
     Row(
         "cpu-fallback",
-        "Work ran on the CPU that a GPU could have done: {text}.",
+        "Operations ran on the CPU instead of a GPU: {text}.",
         Match(Kind.CPU_FALLBACK),
         later=NOTHING,
         severity=WARNING,
@@ -182,13 +182,13 @@ ROWS = (
     ),
     # -- several GPUs and workers --
     Row("nccl-failed", "NCCL failed: {text}.", Match(Kind.NCCL_FAILED)),
-    Row("replicas-diverged", "Replicas that must be alike are not: {text}.", Match(Kind.REPLICAS_DIVERGED)),
+    Row("replicas-diverged", "Replicas that must be equal differ: {text}.", Match(Kind.REPLICAS_DIVERGED)),
     Row("replica-count-mismatch", "Ranks {rank} and {other} train on the same GPU.", Match(Kind.GPU_SHARED_BY_RANKS)),
-    Row("replica-count-mismatch", "The program asks for {asked} GPUs, and this machine has {count}.", Match(Kind.GPUS_REQUESTED)),
+    Row("replica-count-mismatch", "The program requests {asked} GPUs, but this machine has {count}.", Match(Kind.GPUS_REQUESTED)),
     Row("worker-version-skew", "Workers of one job run different versions: {text}.", Match(Kind.WORKER_VERSION_SKEW)),
     Row(
         "tf-config-malformed",
-        "The cluster that TensorFlow was given lacks this worker's own task: {message/text}.",
+        "The cluster configuration lacks this worker's task: {message/text}.",
         Match(Kind.TF_CONFIG_MALFORMED, source="server"),
     ),
     Row("tf-config-malformed", "TensorFlow could not use TF_CONFIG: {message/text}.", Match(Kind.TF_CONFIG_MALFORMED)),
@@ -200,5 +200,5 @@ ROWS = (
     Row("tpu-not-found", "No TPU found: {text}.", Match(Kind.TPU_FAILED, reason="not-found")),
     Row("tpu-runtime-missing", "The TPU runtime is missing: {text}.", Match(Kind.TPU_FAILED, reason="runtime-missing")),
     Row("tpu-unreachable", "TensorFlow could not connect to the TPU: {text}.", Match(Kind.TPU_FAILED, reason="unreachable")),
-    Row("tpu-version-mismatch", "TensorFlow and libtpu do not fit: {text}.", Match(Kind.TPU_FAILED, reason="version")),
+    Row("tpu-version-mismatch", "TensorFlow and libtpu are incompatible: {text}.", Match(Kind.TPU_FAILED, reason="version")),
 )

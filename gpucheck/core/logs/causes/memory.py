@@ -1,4 +1,4 @@
-"""Causes at memory: of the GPU or of the host, used up by the program or taken before it came."""
+"""Causes in memory of the GPU or the host: exhausted by the program, or in use before it started."""
 
 import re
 
@@ -8,23 +8,23 @@ from gpucheck.core.logs.events import Event, Kind, of_host
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import byte_count, gib, library_not_started, short
 
-# Illegal addresses and instructions, failed assertions: the program's doing, or rarely the board's.
+# Illegal addresses and instructions, failed assertions: faults of the program, rarely of the board.
 KERNEL_FAULTS = "700|702|710|714|715|716|717|718|719"
-_TOO_LITTLE_MB = 256  # no GPU that TensorFlow runs on has less, so something has the rest
-_LARGE_MB = 1024  # a process with less is a desktop
+_TOO_LITTLE_MB = 256  # all GPUs that TensorFlow supports have more, so the rest is in use
+_LARGE_MB = 1024  # processes with less are desktop programs
 _KILLED = re.compile(r"(?:signal )?(?:SIGKILL|KILL|9|137)")
 
 
 def is_kernel_fault(event: Event) -> bool:
-    """Whether a kernel broke the rules, after which every call fails."""
+    """Whether a kernel had an illegal access, after which every call fails."""
     return event.kind == Kind.CUDA_ERROR and re.fullmatch(KERNEL_FAULTS, event.fields.get("code", "")) is not None
 
 
 def gpu_memory_exhausted(events: Events) -> Cause | None:
-    """An allocation on the device failed, and was not repeated with success."""
+    """An allocation on the device failed, and no retry succeeded."""
     failed = [event for event in events.unresolved(Kind.OUT_OF_MEMORY) if not of_host(event)]
     if not failed and not any(of_host(event) for event in events.of(Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP)):
-        # what is printed of an allocation without its allocator's name may be the host's
+        # without the allocator's name it may be host memory
         failed = [event for event in events.unresolved(Kind.ALLOCATOR_DUMP) if not of_host(event)]
     if not failed:
         return None
@@ -36,7 +36,7 @@ def gpu_memory_exhausted(events: Events) -> Cause | None:
 
 
 def host_memory_exhausted(events: Events) -> Cause | None:
-    """An allocation in main memory that failed, or a kill for want of it."""
+    """An allocation in main memory failed, or the program was killed because memory ran out."""
     failed = [
         event
         for event in events.unresolved(Kind.HOST_OUT_OF_MEMORY, Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP, Kind.KILLED)
@@ -54,7 +54,7 @@ def _on_host(event: Event) -> bool:
 
 
 def gpu_memory_held_by_others(events: Events) -> Cause | None:
-    """A GPU that was full before the program came: not even a context found room, or others are named with their share."""
+    """The GPU was full before the program started: no context could be created, or other processes are listed."""
     failed = [event for event in events.unresolved(Kind.OUT_OF_MEMORY) if not of_host(event)]
     failed += events.unresolved(Kind.CUBLAS_FAILED, Kind.CUDNN_FAILED, Kind.GPU_MEMORY_FULL)
     taken = [event for event in events.log.events if _is_taken(event) or (failed and _is_large(event))]
@@ -64,7 +64,7 @@ def gpu_memory_held_by_others(events: Events) -> Cause | None:
     if held:
         summary = f"Other processes hold {gib(int(held['others']))} of the GPU's {gib(int(held['total']))}."
     else:
-        summary = "Most of the GPU's memory was taken before this program asked for it."
+        summary = "Most of the GPU's memory was already in use when this program started."
     severity = Severity.ERROR if failed else Severity.WARNING
     return Cause(summary, [*taken, *failed[:1]], severity)
 
@@ -82,18 +82,18 @@ def _is_taken(event: Event) -> bool:
 
 
 def _is_large(event: Event) -> bool:
-    """A computing process in the table of nvidia-smi, which on some boards has no line for the memory as a whole."""
+    """Whether it is a compute process in nvidia-smi's table, which on some boards has no total memory."""
     fields = event.fields
     return event.kind == Kind.GPU_PROCESS and "C" in fields.get("type", "") and int(fields.get("memory_mb", "0")) >= _LARGE_MB
 
 
 def cublas_init_failed(events: Events) -> Cause | None:
-    """cuBLAS takes memory beside TensorFlow's own, and none was left."""
+    """cuBLAS needs memory outside TensorFlow's pool, and none was free."""
     return _library_did_not_start(events, "cuBLAS", Kind.CUBLAS_FAILED)
 
 
 def cudnn_init_failed(events: Events) -> Cause | None:
-    """cuDNN takes memory beside TensorFlow's own, and none was left."""
+    """cuDNN needs memory outside TensorFlow's pool, and none was free."""
     return _library_did_not_start(events, "cuDNN", Kind.CUDNN_FAILED)
 
 
@@ -103,6 +103,6 @@ def _library_did_not_start(events: Events, library: str, kind: Kind) -> Cause | 
     if not failed:
         return None
     if broken and broken[0].line <= at_all[0].line and not any("create" in event.text for event in at_all):
-        return None  # a kernel broke first: whatever is asked of the GPU fails then, and nothing is said of a start
+        return None  # a kernel failed first, after which all calls fail
     text = " ".join([failed[0].text, *values(failed, "status")])
     return Cause(library_not_started(library, text), failed[:1])

@@ -1,4 +1,4 @@
-"""Causes at installing: pip has no package for this Python or this platform, or the package is of another environment."""
+"""Causes in installation: pip has no package for this Python or platform, or it is in another environment."""
 
 import re
 from typing import NamedTuple
@@ -21,17 +21,17 @@ _PLATFORM = (Kind.WINDOWS, Kind.MACOS, Kind.ARCHITECTURE, Kind.MUSL)
 class RefusedPackage(NamedTuple):
     """A package that could not be installed."""
 
-    code: str  # of the rule that is about it
+    code: str  # of the rule
     events: list[Event]
     package: str
     asked: str  # "==2.10.0"; empty: any version
-    offered: str  # "2.16.1 to 2.20.0", "none"; empty: not said
+    offered: str  # "2.16.1 to 2.20.0", "none"; empty: unknown
     python: str | None
-    needed: str | None  # the Python versions that it is for
+    needed: str | None  # the Python versions that it supports
 
 
 def infer_refused_package(events: Events) -> RefusedPackage | None:
-    """The first package of ours that was refused, and why; None where the index itself could not be reached."""
+    """Return the first refused package that gpucheck knows, and why; None if the index could not be reached."""
     refused = events.unresolved(Kind.PIP_NO_MATCHING_DISTRIBUTION, Kind.PIP_PYTHON_MISMATCH, Kind.PIP_WHEEL_UNSUPPORTED)
     ours = [event for event in refused if re.match(_OURS, _package(event)) or event.kind == Kind.PIP_WHEEL_UNSUPPORTED]
     if not ours or events.unresolved(Kind.PIP_UNREACHABLE):
@@ -60,7 +60,7 @@ def _package(event: Event) -> str:
 def _code(event: Event, package: str, fields: dict[str, str], platform: set[str]) -> str:
     if package == "tensorflow-gpu" and _given_up(fields.get("version", ""), fields.get("available", "")):
         return "tensorflow-gpu-package-removed"
-    if event.kind == Kind.PIP_WHEEL_UNSUPPORTED and not event.fields:  # of a wheel without its name
+    if event.kind == Kind.PIP_WHEEL_UNSUPPORTED and not event.fields:  # for an unnamed wheel
         return "platform-unsupported"
     if event.kind == Kind.PIP_NO_MATCHING_DISTRIBUTION:
         if re.match(_APPLE, package) and "macos" not in platform:
@@ -75,27 +75,27 @@ def _code(event: Event, package: str, fields: dict[str, str], platform: set[str]
 
 
 def _given_up(asked: str, available: str) -> bool:
-    """tensorflow-gpu ended with 2.11; where older ones are asked for or offered, this Python is too new for them."""
+    """Whether the release was never built: tensorflow-gpu ended with 2.11; for older ones this Python is too new."""
     version = re.sub(r"^[^\d]+", "", asked) or available.partition(" to ")[0]
     return not re.search(r"\d", version) or versions.at_least(version, f"{_LAST_GPU_PACKAGE}.99")
 
 
 class Form(NamedTuple):
-    """What the person who pasted a log says of the machine, in an issue's form or in passing; None: nothing, or several answers."""
+    """The machine as an issue's form or text describes it; None: unknown, or several answers."""
 
     os: str | None  # "linux", "macos", "windows", "wsl"
     tensorflow: str | None  # version
     python: str | None  # version
-    events: list[Event]  # the lines that say so, at most one for each
+    events: list[Event]  # the lines with the answers, at most one for each
 
     @property
     def after_windows(self) -> bool | None:
-        """Whether TensorFlow is later than the last one with GPU support on native Windows; None: its version is not known."""
+        """Whether TensorFlow is newer than the last release with GPU support on native Windows; None: unknown version."""
         return None if self.tensorflow is None else versions.parse(self.tensorflow)[:2] > versions.parse(LAST_ON_WINDOWS)
 
 
 def infer_form(events: Events) -> Form:
-    """The answers of a form count before what is said in passing, and that only if it is all the same."""
+    """Read the description: answers in a form take precedence over other text, which is used only if it is consistent."""
     answers = {name: event for name in ("os", "tensorflow", "python") if (event := _answer(events, name)) is not None}
     os, tensorflow, python = (answers[name].fields[name] if name in answers else None for name in ("os", "tensorflow", "python"))
     return Form(os, tensorflow, python, list(answers.values()))
@@ -108,18 +108,18 @@ def _answer(events: Events, name: str) -> Event | None:
 
 
 def _no_gpu_found(events: Events) -> list[Event]:
-    """Where the person says that no GPU is found."""
+    """Return the lines of text that say that no GPU is found."""
     return [event for event in events.log.events if event.kind == Kind.GPU_UNSEEN or event.fields.get("cause") == "no-nvidia-gpu"]
 
 
 def python_unsupported(events: Events) -> Cause | None:
-    """pip has no package for this Python: it says so, or offers none or other versions than the one asked for."""
+    """pip has no package for this Python: it reports that, or offers none or other versions than requested."""
     refused = events.inferred(infer_refused_package, "python-unsupported")
     if refused is None:
         return _python_of_form(events) if events.infer(infer_refused_package) is None else None
     what = f"{refused.package}{refused.asked}"
     if refused.python and refused.needed:
-        summary = f"{what} needs Python {refused.needed}, and this is Python {refused.python}."
+        summary = f"{what} needs Python {refused.needed}, but this is Python {refused.python}."
     else:
         offers = f": it offers {refused.offered}" if refused.offered not in ("", "none") else ""
         summary = f"pip finds no {what} for this Python{offers}."
@@ -127,7 +127,7 @@ def python_unsupported(events: Events) -> Cause | None:
 
 
 def _python_of_form(events: Events) -> Cause | None:
-    """Python and TensorFlow as a form names them, where TensorFlow is not there to be imported."""
+    """A form's versions of Python and TensorFlow do not match, and TensorFlow can't be imported."""
     form = events.infer(infer_form)
     missing = events.unresolved(Kind.MODULE_MISSING, module=r"tensorflow(\..*)?")
     if not missing or form.python is None:
@@ -137,13 +137,13 @@ def _python_of_form(events: Events) -> Cause | None:
     if release is None or versions.parse(release.python_min) <= python <= versions.parse(release.python_max):
         return None
     if form.tensorflow is None and python < versions.parse(release.python_min):
-        return None  # an old question, about a TensorFlow of its time
-    summary = f"TensorFlow {release.minor} is for Python {release.python_min} to {release.python_max}, and this is Python {form.python}."
+        return None  # an old question about an old TensorFlow
+    summary = f"TensorFlow {release.minor} supports Python {release.python_min} to {release.python_max}, but this is Python {form.python}."
     return Cause(summary, [missing[0], *form.events])
 
 
 def platform_unsupported(events: Events) -> Cause | None:
-    """A C library that is too old or of another kind, or a package that pip does not have for this machine."""
+    """The C library is too old or of another kind, or pip has no package for this machine."""
     refused = events.inferred(infer_refused_package, "platform-unsupported")
     if refused is None:
         return None
@@ -152,15 +152,17 @@ def platform_unsupported(events: Events) -> Cause | None:
 
 
 def tensorflow_gpu_package_removed(events: Events) -> Cause | None:
-    """pip says that it has no such release."""
+    """pip reports that the release does not exist."""
     refused = events.inferred(infer_refused_package, "tensorflow-gpu-package-removed")
     if refused is None:
         return None
-    return Cause(f"There is no tensorflow-gpu{refused.asked}: the package was given up in 2022.", refused.events, Severity.ERROR)
+    return Cause(
+        f"There is no tensorflow-gpu{refused.asked}: the package was discontinued in 2022.", refused.events, Severity.ERROR
+    )
 
 
 def macos_no_cuda(events: Events) -> Cause | None:
-    """A Mac on which something asks for CUDA."""
+    """A program requests CUDA on a Mac."""
     form, refused = events.infer(infer_form), events.inferred(infer_refused_package, "macos-no-cuda")
     mac = events.without_later_gpu_use(Kind.MACOS) or (form.events[:1] if form.os == "macos" else [])
     asked = events.without_later_gpu_use(
@@ -176,20 +178,20 @@ def macos_no_cuda(events: Events) -> Cause | None:
 
 
 def windows_native_unsupported(events: Events) -> Cause | None:
-    """TensorFlow says so; else a Windows on which it has no GPU, and misses no library, or pip has none for it."""
+    """TensorFlow reports it; or it has no GPU on Windows without a missing library; or pip has no package for Windows."""
     refused = events.inferred(infer_refused_package, "windows-native-unsupported")
     lines = events.without_later_gpu_use(Kind.WINDOWS_NATIVE) or (refused.events if refused else _on_windows(events))
     if not lines:
         return None
     summary = (
-        f"This is native Windows, where TensorFlow can use no GPU since release 2.11; {LAST_ON_WINDOWS} was the last that could."
+        f"This is native Windows, where TensorFlow can't use GPUs since release 2.11; {LAST_ON_WINDOWS} was the last that could."
     )
     return Cause(summary, lines, Severity.WARNING if events.has(Kind.TRAINING_PROGRESS) else None)
 
 
 def _on_windows(events: Events) -> list[Event]:
-    """Where TensorFlow counts no GPU, or a person does, on a Windows that the log or a form names."""
-    # up to 2.10 it opened the libraries on Windows, and said which ones it missed
+    """Return the lines in which TensorFlow or a user reports no GPU, if the log or a form names Windows."""
+    # up to 2.10 it opened the libraries on Windows, and reported missing ones
     if events.has(Kind.LIBRARY_MISSING, Kind.LIBRARY_OPENED, Kind.GPU_IGNORED):
         return []
     form, windows = events.infer(infer_form), events.without_later_gpu_use(Kind.WINDOWS)
@@ -202,7 +204,7 @@ def _on_windows(events: Events) -> list[Event]:
 
 
 def tensorflow_not_installed(events: Events) -> Cause | None:
-    """Python says so of the package itself and not of a part of it; or pip, where it is in another environment."""
+    """Python reports it for the package itself, not a part of it, or pip for another environment."""
     missing = events.unresolved(Kind.MODULE_MISSING, module="tensorflow")
     if not missing or events.infer(infer_bypassed_backend):
         return None
@@ -210,7 +212,7 @@ def tensorflow_not_installed(events: Events) -> Cause | None:
 
 
 def wrong_environment(events: Events) -> Cause | None:
-    """pip says that TensorFlow is installed, and Python does not find it: they are of two environments."""
+    """pip reports TensorFlow as installed, but Python does not find it: they belong to different environments."""
     missing = events.unresolved(Kind.MODULE_MISSING, module="tensorflow")
     installed = events.of(Kind.PACKAGE_INSTALLED)
     if not missing or not installed:
@@ -221,7 +223,7 @@ def wrong_environment(events: Events) -> Cause | None:
 
 
 def infer_bypassed_backend(events: Events) -> list[Event]:
-    """Where Keras takes TensorFlow, which is not installed, in a log that shows another backend of its own to be there or wanted."""
+    """Return the lines in which Keras uses TensorFlow, which is not installed, if the log shows another backend."""
     taken = events.of(Kind.KERAS_BACKEND, name="tensorflow")
     missing = events.of(Kind.MODULE_MISSING, module="tensorflow")
     others = events.of(Kind.KERAS_BACKEND_OTHER)

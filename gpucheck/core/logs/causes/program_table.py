@@ -1,4 +1,4 @@
-"""Simple causes, which single lines name: of packages and programs. ``cause.py`` says how a row is written."""
+"""Causes in packages and programs that a single line names. ``cause.py`` documents the syntax of rows."""
 
 from gpucheck.core.logs.causes.cause import Match, Row
 from gpucheck.core.logs.causes.events import Later
@@ -9,43 +9,43 @@ from gpucheck.core.model import Severity
 NOTHING, GPU_USE = Later.NOTHING, Later.GPU_USE
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
-_CLASH = "{package}[ {version}] needs {needs}, and pip installed {found}."  # of two packages
-_NO_GPU_CODE = "The {} that is installed was built without CUDA, so it can't use an NVIDIA GPU."
+_CLASH = "{package}[ {version}] needs {needs}, but pip installed {found}."  # of two packages
+_NO_GPU_CODE = "The installed {} was built without CUDA, so it can't use an NVIDIA GPU."
 _NOT_FINITE = "The training loss became {value|NaN}[ at step {step}]."
-_LACKING = "TensorFlow ended: this processor lacks instructions that it was built to use[ ({instructions})]."
+_LACKING = "TensorFlow ended: this CPU lacks instructions that it was built to use[ ({instructions})]."
 
 ROWS = (
     # -- libraries and packages --
     Row("library-corrupt", "{soname*|A library} can't be loaded: {error|damaged}.", Match(Kind.LIBRARY_CORRUPT), later=GPU_USE),
     Row(
         "cudnn-version-mismatch",
-        "cuDNN {loaded} is loaded, and the program was built with {compiled}.",
+        "cuDNN {loaded} is loaded, but the program was built with {compiled}.",
         Match(Kind.CUDNN_VERSION_MISMATCH),
     ),
     Row(
         "cudnn-version-mismatch",
-        "The cuDNN that is loaded does not fit this program or this GPU ({status}).",
+        "The loaded cuDNN is incompatible with this program or this GPU ({status}).",
         Match(Kind.CUDNN_FAILED, status=".*(VERSION|ARCH)_MISMATCH"),
     ),
     Row("cudnn-version-mismatch", _CLASH, Match(Kind.PIP_CONFLICT, needs=".*cudnn.*"), severity=WARNING),
     Row(
         "cuda-version-mismatch",
-        "{library|CUDA} {found} is installed, and the program was built for {built}.",
+        "{library|CUDA} {found} is installed, but the program was built for {built}.",
         Match(Kind.CUDA_VERSION_MISMATCH),
     ),
     Row(
         "platform-unsupported",
-        "This program needs {version}, and the C library of this system is older.",
+        "This program needs {version}, but the C library of this system is older.",
         Match(Kind.SYMBOL_MISSING, version="GLIBC_.*"),
     ),
     Row(
         "platform-unsupported",
-        "This system uses the musl C library, and TensorFlow's packages need glibc.",
+        "This system uses the musl C library, but TensorFlow's packages need glibc.",
         Match(Kind.MUSL, "symbol not found|ld-linux"),
     ),
     Row(
         "tensorflow-gpu-package-removed",
-        "The package tensorflow-gpu was given up in 2022 and can't be installed any more.",
+        "The package tensorflow-gpu was discontinued in 2022 and can't be installed any more.",
         Match(Kind.TENSORFLOW_GPU_PACKAGE),
         severity=ERROR,
     ),
@@ -61,10 +61,10 @@ ROWS = (
     Row("tensorflow-cpu-build", _NO_GPU_CODE.format("TensorFlow"), Match(Kind.CPU_BUILD, package="(?!jaxlib).*"), later=GPU_USE),
     Row(
         "keras-version-conflict",
-        "Versions of Keras and of what uses it do not fit together: {text}.",
+        "Versions of Keras and packages that use it are incompatible: {text}.",
         Match(Kind.KERAS_VERSION_CONFLICT, "^(?!.*is not a package)"),
     ),
-    # the last two came with Keras 2 only
+    # the last two were included in Keras 2 only
     Row(
         "keras-version-conflict",
         "{module} is not installed for the Python that ran this.",
@@ -84,7 +84,7 @@ ROWS = (
     Row("tensorflow-import-failed", _LACKING, Match(Kind.CPU_INSTRUCTIONS_MISSING), Match(Kind.KILLED, signal="SIGILL")),
     Row(
         "xla-flags-unknown",
-        "XLA_FLAGS holds {flag*|a flag}, which this TensorFlow's XLA does not know, so it ends the process.",
+        "XLA_FLAGS contains {flag*|a flag}, which XLA in this TensorFlow does not support, so it ends the process.",
         Match(Kind.XLA_FLAG_UNKNOWN),
         later=NOTHING,
     ),
@@ -92,7 +92,7 @@ ROWS = (
     # a backend, not a name
     Row(
         "training-failed",
-        "The program uses {name}, which TensorFlow 2 and Keras have removed.",
+        "The program uses {name}, which TensorFlow 2 and Keras removed.",
         Match(Kind.LEGACY_API, name="(?i)(?!mxnet$).*"),
     ),
     Row("training-failed", "A kernel failed on the GPU: {text}.", Match(Kind.CUDA_ERROR, code=KERNEL_FAULTS)),

@@ -1,8 +1,7 @@
-"""How CUDA's start failed, where that follows from several lines and no single one names it.
+"""Infer from several lines why CUDA failed to initialize, if no single line names the cause.
 
-TensorFlow, PyTorch and JAX say much the same whether there is no GPU, no driver, no device file, or a GPU that is hidden. What
-tells these apart stands in other lines: whether the kernel's half of the driver answered and with which version, whether this
-is a container, whether anything names a GPU.
+TensorFlow, PyTorch and JAX print similar messages without a GPU, a driver or a device file, and if the GPU is hidden. Other
+lines distinguish these cases: the version of the kernel module if it responded, signs of a container, the names of GPUs.
 """
 
 import re
@@ -11,10 +10,10 @@ from typing import NamedTuple
 from gpucheck.core.logs.causes.events import Events, in_order, lists_gpus, lists_no_gpu, uses_gpu
 from gpucheck.core.logs.events import CONTAINER, HOST, PLACE, Event, Kind
 
-NO_DEVICE, NO_LIBRARY, STUB, UNKNOWN = "100", "303", "34", "999"  # CUresult; 303 is what TensorFlow says without libcuda.so.1
+NO_DEVICE, NO_LIBRARY, STUB, UNKNOWN = "100", "303", "34", "999"  # CUresult; TensorFlow prints 303 without libcuda.so.1
 NVML_NO_LIBRARY, NVML_NO_GPU, NVML_UNKNOWN = "12", "28", "999"
 
-# These lines name the cause themselves (some of the NVML results do, too): nothing is to be inferred beside them.
+# These lines name the cause (as do some NVML results), so nothing else is inferred.
 _DIRECT = (
     Kind.DRIVER_MISMATCH,
     Kind.DRIVER_TOO_OLD,
@@ -35,25 +34,25 @@ _DIRECT = (
     Kind.ROCM,
 )
 _OF_THE_DRIVER = re.compile(r"^(?:libcuda\.|nvcuda|libnvidia-ml|nvml\.)")
-# nvidia-smi comes with the driver, and what is written in Go (Kubernetes' plugins, the container toolkit) is for nodes that have one
+# nvidia-smi is part of the driver; the programs in Go (Kubernetes' plugins, the container toolkit) run on nodes with one
 _ON_NODES = re.compile(r"(?i)nvidia-smi|could not load NVML library|\bERROR_LIBRARY_NOT_FOUND\b")
 _ABOUT_A_GPU = re.compile(r"(?i)\bgpu|cuda|nvidia|nvml")
 
 
 class StartupFailure(NamedTuple):
-    """Why CUDA has no GPU to offer, as far as a log tells."""
+    """Why CUDA has no GPU, according to a log."""
 
-    code: str  # of the rule that is about it
-    events: list[Event]  # the lines it follows from
-    wanted: bool  # whether anything in the log expects a GPU: a machine that has none may be meant so
+    code: str  # of the rule
+    events: list[Event]  # the lines that show it
+    wanted: bool  # whether anything in the log expects a GPU: a machine without one may be intended
     kernel: str | None  # version of the loaded kernel module
     host: str | None  # name of the container
-    result: str | None  # what cuInit answered
-    in_passing: bool  # JAX says so of every backend it tries
+    result: str | None  # the result of cuInit
+    in_passing: bool  # JAX prints it for every backend that it tries
 
 
 class _Signs:
-    """What a log says about the start of CUDA."""
+    """Lines of a log about CUDA's initialization."""
 
     def __init__(self, events: Events) -> None:
         self.kernel_absent = events.without_later_gpu_use(Kind.KERNEL_DRIVER_ABSENT)
@@ -62,7 +61,7 @@ class _Signs:
         kernel = next((value for event in self.versions if (value := _kernel(event))), None)
         self.kernel = None if self.kernel_absent else kernel
         self.containers = [event for event in events.log.events if _is_container(event)]
-        # a container sees its host's /proc, and nvidia-smi may have run on the host
+        # a container reads its host's /proc, and nvidia-smi may have run on the host
         entered = self.containers[0].line if self.containers else 0
         self.inside = bool(entered) and not any(lists_gpus(event) and event.line > entered for event in self.versions)
         refused = events.cuda_refusals(NO_DEVICE, UNKNOWN, STUB, NO_LIBRARY)
@@ -70,7 +69,7 @@ class _Signs:
         self.result = self.refused[0].fields["code"] if self.refused else None
         self.no_library = missing_driver_libraries(events)
         self.no_driver = events.without_later_gpu_use(Kind.DRIVER_ABSENT) if self.kernel is None else []
-        started = events.without_later_gpu_use(Kind.GPU_LIBRARIES_MISSING)  # it is said after CUDA has started
+        started = events.without_later_gpu_use(Kind.GPU_LIBRARIES_MISSING)  # printed after CUDA was initialized
         evidence_of_driver = started or self.refused or self.versions
         self.not_found = [] if evidence_of_driver else events.without_later_gpu_use(Kind.CUDA_DRIVERS_NOT_FOUND)
         self.no_gpu = events.nvml_refusals(NVML_NO_GPU)
@@ -80,7 +79,7 @@ class _Signs:
 
 
 def infer_startup_failure(events: Events) -> StartupFailure | None:
-    """The cause that follows from the log as a whole; None where a line names one, or nothing went wrong at the start."""
+    """Return the cause inferred from the whole log; None if a line names one, or the initialization did not fail."""
     signs = _Signs(events)
     if not (signs.lines or signs.kernel_absent) or _is_named(events, signs) or _on_tpu(events, signs):
         return None
@@ -102,11 +101,11 @@ def infer_startup_failure(events: Events) -> StartupFailure | None:
 
 
 def _code(events: Events, signs: _Signs) -> tuple[str | None, list[Event]]:
-    """The cause and the line that decides it; None where CUDA's own answer is all that is known."""
+    """Return the cause and the line that shows it; None if only CUDA's result is known."""
     if signs.kernel is not None and (signs.result == NO_LIBRARY or signs.no_library):
         return "container-without-gpu" if signs.inside else "driver-library-missing", signs.versions[-1:]
     if signs.result == NO_DEVICE and not (signs.kernel_absent or signs.no_gpu):
-        # TensorFlow set out to print the versions of the driver, and printed none: on Windows it has no way to
+        # TensorFlow started to print the driver's versions, but printed none: it can't on Windows
         none = signs.kernel is None and events.has(Kind.CUDA_DIAGNOSTICS)
         return "no-nvidia-gpu" if none else "devices-hidden", signs.versions[-1:]
     if signs.result in (UNKNOWN, STUB) and not (signs.kernel_absent or signs.no_driver):
@@ -117,7 +116,7 @@ def _code(events: Events, signs: _Signs) -> tuple[str | None, list[Event]]:
 
 
 def _code_outside(signs: _Signs) -> tuple[str | None, list[Event]]:
-    """Of what is no container, and has no kernel driver that answers."""
+    """Return the same outside containers without a kernel module that responds."""
     if signs.result == UNKNOWN or not signs.lines:
         return "driver-not-loaded", []
     if signs.result == STUB:
@@ -132,10 +131,10 @@ def _code_outside(signs: _Signs) -> tuple[str | None, list[Event]]:
 
 
 def taken_from_container(events: Events) -> list[Event]:
-    """What fails in a container because its GPUs were taken away, or not given.
+    """Return failures in a container whose GPUs were removed or not passed to it.
 
-    NVML's "unknown error" there, which means that its control group was written anew, any refusal while the host uses its
-    GPUs, or a stub that answers.
+    These are NVML's "unknown error" (its control group was rewritten), any failure while the host uses its GPUs, or a result
+    of a stub library.
     """
     inside = [event for event in events.log.events if event.fields.get(PLACE) == CONTAINER]
     if not inside or events.without_later_gpu_use(*_DIRECT):
@@ -145,22 +144,22 @@ def taken_from_container(events: Events) -> list[Event]:
     if any(lists_gpus(event) or uses_gpu(event) for event in outside):
         refused += events.nvml_refusals("9", NVML_NO_LIBRARY, NVML_NO_GPU)
         refused += events.cuda_refusals(NO_DEVICE, NO_LIBRARY, UNKNOWN)
-    # images carry a stub of libcuda.so.1, which is what answers where the driver's was not passed in
+    # images contain a stub of libcuda.so.1, which is loaded if the driver's library was not passed in
     refused += [] if any(lists_gpus(event) for event in inside) else events.cuda_refusals(STUB)
     return in_order(*(event for event in refused if event in inside and not event.fields.get("device")))
 
 
 def module_failures(events: Events) -> list[Event]:
-    """The lines that say why the kernel module is not loaded; nouveau may hold one card while the driver works on another."""
+    """Return lines with the reason why the kernel module is not loaded; nouveau may use one card and the driver another."""
     works = events.has(Kind.GPU_DRIVEN) or events.of(Kind.DRIVER_VERSION, cuda=".+")
     failures = events.without_later_gpu_use(Kind.KERNEL_MODULE_FAILED)
-    if events.has(Kind.GPU_LOST):  # the driver has not taken that one
+    if events.has(Kind.GPU_LOST):  # the driver failed only for that GPU
         failures = [event for event in failures if "probe routine failed for" not in event.text]
     return [event for event in failures if not (works and event.fields.get("reason") == "nouveau")]
 
 
 def missing_driver_libraries(events: Events) -> list[Event]:
-    """The lines that miss a library of the driver itself."""
+    """Return the lines that report a missing library of the driver."""
     missing = events.without_later_gpu_use(Kind.LIBRARY_MISSING)
     missing = [event for event in missing if _OF_THE_DRIVER.match(event.fields.get("soname", ""))]
     return missing + events.nvml_refusals(NVML_NO_LIBRARY)
@@ -175,16 +174,16 @@ def _is_container(event: Event) -> bool:
 
 
 def _on_tpu(events: Events, signs: _Signs) -> bool:
-    """Whether a program on a TPU says in passing that there is no GPU."""
+    """Whether a program on a TPU only mentions that it has no GPU."""
     on_tpu = any(event.kind.startswith("tpu-") for event in events.log.events)
     return on_tpu and (signs.result == NO_LIBRARY or bool(signs.not_found))
 
 
 def _is_named(events: Events, signs: _Signs) -> bool:
-    """Whether some line names a cause itself."""
+    """Whether a line names a cause."""
     indirect = list(signs.no_nodes)
     if signs.no_library or signs.no_driver or signs.kernel_absent:
-        # CUDA's runtime calls the driver too old where there is none, too; a version would tell
+        # CUDA's runtime reports "too old" also without a driver, but then prints no version
         indirect += [event for event in events.without_later_gpu_use(Kind.DRIVER_TOO_OLD) if not event.fields]
     named = [event for event in (*events.without_later_gpu_use(*_DIRECT), *module_failures(events)) if event not in indirect]
     if any(event.fields.get("reason") != "hidden" for event in named):
@@ -194,7 +193,7 @@ def _is_named(events: Events, signs: _Signs) -> bool:
 
 
 def _wanted(events: Events) -> bool:
-    """Whether a program or a person of this log expects a GPU; who counts the GPUs does."""
+    """Whether a program or user in this log expects a GPU, for example by listing GPUs."""
     return (
         events.has(Kind.DRIVER_ABSENT, Kind.NVML_FAILED, Kind.PLACEMENT_FAILED, Kind.GPU_ON_BUS, Kind.GPU_FOUND)
         or any(lists_no_gpu(event) for event in events.log.events)

@@ -1,4 +1,4 @@
-"""Causes in training itself: it learns nothing, waits for its data, or crashes; and between its GPUs and its workers."""
+"""Causes in training: no learning, waiting for data, crashes, and failures between GPUs and workers."""
 
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events
@@ -8,26 +8,26 @@ from gpucheck.core.model.naming import devices
 from gpucheck.core.processes.last_words import fatal
 from gpucheck.core.repairs.wording import short
 
-_ENOUGH = 3  # epochs, or steps, that a model may need before it leaves the guess behind
-_FILL_REPORT_SECONDS = 10  # how often shuffle_dataset_op.cc (tensorflow/core/kernels/data) tells how far it is
+_ENOUGH = 3  # epochs or steps that a model may need to become better than a guess
+_FILL_REPORT_SECONDS = 10  # interval of progress messages in shuffle_dataset_op.cc (tensorflow/core/kernels/data)
 _FILL_SECONDS = 30
 _REFILLS = 2
 _CRASHES = "SIGSEGV|SIGABRT|SIGBUS|SIGFPE"
 
 
 def loss_not_falling(events: Events) -> Cause | None:
-    """Somebody says so, or epochs that end with the loss and the accuracy of a guess. Both may still be meant so."""
+    """A user reports it, or epochs end with the loss and accuracy of a guess. Both may be intended."""
     guesses = events.of(Kind.LOSS_AT_CHANCE)
     last = events.of(Kind.LOSS_AT_CHANCE, Kind.TRAINING_PROGRESS)[-1:]
     if len(guesses) < _ENOUGH or guesses[-1].line != last[0].line:
         return None
     classes = guesses[-1].fields["classes"]
-    summary = f"The model does not learn: its loss and accuracy are those of a guess among {classes} classes."
+    summary = f"The model does not learn: its loss and accuracy equal a random guess among {classes} classes."
     return Cause(summary, guesses[-_ENOUGH:], Severity.WARNING)
 
 
 def input_pipeline_bound(events: Events) -> Cause | None:
-    """A shuffle buffer that takes long to fill, or is filled anew in every epoch: training stands still meanwhile."""
+    """A shuffle buffer takes long to fill, or is refilled in every epoch, while training waits."""
     fills: list[list[Event]] = []
     for event in events.of(Kind.SHUFFLE_BUFFER_FILLING, Kind.TRAINING_PROGRESS):
         if event.kind == Kind.TRAINING_PROGRESS:
@@ -49,10 +49,10 @@ def input_pipeline_bound(events: Events) -> Cause | None:
             f"for {seconds} s or more while its shuffle buffer of {longest[0].fields['size']} elements is filled",
         )
     elif again:
-        lines, how = again, f"in every epoch while its shuffle buffer of {again[0].fields['size']} elements is filled anew"
+        lines, how = again, f"in every epoch while its shuffle buffer of {again[0].fields['size']} elements is refilled"
     else:
         return None
-    return Cause(f"Training stands still {how}.", [lines[0], lines[-1]])
+    return Cause(f"Training waits {how}.", [lines[0], lines[-1]])
 
 
 def _goes_on(before: Event, event: Event) -> bool:
@@ -60,7 +60,7 @@ def _goes_on(before: Event, event: Event) -> bool:
 
 
 def training_crashed(events: Events) -> Cause | None:
-    """A crash in native code. It is judged last: only a log that names nothing else leaves it unexplained."""
+    """A crash in native code. It is checked last: it is reported only if the log has no other cause."""
     crashed = events.unresolved(Kind.KILLED, signal=_CRASHES)
     if not crashed:
         return None
@@ -74,7 +74,7 @@ def training_crashed(events: Events) -> Cause | None:
 
 
 def worker_unreachable(events: Events) -> Cause | None:
-    """A worker that can't listen, or one that does not answer; other programs use gRPC, too."""
+    """A worker can't listen, or does not respond; other programs use gRPC, too."""
     failed = events.unresolved(Kind.WORKER_UNREACHABLE, Kind.WORKER_ADDRESS_IN_USE)
     clustered = events.has(Kind.CLUSTER_NAMED)
     failed = [
@@ -83,7 +83,7 @@ def worker_unreachable(events: Events) -> Cause | None:
     if not failed:
         return None
     taken = failed[0].kind == Kind.WORKER_ADDRESS_IN_USE
-    what = "This worker can't listen on its address, so no other reaches it" if taken else "A worker does not answer"
+    what = "This worker can't listen on its address, so others can't reach it" if taken else "A worker does not respond"
     return Cause(f"{what}: {short(failed[0].text)}.", failed[:1])
 
 
@@ -92,7 +92,7 @@ def _of_workers(event: Event, clustered: bool, tpu: bool) -> bool:
 
 
 def tpu_unreachable(events: Events) -> Cause | None:
-    """A program on a TPU could not connect, and no line says more of the TPU."""
+    """A program on a TPU could not connect, and no line gives details."""
     failed = events.unresolved(Kind.WORKER_UNREACHABLE, needs="")
     if not failed or not events.log.of_tpu or events.has(Kind.TPU_FAILED):
         return None
@@ -100,7 +100,7 @@ def tpu_unreachable(events: Events) -> Cause | None:
 
 
 def multi_worker_fit_unsupported(events: Events) -> Cause | None:
-    """Values of replicas that Keras tried to convert."""
+    """Keras tried to convert values of replicas."""
     clustered = events.has(Kind.CLUSTER_NAMED)
     failed = [event for event in events.unresolved(Kind.MULTI_WORKER_FIT_UNSUPPORTED) if clustered or "needs" not in event.fields]
     if not failed:
@@ -110,35 +110,35 @@ def multi_worker_fit_unsupported(events: Events) -> Cause | None:
 
 
 def peer_access_unavailable(events: Events) -> Cause | None:
-    """A refusal, which may have stopped training; or NCCL says that it does without."""
+    """Peer access failed, which may have stopped training, or NCCL does not use it."""
     if refused := events.unresolved(Kind.PEER_ACCESS_UNAVAILABLE):
         stopped = events.unresolved(Kind.NCCL_FAILED, Kind.CUDA_ERROR, Kind.TRACEBACK)
-        summary = f"GPUs refuse each other peer access: {short(refused[0].text)}."
+        summary = f"Peer access between GPUs is refused: {short(refused[0].text)}."
         return Cause(summary, refused[:1], Severity.ERROR if stopped else None)
     unused = events.of(Kind.PEER_ACCESS_DISABLED)
     if not unused or events.unresolved(Kind.NCCL_FAILED):
         return None
-    summary = "NCCL does not let connected GPUs read each other's memory, so gradients take the way through main memory."
+    summary = "NCCL does not use peer access between GPUs, so gradients are copied through main memory."
     return Cause(summary, unused[:1])
 
 
 def replica_count_mismatch(events: Events) -> Cause | None:
-    """Devices that a strategy was given and TensorFlow does not have, or a strategy with fewer replicas than GPUs were created."""
+    """A strategy uses devices that TensorFlow does not have, or has fewer replicas than GPUs were created."""
     created = {event.fields["device"]: event for event in events.of(Kind.GPU_CREATED) if event.fields.get("device")}
     for event in events.unresolved(Kind.STRATEGY_DEVICE_INVISIBLE):
         missing = [name for name in event.fields["devices"].split(",") if name not in created]
         if missing and "GPU:0" not in missing:  # without GPU:0 it has no GPU at all
-            summary = f"The strategy was given {devices(missing)}, which TensorFlow does not see."
+            summary = f"The strategy uses {devices(missing)}, which TensorFlow does not list."
             return Cause(summary, [event], Severity.WARNING)
     fewer = next((event for event in events.log.events if 0 < _replicas(event) < len(created)), None)
     if fewer is None:
         return None
     count = _replicas(fewer)
-    summary = f"TensorFlow created {len(created)} GPUs, and the strategy trains on {count} replica{'s' if count > 1 else ''}."
+    summary = f"TensorFlow created {len(created)} GPUs, but the strategy trains on {count} replica{'s' if count > 1 else ''}."
     return Cause(summary, [fewer, *created.values()], Severity.WARNING)
 
 
 def _replicas(event: Event) -> int:
-    """How many a line counts; 0 where it counts none, or those of a strategy that is for one device."""
+    """Return the number of replicas in a line; 0 if it has none, or the strategy is for one device."""
     mirrored = event.kind == Kind.STRATEGY_DEVICES and "Mirrored" in event.fields.get("strategy", "")
     return int(event.fields.get("count", "0")) if mirrored or event.kind == Kind.REPLICAS else 0

@@ -1,8 +1,8 @@
 """One reader for every log: TensorFlow, XLA, CUDA, NVML, the kernel, NCCL, Keras, Python, pip, containers and schedulers.
 
-``batches`` takes a stream apart, ``screen`` finds the lines that are worth a look, ``lines`` strips their prefixes, ``patterns``
-knows what they mean, ``mentions`` whether they happened, ``kept`` keeps a bounded number of events, and ``reader`` is all of it.
-What follows from an event is judged in ``causes``.
+``batches`` splits a stream, ``screen`` selects the lines to parse, ``lines`` strips their prefixes, ``patterns`` parses them,
+``mentions`` detects text that only mentions a failure, ``kept`` keeps a bounded number of events, ``reader`` combines these.
+``causes`` infers the causes.
 """
 
 from gpucheck.core.logs.reading.reader import parse

@@ -1,7 +1,6 @@
-"""A stream of lines in pieces that are searched at once, each with a few lines after it at hand.
+"""Split a stream of lines into batches that are searched at once, each with a few lines of lookahead.
 
-A line that somebody put into a string or a page of HTML is taken apart into the lines it was; ``lines.clean`` takes away what is
-around a line.
+Lines encoded in a string or in HTML are decoded into the original lines; ``lines.clean`` strips prefixes and marks of a line.
 """
 
 import re
@@ -12,17 +11,17 @@ from gpucheck.core.logs.reading import lines as raw
 from gpucheck.core.logs.reading.mentions import is_only_mentioned
 from gpucheck.core.logs.reading.screen import Allowance
 
-AHEAD = 32  # lines kept back, so that a wrapped line's rest is at hand
-WIDEST = 4096  # characters of several lines, from which on no more are added
-_LONGEST = 2048  # characters of a line that are looked at in one piece
+AHEAD = 32  # lookahead lines, for the rest of wrapped lines
+WIDEST = 4096  # characters of joined lines, above which no more are added
+_LONGEST = 2048  # characters of a line that are parsed in one piece
 _CHARACTERS = 1 << 18  # of a batch
 _WORDS = re.compile(r"[^\n]{2,}")
-_AT_ONCE = 32  # lines that are taken from the stream at once: each may be very long
+_AT_ONCE = 32  # lines read from the stream at once: each may be very long
 
 # -- lines in a string or in HTML --
 
-_ESCAPED = re.compile(r"\\n(?!\\{0,4}[\"'])")  # a line's end within a string, not at its end
-# A line's end, and no path of Windows that goes on with an n
+_ESCAPED = re.compile(r"\\n(?!\\{0,4}[\"'])")  # an escaped line end inside a string, not at its end
+# An escaped line end that is not part of a Windows path with a folder that starts with n
 _LINE_END = re.compile(r"(?:\\{1,4}r)?\\{1,4}n(?![\w.-]{1,80}\\{1,4}[^\\nrtu\"'])")
 _DRIVE = re.compile(r"(?<![A-Za-z])[A-Za-z]:(?:\\{1,4}[\w .()-]+)*$")
 _STRING = re.compile(
@@ -30,7 +29,7 @@ _STRING = re.compile(
 )
 _NEXT_KEY = re.compile(r"\\{0,4}\", *\\{0,4}\"\w+\\{0,4}\" *:.*$")
 _STRING_END = re.compile(r"\\{0,4}[\"'][\s\\\]}\"'),;>]*$")
-_TAIL = 64  # characters that close a string, and what it is in
+_TAIL = 64  # characters that close a string and the record around it
 _UNESCAPED = {"t": " ", "r": ""}
 _ESCAPE = re.compile(r"\\{1,4}([\"'/tr])")
 
@@ -40,13 +39,13 @@ _TYPED = {"\u00a0": " ", "\u202f": " ", "\u2018": "'", "\u2019": "'", "\u201c": 
 
 
 class Batch:
-    """Consecutive lines; those from ``end`` on are only looked ahead at."""
+    """Consecutive lines; those from ``end`` on are lookahead only."""
 
     def __init__(self, texts: list[str], numbers: list[int], end: int) -> None:
         self.texts, self.numbers, self.end = texts, numbers, end
 
     def at(self, index: int) -> "Batch":
-        """One line alone, with what a match that begins in it may run into."""
+        """Return a batch of one line, with the lookahead that a match may extend into."""
         end, size = index + 1, 0
         while end < min(len(self.texts), index + AHEAD) and size < WIDEST:
             size += len(self.texts[end])
@@ -55,7 +54,7 @@ class Batch:
 
 
 def batches(lines: Iterable[str], allowance: Allowance) -> Iterator[Batch]:
-    """The lines in batches; taking apart what is encoded costs of the allowance."""
+    """Yield the lines in batches; decoding counts against the allowance."""
     texts: list[str] = []
     numbers: list[int] = []
     fresh: list[str] = []
@@ -75,7 +74,7 @@ def batches(lines: Iterable[str], allowance: Allowance) -> Iterator[Batch]:
 
 
 def _take(fresh: list[str], first: int, texts: list[str], numbers: list[int], allowance: Allowance) -> None:
-    """Append lines and their numbers, split where a terminal would have overwritten them."""
+    """Append lines and their numbers, split where a terminal overwrites them."""
     stripped, own = _stripped(fresh, first)
     blob = "".join(stripped)
     began = allowance.clock()
@@ -93,13 +92,13 @@ def _take(fresh: list[str], first: int, texts: list[str], numbers: list[int], al
 
 
 def _stripped(fresh: list[str], first: int) -> tuple[list[str], Sequence[int]]:
-    """The lines without their ends, and their numbers."""
+    """Return the lines without line ends, and their numbers."""
     text, numbers = "".join(fresh), range(first, first + len(fresh))
     if "\r" in text or text.count("\n") != len(fresh) or not text.endswith("\n"):
         return [line.rstrip("\r\n") for line in fresh], numbers
     if len(text) > 2 * len(fresh):
         return text[:-1].split("\n"), numbers
-    # Hardly more than line ends: a line of one letter holds no word that is searched for.
+    # Almost only line ends: a line of one letter contains no searched literal.
     words, number, end = list(_WORDS.finditer(text)), first, 0
     long_ones = []
     for word in words:
@@ -109,18 +108,18 @@ def _stripped(fresh: list[str], first: int) -> tuple[list[str], Sequence[int]]:
 
 
 def split(line: str, limit: int) -> list[str]:
-    """The parts of a line that was overwritten in place, as progress bars do, none of them longer than ``limit``."""
+    """Split a line that was overwritten in place, as by progress bars, into parts of at most ``limit`` characters."""
     if "\b" in line or "\0" in line:
         line = line.replace("\b", "\r").replace("\0", "")
     parts = line.split("\r")
-    if max(map(len, parts)) > limit:  # pieces overlap, so that a message on a seam is whole in one of them
+    if max(map(len, parts)) > limit:  # pieces overlap, so that a message at a boundary is complete in one of them
         step = limit - limit // 8
         parts = [part[start : start + limit] for part in parts for start in range(0, len(part) if len(part) > limit else 1, step)]
     return list(filter(None, parts)) or [""]
 
 
 def is_encoded(blob: str) -> bool:
-    """Whether any of these lines, without their ends, has to be taken apart."""
+    """Whether any of these lines, without line ends, must be decoded."""
     if "\\n" in blob and _ESCAPED.search(blob):
         return True
     if "&" in blob and _ENTITY.search(blob):
@@ -131,7 +130,7 @@ def is_encoded(blob: str) -> bool:
 
 
 def decoded(line: str) -> list[str]:
-    """The lines that are in it: line ends escaped in a string, HTML's breaks and entities, typographic quotes and blanks."""
+    """Decode a line into its lines: escaped line ends, HTML breaks and entities, typographic quotes and spaces."""
     if not line.isascii():
         for mark, plain in _TYPED.items():
             line = line.replace(mark, plain)
@@ -150,7 +149,7 @@ def decoded(line: str) -> list[str]:
 def _text(line: str) -> str:
     if not _ENTITY.search(line):
         return line
-    import html  # its table of 2,000 names is only wanted here
+    import html  # its table of 2,000 names is only needed here
 
     return html.unescape(line).replace("\u00a0", " ")
 

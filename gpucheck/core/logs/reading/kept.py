@@ -1,17 +1,17 @@
-"""What is kept of a log's events, a bounded number of each kind, with the place where their lines were printed."""
+"""Keep a bounded number of a log's events of each kind, with the place that printed them."""
 
 from collections.abc import Iterable
 
 from gpucheck.core.logs.events import HOST, PLACE, Event, Kind
 
-KEPT = 32  # events of a kind, from its first on; its last one comes on top
-_SAME = 2  # events of a kind about the same thing that are kept
-_FREE_TEXT = {"message", "bytes", "call", "error"}  # fields that do not tell two events apart
+KEPT = 32  # first events of a kind; the last one is kept in addition
+_SAME = 2  # kept events of a kind with the same fields
+_FREE_TEXT = {"message", "bytes", "call", "error"}  # fields that do not distinguish events
 
 SUSPECTS = 8
-LOOKS = ("exception", "fatal", "error", "failure")  # what a suspect looks like, the most telling first
+LOOKS = ("exception", "fatal", "error", "failure")  # types of suspects, the most relevant first
 
-# What is different in two places; other events carry no place.
+# Kinds that depend on the place; other events have no place.
 _PLACED = {
     Kind.CUDA_DRIVERS_NOT_FOUND,
     Kind.CUINIT_FAILED,
@@ -25,27 +25,27 @@ _PLACED = {
     Kind.NVML_FAILED,
 }
 
-# Failures that training went on after, and what to make of them then.
+# Failures that are harmless if training continued, with the reason.
 _RESOLVED = {
-    Kind.KERNELS_JIT_COMPILED: "The driver compiled the kernels, and training went on.",
-    Kind.PTXAS_MISSING: "The driver compiled in place of ptxas, and training went on.",
-    Kind.LIBDEVICE_MISSING: "Training went on without it.",
-    Kind.CUINIT_FAILED: "Training went on, on the CPU: nothing is wrong if the machine has no GPU.",
-    Kind.CUDA_DRIVERS_NOT_FOUND: "Training went on, on the CPU: nothing is wrong if the machine has no GPU.",
+    Kind.KERNELS_JIT_COMPILED: "The driver compiled the kernels, and training continued.",
+    Kind.PTXAS_MISSING: "The driver compiled instead of ptxas, and training continued.",
+    Kind.LIBDEVICE_MISSING: "Training continued without it.",
+    Kind.CUINIT_FAILED: "Training continued on the CPU: this is expected if the machine has no GPU.",
+    Kind.CUDA_DRIVERS_NOT_FOUND: "Training continued on the CPU: this is expected if the machine has no GPU.",
 }
 
 
 class OfKind:
-    """The events kept of one kind: the first ones, of those about the same thing fewer, and the last."""
+    """The kept events of one kind: the first ones, fewer of those with the same fields, and the last."""
 
     def __init__(self) -> None:
-        """Nothing was kept."""
+        """Start empty."""
         self.first: list[Event] = []
         self.last: Event | None = None
         self._counts: dict[tuple[tuple[str, str], ...], int] = {}
 
     def add(self, event: Event) -> None:
-        """Take an event in."""
+        """Add an event."""
         key = tuple(sorted(item for item in event.fields.items() if item[0] not in _FREE_TEXT))
         count = self._counts.get(key, 0)
         if count < _SAME and len(self.first) < KEPT:
@@ -56,15 +56,15 @@ class OfKind:
 
 
 class Suspects:
-    """The few most telling lines that look like failures: the earliest of equal ones, and the last exception."""
+    """The few most relevant lines that look like failures: the earliest of each type, and the last exception."""
 
     def __init__(self) -> None:
-        """Nothing was kept."""
+        """Start empty."""
         self._best: dict[str, tuple[int, Event]] = {}
         self._last: tuple[str, Event] | None = None
 
     def add(self, event: Event, shape: str) -> None:
-        """Take a line in; ``shape`` is what lines that say the same have in common."""
+        """Add a line; ``shape`` is equal for lines with the same message."""
         rank = LOOKS.index(event.fields["looks"])
         if rank == 0 and (self._last is None or event.line > self._last[1].line):
             self._last = shape, event
@@ -75,7 +75,7 @@ class Suspects:
             self._best = dict(self._sorted()[:SUSPECTS])
 
     def best(self) -> tuple[Event, ...]:
-        """At most ``SUSPECTS``, the most telling first."""
+        """Return at most ``SUSPECTS`` lines, the most relevant first."""
         best = self._sorted()[:SUSPECTS]
         if self._last is not None and self._last[0] not in dict(best):
             best[-1] = self._last[0], (0, self._last[1])
@@ -86,33 +86,33 @@ class Suspects:
 
 
 class Origin:
-    """Where the lines being read were printed: in a container, or on the machine that runs it.
+    """The place that printed the current lines: a container, or the host that runs it.
 
-    A person compares the two ("inside the container it fails, on the host it works"), and what one of them does well proves
-    nothing of the other.
+    Pasted logs often compare the two ("inside the container it fails, on the host it works"); success in one does not
+    resolve failures in the other.
     """
 
     def __init__(self) -> None:
-        """Nothing said so."""
+        """Start with an unknown place."""
         self._stays = self._now = ""
 
     def update(self, fields: dict[str, str]) -> None:
-        """Take in what a line says of it."""
+        """Update the place from a line's fields."""
         if "until" in fields:
-            self._stays = self._stays or HOST  # who enters a container is outside of it
+            self._stays = self._stays or HOST  # a command that enters a container runs outside of it
             self._now = fields["where"]
         elif fields["where"]:
             self._stays = self._now = fields["where"]
-        else:  # a prompt that does not say where it is: where the last one was, before a command of its own
+        else:  # a prompt without a place: the place before the last command
             self._now = self._stays
 
     def stamp(self, kind: Kind, fields: dict[str, str]) -> dict[str, str]:
-        """The fields of an event, with its place if that is known and matters."""
+        """Return the fields of an event, with its place if it is known and the kind depends on it."""
         return {**fields, PLACE: self._now} if self._now and kind in _PLACED else fields
 
 
 def resolved_by_training(events: Iterable[Event]) -> list[Event]:
-    """The failures among these events after which training went on, as harmless events."""
+    """Return the failures after which training continued, as harmless events."""
     listed = list(events)
     last = max((event.line for event in listed if event.kind == Kind.TRAINING_PROGRESS), default=0)
     return [

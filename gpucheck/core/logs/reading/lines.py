@@ -1,4 +1,4 @@
-"""A raw log line down to its message: no colours, no timestamp, no rank, no pod, no file name and line number."""
+"""Strip a raw log line to its message: without colours, timestamp, rank, pod, file name and line number."""
 
 import re
 from typing import NamedTuple
@@ -7,14 +7,14 @@ _CONTROL = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours and cursor movements
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # window titles and hyperlinks
     r"|\x1b[@-Z\\-_]"
-    r"|[\x00-\x08\x0b-\x1f\x7f\ufeff\ufffe]"  # NUL too: UTF-16 read as UTF-8 leaves one behind every letter
-    r"|(?<!001b)(?<!x1b)(?<!033)\[(?:0|0?1|22|39|[39][0-7]|(?:0|0?1);[39][0-7])m"  # colours that lost their escape
+    r"|[\x00-\x08\x0b-\x1f\x7f\ufeff\ufffe]"  # NUL too: UTF-16 read as UTF-8 has one after every letter
+    r"|(?<!001b)(?<!x1b)(?<!033)\[(?:0|0?1|22|39|[39][0-7]|(?:0|0?1);[39][0-7])m"  # colours whose escape character is missing
 )
 
 # Docker's json-file driver, one record per line.
 _JSON = re.compile(r'^\{"log":"(.*?)(?:\\n)?","(?:stream|time|attrs)":')
 
-# A line of output in a notebook's file: a string in JSON, with its colours spelled out.
+# A line of output in a notebook file: a JSON string with escaped colours.
 _CELL = re.compile(r'^"(.*?)(?:\\[rn])*",?$')
 _SPELLED_COLOUR = re.compile(r"\\u001b\[[\d;]*m")
 
@@ -28,7 +28,7 @@ _TAG = (
     r"|\{(?:code|noformat|quote|panel)(?::[^}\n]{0,80})?\}"  # Jira
 )
 
-# A prefix that starts a record: what follows cannot be the continuation of the line before.
+# A prefix that starts a record: the line does not continue the previous one.
 _HEAD = re.compile(
     "|".join(
         (
@@ -38,7 +38,7 @@ _HEAD = re.compile(
             rf"\[{_DAY}[ ]{_MONTH}[ ]+\d+[ ]\d\d:\d\d:\d\d[ ]\d{{4}}\][ ]*",  # dmesg -T
             r"\[[ ]*\d+\.\d{6}\][ ]*",  # dmesg
             r"kernel:[ ]+",
-            # absl and glog, with or without date, time and thread; also where a wrapped paste lost the first part
+            # absl and glog, with or without date, time and thread; also without the first part, in wrapped pastes
             r"(?:[IWEF](?:\d{8}|\d{4})[ ]+)?(?:\d\d:\d\d:[\d.]+[ ]+)?(?:\d+[ ]+)?[\w./+-]+\.(?:cc|cpp|c|h|hpp|inc|cu"
             r"|py|go):\d+\][ ]*",
             r"[IWEF][ ][^\s\]]+:\d+\][ ]*",  # TensorFlow 1 and 2
@@ -55,24 +55,24 @@ _HEAD = re.compile(
     )
 )
 
-# A prefix that every line of a stream carries, continuation or not.
+# A prefix that every line of a stream has, also continuation lines.
 _MARK = re.compile(
     "|".join(
         (
             r"\#\d+[ ]\d+\.\d+[ ]",  # docker build
             r"[\s#>|]+",  # indentation, comments, quotations, table cells
             r"(?:[-*+]|//+|\d{1,3}[.)]|[\u2022\u25e6\u00b7\u2013\u2014\u25cf])[ ]+",  # lists, comments
-            r"[A-Z]{2,3}>[ ]?",  # a quotation with somebody's initials
+            r"[A-Z]{2,3}>[ ]?",  # a quotation with initials
             r"\+(?=[A-Za-z\[])",  # a line of a diff
             _TAG,
-            r"[\[{ ]{0,8}\\{0,4}\"[\w.@/-]{1,40}\\{0,4}\" ?: ?[\[{ ]{0,8}\\{0,4}\"",  # a key of JSON, and its value's beginning
+            r"[\[{ ]{0,8}\\{0,4}\"[\w.@/-]{1,40}\\{0,4}\" ?: ?[\[{ ]{0,8}\\{0,4}\"",  # a JSON key and the start of its value
             r"\[(?:rank|default|worker|ps|chief)[ _-]?\d+\]:?[ ]*",
             r"\[\d+(?:,\d+)*\](?:<std(?:out|err|diag)>)?:[ ]*",  # mpirun
             r"\d{1,7}(?::[ ]+|:(?=[^\d\s])|[ ]*[|\u2192\u2502][ ]*|\t|-(?=[A-Z\[ ]))",  # srun --label, grep -n, editors
             r"[\w./-]{1,80}\.(?:log|txt|out|err)(?::\d+:|-\d+-|:[ ])",  # grep on files
             r"[^\t\n]{1,80}\t[^\t\n]{1,80}\t(?=\d{4}-\d\d-\d\dT)",  # gh run view --log
             r"##\[\w+\]|::(?:error|warning|notice|debug)(?:[ ][^:\n]{0,80})?::",  # GitHub Actions, Azure
-            r"\d\d[OE][+ ]",  # GitLab, behind its time
+            r"\d\d[OE][+ ]",  # GitLab, after its timestamp
             r"\[(?:std(?:out|err)|err|out|error|info|warn(?:ing)?)\][ ]*|(?:stdout|stderr)[:|][ ]*",
             r"\[resource\.[^\]\n]{0,80}\][ ]*",  # Google Cloud
             r"[a-z][a-z\d-]*-\d+[ ][a-z][a-z\d-]*[ ](?=[A-Z\d\[ ])",  # stern: pod and container
@@ -88,30 +88,30 @@ _MARK = re.compile(
 
 
 _TAIL = re.compile(rf"(?:[ ]*(?:{_TAG}))+$")
-_LOOKED_AT = 2048  # characters of a line that nobody reads further: many of our patterns take quadratic time
-_END = 200  # characters, where marks are closed
-_CLOSED = re.compile(r"(?:\\{0,4}\"[ \]}),]*)+$")  # the end of a string, of the list and the record that it is in
+_MOST_CHARACTERS = 2048  # maximum characters of a line: many patterns take quadratic time
+_END = 200  # characters at the end in which closing marks are searched
+_CLOSED = re.compile(r"(?:\\{0,4}\"[ \]}),]*)+$")  # the end of a string and of the list and record around it
 
 
 class Message(NamedTuple):
     """A line without its prefixes."""
 
     text: str
-    headed: bool  # it carried a prefix that starts a record
+    headed: bool  # it had a prefix that starts a record
 
 
 def plain(line: str) -> str:
-    """The line as a person would see it: without colours, control characters and surrounding blanks."""
+    """Return the line as displayed: without colours, control characters and surrounding spaces."""
     return _CONTROL.sub("", line).strip()
 
 
 def ends(line: str) -> str:
-    """The line; of a very long one, as programs without line ends write it, its beginning and its end."""
-    return line if len(line) <= _LOOKED_AT else f"{line[: _LOOKED_AT // 2]} {line[-_LOOKED_AT // 2 :]}"
+    """Return the line; for a very long one, as programs write without line ends, its start and end."""
+    return line if len(line) <= _MOST_CHARACTERS else f"{line[: _MOST_CHARACTERS // 2]} {line[-_MOST_CHARACTERS // 2 :]}"
 
 
 def clean(line: str) -> Message:
-    """The message of a line.
+    """Return the message of a line.
 
     ``"2026-11-20 17:28:29.082674: I tsl/file.cc:95] Opened"`` -> ``Message("Opened", True)``. Never raises.
     """
@@ -121,10 +121,10 @@ def clean(line: str) -> Message:
         text = text.replace("\\r", "").replace("\\\\", "\\")
     elif text.startswith('"') and (cell := _CELL.match(text)):
         text = _SPELLED_COLOUR.sub("", cell[1]).replace('\\"', '"').replace("\\t", " ").replace("\\\\", "\\").strip()
-    if "\\_" in text:  # Markdown's way to write a plain underscore
+    if "\\_" in text:  # an underscore escaped in Markdown
         text = text.replace("\\_", "_")
     headed = False
-    for _ in range(4):  # a quotation may hold a list, and that code
+    for _ in range(4):  # a quotation may contain a list, which may contain code
         text, more = _behind(text)
         headed = headed or more
         inner = _inside(text)
@@ -135,7 +135,7 @@ def clean(line: str) -> Message:
 
 
 def _behind(text: str) -> tuple[str, bool]:
-    """What stands behind all prefixes, and whether one of them starts a record."""
+    """Return the text after all prefixes, and whether one of them starts a record."""
     position, headed, quoted = 0, False, False
     for _ in range(16):
         if head := _HEAD.match(text, position):
@@ -151,7 +151,7 @@ def _behind(text: str) -> tuple[str, bool]:
 
 
 def _inside(text: str) -> str:
-    """The text without the marks around it: code, bold, closing tags."""
+    """Return the text without surrounding marks: code, bold, closing tags."""
     if text.endswith((">", "]", "}")):
         text = text[:-_END] + _TAIL.sub("", text[-_END:])
     if text.startswith("```") or text.endswith("```"):

@@ -1,6 +1,6 @@
-"""Lines that mention a failure without one: source text that holds a message, advice for a case that may come, tables of codes.
+"""Detect lines that mention a failure that did not happen: source code with a message, advice, tables of codes.
 
-A cause that a text only speaks of is worth naming, and no alarm: nothing shows that it came to pass.
+A cause that is only mentioned is reported, but not as an error: nothing shows that it occurred.
 """
 
 import itertools
@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator
 
 from gpucheck.core.logs.reading import lines as raw
 
-_LOOKED_AT = 400  # lines that tell whether a text is a listing
-_FEWEST = 3  # lines of code that make one
-_SHARE = 0.4  # of the lines that are neither empty nor comments
+_MOST_LINES = 400  # first lines, which decide whether a text is a listing
+_FEWEST = 3  # minimum lines of code in a listing
+_SHARE = 0.4  # minimum share of code in the lines that are neither empty nor comments
 
 _STRING = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
 _NOTHING = '""'
 
-# Advice and change logs. Who says "I" or "we" tells what happened.
+# Advice and change logs. Sentences with "I" or "we" report what happened.
 _SUPPOSED = re.compile(
     r"(?i)\b(?:if|in case|unless|should)\b (?!I\b|we\b|this is )[^.;]*"
     r"|\b(?:errors?|messages?|warnings?|failures?) (?:like|such as)\b|\b(?:e\.g\.|for example|for instance|such as,)"
@@ -28,16 +28,16 @@ _SUPPOSED = re.compile(
     r"|如果|若出现|可能(?:会|报|出现)|避免|例如|比如|ないこと|場合|もし|만약|경우|(?<!\w)если\b"
     r"|\b(?:si (?:vous|ves|obtienes|recibe|aparece)|falls|neu gap|nếu)\b"
 )
-_SAID = re.compile(r"(?:Error|ERROR|Warning|WARNING|Exception): ")  # what follows are a program's words, advice included
+_SAID = re.compile(r"(?:Error|ERROR|Warning|WARNING|Exception): ")  # a program's message follows, which may include advice
 _FAILURE = re.compile(
     r"(?i)\b(?:errors?|fail\w*|out of memory|oom|not found|cannot|can't|could not|couldn't|unable|unknown|mismatch\w*"
     r"|insufficient|no kernel|lost|missing|denied|killed|unsupported|invalid|xid|already in use)\b|[a-z]Error[A-Z]"
     r"|_(?:ERROR|STATUS)_"
 )
 _SENTENCE_END = re.compile(r"[.!?] +(?=[A-Z])")
-_ROW = re.compile(r"\| *`?(?:Xid |SXid )?\d{1,5}`? *\|(?! *\d)")  # of a table of codes
-_LINK = re.compile(r"\]\([\w./-]*(?:\.md|#)")  # into the same documentation
-# Comments of languages in which nothing else begins like that, and definitions of constants.
+_ROW = re.compile(r"\| *`?(?:Xid |SXid )?\d{1,5}`? *\|(?! *\d)")  # a row of a table of codes
+_LINK = re.compile(r"\]\([\w./-]*(?:\.md|#)")  # to the same documentation
+# Comments in languages where nothing else starts like that, and definitions of constants.
 _SOURCE = re.compile(
     r"//(?!/*\w+/)|/\*|\*/|<!--|\{#|#define\b|\w+ = (?:-?\d+|0x\w+),$|case [A-Z_a-z.:0-9]+:"
     r"|(?:el)?if\b.*(?::|\{|\bthen|\[)$|\|\| |&& |assert |expect\("
@@ -45,18 +45,18 @@ _SOURCE = re.compile(
 _SEARCHES = re.compile(
     r"\b(?:[ez]?grep|rg|awk|sed) (?:-\w+ )*['\"]|\bre\.(?:search|compile|findall|match|sub)\(|\.(?:includes|contains)\("
 )
-_SESSION = re.compile(r">>> |In ?\[\d*\]:|[\w *>-]+\(e\.g\.[^()]*\)[*_]*:")  # an interpreter's, and a form's question
+_SESSION = re.compile(r">>> |In ?\[\d*\]:|[\w *>-]+\(e\.g\.[^()]*\)[*_]*:")  # of an interpreter; a question of an issue form
 _PROSE = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]+ ){3}[^\W\d_]")
 _NOTEBOOK = re.compile(r"\\n\",?$")
-_OPEN_END = re.compile(r"(?:[;\\{(\[]|\"\"(?:\.\w+\(\))? ?[)\]}]*,|\"\" ?[)\]}]+:?)$")  # where strings are empty
-_PAIR = re.compile(r"[{\[ ]*\"\" *:")  # a record in JSON is somebody's output
-# so is what Python or a logger writes
+_OPEN_END = re.compile(r"(?:[;\\{(\[]|\"\"(?:\.\w+\(\))? ?[)\]}]*,|\"\" ?[)\]}]+:?)$")  # with empty strings
+_PAIR = re.compile(r"[{\[ ]*\"\" *:")  # a JSON record is output
+# so are lines of Python or a logger
 _REPRESENTED = re.compile(
     r"\b[A-Z]\w*(?:Error|Exception|Warning)\(\"\"|^\w+=\S|\w=\"\"(?: |$)|\breturncode=-?\d|\bstd(?:err|out)=b\"\""
-    r"|^\S+\.(?:c|cc|cpp|cu|h|hpp):\d+: (?:\w+\(|.*\bAssertion\b)"  # of C's assertions
+    r"|^\S+\.(?:c|cc|cpp|cu|h|hpp):\d+: (?:\w+\(|.*\bAssertion\b)"  # C assertions
 )
 
-_PRINTED = re.compile(r"\[?(?:\w+\.)?(?:[Tt]ensor|Size|array|(?:Physical|Logical)Device)\(")  # values, as Python shows them
+_PRINTED = re.compile(r"\[?(?:\w+\.)?(?:[Tt]ensor|Size|array|(?:Physical|Logical)Device)\(")  # values, as printed by Python
 _CODE = re.compile(
     r"(?:import \w|from \S+ import |def \w|class \w|return\b|const |let |var |export |function\b|public |private |static |void "
     r"|int |#include|typedef |switch\b|for \w.*[:{]$|while\b.*[:{]$|try:|except\b|else\b|elif |if .*(?::|\{|then)$|fi$|done$"
@@ -65,7 +65,7 @@ _CODE = re.compile(
     r"|[\w.* ]*\w\(.*\)[;:,]?$"
 )
 _NEUTRAL = re.compile(r"[{}\[\](),;]*$|#(?![!\w])|//|/?\*|\"\"\"|--(?: |$)")
-# What a program, a shell or an interpreter prints; a line of code is no record of a log.
+# Output of a program, a shell or an interpreter; code has no such lines.
 _OUTPUT = re.compile(
     r"Traceback \(most|(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt): |.*\.py:\d+: \w+Warning: "
     r"|[$%] \w|>>> |In ?\[\d*\]:|[^\s@]{1,80}@[^\s:~]{1,80}[:~]|\"(?:cell|output)_type\": "
@@ -73,7 +73,7 @@ _OUTPUT = re.compile(
 
 
 def is_only_mentioned(line: str) -> bool:
-    """Whether a line that names a failure is source text, a supposition or a table's row: a line as ``lines.plain`` gives it."""
+    """Whether a line that names a failure, from ``lines.plain``, is source code, a hypothetical case or a table row."""
     line = raw.ends(line.strip())
     if _ROW.match(line) or _LINK.search(line) or _SOURCE.match(line) or _SEARCHES.search(line):
         return True
@@ -85,14 +85,14 @@ def is_only_mentioned(line: str) -> bool:
 
 
 def _until_failure(line: str) -> str:
-    """The line up to the end of its first sentence about a failure: a program's advice comes after that."""
+    """Return the line up to the end of its first sentence about a failure: advice comes after that."""
     failure = _FAILURE.search(line)
     end = _SENTENCE_END.search(line, failure.end()) if failure else None
     return line[: end.start()] if end else line
 
 
 def _holds_string(line: str) -> bool:
-    """Whether the line is an expression that goes on or ends there, with a string in it."""
+    """Whether the line is part of an expression with a string in it."""
     bare = _STRING.sub(_NOTHING, line)
     if _PAIR.match(bare) or _PROSE.search(bare) or _NOTEBOOK.search(line):
         return False
@@ -100,26 +100,26 @@ def _holds_string(line: str) -> bool:
 
 
 class Listing:
-    """What the lines of a stream are, as far as its beginning tells: a program's source, examples of what may be seen."""
+    """Classifies a stream by its first lines: source code, or text with examples of messages."""
 
     def __init__(self) -> None:
         self._code = self._others = 0
         self._output = False
-        self._examples: set[str] = set()  # as ``lines.plain`` gives them
+        self._examples: set[str] = set()  # from ``lines.plain``
         self._awaited = self._fenced = False
 
     def through(self, lines: Iterable[str]) -> Iterator[str]:
-        """The same lines, the first ones looked at on their way."""
+        """Yield the same lines, and classify the first ones."""
         stream = iter(lines)
-        return itertools.chain(self._looked_at(itertools.islice(stream, _LOOKED_AT)), stream)
+        return itertools.chain(self._looked_at(itertools.islice(stream, _MOST_LINES)), stream)
 
     def only_mentions(self, line: str) -> bool:
-        """Whether what the line names is not known to have come to pass; a line as ``lines.plain`` gives it, or its beginning."""
+        """Whether the line's failure is only mentioned; the line, or its start, is from ``lines.plain``."""
         return self.is_source or is_only_mentioned(line) or any(example.startswith(line) for example in self._examples)
 
     @property
     def is_source(self) -> bool:
-        """True for a listing without any program's output."""
+        """Whether the text is source code without program output."""
         return not self._output and self._code >= max(_FEWEST, _SHARE * (self._code + self._others))
 
     def _looked_at(self, lines: Iterable[str]) -> Iterator[str]:
@@ -143,7 +143,7 @@ class Listing:
             self._others += 1
 
     def _await_example(self, text: str) -> None:
-        """Take note of what follows "if you see:", a block between fences or else one line."""
+        """Record the example after "if you see:": a fenced block, or else one line."""
         if text.startswith(("```", "~~~")):
             self._fenced, self._awaited = self._awaited and not self._fenced, False
         elif self._fenced or self._awaited:

@@ -1,4 +1,4 @@
-"""Lines to events: which lines are looked at closely, what they mean, and which of their events are kept."""
+"""Turn lines into events: select the lines to parse, parse them, and keep a bounded number of events."""
 
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property
@@ -14,11 +14,11 @@ from gpucheck.core.logs.reading.patterns import Pattern, compiled
 from gpucheck.core.logs.reading.screen import IDENTIFIERS, Allowance, Literals, Screen, Shape
 from gpucheck.core.model.progress import Progress
 
-HARMLESS = 40  # distinct harmless lines that are kept
-_END = 100  # lines at the end of a log that are looked at in any case
+HARMLESS = 40  # kept distinct harmless lines
+_END = 100  # last lines of a log, which are always parsed
 _CITED = 400  # characters of a line
-_ENOUGH = 40  # lines that differ in numbers and identifiers only: after so many, just the last one is read
-_SHAPES = 4000  # such families that are counted
+_ENOUGH = 40  # lines of one shape (equal but for numbers and identifiers); after these, only the last one is parsed
+_SHAPES = 4000  # shapes that are counted
 
 PATTERNS = patterns.load(("place", *patterns.TOPICS, "harmless", "suspects"))
 
@@ -29,18 +29,18 @@ def parse(
     clock: Callable[[], float] = lambda: 0.0,
     progress: Progress[Log] | None = None,
 ) -> Log:
-    """The events of a log, in order.
+    """Parse a log into events, in order.
 
     Args:
-        lines: lines of text, with or without their line ends; anything may stand in them.
-        source: what the log is called in a report: a file's name, "standard input".
-        clock: processor time of this thread, in seconds: with it, a log whose lines all differ is read in parts
+        lines: lines of any text, with or without line ends.
+        source: the log's name in a report: a file name, "standard input".
+        clock: returns the CPU time of this thread, in seconds; if given, logs whose lines all differ are sampled
             (``screen.Allowance``).
-        progress: its snapshot becomes the log as far as it has been read.
+        progress: its snapshot is the log as read so far.
 
     Returns:
-        At most ``kept.KEPT`` + 1 events of each kind: the first ones, of those about the same thing fewer, and the last.
-        Beside them the lines that look most like failures, and those that look bad and are harmless.
+        At most ``kept.KEPT`` + 1 events of each kind: the first ones, fewer of those with the same fields, and the last.
+        Also the lines that look most like failures, and harmless lines that look like errors.
     """
     allowance = Allowance(clock)
     reader = Reader(allowance)
@@ -52,7 +52,7 @@ def parse(
 
 
 class Window:
-    """A line's message, and as much of what follows as a pattern asks for."""
+    """A line's message, and as much of the following lines as a pattern needs."""
 
     def __init__(self, batch: Batch, index: int) -> None:
         self._batch, self._index, self._next = batch, index, index + 1
@@ -60,17 +60,17 @@ class Window:
 
     @cached_property
     def line(self) -> str:
-        """The line's message alone."""
+        """Return the line's message alone."""
         return raw.clean(self._batch.texts[self._index]).text
 
     @cached_property
     def _ends(self) -> list[int]:
-        """Where each line ends in the text."""
+        """Return the end of each line in the text."""
         self._text = self.line
         return [len(self.line)]
 
     def search(self, pattern: Pattern) -> Match[str] | None:
-        """A match that begins in the line itself."""
+        """Return a match that starts in the line itself."""
         following = pattern.options.continuation_lines
         while len(self._ends) <= following and self._next < len(self._batch.texts) and len(self._text) < WIDEST:
             message = raw.clean(self._batch.texts[self._next])
@@ -87,7 +87,7 @@ class Window:
         return match if match is not None and match.start() <= self._ends[0] else None
 
     def _in_cell(self, pattern: Pattern) -> Match[str] | None:
-        """A match of what has to begin a line, in a cell of a table."""
+        """Return a match of a pattern for the start of a line, in a table cell."""
         if self._cells is None:
             row = raw.plain(self._batch.texts[self._index])
             self._cells = [raw.clean(cell).text for cell in row.split("|")] if row[:1] == row[-1:] == "|" else []
@@ -96,10 +96,10 @@ class Window:
 
 
 class Reader:
-    """Keeps what was read so far."""
+    """Parses batches and keeps the events."""
 
     def __init__(self, allowance: Allowance) -> None:
-        """Nothing was read."""
+        """Start with an empty log."""
         self._allowance = allowance
         self._literals = _literals()
         self._screen = Screen(self._literals, allowance)
@@ -115,12 +115,12 @@ class Reader:
         self._lines = 0
 
     def read(self, batch: Batch) -> None:
-        """Understand the lines of the batch before this one: of the last one it must be known that it is."""
+        """Parse the lines of the previous batch; the last batch is parsed differently, so it is held back."""
         self._read_held(is_last=False)
         self._held = batch
 
     def _read_held(self, *, is_last: bool) -> None:
-        """Understand every line that holds a pattern's literal."""
+        """Parse every line that contains a pattern's literal."""
         batch, self._held = self._held, None
         if batch is None or not batch.end:
             return
@@ -128,7 +128,7 @@ class Reader:
         lines = "\n".join(batch.texts[: batch.end]).lower().split("\n")
         latest: dict[Shape, int] = {}
         for index, shape in self._screen.lines(lines, is_last=is_last):
-            # A thousand lines of a progress bar say no more than the first ones and the last.
+            # The first lines and the last of a progress bar are enough.
             count = self._shapes.get(shape, 0)
             if count >= _ENOUGH:
                 if shape in self._harmless_shapes:
@@ -145,7 +145,7 @@ class Reader:
             self._latest[shape] = batch.at(index)
 
     def _read_latest(self) -> None:
-        """Understand the last line of each shape; the last ones of all, where the time is short."""
+        """Parse the last line of each shape; if time is short, only the last ones."""
         for shape, batch in sorted(self._latest.items(), key=lambda item: item[1].numbers[0], reverse=True):
             if self._allowance.left < 0:
                 break
@@ -155,13 +155,13 @@ class Reader:
         self._latest.clear()
 
     def log(self, source: str) -> Log:
-        """What was kept, in order, once everything was read."""
+        """Return the log with the kept events in order, after all lines were read."""
         self._read_held(is_last=True)
         self._read_latest()
         return self.known(source)
 
     def known(self, source: str) -> Log:
-        """What was kept by now, in order; another thread may ask."""
+        """Return the log as read so far, with its events in order; safe to call from another thread."""
         kept = [event for kind in list(self._kinds.values()) for event in (*kind.first, kind.last) if event is not None]
         events = tuple(sorted(kept, key=lambda event: event.line))
         resolved = resolved_by_training(events)
@@ -178,7 +178,7 @@ class Reader:
         )
 
     def _understand(self, batch: Batch, index: int, lowered: str) -> bool:
-        """Keep what the line says; True if it is harmless."""
+        """Parse a line and keep its events; return True if it is harmless."""
         window = Window(batch, index)
         kinds: set[Kind] = set()
         for pattern in self._literals.candidates(lowered):

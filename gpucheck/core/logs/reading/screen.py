@@ -1,7 +1,7 @@
-"""Which lines are looked at closely: those that hold a literal; of lines that all differ, as many as there is time for.
+"""Select the lines to parse: those that contain a literal; if all lines differ, as many as the time allows.
 
 One regular expression searches many lines at once for the literals of all patterns. A log whose lines all differ takes 30 times
-as long as others do, so processor time is counted.
+as long as others, so CPU time is limited.
 """
 
 import re
@@ -11,52 +11,52 @@ from typing import Any
 
 from gpucheck.core.logs.reading.patterns import Pattern
 
-_OTHER_LETTER = re.compile("[^\x00-\x7f\xa0-\xbf\u2000-\u2fff]")  # progress bars are drawn with what is left out
-DIGITS = str.maketrans("123456789", "0" * 9)  # lines that differ in numbers only are the same then
+_OTHER_LETTER = re.compile("[^\x00-\x7f\xa0-\xbf\u2000-\u2fff]")  # except the characters of progress bars
+DIGITS = str.maketrans("123456789", "0" * 9)  # makes lines that differ only in numbers equal
 IDENTIFIERS = str.maketrans("", "", "0123456789abcdef")  # numbers, addresses, UUIDs
-_FAMILIAR = 1 << 16  # lines, but for their digits, of which is remembered whether they hold a literal
-Shape = tuple[int, str]  # what lines have in common that differ in numbers and identifiers only; their first literal
+_FAMILIAR = 1 << 16  # cached lines with masked digits
+Shape = tuple[int, str]  # equal for lines that differ only in numbers and identifiers: a hash, and the first literal
 _NOTHING: Shape = (0, "")  # the shape of lines without a literal
 
-SEARCH_SECONDS_PER_CHARACTER = 30e-9  # finding lines by their literals is free up to this
-# While the allowance is used up, lines are looked at whose first literal came first in few lines so far:
+SEARCH_SECONDS_PER_CHARACTER = 30e-9  # searching for literals counts only above this
+# When the allowance is used up, only lines whose first literal is rare so far are parsed:
 RARE = 30
-RARE_SECONDS = 1.0  # what may be spent on them
-_USELESS = 10_000  # lines found by literals that are rare no more, after which the pattern for the rare ones is made anew
+RARE_SECONDS = 1.0  # the limit for these lines
+_USELESS = 10_000  # lines found by literals that are no longer rare, after which the pattern for rare ones is rebuilt
 
-CLOSE_SECONDS = 1.5  # in all, for lines that are looked at closely,
-SECONDS_PER_CHARACTER = 12e-9  # and for each character of the log
-AGAIN_SECONDS = 0.1  # what must have come together before lines are read on, once it was used up
-LAST_SECONDS = 1.0  # for the end of a log, where what ended a program stands
+CLOSE_SECONDS = 1.5  # in total, for parsing selected lines,
+SECONDS_PER_CHARACTER = 12e-9  # plus this for each character of the log
+AGAIN_SECONDS = 0.1  # balance required before parsing continues after the allowance was used up
+LAST_SECONDS = 1.0  # for the end of a log, which has the reason why a program ended
 
 
 class Allowance:
-    """Keeps account of it. A log that uses it up is read in parts, evenly spread over it."""
+    """The CPU time for one log. A log that uses it up is sampled evenly."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Nothing was spent; ``clock`` tells the processor time of this thread, in seconds."""
+        """Start with nothing spent; ``clock`` returns the CPU time of this thread, in seconds."""
         self.clock = clock
         self.left = CLOSE_SECONDS
         self.is_used_up = False
 
     def grant(self, characters: int, *, is_last: bool) -> None:
-        """So much more of the log has come; ``is_last``: nothing comes behind it."""
+        """Add time for more characters of the log; ``is_last``: the log ends here."""
         self.left += characters * SECONDS_PER_CHARACTER
         if is_last:
             self.left = max(self.left, LAST_SECONDS)
         self.is_used_up = self.left < (AGAIN_SECONDS if self.is_used_up else 0.0)
 
     def spend(self, seconds: float) -> None:
-        """So much was used."""
+        """Subtract time that was used."""
         self.left -= seconds
 
 
 class Literals:
-    """The literals of all patterns, searched for by one regular expression."""
+    """The literals of all patterns, searched by one regular expression."""
 
     def __init__(self, patterns: tuple[Pattern, ...]) -> None:
         self._entries = [(order, literal, entry) for order, entry in enumerate(patterns) for literal in entry.literals]
-        self._by_head: dict[str, list[tuple[int, str, Pattern]]] = {}  # by the shortest literal that a literal begins with
+        self._by_head: dict[str, list[tuple[int, str, Pattern]]] = {}  # by the shortest literal that is a prefix
         self._masks: dict[tuple[bool, frozenset[str]], re.Pattern[str] | None] = {}
         self._ascii = self._regex(ascii_only=True)
         self._index(self._ascii, is_ascii=True)
@@ -72,7 +72,7 @@ class Literals:
 
     @cached_property
     def _any(self) -> "re.Pattern[str]":
-        """With the literals of other alphabets: every letter that one may begin with costs time, and few logs hold them."""
+        """Return the regex with literals in other alphabets: each initial letter costs time, and few logs contain them."""
         regex = self._regex(ascii_only=False)
         self._index(regex, is_ascii=False)
         return regex
@@ -81,15 +81,15 @@ class Literals:
         return self._ascii if text.isascii() or not _OTHER_LETTER.search(text) else self._any
 
     def in_line(self, line: str) -> bool:
-        """Whether the line holds a literal."""
+        """Whether the line contains a literal."""
         return self._for(line).search(line) is not None
 
     def first(self, masked: list[str], often: frozenset[str] = frozenset()) -> Iterator[tuple[int, str]]:
-        """The number of each line that holds a literal, and the first one; digits are masked in both.
+        """Yield the number of each line that contains a literal, and its first literal; digits are masked in both.
 
         Args:
-            masked: the lines.
-            often: literals that are not searched for, nor those that begin with them.
+            masked: the lines, with masked digits.
+            often: literals to skip, with those that start with them.
         """
         whole = "\n".join(masked)
         groups: list[tuple[Sequence[int], str]] = [(range(len(masked)), whole)]
@@ -104,9 +104,9 @@ class Literals:
                 yield from _first(regex, text, numbers)
 
     def _masked(self, ascii_only: bool, often: frozenset[str]) -> "re.Pattern[str] | None":
-        """A pattern for the literals without their digits; None where none is left."""
+        """Return a regex for the literals with masked digits; None if none is left."""
         if (ascii_only, often) not in self._masks:
-            if often:  # the pattern for fewer of them is of no more use
+            if often:  # the previous pattern is outdated
                 self._masks = {key: mask for key, mask in self._masks.items() if key[1] in (often, frozenset())}
             literals = (literal for _, literal, _ in self._entries if literal.isascii() or not ascii_only)
             heads = tuple(often)
@@ -115,7 +115,7 @@ class Literals:
         return self._masks[ascii_only, often]
 
     def candidates(self, line: str) -> list[Pattern]:
-        """The patterns of which the line holds a literal, in their order."""
+        """Return the patterns with a literal in the line, in their order."""
         heads, position = set(), 0
         regex = self._for(line)
         while match := regex.search(line, position):
@@ -126,20 +126,20 @@ class Literals:
 
 
 class Screen:
-    """Keeps account of the lines and of the time."""
+    """Selects lines, and tracks counts and time."""
 
     def __init__(self, literals: Literals, allowance: Allowance) -> None:
-        """No line was seen."""
-        self.skimmed = 0  # lines that were not looked at for want of time
+        """Start with no lines."""
+        self.skimmed = 0  # lines that were skipped for lack of time
         self._literals, self._allowance = literals, allowance
         self._began = 0.0
-        self._familiar: dict[int, Shape] = {}  # by lines whose digits are masked, so that such lines are searched once
-        self._counts: dict[str, int] = {}  # lines that were looked at, by their first literal
+        self._familiar: dict[int, Shape] = {}  # by lines with masked digits, so that equal lines are searched once
+        self._counts: dict[str, int] = {}  # parsed lines by their first literal
         self._often: frozenset[str] = frozenset()  # literals that are not rare
         self._useless = _USELESS
 
     def lines(self, lowered: list[str], *, is_last: bool) -> list[tuple[int, Shape]]:
-        """The lines that are worth a look: number, and shape."""
+        """Return the lines to parse: number and shape."""
         size, allowance = sum(map(len, lowered)), self._allowance
         allowance.grant(size, is_last=is_last)
         if allowance.left < -RARE_SECONDS:
@@ -153,7 +153,7 @@ class Screen:
         return looked
 
     def begin(self, shape: Shape, must: bool = False) -> bool:
-        """Whether there is time to look at a line of that shape, or it is a rare one, or it must be; ``end`` must follow then."""
+        """Whether to parse a line of this shape: time is left, or it is rare or required; if so, call ``end`` afterwards."""
         count = self._counts.get(shape[1], 0)
         if not must and self._allowance.left < 0 and (count >= RARE or self._allowance.left < -RARE_SECONDS):
             self.skimmed += 1
@@ -164,7 +164,7 @@ class Screen:
         return True
 
     def end(self) -> None:
-        """The look that was begun is over."""
+        """End the parsing of a line."""
         self._allowance.spend(self._allowance.clock() - self._began)
 
     def _look(self, lines: list[str], masked: list[str]) -> list[tuple[int, Shape]]:
@@ -175,10 +175,10 @@ class Screen:
         if strange := distinct.difference(familiar):
             new = [index for index, key in enumerate(keys) if key in strange]
             familiar.update(dict.fromkeys(strange, _NOTHING))
-        single: dict[int, Shape] = {}  # lines of which the digits count
+        single: dict[int, Shape] = {}  # lines whose digits matter
         for number, literal in self._literals.first([masked[index] for index in new]):
             index = new[number]
-            if "xid" in masked[index]:  # every number of an Xid counts
+            if "xid" in masked[index]:  # every number of an Xid matters
                 single[index] = hash(lines[index]), literal
                 continue
             shape = _shape(masked[index], literal)
@@ -201,10 +201,10 @@ class Screen:
 
 
 def _without_digits(text: str) -> str:
-    """The text with every digit as 0, so that lines which differ in numbers only are the same."""
+    """Return the text with every digit as 0, so that lines that differ only in numbers are equal."""
     if text.isascii():
         return text.translate(DIGITS)
-    for digit in "123456789":  # other alphabets are translated letter by letter
+    for digit in "123456789":  # str.translate is slow for other alphabets
         text = text.replace(digit, "0")
     return text
 
@@ -214,7 +214,7 @@ def _shape(masked: str, literal: str) -> Shape:
 
 
 def _first(regex: "re.Pattern[str]", text: str, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
-    """The first match in each line of a text, with the line's number: searched at once, because most lines hold none."""
+    """Yield the first match in each line, with the line's number: searched at once, because most lines have none."""
     row = start = 0
     while match := regex.search(text, start):
         row += text.count("\n", start, match.start())
@@ -226,7 +226,7 @@ def _first(regex: "re.Pattern[str]", text: str, numbers: Sequence[int]) -> Itera
 
 
 def _tree(words: Iterable[str]) -> dict[str, Any]:
-    """The words as a tree of their letters; "" marks an end."""
+    """Return the words as a tree of letters; "" marks an end."""
     tree: dict[str, Any] = {}
     for word in words:
         node = tree
@@ -237,7 +237,7 @@ def _tree(words: Iterable[str]) -> dict[str, Any]:
 
 
 def _spell(tree: dict[str, Any]) -> str:
-    """The tree as a pattern: much faster than a list of the words, and it stops at the shortest."""
+    """Return the tree as a regex: much faster than alternatives of words; it matches the shortest word."""
     if "" in tree:
         return ""
     branches = [re.escape(letter) + _spell(rest) for letter, rest in sorted(tree.items())]
