@@ -1,8 +1,8 @@
-"""A report that tells no secrets: hosts, users, homes, UUIDs, serials, addresses, tokens, values of unknown variables.
+"""Redact a report: hosts, users, home folders, UUIDs, serials, addresses, tokens, values of unknown variables.
 
-The same thing gets the same alias wherever it stands, so that a redacted report can still be followed: ``host-1`` in a fact is
-``host-1`` in a log line. What is secret is learned from the report itself and from what the caller knows about the machine;
-patterns catch the rest. When in doubt, an alias: a report that tells too little is cheaper than one that tells too much.
+Equal values get the same alias everywhere, so that a redacted report stays readable: ``host-1`` in a fact is ``host-1`` in a
+log line. Secrets are learned from the report and from the caller's data about the machine; patterns detect the rest. Doubtful
+values are redacted: a report with too little information is better than one that exposes a secret.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,16 +15,16 @@ from gpucheck.core.reports.redaction.walk import changed
 def redact(
     report: Report, *, hosts: Iterable[str] = (), users: Iterable[str] = (), has_time: Callable[[], bool] = lambda: True
 ) -> Report:
-    """The report with aliases for what identifies a machine, a person or an account.
+    """Return the report with aliases for values that identify a machine, a person or an account.
 
     Args:
-        report: any report, replayed ones too.
-        hosts: names of this machine, which only the caller can ask for.
-        users: names of its user, likewise.
-        has_time: asked again and again; once it says no, every text that is left is left out.
+        report: any report, also a replayed one.
+        hosts: names of this machine, which only the caller can query.
+        users: names of its user, which only the caller can query.
+        has_time: called repeatedly; after it returns False, all remaining texts are omitted.
 
     Returns:
-        A report of the same shape: verdict, codes, numbers and versions are untouched.
+        A report of the same shape: verdict, codes, numbers and versions are unchanged.
     """
     aliases = Aliases(has_time)
     aliases.learn(report, hosts, users)

@@ -1,4 +1,4 @@
-"""What is secret in one report, and the alias that stands for it."""
+"""The secrets of one report and their aliases."""
 
 import json
 import re
@@ -16,21 +16,21 @@ from gpucheck.core.reports.redaction.shapes import ANNOUNCED, AT, FOLDER, HOMES,
 from gpucheck.core.reports.redaction.walk import strings
 from gpucheck.core.reports.redaction.words import COMMON, NOBODY
 
-_WINDOW = 1 << 16  # characters of a text that are searched between two looks at the clock
-_OVERLAP = 1 << 13  # characters behind them, so that a secret on the seam is whole
+_WINDOW = 1 << 16  # characters that are searched between two checks of the time
+_OVERLAP = 1 << 13  # characters after them, so that a secret at the boundary is complete
 _NOT_REDACTED = "(left out: no time was left to redact it)"
 
 _ESCAPED_END = re.compile(r"\\[nrt]")
 
-Span = tuple[int, int, str]  # where it begins, where it ends, its alias
+Span = tuple[int, int, str]  # start, end, alias
 
 
 class NoTime(Exception):
-    """The time for redaction is over."""
+    """The time for redaction has run out."""
 
 
 class Aliases:
-    """What is secret here, and the name that stands for it."""
+    """The secrets of one report, with an alias for each."""
 
     def __init__(self, has_time: Callable[[], bool]) -> None:
         self._has_time = has_time
@@ -44,7 +44,7 @@ class Aliases:
         self._complete = True
 
     def learn(self, report: Report, hosts: Iterable[str], users: Iterable[str]) -> None:
-        """What the report, and who asks for it redacted, tell about the machine and its user; before any ``text``."""
+        """Learn the names of the machine and its user from the report and the caller. Call it before ``text``."""
         for name in hosts:
             self._learn_host(name, least=2)
         for name in users:
@@ -69,7 +69,7 @@ class Aliases:
             self._complete = False
 
     def text(self, key: str, text: str) -> str:
-        """One string of the report, redacted; ``key`` is the field or variable that holds it."""
+        """Return one string of the report, redacted; ``key`` is the field or variable that contains it."""
         if key.startswith("$") and key[1:] not in KNOWN:
             return self.alias("value", text)
         if judges.VERSION_FIELDS.search(key) and re.fullmatch(r"[\d.,<>=!~* ]*", text):
@@ -86,7 +86,7 @@ class Aliases:
         return _replaced(text, spans) if spans else text
 
     def alias(self, kind: str, secret: str) -> str:
-        """The same alias for the same secret."""
+        """Return the alias of a secret, always the same."""
         if (kind, secret) not in self._aliases:
             self._counts[kind] = self._counts.get(kind, 0) + 1
             self._aliases[kind, secret] = f"{kind}-{self._counts[kind]}"
@@ -109,7 +109,7 @@ class Aliases:
             self._learn_folders(value)
 
     def _learn_field(self, key: str, value: str) -> None:
-        """What a field holds by its name."""
+        """Learn the value of a field whose name identifies its kind."""
         if judges.VERSION_FIELDS.search(key):
             self._versions.update(re.findall(r"(?:\d{1,3}\.){3}\d{1,3}", value[:1000]))
         elif judges.HOST_FIELDS.search(key) or (key == "address" and not judges.PCI_ADDRESS.fullmatch(value)):
@@ -174,12 +174,12 @@ class Aliases:
             self._folders.update(judges.own_folders(path))
 
     def _spans(self, key: str, text: str, start: int, end: int) -> Iterator[Span]:
-        """What is hidden of one window of a text."""
+        """Yield the spans to redact in one window of a text."""
         lowered = text[start : end + _OVERLAP].lower()
         for kind, begin, stop in _announced((*ANNOUNCED, *SHAPES), text, lowered, start, end):
             yield from self._hidden(kind, text, begin, stop)
         for kind, begin, stop in pairs(text, start, end + _OVERLAP):
-            if kind != "value" or key != "command":  # a command names variables on purpose
+            if kind != "value" or key != "command":  # a command shows variables on purpose
                 yield from self._hidden(kind, text, begin, stop)
         for match in AT.finditer(text, start, end):
             yield from self._at(match)
@@ -192,7 +192,7 @@ class Aliases:
                     yield match.start(), match.end(), self.alias("folder", match[0])
 
     def _hidden(self, kind: str, text: str, start: int, end: int) -> Iterator[Span]:
-        """A span for what a pattern found, if it is a secret."""
+        """Yield a span for a match of a pattern, if it is a secret."""
         value = text[start:end]
         if kind in ("host", "machine"):
             host = self._host(value.lower().rstrip("."), kind)
@@ -213,7 +213,7 @@ class Aliases:
             yield start + offset, start + offset + len(whole), self.alias(alias_kind, whole)
 
     def _host(self, name: str, kind: str) -> str | None:
-        """The machine of that name; None: it is nobody's. It may have a name and a domain, or the name alone."""
+        """Return the alias of a host name, with or without a domain; None if it is not a known host."""
         first, dot, _ = name.partition(".")
         if first in self._names:
             return first
@@ -222,7 +222,7 @@ class Aliases:
         return known(name) if dot or len(first) > 2 else first
 
     def _at(self, match: "re.Match[str]") -> Iterator[Span]:
-        """Both sides of "name@address"."""
+        """Yield spans for both sides of "name@address"."""
         if judges.is_versioned(match):
             return
         name, place = match["name"].lower(), match["place"].lower()
@@ -253,14 +253,14 @@ class Aliases:
 
 
 def _unescaped(text: str) -> Iterator[str]:
-    """The text, and where it spells line ends, as JSON does, also with blanks for these: of the same length."""
+    """Yield the text; if it has escaped line ends, as in JSON, also a copy of the same length with spaces instead."""
     yield text
     if "\\" in text and (searched := _ESCAPED_END.sub("  ", text)) != text:
         yield searched
 
 
 def _announced(shapes: tuple[Shape, ...], text: str, lowered: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-    """Every group of every match: kind, where it begins and ends."""
+    """Yield every group of every match: kind, start, end."""
     for literals, regex in shapes:
         if literals and not any(literal in lowered for literal in literals):
             continue
@@ -273,7 +273,7 @@ def _announced(shapes: tuple[Shape, ...], text: str, lowered: str, start: int, e
 
 
 def _replaced(text: str, spans: list[Span]) -> str:
-    """The text with its spans replaced; of two that overlap the longer one counts, and the rest of the other one goes, too."""
+    """Return the text with its spans replaced; of two that overlap the longer one wins, and the other's rest is removed."""
     parts, position = [], 0
     for start, end, alias in sorted(spans, key=lambda span: (span[0], -span[1])):
         if start >= position:
@@ -283,7 +283,7 @@ def _replaced(text: str, spans: list[Span]) -> str:
 
 
 def _addresses(text: str) -> list[str]:
-    """The addresses of a TF_CONFIG, even of one that is no JSON."""
+    """Return the addresses in a TF_CONFIG, even if it is not valid JSON."""
     try:
         cluster = json.loads(text).get("cluster", {})
         return [str(address) for tasks in cluster.values() for address in tasks]

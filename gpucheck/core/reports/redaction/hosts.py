@@ -1,7 +1,7 @@
-"""Names of machines in free text: what is one, and what only looks like one (a module, a file, a version, a public site).
+"""Detect host names in free text, and exclude similar text (modules, files, versions, public sites).
 
-A name that nothing announces counts as a machine's where its shape says so: a suffix of private networks (ICANN's ``internal``,
-RFC 6762's ``local``, RFC 8375's ``home.arpa`` and what administrators made up before), a port, a share, an exported folder.
+A name without a keyword before it counts as a host if it has a suffix of private networks (ICANN's ``internal``, RFC 6762's
+``local``, RFC 8375's ``home.arpa`` and common older ones), a port, a share or an exported folder.
 """
 
 import re
@@ -21,9 +21,9 @@ threading torch torchvision transformers triton werkzeug xla external tools args
 package rc self settings site this
 """
 PRIVATE = frozenset(_PRIVATE.split())
-TOP = frozenset(_TOP.split()) | PRIVATE  # "a.example.com:2222" is an address, "model.fit:2222" is none
-NO_COUNTRIES = frozenset(_FILES.split())  # of two letters too, and at the end of files' names
-MODULES = frozenset(_MODULES.split()) | getattr(sys, "stdlib_module_names", frozenset())  # and what programs have before ".local"
+TOP = frozenset(_TOP.split()) | PRIVATE  # "a.example.com:2222" is an address, "model.fit:2222" is not
+NO_COUNTRIES = frozenset(_FILES.split())  # file extensions, not country codes
+MODULES = frozenset(_MODULES.split()) | getattr(sys, "stdlib_module_names", frozenset())  # and names before ".local" in programs
 PUBLIC = re.compile(
     r"(?:[\w-]+\.)?(?:tensorflow\.org|keras\.io|nvidia\.com|github\.com|githubusercontent\.com|pypi\.org|python\.org|pytorch\.org"
     r"|pythonhosted\.org|google\.com|googleapis\.com|anaconda\.(?:org|com)|docker\.(?:com|io)|nvcr\.io|gcr\.io|ghcr\.io|quay\.io"
@@ -31,7 +31,7 @@ PUBLIC = re.compile(
     r"|metadata\.google\.internal|host\.docker\.internal|kubernetes\.default\.svc(?:\.cluster\.local)?|localhost\.localdomain",
     re.IGNORECASE,
 )
-# What has a number behind it and is no machine: types, layers, models, architectures, interfaces, places in a text.
+# Words with a number that are not hosts: types, layers, models, architectures, interfaces, positions in a text.
 NUMBERED = re.compile(
     r"(?:v|b?float|u?int|fp|bf|tf|conv|dense|sm|compute|cuda|cu|cudnn|nccl|py|python|cp|x|amd|arm|aarch|resnet|vgg|bert|gpt|rank"
     r"|step|epoch|batch|layer|block|line|col|cpu|gpu|tpu|xid|eth|ib|mlx|bond|utf|iso|sha|md|ipv|rtx|gtx|mnist|cifar|http|port"
@@ -46,7 +46,7 @@ _SHARE = re.compile(rf"(?<![\w:/.\\*-])(?://({NAME})/(?=[\w$])|\\\\(?:\\\\)?({NA
 
 
 def in_text(text: str) -> Iterator[str]:
-    """Names that are machines' by their shape, each without its port."""
+    """Yield names with the shape of a host name, without ports."""
     for match in _DOTTED.finditer(text):
         if match[1].lower() != "home.arpa" and match[1].partition(".")[0].lower() not in MODULES:
             yield match[1]
@@ -63,7 +63,7 @@ def in_text(text: str) -> Iterator[str]:
 
 
 def known(name: str) -> str | None:
-    """What to look for to find a machine everywhere: its first label, or all of it where that is a word. None: it is nobody's."""
+    """Return the text that identifies a host: its first label, or the whole name if that is a word. None: not a host name."""
     name = name.lower()
     first, dot, _ = name.partition(".")
     if PUBLIC.fullmatch(name) or (dot and first in MODULES and not _topped(name)):
@@ -74,14 +74,14 @@ def known(name: str) -> str | None:
 
 
 def host_in(name: str) -> str | None:
-    """The same of a name that nothing but its shape announces: without a number or a hyphen its first label may be any word."""
+    """Return the same for a name detected only by its shape: a label without a number or hyphen may be any word."""
     first, dot, _ = name.lower().partition(".")
     found = known(name)
     return found if found is None or not dot or re.search(r"[\d-]", first) else name.lower()
 
 
 def _like_one(name: str, sign: str) -> bool:
-    """Whether that is a machine's name, if a port or a folder follows it; ``sign``: what one without a domain has."""
+    """Whether a name before a port or folder is a host name; ``sign``: regex that a name without a domain must match."""
     first, dot, _ = name.lower().partition(".")
     if "_" in name or first in MODULES or first in COMMON:
         return False

@@ -1,4 +1,4 @@
-"""Which of what the patterns find is really a secret."""
+"""Decide whether a match of a pattern is a secret."""
 
 import bisect
 import re
@@ -15,7 +15,7 @@ VERSION_FIELDS = re.compile(r"(?:version|specifier|installed)$")
 HOST_VARIABLES = re.compile(r"HOSTNAME|HOSTS?$|NODELIST$|NODENAME$|_ADDR(?:ESS(?:ES)?)?$|ENDPOINTS?$|^TPU_NAME$")
 PCI_ADDRESS = re.compile(r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:.*")
 PATH = re.compile(r"/[^\s:;,\"'=<>|]{2,4096}")
-_LETTERS = re.compile(r"[A-Za-z]{30}")  # one after the other: no name
+_LETTERS = re.compile(r"[A-Za-z]{30}")  # in sequence: not a name
 _PLACEHOLDER = re.compile(
     r"[\W_]*|\d{1,4}|[*xX.]{3,}|\$\{?\w+\}?|<[^>]*>|\[[^\]]*\]|%\w+%?|(?:none|null|true|false|yes|no|on|off|not|set|unset|required"
     r"|missing|empty|invalid|expired|wrong|incorrect|denied|authentication|prompt|string|str|bytes|int)[.,:;!)]*",
@@ -23,12 +23,12 @@ _PLACEHOLDER = re.compile(
 )
 _HOOK = re.compile(
     r"hook[^/]{0,80}/(?:[a-z]{1,20}/)*(.{8,})", re.IGNORECASE
-)  # in an address: what follows lets anybody write there
+)  # in an address: the rest is a credential that allows writing
 _PUBLIC_ROOTS = frozenset("usr etc dev proc sys lib lib64 bin sbin run snap nix boot system library".split())  # noqa: SIM905
 
 
 def secret(kind: str, value: str) -> tuple[str, str, int] | None:
-    """Kind of its alias, the secret without its quotes, and how far in it begins; None: it is none."""
+    """Return the alias' kind, the secret without quotes, and its offset in the value; None if it is not a secret."""
     bare = value.strip("\"'")
     offset = value.find(bare) if bare else 0
     if kind == "hook":
@@ -48,35 +48,35 @@ def secret(kind: str, value: str) -> tuple[str, str, int] | None:
 
 
 def _is_mixed(text: str) -> bool:
-    """No word, and no name of several words with a number."""
+    """Whether the text is neither a word nor a name of several words with a number."""
     digits = sum(letter.isdigit() for letter in text)
     return digits >= 3 and bool(re.search(r"[A-Za-z]\d+[A-Za-z]", text))
 
 
 def has_digit(text: str) -> bool:
-    """Whether a digit is in it."""
+    """Whether it contains a digit."""
     return any(letter.isdigit() for letter in text)
 
 
 def is_machine(name: str) -> bool:
-    """Whether a name behind a common word ("host", "node") is a machine's: with a number, a hyphen or a domain."""
+    """Whether a name after a common word ("host", "node") is a host name: it has a number, a hyphen or a domain."""
     return bool(re.search(r"\d|[a-z0-9][.-][a-z0-9]", name, re.IGNORECASE)) and "_" not in name and name.lower() not in NOBODY
 
 
 def is_versioned(match: "re.Match[str]") -> bool:
-    """Whether an "@" stands before a version: "memcpy@GLIBC_2.14", "image@sha256:", "user@1000.service"."""
+    """Whether an "@" precedes a version: "memcpy@GLIBC_2.14", "image@sha256:", "user@1000.service"."""
     return bool(VERSIONED.fullmatch(match["place"])) or match["name"].endswith(("=", "."))
 
 
 def is_login(match: "re.Match[str]") -> bool:
-    """Whether "name@place" is how somebody logs in: behind ssh, or a shell's prompt."""
+    """Whether "name@place" is a login: after ssh, or in a shell prompt."""
     if is_versioned(match):
         return False
     return bool(match["behind"]) or bool(SSH.search(match.string, max(match.start() - 100, 0), match.start()))
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether a folder that was found is not a part of another name."""
+    """Whether a matched folder is not part of another name."""
     before = text[max(start - 2, 0) : start]
     behind = text[end : end + 2]
     alone = not re.search(r"[\w.~-]$", before) or before in ("-I", "-L", "-R")
@@ -86,7 +86,7 @@ def stands_alone(text: str, start: int, end: int) -> bool:
 def addresses(
     text: str, start: int, end: int, versions: set[str], alias: Callable[[str, str], str]
 ) -> Iterator[tuple[int, int, str]]:
-    """A span for what looks like an IP address, if it is one of a machine."""
+    """Yield a span for a match of an IP address, if it is a host's."""
     import ipaddress
 
     value = text[start:end]
@@ -106,14 +106,14 @@ def addresses(
 
 
 def own_folders(path: str) -> Iterator[str]:
-    """Folders of a path whose names somebody made up: a project's, a team's."""
+    """Yield folders of a path with user-defined names: of a project or a team."""
     parts = path.split("/")
     if len(parts) < 3 or parts[0] not in ("", "~", "."):
         return
     if parts[1].lower() in _PUBLIC_ROOTS and parts[1:3] != ["usr", "local"]:
         return
     for part in parts[1:-1] if re.search(r"\.so|\.\w{1,4}$", parts[-1]) else parts[1:]:
-        if part in ("site-packages", "dist-packages", "bin", "nvvm"):  # what lies there has names of its own
+        if part in ("site-packages", "dist-packages", "bin", "nvvm"):  # their content has package names
             return
         words = re.findall(r"[A-Za-z]+", part.lower())
         if any(word not in FOLDERS and len(word) > 1 for word in words):
@@ -130,11 +130,11 @@ class Uuids:
     _UUID = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
     def learn(self, text: str, start: int, end: int) -> None:
-        """Remember what stands here in full."""
+        """Learn the complete UUIDs of a text."""
         self._known.update(match[0].lower() for match in self._UUID.finditer(text, start, end + 40))
 
     def alias(self, value: str, alias: Callable[[str, str], str]) -> str:
-        """ "GPU-uuid-1" for a UUID or its beginning."""
+        """Return "GPU-uuid-1" for a UUID or a prefix of it."""
         if len(self._sorted) != len(self._known):
             self._sorted = sorted(self._known)
         kind, digits = (value[:4].upper(), value[4:]) if value[:4].upper() in ("GPU-", "MIG-") else ("", value)

@@ -1,4 +1,4 @@
-"""Names that a report gives away, found again wherever they stand: a look-up for each word, however many names there are."""
+"""Find learned names everywhere in a report, with one look-up per word for any number of names."""
 
 import re
 from collections.abc import Iterator
@@ -7,19 +7,19 @@ _WORD = re.compile(r"[^\W_]+")
 _DOMAIN = re.compile(r"(?:\.[A-Za-z0-9-]{1,63}){1,10}")
 _LIST = re.compile(r"(?<![\w.-])([A-Za-z][\w-]{0,62})(?=\[\d)")
 _DIGITS = re.compile(r"\d+")
-_MOST_WORDS = 8  # of a name
+_MOST_WORDS = 8  # in a name
 
 
 class Names:
     """Hosts, users and serial numbers."""
 
     def __init__(self) -> None:
-        self._kinds: dict[str, str] = {}  # kind by name in lower case; "#" stands for a number of any value
+        self._kinds: dict[str, str] = {}  # kind by name in lower case; "#" matches any number
         self._first: set[str] = set()  # the first word of every name
         self._words = 1  # of the longest name
 
     def add(self, kind: str, name: str) -> None:
-        """Learn a name; "#" in it stands for any number."""
+        """Learn a name; "#" in it matches any number."""
         name = name.lower()
         words = _WORD.findall(name.replace("#", "0"))
         if words and len(words) <= _MOST_WORDS and name not in self._kinds:
@@ -28,7 +28,7 @@ class Names:
             self._words = max(self._words, len(words))
 
     def kind(self, name: str) -> str | None:
-        """What the name is; None: it was not learned."""
+        """Return the kind of a name; None if it was not learned."""
         name = name.lower()
         return self._kinds.get(name) or self._kinds.get(_DIGITS.sub("#", name))
 
@@ -36,7 +36,7 @@ class Names:
         return self.kind(name) is not None
 
     def find(self, text: str, start: int, end: int) -> Iterator[tuple[str, int, int, str]]:
-        """The names in a text: kind, where it begins and ends (a host's domain with it), and the name in lower case."""
+        """Yield the names in a text: kind, start, end (with a host's domain), and the name in lower case."""
         if not self._kinds:
             return
         for match in _LIST.finditer(text, start, end):  # "node-[01-12]"
@@ -63,6 +63,6 @@ class Names:
 
 
 def listed(value: str) -> Iterator[str]:
-    """Names in a list, Slurm's too: "node[01-03,07],gpu1:2222" -> "node#", "gpu1"."""
+    """Yield the names in a list, also in Slurm's syntax: "node[01-03,07],gpu1:2222" -> "node#", "gpu1"."""
     for item in re.findall(r"(?:[^,;\s\[\]]|\[[^\]\[]{0,65536}\])+", value):
         yield re.sub(r"^\w{1,20}://", "", re.sub(r"\[[^\]]*\]", "#", item))

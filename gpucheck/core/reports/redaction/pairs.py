@@ -1,4 +1,4 @@
-"""Values that a name announces: "db_pass: x", "?key=x", "--token x", "User Id=x", "hostname: x"."""
+"""Find values after a key or option: "db_pass: x", "?key=x", "--token x", "User Id=x", "hostname: x"."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ _WORDS = {
     "machine": "host hosts node nodes server nodeaddr",  # if they look like one
 }
 _KINDS = {word: kind for kind, words in _WORDS.items() for word in words.split()}
-_SHORT = frozenset({"pass", "pin", "pw"})  # secrets behind "=", or with another word before them
+_SHORT = frozenset({"pass", "pin", "pw"})  # keys of secrets if "=" follows, or after another word
 _HARMLESS = """
 public primary foreign sort partition registry cache dict missing unexpected unknown invalid host metadata config option feature
 map sub json yaml index lookup group unique hot short any no the this that a each wrong duplicate state
@@ -40,9 +40,9 @@ FOLDER_VARIABLES = re.compile(r"PATH$|_DIR(?:ECTORY)?$|_HOME$|_ROOT$|PREFIX$|^VI
 
 
 def pairs(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-    """The announced values of a text: where each begins and ends, and its kind.
+    """Yield the values of pairs in a text: start, end and kind.
 
-    Kinds are those of ``shapes``, "value" of a variable that nobody knows, and "folders" of one that holds some.
+    Kinds are those of ``shapes``, "value" of an unknown variable, and "folders" of a variable with paths.
     """
     behind = start
     for match in _PAIR.finditer(text, start, end):
@@ -61,7 +61,7 @@ def pairs(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
 
 
 def _kind(match: re.Match[str], text: str) -> str | None:
-    """What the name announces. None: nothing that is to be hidden."""
+    """Return the kind of value after a name; None if it is not redacted."""
     name = match["name"] or match["flag"]
     parts = [part.lower() for part in _PARTS.findall(name[-80:])] or [""]
     if name.lower().endswith(_ENDINGS):
@@ -87,7 +87,7 @@ def _kind_of_variable(name: str, match: re.Match[str], text: str) -> str | None:
 
 
 def _is_secret_key(parts: list[str], match: re.Match[str], text: str) -> bool:
-    """Whether "key" or "pass" at a name's end means a secret: "db_pass", "AccountKey", "?key", and not "primary_key"."""
+    """Whether "key" or "pass" at a name's end means a secret: "db_pass", "AccountKey", "?key", but not "primary_key"."""
     last = parts[-1]
     ending = next((ending for ending in ("key", "pass") if last.endswith(ending)), last)
     before = last.removesuffix(ending) or (parts[-2] if len(parts) > 1 else "")
@@ -99,5 +99,5 @@ def _is_secret_key(parts: list[str], match: re.Match[str], text: str) -> bool:
 
 
 def looks_random(value: str, least: int) -> bool:
-    """Whether letters and digits are mixed as in a secret that a machine made."""
+    """Whether letters and digits are mixed as in a generated secret."""
     return len(value) >= least and any(letter.isdigit() for letter in value) and any(letter.isalpha() for letter in value)

@@ -1,16 +1,17 @@
-"""Tokens that services give out, by what they begin with, as each service documents its own format.
+"""Prefixes of tokens that services issue, in the formats that each service documents.
 
-A token needs no word before it that announces it. Kept are formats that nothing else looks like: a beginning, and enough
-random letters behind it. Documented for instance by GitHub ("Behind GitHub's new authentication token formats"), GitLab ("Token
-overview"), Slack ("Token types"), AWS ("IAM identifiers"), Stripe ("API keys"), HashiCorp ("Vault tokens"), Grafana ("Service
-account tokens"), Databricks, npm, PyPI, Docker, Shopify, DigitalOcean, Hugging Face, NVIDIA NGC.
+A token needs no keyword before it. The list has only unambiguous formats: a prefix with enough random characters after it.
+Documented for instance by GitHub ("Behind GitHub's new authentication token formats"), GitLab ("Token overview"), Slack ("Token
+types"), AWS ("IAM identifiers"), Stripe ("API keys"), HashiCorp ("Vault tokens"), Grafana ("Service account tokens"),
+Databricks, npm, PyPI, Docker, Shopify, DigitalOcean, Hugging Face, NVIDIA NGC.
 Compared with the rules of gitleaks (github.com/gitleaks/gitleaks, MIT licence, b58d3f1) and detect-secrets 1.5.0
-(github.com/Yelp/detect-secrets, Apache-2.0): docs/trust.md says how, and what of them is not hidden. Nothing of either is copied.
+(github.com/Yelp/detect-secrets, Apache-2.0): docs/trust.md has the comparison and the rules that are not covered. Nothing is
+copied from either.
 """
 
 import re
 
-# Behind these stand letters and digits only: an underscore there makes a name of a program or of a variable.
+# Followed by letters and digits only: an underscore would make it the name of a program or variable.
 _ALPHANUMERIC = """
 ghp_ gho_ ghu_ ghs_ ghr_ hf_ api_org_ npm_ rubygems_ dckr_pat_ dckr_oat_ pk_live_ whsec_
 dop_v1_ doo_v1_ dor_v1_ lin_api_ ntn_ figd_ ATATT3x ATCTT3x ATBB dkea shpat_ shpca_ shppa_ shpss_ pnu_ rdme_ r8_ gsk_ KGAT_
@@ -19,14 +20,14 @@ shippo_live_ shippo_test_ figu_ zpka_ dnkey_ sntryu_ pcsk_ lsv2_pt_ lsv2_sk_ psc
 CCIPAT_ sntrys_ tgp_v1_ hvs. hvb. hvr. fm1r_ fm2_ HRKU- NRAK- NRJS- NRII- PMAK- pul- p8e- CLOJARS_ duffel_test_ duffel_live_
 sm_aat_ sm_pat_ sm_sat_ glffct- tk-us- fm1a_
 """
-# Behind these a hyphen, an underscore or a dot may stand, too.
+# Followed by text that may also contain a hyphen, an underscore or a dot.
 _PUNCTUATED = """
 github_pat_ glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- GR1348941
 xapp- xoxe. sk-proj- sk-ant- sk-svcacct- sk-or- AIza ya29. GOCSPX- nvapi- pypi- SG. dp.pt. dp.st. dp.ct. dp.sa. sq0atp- sq0csp-
 EAAA pplx- xai- tskey- dt0c01. dt0s01. xkeysib- xsmtpsib- CFPAT- ico- fio-u- FLWSECK- FlyV1 sha256~ AGE-SECRET-KEY-1 PRIVATE-KEY-
 FLWPUBK- FLWPUBK_TEST- bedrock-api-key- sk-admin- fo1_
 """
-_LEAST = 16  # letters of a token that are random
+_LEAST = 16  # minimum random characters of a token
 
 
 def _any_of(prefixes: str) -> str:

@@ -1,7 +1,7 @@
-"""What gives itself away by its shape, or by the words around it.
+"""Patterns that detect secrets by their shape or by the words around them.
 
-A group's name is the kind of what it holds. Every pattern takes time in proportion to the text: what repeats begins where a
-word begins, or has a most. ``tests/redaction`` measures that.
+A group's name is the kind of its value. Every pattern takes time in proportion to the text: repetitions start at a word
+boundary, or are bounded. ``tests/redaction`` measures that.
 """
 
 import re
@@ -16,9 +16,9 @@ _WORD_START = r"(?<![\w.-])"
 
 
 class Shape(NamedTuple):
-    """One pattern, searched for only in texts that hold one of its literals."""
+    """One pattern, searched only in texts that contain one of its literals."""
 
-    literals: tuple[str, ...]  # in lower case; none: every text is searched
+    literals: tuple[str, ...]  # in lower case; empty: every text is searched
     regex: re.Pattern[str]
 
 
@@ -26,7 +26,7 @@ def _shape(literals: str, regex: str, flags: int = re.IGNORECASE) -> Shape:
     return Shape(tuple(literals.split("|")) if literals else (), re.compile(regex, flags))
 
 
-# Names of machines and persons: what is learned here is hidden wherever else it stands.
+# Names of hosts and users: they are redacted everywhere once learned.
 ANNOUNCED = (
     _shape(" nccl ", rf"^(?P<host>{NAME}):\d+:\d+ \[\d+\] (?:\[\d+\] )?NCCL ", re.MULTILINE),
     _shape("://", rf"(?:grpc|tcp|ssh|nfs|smb|cifs|hdfs|jdbc:\w{{1,20}})://(?:[^\s/@]{{0,512}}@)?(?P<host>{NAME})"),
@@ -80,7 +80,7 @@ ANNOUNCED = (
     _shape("serial|s/n|sn", r"\b(?:serial(?:[ _-]?(?:number|no))?|S/?N)\b\W{0,12}(?P<serial>[A-Z0-9][A-Z0-9-]{5,64})"),
 )
 
-# Everything else, hidden where it stands.
+# All others, redacted only at the match.
 SHAPES = (
     Shape(
         ("private key",),
@@ -136,17 +136,19 @@ SHAPES = (
     _shape(".", r"(?<![\w.])(?P<ip>(?:\d{1,3}\.){3}\d{1,3})(?![\w.]{0,32}\w|-microsoft)"),
 )
 
-# "name@address": an e-mail, a login, a shell's prompt.
+# "name@address": an e-mail address, a login, a shell prompt.
 AT = re.compile(r"(?<![\w.+-])(?P<name>[\w.+-]{1,128})@(?P<place>[A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,62}){0,8})(?P<behind>:[~/])?")
 SSH = re.compile(r"\b(?:ssh|scp|sftp|rsync|mosh)\b[^|;\n]{0,80}$")
-VERSIONED = re.compile(r"\d+(?:\.\d+){0,2}|[A-Z][A-Z0-9_]*_[\d.]+|sha256|[\w.-]+\.service")  # behind an @ that is no address
+VERSIONED = re.compile(
+    r"\d+(?:\.\d+){0,2}|[A-Z][A-Z0-9_]*_[\d.]+|sha256|[\w.-]+\.service"
+)  # after an @ that is not in an address
 HOMES = re.compile(
     r"(?:(?<![\w.~-])|(?<=-[ILR]))"
     r"(?:(?:(?<!/)(?:/[\w.+-]{1,255}){1,4}?)?/(?:home|homes|Users)/|[A-Za-z]:[\\/]{1,4}Users[\\/]{1,4})([^\s/\\:;,\"'<>|]{1,255})",
     re.IGNORECASE,
 )
 FOLDER = re.compile(r"(?<=/)[^\s/\\:;,\"'=<>|&]{1,255}(?=[/:;,\"'\s]|$)")
-# What stands before four numbers that are a version and no address.
+# Text before four numbers that are a version, not an address.
 VERSION_BEFORE = re.compile(
     r"(?:[<>~!=]=\s?|[<>]\s?|\bv|\bversions?[ =:]\s?|-cu\d+[ =]|(?:cudnn|cublas|cuda|nccl|driver|cu\w+|lib\w+|tensorrt)[ =])$",
     re.IGNORECASE,

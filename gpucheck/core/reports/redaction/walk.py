@@ -1,4 +1,4 @@
-"""The strings of a report, each with the field that holds it: to be read, and to be changed."""
+"""Read or change all strings of a report, each with the field that contains it."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from gpucheck.core.model import Fix
 
-# Fields whose words are ours.
+# Fields whose texts gpucheck defines.
 KEPT = frozenset({"code", "row", "first_check", "explained_by", "strategy", "precision", "status", "fact", "field", "probe"})
 
 
 def strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every string with the field that holds it."""
+    """Yield every string with the field that contains it."""
     if type(value) is str:
         yield key, value
     elif isinstance(value, dict):
@@ -30,7 +30,7 @@ def strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def changed(value: Any, change: Callable[[str, str], str], key: str = "") -> Any:
-    """The same shape with every string changed, but for those of fields whose words are ours."""
+    """Return a copy with every string changed, except in fields whose texts gpucheck defines."""
     if type(value) is str:
         return change(key, value)
     if isinstance(value, dict):
@@ -47,7 +47,7 @@ def changed(value: Any, change: Callable[[str, str], str], key: str = "") -> Any
 
 
 def _key(name: Any, change: Callable[[str, str], str]) -> Any:
-    """Names of fields stay; a path, an address or a UUID that serves as a key does not."""
+    """Return a key: field names are unchanged; paths, addresses and UUIDs are redacted."""
     return name if not isinstance(name, str) or re.fullmatch(r"\w+|[\w+-]+\.so[\w.]*", name) else change("", name)
 
 

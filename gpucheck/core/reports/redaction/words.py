@@ -1,6 +1,6 @@
-"""Words that identify nobody."""
+"""Common words that do not identify a host or user."""
 
-# Words of this field: a user called "keras" is hidden in paths only.
+# Technical words: a user called "keras" is redacted only in paths.
 _NAMES = """
 root user users admin ubuntu debian centos fedora runner nobody daemon wheel video render host hostname localhost home
 docker podman container worker chief ps cuda gpu gpus cpu tpu nvidia keras tensorflow python linux windows darwin macos
@@ -11,7 +11,7 @@ info debug trace notice warn fatal critical unable invalid failure please
 port address addr form server master coordinator client peer proxy gateway example path folder file
 data scratch work workspace content git sudo oauth2
 """
-# Words that stand where a name is expected: "for user input", "connect to host with".
+# Words found in the position of a name: "for user input", "connect to host with".
 _PROSE = """
 is was are were has had have been be can cannot could may must should will would does did do with without when while where
 which who that this these those there here then than from into onto over under about after before because between both but
@@ -25,7 +25,7 @@ permissions rights privileges guide page manual documentation key keys task task
 COMMON = frozenset(_NAMES.split())
 NOBODY = COMMON | frozenset(_PROSE.split())
 
-# Folders that every machine has, or that installers make.
+# Folders that every machine has, or that installers create.
 _FOLDERS = """
 usr local lib lib libs lib64 lib32 libexec bin sbin opt etc var tmp dev proc sys run mnt media srv home users root share shared
 include src build dist site packages python pythonx pip venv venvs virtualenv virtualenvs env envs conda miniconda anaconda
