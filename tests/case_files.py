@@ -1,4 +1,4 @@
-"""Files of cases: what is given, and below it the lines that must come out. `rule_cases` and `probe_cases` say what the lines mean.
+"""Files of cases: an input and its expected output lines. `rule_cases` and `probe_cases` document the lines.
 `table` reads tables of plain values, `program` a program.
 
 [A title says what the cases have in common]
@@ -21,17 +21,17 @@ CASES = Path(__file__).parent / "cases"
 
 
 class Case(NamedTuple):
-    """What is given, and what must come out."""
+    """An input and its expected output."""
 
     title: str
-    name: str  # what stands behind "--"; "" without
+    name: str  # the text after "--", or ""
     first: int  # the place of its first expected line in the file
     given: list[str]  # a line that ends with a colon has the indented lines below it, too
     expected: list[str]
 
 
 def read(path, expected=re.compile("-> ")):
-    """The cases of a file; ``expected`` tells the lines that must come out from those that are given."""
+    """The cases of a file; ``expected`` matches the lines of expected output."""
     title, name, shared, own, wanted, first = "", "", [], [], [], 0
     for place, line in enumerate([*path.read_text().splitlines(), "["]):
         if wanted and not expected.match(line):
@@ -52,7 +52,7 @@ def read(path, expected=re.compile("-> ")):
 
 
 def check(path, cases, outcome, update):
-    """Fail with every case of which something else comes out; or write the file anew with what comes out."""
+    """Fail with every case whose output differs; with ``update`` rewrite the file with the output instead."""
     if not update:
         outcomes = [(case.title, f"line {case.first + 1}", outcome(case), case.expected) for case in cases]
         assert [entry for entry in outcomes if entry[2] != entry[3]] == []

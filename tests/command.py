@@ -1,4 +1,4 @@
-"""The command as a user types it: in this process, where nothing about the process itself is tested, or in one of its own."""
+"""Run the command as a user types it: in this process, or in a new one for tests of the process itself."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ from gpucheck.cli.time_limit import TimeLimit
 
 
 class Done(NamedTuple):
-    """What came of a command."""
+    """The result of a command."""
 
     returncode: int
     stdout: str
@@ -44,7 +44,7 @@ def gpucheck(
 
 
 def in_a_process(*args: object, cwd: str | os.PathLike[str] = ".", env: Mapping[str, str] | None = None) -> Done:
-    """Run the command in a process of its own."""
+    """Run the command in a new process."""
     done = subprocess.run(
         [sys.executable, "-m", "gpucheck", *map(str, args)],
         capture_output=True,

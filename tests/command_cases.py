@@ -53,7 +53,7 @@ def prepare(given, folder):
 
 
 def outcome(case, folder):
-    """The lines that are expected, if all of them are true; or what came of the last command."""
+    """Return the expected lines if all of them hold; otherwise the result of the last command."""
     env, commands = prepare(case.given, folder)
     before = set(os.listdir(folder))
     for command in commands:

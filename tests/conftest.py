@@ -13,7 +13,7 @@ from xdist.scheduler import LoadScopeScheduling
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 
-pytest.register_assert_rewrite("case_files", "recipes", "one_rule")  # so that their assertions say what differs
+pytest.register_assert_rewrite("case_files", "recipes", "one_rule")  # so that their assertions show the difference
 
 # What nohup or a shell's "&" ignores is inherited by every process that a test starts, and those test what signals do.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -27,9 +27,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 class ByFileWhereWorkIsShared(LoadScopeScheduling):  # type: ignore[misc]
-    """What pytest-xdist gives to one worker: a file whose tests share a training or a picture, and elsewhere a single test.
+    """Assign work to pytest-xdist workers: files whose tests share a training or a picture, otherwise single tests.
 
-    And all of tests/systems: two clusters at once on one machine want the same ports.
+    tests/systems is one unit: two clusters at once on one machine need the same ports.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -40,7 +40,7 @@ class ByFileWhereWorkIsShared(LoadScopeScheduling):  # type: ignore[misc]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling:
-    """Hand tests out so that what is trained for a whole file is trained once."""
+    """Distribute tests so that a training shared by a file runs once."""
     return ByFileWhereWorkIsShared(config, log)
 
 

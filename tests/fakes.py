@@ -1,4 +1,4 @@
-"""A machine that never was, for probes; and recorded machines as facts, for rules and reports. One fake, no mock.patch."""
+"""A fake machine for probes, and recorded machines as facts for rules and reports. No mock.patch."""
 
 import fnmatch
 import json
@@ -18,15 +18,15 @@ NOWHERE = dict.fromkeys(("executable", "version", "implementation", "prefix", "b
     "path": (),
     "bits": 64,
 }
-# What a recorded output lists of the probes that went well, so that it does not change with each new probe.
+# The passed probes that recorded outputs list, so that new probes do not change them.
 LISTED_PROBES = ("cuda", "driver", "environment", "gpus", "libraries", "tensorflow", "tpu", "training")
 MACHINES = pathlib.Path(__file__).parent / "machines"
 
 
 class FakeChild:
-    """A child that already ended: its messages, its ending and its log.
+    """A child that already ended: its messages, result and log.
 
-    A message that there is several times of stands as (job, message). The stage may be given by its name alone.
+    Repeated messages are given as (job, message). A stage may be given by its name.
     """
 
     def __init__(
@@ -69,13 +69,13 @@ class FakeChild:
 
 
 class FakeHost:
-    """A machine made of a dict of files.
+    """A machine defined by a dict of files.
 
-    ``files`` maps absolute paths to text or bytes; folders exist where something lies in them, plus ``folders``. ``links``
+    ``files`` maps absolute paths to text or bytes; folders exist if they contain a file, plus ``folders``. ``links``
     maps link to target. ``nodes`` are character devices: path -> mode (0o666). ``programs`` maps the program's base name (or a
     whole command line joined by blanks) to what it prints, or to a ``Completed``. ``children`` maps modules of ``gpucheck/core/child``
-    to a ``FakeChild``; ``asked`` are the tasks that they were given. ``interpreter`` holds some fields of its account.
-    ``peers`` maps "address:port" to what a connection comes to (None: it stands).
+    to a ``FakeChild``; ``asked`` are the tasks passed to them. ``interpreter`` has fields of its report.
+    ``peers`` maps "address:port" to the result of a connection (None: connected).
     """
 
     def __init__(
@@ -250,7 +250,7 @@ def machine(name: str) -> dict[str, Any]:
 
 
 def readings(plain: dict[str, Any], request: Request | None = None) -> list[Reading]:
-    """Typed readings of a machine's plain facts; a probe set to None could not look."""
+    """Typed readings of a machine's plain facts; a probe set to None has failed."""
     unknown = plain.keys() - recorded.fact_types().keys()
     assert not unknown, f"no such probe: {sorted(unknown)}"
     facts = {"request": request or Request(), **recorded.typed(plain)}
@@ -265,7 +265,7 @@ def readings(plain: dict[str, Any], request: Request | None = None) -> list[Read
 def assignment(
     variable: str, value: str | None = None, prepend: bool = False, reason: str = "", apply: bool = True
 ) -> Assignment:
-    """One variable to set, to prepend to, or (None) to take out."""
+    """One variable to set, to prepend to, or (None) to unset."""
     operation = Operation.UNSET if value is None else Operation.PREPEND if prepend else Operation.SET
     return Assignment(variable=variable, operation=operation, value=value or "", reason=reason, apply=apply)
 
@@ -275,5 +275,5 @@ def facts(plain: dict[str, Any]) -> Facts:
 
 
 def listed(probes):
-    """The runs of probes that a recorded output lists: those of ``LISTED_PROBES``, and those that did not go well."""
+    """Return the probe runs in a recorded output: those of ``LISTED_PROBES``, and those that did not pass."""
     return tuple(run for run in probes if run.name in LISTED_PROBES or run.status is not ProbeStatus.OK)

@@ -1,9 +1,9 @@
-"""The cases of tests/cases/logs: whole logs with the cause that each must name, and lines with the events that each must give.
+"""The cases of tests/cases/logs: whole logs with their expected cause, and lines with their expected events.
 
 A folder of ``texts`` holds logs: those of several lines as ``NAME.log``, those of one line in ``labels.toml``, which groups both by
-what is asked of them:
+the expected result:
 
-    [error.CODE]    this diagnosis stands first, as an error, and nothing else but it is an error of its own
+    [error.CODE]    this diagnosis comes first, as an error, and is the only independent error
     [warning.CODE]  this diagnosis, as a warning, and nothing else
     [no-error]      warnings at most
     [quiet]         nothing at all
@@ -23,7 +23,7 @@ LINE_FILES = sorted(path.name for path in FOLDER.joinpath("lines").iterdir())
 
 
 class LogCase(NamedTuple):
-    """A log and what is asked of it; ``code`` is None where no diagnosis is named."""
+    """A log and its expected result; ``code`` is None if no diagnosis is expected."""
 
     name: str  # of its file, or the line itself
     text: str

@@ -1,21 +1,21 @@
-"""The cases of tests/cases/probes/NAME.txt, a file as `case_files` reads it: a machine that never was, and what the probe reads.
+"""The cases of tests/cases/probes/NAME.txt, a file as `case_files` reads it: a fake machine, and the fields that the probe reads.
 
 file /proc/self/cgroup = "0::/\\n"        a file; one of several lines has them below it, indented
 link /dev/a -> /dev/b
-folder /home/me                          one that lies there empty
+folder /home/me                          an empty folder
 unwritable /home/me
 node /dev/nvidia0 = 438                  a character device with its mode
 env HOME = /home/me
-program dmesg = "text"                   what it prints; or the values of Completed
+program dmesg = "text"                   its output; or the values of Completed
 site = {"version": "2.20.0"}             an environment with TensorFlow and NVIDIA's wheels: the arguments of `site_packages.site`
 library /opt/libcudnn.so.9 = {}          a compiled library: the arguments of `tiny_elf.library`, and "damage"
 cached libcudnn.so.9 = /opt/libcudnn.so.9   an entry of ld.so.cache
 gone /opt/libcudnn.so.9                  without a file of the site
 memory = [68719476736, 53687091200]      any other argument of FakeHost
 -> cpu_count = 8                         each field of the fact that is known and not empty; or "nothing"
--> ValueError: its text                  where the probe raises
+-> ValueError: its text                  if the probe raises
 
-Of libraries.txt, each case after the first says only in what it differs from that.
+In libraries.txt, each case after the first lists only its differences from the first.
 """
 
 import importlib
@@ -82,7 +82,7 @@ def host(given):
 
 
 def library(path, damage=None, soname=None, **options):
-    """A compiled library, or what a fault has left of it."""
+    """Return a compiled library, possibly damaged."""
     data = tiny_elf.library(soname or path.rpartition("/")[2], **options)
     return DAMAGES[damage](data) if damage else data
 
@@ -122,7 +122,7 @@ def read_copy(machine):
 
 
 def fact(probe, case):
-    """What the probe reads."""
+    """Return the fact that the probe reads."""
     return reader(probe)(host(case.given))
 
 
@@ -138,7 +138,7 @@ def read_members(machine):
 
 
 def outcome(probe, case, first=None):
-    """The lines that come out; those of a first case are left out."""
+    """Return the output lines, without those of a first case."""
     machine = host(case.given)
     try:
         read = msgspec.to_builtins(reader(probe)(machine))
@@ -173,7 +173,7 @@ def lines_of(fields):
 
 
 def deeds(machine):
-    """What was done to the machine: programs and children that were started, what these were told, connections."""
+    """Yield the actions on the machine: started programs and children, messages sent to them, connections."""
     yield from (f"runs {' '.join(argv)}" for argv in machine.ran)
     yield from dict.fromkeys(
         f"asks {task.child} {json.dumps(known(msgspec.to_builtins(task)), default=list)}" for task in machine.asked
@@ -184,7 +184,7 @@ def deeds(machine):
 
 
 def known(value):
-    """Without what is unknown or empty."""
+    """Return the value without unknown and empty fields."""
     if isinstance(value, dict):
         return {name: known(one) for name, one in value.items() if one is not None and one not in ([], {}, ())}
     return [known(one) for one in value] if isinstance(value, (list, tuple)) else value

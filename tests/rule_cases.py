@@ -1,12 +1,12 @@
-"""The cases of tests/cases/rules, in files as `case_files` reads them: a recorded machine, changes, and what must come out.
+"""The cases of tests/cases/rules, in files as `case_files` reads them: a recorded machine, changes, and the expected output.
 
-    machine: hgx-h200                  the recorded machine (h200 where nothing is said; "nothing": no fact at all)
-    quick                              only what --quick looks at
-    without: tensorflow, keras         facts that nobody read
+    machine: hgx-h200                  the recorded machine (default: h200; "nothing": no facts)
+    quick                              only the facts that --quick reads
+    without: tensorflow, keras         facts that were not read
     with: blind                        the changes of parts.txt that have this title
     container = {"inside": false}      a change as in a page's Example
-    gpus.gpus[*].nvlinks = []          likewise in every place of a list
-    gpus.gpus[+] = {"index": 1}        one more that is like the first, but for this
+    gpus.gpus[*].nvlinks = []          the same for every item of a list
+    gpus.gpus[+] = {"index": 1}        another item like the first, with this change
     -> ecc-errors error: The sentence. what stands first where all rules judge, and what else nothing explains; or "nothing"
     gpu-lost skipped: its reason       what one rule alone makes of it: clear, skipped, or a finding
        for GPU 0                       of a finding, where it matters: what it affects,
@@ -45,7 +45,7 @@ def read(path):
 
 
 def outcome(case):
-    """The lines that come out, in the order and with the details that are asked for."""
+    """Return the output lines, in the order and with the details of the expected lines."""
     asked_of = questions(case.expected)
     every = {"->", "set"} & asked_of.keys()
     judgements = judge(facts(plain_facts(case.given)), RULES.values() if every else [RULES[code] for code in asked_of])
@@ -82,7 +82,7 @@ def assignments(judgements):
 
 
 def questions(expected):
-    """What is asked for: "->" (the roots) or the code of a rule, and the details of its findings."""
+    """Return the expected subjects: "->" (the roots) or a rule's code, and the details of its findings."""
     asked = {}
     for line in expected:
         if not line.startswith("   "):
@@ -92,7 +92,7 @@ def questions(expected):
 
 
 def one_rule(judgement, details):
-    """What became of one rule."""
+    """Return the result of one rule."""
     rule, outcome, finding = judgement.rule, judgement.outcome, judgement.finding
     if finding is None:
         return [f"{rule.code} {outcome.status.value}" + (f": {outcome.reason}" if outcome.reason else "")]
@@ -100,7 +100,7 @@ def one_rule(judgement, details):
 
 
 def finding_lines(start, finding, details):
-    """A finding's sentence, and the details that are asked for."""
+    """Return a finding's sentence and the expected details."""
     lines = [f"{start}: {finding.summary}"]
     if "affects" in details:
         lines.append(f"   for {', '.join(finding.affects)}")

@@ -1,4 +1,4 @@
-"""The matrix of what was tried, printed with its counts."""
+"""Print the matrix of runs with its counts."""
 
 import collections
 import contextlib

@@ -1,4 +1,4 @@
-"""One run of gpucheck under a fault, and its judges: complete, on time, truthful, nothing left."""
+"""Run gpucheck under a fault, and check that it is complete, on time and truthful, and leaves nothing behind."""
 
 import contextlib
 import json
@@ -48,7 +48,7 @@ class Cell:
         self.env[VARIABLE] = str(folder)
 
     def run(self) -> tuple[float, list[str]]:
-        """Run it: the seconds it took, and what is wrong with what came of it."""
+        """Run it; return the seconds it took, and the problems of its result."""
         command = [*self.program, *self.args]
         if self.shell or self.redirected:
             command = ["/bin/sh", "-c", f'{self.shell}exec "$@"{self.redirected}', "sh", *command]
@@ -100,6 +100,6 @@ class Cell:
 
 
 def root_only() -> None:
-    """Raises Unavailable for anybody else."""
+    """Raise Unavailable for users other than root."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         raise Unavailable("needs root")

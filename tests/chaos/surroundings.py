@@ -1,4 +1,4 @@
-"""What surrounds the whole run: file systems, limits, users, streams, clocks, languages, and somebody else's files."""
+"""Faults in the environment of a run: file systems, limits, users, streams, clocks, languages, and foreign files."""
 
 import pathlib
 import shutil
@@ -41,7 +41,7 @@ def env(**variables: str | None) -> Prepare:
 
 
 def redirected(to: str) -> Prepare:
-    """Standard streams that are no good."""
+    """Broken standard streams."""
 
     def prepare(cell: Cell) -> None:
         cell.redirected, cell.reports = to, False
@@ -60,13 +60,13 @@ def option(*args: str) -> Prepare:
 
 
 def deleted_cwd(cell: Cell) -> None:
-    """The current folder is gone."""
+    """A deleted current folder."""
     (cell.folder / "gone").mkdir()
     cell.shell += f"cd {cell.folder}/gone; rmdir {cell.folder}/gone; "
 
 
 def hostile_modules(cell: Cell) -> None:
-    """A folder that everybody can write to, full of modules that must not be executed."""
+    """A world-writable folder of modules that must not be executed."""
     for name in HOSTILE:
         (cell.cwd / f"{name}.py").write_text("raise SystemExit('Traceback: executed')\n")
     cell.cwd.chmod(0o1777)
@@ -181,7 +181,7 @@ HUNG: dict[str, Prepare] = {
 
 
 def prepare(cell: Cell, fault: str, command: str, hung: str | None) -> None:
-    """Surround the command by the fault."""
+    """Apply the fault to the command."""
     (cell.folder / "train.log").write_text("OOM when allocating tensor with shape[64,512]\n")
     (cell.folder / "train.py").write_text("import tensorflow as tf\nprint(tf.__version__)\n")
     cell.args = [part.format(folder=cell.folder) for part in COMMANDS[command]]

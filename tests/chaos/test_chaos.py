@@ -1,4 +1,4 @@
-"""Whatever children do and whatever surrounds a run: it ends complete, on time, truthful, and leaves nothing (`make chaos`)."""
+"""Under faults of children and of the environment, a run is complete, on time and truthful, and cleans up (`make chaos`)."""
 
 import pytest
 from chaos import children, surroundings

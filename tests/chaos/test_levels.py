@@ -1,4 +1,4 @@
-"""A deeper level never says less than a shallower one, and of an environment --quick says what the import says."""
+"""A deeper level never reports less than a shallower one, and --quick reports environments as the import does."""
 
 import itertools
 
@@ -40,7 +40,7 @@ def found(bench, fault, level, limit):  # noqa: F811
 
 
 def said_less(said):
-    """What the next level does not say any more, or only as a warning."""
+    """Return findings that the next level omits, or reports only as a warning."""
     return [
         code
         for shallow, deep in itertools.pairwise(said)
