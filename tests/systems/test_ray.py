@@ -145,7 +145,7 @@ def test_a_worker_that_never_started_is_named_with_its_node(workers, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words", "code"),
     [
-        (("--engine", "ray", "--address", "127.0.0.1:1"), "nobody listens at 127.0.0.1:1", 2),
+        (("--engine", "ray", "--address", "127.0.0.1:1"), "no Ray cluster: can't connect to 127.0.0.1:1", 2),
         (("--engine", "slurm"), "sinfo", 3 if shutil.which("sinfo") else 2),
     ],
 )

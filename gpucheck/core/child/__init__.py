@@ -1,4 +1,4 @@
-"""What runs in child processes: standard library plus what it examines, so that it also runs under another interpreter.
+"""Code of child processes: it needs only the standard library and what it examines, to run under any interpreter.
 
-The only home of ``pynvml``, ``ctypes.CDLL`` and ``import tensorflow``. Nothing else of gpucheck is imported here.
+Only this package uses ``pynvml``, ``ctypes.CDLL`` and ``import tensorflow``. It imports nothing else of gpucheck.
 """

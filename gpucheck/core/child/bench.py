@@ -1,7 +1,7 @@
-"""The child that measures: it imports TensorFlow, receives what to measure, and reports raw seconds.
+"""The benchmark's child: it imports TensorFlow, receives the configurations to measure, and reports raw seconds.
 
 Every configuration trains the smoke job's network, in turn on the input pipeline and on one batch that stays on the devices
-(``smoke/throughput.py``), so that the difference is the pipeline's.
+(``smoke/throughput.py``). The difference is the cost of the pipeline.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gpucheck.core.training import strategies
 TASK = BenchTask
 RECEIVE_SECONDS = 120.0
 WARMUP_STEPS = 3  # per source of data; the first one traces, compiles and autotunes
-PROFILED_STEPS = 20  # more make a trace that no viewer opens
+PROFILED_STEPS = 20  # viewers can't open larger traces
 
 
 def run(reporter: Reporter, task: BenchTask) -> None:
@@ -56,7 +56,7 @@ def run(reporter: Reporter, task: BenchTask) -> None:
 
 
 def _measure(reporter: Reporter, tf: Any, keras: Any, arrays: Any, configuration: Configuration, job: BenchJob) -> None:
-    """One configuration, reported; an exception is an answer too."""
+    """Measure one configuration and report it, or report its exception."""
     reporter.begin(Measured, configuration.id)
     try:
         fresh(keras, configuration.precision)
@@ -72,7 +72,7 @@ def _measure(reporter: Reporter, tf: Any, keras: Any, arrays: Any, configuration
 
 
 def _times(reporter: Reporter, tf: Any, keras: Any, arrays: Any, configuration: Configuration, job: BenchJob) -> Measured:
-    """Build, warm up, measure."""
+    """Build the network, warm it up, and measure its steps."""
     devices = tuple(configuration.devices)
     strategy = strategies.build(configuration.strategy, tf, devices)
     result = Measured(replicas=strategy.num_replicas_in_sync)
@@ -112,7 +112,7 @@ def _times(reporter: Reporter, tf: Any, keras: Any, arrays: Any, configuration: 
 
 
 def sentence(error: BaseException) -> str:
-    """What TensorFlow says is wrong, without the stack it prints before."""
+    """The message of a TensorFlow error, without the stack trace before it."""
     noise = ("File ", "Detected at ", "Graph execution error", "The above exception", "Cf. ", "Traceback ")
     lines = [line.strip() for line in str(error).splitlines()]
     return " ".join([line for line in lines if line and not line.startswith(noise)][:2])[:400]

@@ -10,7 +10,7 @@ SHAPE = (32, 32, 3)  # of a sample of the smoke model
 
 
 class Unusable(Exception):
-    """Data that can't be trained on; its words are for the user."""
+    """Data that can't be trained on; the message is for the user."""
 
 
 def load(keras: Any, source: str) -> tuple[Any, Any] | None:
@@ -53,7 +53,7 @@ def checked(np: Any, source: str, images: Any, labels: Any) -> tuple[Any, Any]:
     if images.dtype.kind not in "uif":
         raise Unusable(f"{source}: x has the type {images.dtype}; expected numbers")
     if images.dtype.kind == "f":
-        low, high = float(images.min()), float(images.max())  # not a number, if one is
+        low, high = float(images.min()), float(images.max())  # NaN if any value is NaN
         if not -np.inf < low <= high < np.inf:
             raise Unusable(f"{source}: x holds values that are not finite")
         if max(-low, high) > float(np.finfo("float32").max):
@@ -67,13 +67,13 @@ def checked(np: Any, source: str, images: Any, labels: Any) -> tuple[Any, Any]:
     low, high = int(labels.min()), int(labels.max())
     if low < 0 or high >= network.CLASSES:
         raise Unusable(f"{source}: y holds classes from {low} to {high}; expected 0 to {network.CLASSES - 1}")
-    if images.dtype.kind == "f":  # a long double is none of TensorFlow's types
+    if images.dtype.kind == "f":  # TensorFlow has no long double
         images = images.astype("float32", copy=False)
     return images.astype(images.dtype.newbyteorder("="), copy=False), labels.reshape(-1).astype("int32")
 
 
 def pipeline(tf: Any, arrays: tuple[Any, Any] | None, global_batch: int) -> Any:
-    """Batches without end, the way TensorFlow's guide tells to write a pipeline: map, batch, prefetch."""
+    """Endless batches from a pipeline as TensorFlow's guide recommends: map, batch, prefetch."""
     if arrays is None:
         return network.dataset(tf, global_batch)
     if len(arrays[0]) < global_batch:
@@ -83,7 +83,7 @@ def pipeline(tf: Any, arrays: tuple[Any, Any] | None, global_batch: int) -> Any:
     def prepare(image: Any, label: Any) -> tuple[Any, Any]:
         return tf.cast(image, tf.float32) * scale, label
 
-    # The same order whenever it is read: every repeat trains on the same samples.
+    # The same order on every pass, so that every repeat trains on the same samples.
     data = tf.data.Dataset.from_tensor_slices(arrays)
     data = data.shuffle(min(len(arrays[0]), 10_000), seed=network.SEED, reshuffle_each_iteration=False)
     data = data.map(prepare, num_parallel_calls=tf.data.AUTOTUNE).batch(global_batch, drop_remainder=True)

@@ -1,6 +1,6 @@
-"""What runs first in a child: it starts the rest, and tells which of the user's files is in its way, if one is.
+"""The first code of a child: start ``runtime``, and report user files that shadow modules of the standard library.
 
-The rest takes modules of the standard library, which a file named like one, in the current folder or on PYTHONPATH, may hide.
+A file in the current folder or on PYTHONPATH shadows a module of the same name that ``runtime`` imports.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from gpucheck.core.system.shadowing import shadowing_files
 
 
 def main(seconds: float, files: tuple[int, int] | None = None) -> None:
-    """Run ``runtime.main``; what it raises goes on, after the message ``Shadowed``.
+    """Run ``runtime.main``; report ``Shadowed`` and reraise if it raises.
 
     Args:
-        seconds: after which this process ends in any case. That is for a parent that was killed while this process hangs in
-            code that holds Python's lock: no thread of Python's can end it then, but faulthandler's is none.
-        files: the soft and hard limit on open files to take back first, where the parent had raised them for itself.
+        seconds: after which this process always exits. If the parent is killed while this process hangs in code that holds the
+            GIL, no Python thread can end it; faulthandler's native thread can.
+        files: the soft and hard limit on open files to restore first, if the parent raised them for itself.
     """
     report = os.dup(1)
     try:
         import contextlib
 
-        # Too long a time, no room for another thread, no standard error: then there is only the parent.
+        # If the time is too long, no thread can start, or there is no standard error, only the parent can end this process.
         with contextlib.suppress(OverflowError, RuntimeError, ValueError, AttributeError, OSError):
             faulthandler.dump_traceback_later(seconds, exit=True)
         if files is not None:
@@ -40,5 +40,5 @@ def main(seconds: float, files: tuple[int, int] | None = None) -> None:
 
 
 def _quoted(text: str) -> str:
-    """A string of JSON, whose module may be what is hidden."""
+    """Quote a JSON string without the ``json`` module, which may itself be shadowed."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

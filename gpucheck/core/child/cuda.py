@@ -1,4 +1,4 @@
-"""libcuda, asked directly. It initialises, counts and describes; no context is created.
+"""Query libcuda directly: initialise it, and count and describe its devices. No context is created.
 
 Numbers of functions and attributes: cuda.h.
 """
@@ -34,7 +34,7 @@ NAMES = {
 
 
 def run(reporter: Reporter, task: CudaTask) -> None:
-    """Report what libcuda says; the first stage that fails is the last."""
+    """Report the results of libcuda; stop at the first stage that fails."""
     reporter.begin(LibraryLoaded)
     cuda, loaded = load(LIBRARIES, "cuInit")
     reporter.end(loaded)
@@ -62,7 +62,7 @@ def run(reporter: Reporter, task: CudaTask) -> None:
 
 
 def _failure(cuda: Any, result: int) -> Failure:
-    """What a result says; no failure for 0."""
+    """The failure that a CUresult stands for; an empty one for 0."""
     if result == 0:
         return Failure()
     text = ctypes.c_char_p()
@@ -73,7 +73,7 @@ def _failure(cuda: Any, result: int) -> Failure:
 
 
 def _device(cuda: Any, ordinal: int) -> CudaDevice:
-    """One device; what it does not answer is None."""
+    """One device; a property that can't be queried is None."""
     device = _number(cuda, "cuDeviceGet", ordinal)
     if device is None:
         return CudaDevice(ordinal=ordinal)
@@ -92,7 +92,7 @@ def _device(cuda: Any, ordinal: int) -> CudaDevice:
 
 
 def _missing_peers(cuda: Any, count: int) -> tuple[tuple[int, int], ...] | None:
-    """Pairs of ordinals of which the first can't access the second's memory; None if the driver does not say."""
+    """Pairs of ordinals of which the first can't access the second's memory; None if the driver does not report it."""
     handles = [_number(cuda, "cuDeviceGet", ordinal) for ordinal in range(count)]
     missing = []
     for ordinal, device in enumerate(handles):
@@ -125,9 +125,9 @@ def _text(cuda: Any, function: str, device: int) -> str | None:
 
 
 def memory(cuda: Any, ordinal: int) -> tuple[int, int] | None:
-    """What nobody has taken of a device's memory, and all of it; None if the driver does not say. Bytes.
+    """A device's free and total memory, in bytes; None if the driver does not report it.
 
-    Only for a process that uses the device anyway: the answer takes the device's primary context, which is made if there is none.
+    Only for a process that uses the device anyway: the query needs the device's primary context, and creates it if missing.
     """
     device, context = _number(cuda, "cuDeviceGet", ordinal), ctypes.c_void_p()
     if device is None:

@@ -1,4 +1,4 @@
-"""Open device nodes, one stage each: opening can block in a wedged driver, and the stage tells on which node."""
+"""Open device nodes, one stage each: opening can block in a stuck driver, and the stage identifies the node."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ FLAGS = os.O_RDWR | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | 
 
 
 def run(reporter: Reporter, task: DeviceNodesTask) -> None:
-    """Open each path, and report it.
+    """Open each path, and report the result.
 
-    Nothing is closed before all are reported: closing waits for the GPU to be awake, and the process' end closes them.
+    Nothing is closed here: closing waits until the GPU is awake, and the end of the process closes everything.
     """
     for path in task.paths:
         reporter.begin(NodeOpened, path)

@@ -1,7 +1,7 @@
-"""The child that runs out of memory on purpose, inside a small limit of its own: whether a program can catch it and go on.
+"""The child that runs out of memory on purpose, to test whether a program can catch the error and continue.
 
-On a GPU the limit is that of a logical device, on a CPU that of this process'
-address space. What is asked for is more than the limit, and is never written to: no memory of the machine is used up by it.
+It sets a small limit: the memory of a logical device on a GPU, the process' address space on a CPU. It requests more than the
+limit and never writes to it, so the machine's memory is not used up.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from gpucheck.core.child.smoke.tensorflow import train_briefly
 
 TASK = ExhaustionTask
 
-GPU_LIMIT_BYTES = 1 << 30  # twice what the smoke job takes (see plan.NEEDED_BYTES)
-CPU_ROOM_BYTES = 1 << 30  # beside what is mapped already
+GPU_LIMIT_BYTES = 1 << 30  # twice what the smoke job needs (see plan.NEEDED_BYTES)
+CPU_ROOM_BYTES = 1 << 30  # in addition to what is already mapped
 STEPS = 3
-PLACE = re.compile(r"\{\{.*?\}\} ?")  # the node of a graph that TensorFlow names before it says what happened
+PLACE = re.compile(r"\{\{.*?\}\} ?")  # the graph node that TensorFlow prints before the message
 
 
 def run(reporter: Reporter, task: ExhaustionTask) -> None:
-    """Train, ask for too much, and train again."""
+    """Train, request too much memory, and train again."""
     gpu = task.gpu
-    # Another allocator of a GPU knows no limit, and oneDNN's of a CPU waits ten seconds for memory before it gives up.
+    # Other GPU allocators ignore the limit, and oneDNN's CPU allocator waits ten seconds for memory before it fails.
     os.environ.pop("TF_GPU_ALLOCATOR", None)
     if gpu is None:
         os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
@@ -56,7 +56,7 @@ def run(reporter: Reporter, task: ExhaustionTask) -> None:
 
 
 def _gpu(tf: Any, number: int) -> str:
-    """Make one GPU the only one, with a limit; its logical name."""
+    """Make one GPU the only visible one, with a memory limit; return its logical name."""
     gpu = tf.config.list_physical_devices("GPU")[number]
     tf.config.set_visible_devices([gpu], "GPU")
     limit = tf.config.LogicalDeviceConfiguration(memory_limit=GPU_LIMIT_BYTES >> 20)
@@ -65,7 +65,7 @@ def _gpu(tf: Any, number: int) -> str:
 
 
 def _address_space() -> tuple[int | None, str | None]:
-    """Limit this process' address space to a little more than it has; the limit in bytes, or why there is none."""
+    """Limit this process' address space to slightly more than it uses; return the limit in bytes, or why there is none."""
     try:
         import resource
 
@@ -80,7 +80,7 @@ def _address_space() -> tuple[int | None, str | None]:
 
 
 def _exhaust(tf: Any, device: str, size: int) -> Exhausted:
-    """Ask for a tensor of that many bytes; ``Empty`` writes nothing into it, so that one that is given costs nothing either."""
+    """Request a tensor of ``size`` bytes; ``Empty`` does not write to it, so a successful request uses no memory either."""
     began = time.perf_counter()
     error = words = None
     try:

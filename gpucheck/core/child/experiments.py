@@ -1,4 +1,4 @@
-"""Runs the experiments (``gpucheck/core/training/experiments``) one after the other, each as a stage of its own."""
+"""Runs the experiments (``gpucheck/core/training/experiments``) one after the other, each as a separate stage."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from gpucheck.core.child.smoke.tensorflow import fresh
 
 
 class NotHere(Exception):
-    """An experiment that can't be made on this machine; its words say why."""
+    """An experiment that can't run on this machine; the message is the reason."""
 
 
 class Setting:
-    """What an experiment has at hand."""
+    """What an experiment can use."""
 
     def __init__(self, tf: Any, keras: Any, names: dict[str, str], results: list[TrainingRun]) -> None:
-        """Keep what the framework child has.
+        """Keep the state of the framework child.
 
         Args:
             tf: TensorFlow, initialised.
             keras: the module to train with.
-            names: TensorFlow's logical name by the name of a device; all that can be trained on.
+            names: TensorFlow's logical name by device name, for all devices that can be trained on.
             results: of the training jobs that ran before.
         """
         self.tf, self.keras, self.names, self.results = tf, keras, names, results
 
     def devices(self) -> list[str]:
-        """The accelerators, or the logical CPU devices where there is none."""
+        """The accelerators, or the logical CPU devices if there are none."""
         accelerators = [name for name in self.names if not name.startswith("CPU")]
         return accelerators or list(self.names)
 
     def passed(
         self, strategy: str, count: int = 1, precision: str = "float32", device: str | None = None, compiled: bool = False
     ) -> TrainingRun | None:
-        """The result of a job that passed, on that many devices, and on that device if one is named; None: there is none."""
+        """The result of a passed job with this strategy, number of devices, precision and, if given, device; else None."""
         for result in self.results:
-            likeness = (result.strategy, len(result.devices), result.precision, result.compiled, result.status)
-            if likeness == (strategy, count, precision, compiled, "passed") and device in (None, *result.devices):
+            key = (result.strategy, len(result.devices), result.precision, result.compiled, result.status)
+            if key == (strategy, count, precision, compiled, "passed") and device in (None, *result.devices):
                 return result
         return None
 
@@ -53,12 +53,12 @@ def names() -> list[str]:
 
 
 def run_all(setting: Setting, reporter: Reporter) -> None:
-    """Make every experiment; one that raises is reported as failed, and the next one is made.
+    """Run every experiment; one that raises is reported as failed, and the next one runs.
 
-    A file has one function, ``run(setting)``, which returns an ``ExperimentResult``; ``NotHere`` says why it can't be made.
+    A file has one function, ``run(setting)``, which returns an ``ExperimentResult``, or raises ``NotHere`` if it can't run.
     """
     if setting.keras is None or not any(result.status == "passed" for result in setting.results):
-        return  # what does not train is not worth an experiment
+        return  # experiments need a job that trains
     for name in names():
         reporter.begin(ExperimentResult, name)
         try:
@@ -67,5 +67,5 @@ def run_all(setting: Setting, reporter: Reporter) -> None:
             result = ExperimentResult(skipped=str(reason))
         except Exception as error:
             result = ExperimentResult(problem=first_sentence(error))
-            fresh(setting.keras, "float32")  # it had no chance to clear up behind itself
+            fresh(setting.keras, "float32")  # the experiment did not clean up
         reporter.end(result, name)

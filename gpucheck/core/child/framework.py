@@ -1,4 +1,4 @@
-"""The child that imports TensorFlow, once: it reports what it finds, then trains as planned, and makes the experiments."""
+"""The child that imports TensorFlow: it reports the build and devices, trains the planned jobs, and runs the experiments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpucheck.core.child.smoke import fit, together, xla
 from gpucheck.core.child.smoke.tensorflow import TensorFlowJob
 
 TASK = FrameworkTask
-SHARE_BYTES = 600 << 20  # of each logical GPU's share, left to CUDA's context and libraries
+SHARE_BYTES = 600 << 20  # of each logical GPU's share, reserved for CUDA's context and libraries
 
 
 def run(reporter: Reporter, task: FrameworkTask) -> None:
@@ -31,14 +31,14 @@ def run(reporter: Reporter, task: FrameworkTask) -> None:
     inspection.memory_growth(reporter, tf)
     inspection.mapped_libraries(reporter)
     if other_backend:
-        return  # Keras, training and a TPU are left to the child that imports JAX or PyTorch
+        return  # the child that imports JAX or PyTorch handles Keras, training and a TPU
     keras, backend = inspection.import_keras(reporter, tf)
     tpus: list[str] = []
     if task.tpu:
-        _configure(tf, devices, task.logical_devices, task.logical_devices or 1, {})  # refused once a connection was tried
+        _configure(tf, devices, task.logical_devices, task.logical_devices or 1, {})  # not allowed after a connection attempt
         tpus = _connect_tpu(reporter, tf)
         if not tpus:
-            return  # what the attempt leaves behind can't be trusted to train: the parent starts another child
+            return  # after a failed attempt this process can't be trusted to train: the parent starts another child
     if task.smoke:
         _train(reporter, task, tf, keras, backend, devices, tpus)
 
@@ -46,7 +46,7 @@ def run(reporter: Reporter, task: FrameworkTask) -> None:
 def _train(
     reporter: Reporter, task: FrameworkTask, tf: Any, keras: Any, backend: str | None, devices: list[str], tpus: list[str]
 ) -> None:
-    """Plan, and train what was planned."""
+    """Plan the jobs, and train them."""
     full, wanted = task.level >= plan.FULL, task.logical_devices
     reporter.begin(Planned)
     received = None if tpus else reporter.receive(FreeMemory, plan.RECEIVE_SECONDS)
@@ -73,27 +73,27 @@ def _train(
     alone = dict.fromkeys(job.devices[0] for job in chosen if job.strategy == "one_device")
     cpus = [device for device in alone if device.startswith("CPU")]
     for device in alone:
-        if device not in cpus[1:]:  # logical devices of one processor: XLA compiles for it once
-            xla.check(reporter, tf, device, names)  # last: an XLA without its tools may take the process down
+        if device not in cpus[1:]:  # logical devices of one processor: one check covers them
+            xla.check(reporter, tf, device, names)  # last: XLA without its tools may abort the process
 
 
 def _train_group(
     reporter: Reporter, tf: Any, keras: Any, group: list[Job], names: dict[str, str], cross_device: str | None
 ) -> list[TrainingRun]:
-    """One group of jobs: at the same time where there are several and TensorFlow allows it, else one after the other."""
+    """Train a group of jobs: several at the same time if TensorFlow allows it, else one after the other."""
     if len(group) > 1:
         try:
             return together.train(reporter, tf, keras, group, names)
         except together.CannotShareStep:
-            pass  # slower, and as good a proof
+            pass  # one after the other is slower, and proves the same
     return [fit.train(reporter, keras, job, TensorFlowJob(tf, keras, job, names, cross_device)) for job in group]
 
 
 def _configure(tf: Any, usable: list[str], wanted: int, cpu: int, free: dict[str, int]) -> None:
     """Make only the usable devices visible, and split them, before TensorFlow initialises any.
 
-    Where the CPU is all there is, it is split into ``cpu`` logical devices, so that replication is really exercised;
-    ``wanted``, if more than one, splits each GPU.
+    Without an accelerator, the CPU is split into ``cpu`` logical devices, to exercise replication; ``wanted``, if more than one,
+    splits each GPU.
     """
     by_name = {inspection.name_of(device): device for device in tf.config.list_physical_devices()}
     gpus = [name for name in usable if name.startswith("GPU")]
@@ -104,12 +104,12 @@ def _configure(tf: Any, usable: list[str], wanted: int, cpu: int, free: dict[str
         tf.config.set_logical_device_configuration(cpus[0], [logical_device()] * cpu)
     for name in gpus if wanted > 1 else []:
         share = _share(free.get(name.split(":")[1]), wanted)
-        tf.config.experimental.set_memory_growth(by_name[name], False)  # TensorFlow takes a share at once, or grows; not both
+        tf.config.experimental.set_memory_growth(by_name[name], False)  # exclusive with a memory limit
         tf.config.set_logical_device_configuration(by_name[name], [logical_device(memory_limit=share)] * wanted)
 
 
 def _names(tf: Any, usable: list[str], wanted: int) -> dict[str, str]:
-    """Initialise the devices, and map each one's name to TensorFlow's logical name: it numbers the visible GPUs anew."""
+    """Initialise the devices, and map device names to TensorFlow's logical names: it renumbers the visible GPUs."""
     gpus = [name for name in usable if name.startswith("GPU")]
     logical = [inspection.name_of(device) for device in tf.config.list_logical_devices()]
     if wanted > 1 and gpus:
@@ -120,16 +120,16 @@ def _names(tf: Any, usable: list[str], wanted: int) -> dict[str, str]:
 
 
 def _share(free: int | None, count: int) -> int:
-    """MiB of each logical device of a GPU: its part of what is free, less what CUDA takes; 1 GiB where that is unknown."""
+    """MiB of each logical device of a GPU: its share of the free memory, minus CUDA's own; 1 GiB if unknown."""
     if free is None:
         return 1024
     return max(256, (free // count - SHARE_BYTES) >> 20)
 
 
 def _connect_tpu(reporter: Reporter, tf: Any) -> list[str]:
-    """The TPU's devices; empty: no connection. It can block for minutes: the parent puts a limit on it.
+    """Connect to the TPU; return its devices, or an empty list if it failed. This can block for minutes: the parent limits it.
 
-    In a thread of its own, since connecting makes the TPU's host the default device of the thread that does it.
+    It runs in a separate thread, because connecting makes the TPU's host the default device of the connecting thread.
     """
     import threading
 

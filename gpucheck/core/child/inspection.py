@@ -1,4 +1,4 @@
-"""TensorFlow and Keras, in their own words: the import, the build, the devices, memory growth, the libraries really mapped."""
+"""Inspect TensorFlow and Keras: the import, the build, the devices, memory growth, the libraries that are mapped."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.system.shadowing import shadowing_files
 
 AnyImport = TypeVar("AnyImport", TensorFlowImport, BackendImport, KerasImport)
-OTHER_BACKENDS = ("jax", "torch")  # what Keras 3 trains on beside TensorFlow
-SETTINGS: dict[str, tuple[Any, ...]] = {  # of keras.json: key -> what Keras takes; a float: any float
+OTHER_BACKENDS = ("jax", "torch")  # backends of Keras 3 other than TensorFlow
+SETTINGS: dict[str, tuple[Any, ...]] = {  # of keras.json: key -> values that Keras accepts; a float: any float
     "floatx": ("float32", "float16", "float64"),
     "epsilon": (1e-7,),
     "image_data_format": ("channels_last", "channels_first"),
@@ -43,9 +43,9 @@ LIBRARY = re.compile(
 
 @contextlib.contextmanager
 def unsearched() -> Iterator[None]:
-    """A large import, during which Python does not look for garbage, nor ever after in what it has left.
+    """Disable garbage collection during a large import, and exclude its objects from later collections.
 
-    Nothing of it is garbage, and looking takes a sixth of the time of ``import tensorflow``, and 0.2 s whenever memory is freed.
+    Collecting takes a sixth of the time of ``import tensorflow`` and later 0.2 s per collection, and frees nothing.
     """
     gc.disable()
     try:
@@ -56,14 +56,14 @@ def unsearched() -> Iterator[None]:
 
 
 def import_tensorflow(reporter: Reporter) -> Any | None:
-    """``import tensorflow``, and report its seconds and build, or the exception. None if it failed."""
+    """Import TensorFlow, and report seconds and build, or the exception. Return None if it failed."""
     reporter.begin(TensorFlowImported)
     started = time.perf_counter()
     try:
         with unsearched():
             import tensorflow as tf
 
-        version = tf.__version__  # an emptied or shadowed package imports, and has none
+        version = tf.__version__  # an empty or shadowed package imports without a version
     except BaseException as error:
         reporter.end(TensorFlowImported(failed(TensorFlowImport, error)))
         return None
@@ -74,7 +74,7 @@ def import_tensorflow(reporter: Reporter) -> Any | None:
 
 
 def list_devices(reporter: Reporter, tf: Any) -> list[str]:
-    """The physical devices, with what TensorFlow knows of each; returns their names ("GPU:0")."""
+    """Report the physical devices with TensorFlow's details of each; return their names ("GPU:0")."""
     reporter.begin(DevicesListed)
     devices = []
     for device in tf.config.list_physical_devices():
@@ -82,7 +82,7 @@ def list_devices(reporter: Reporter, tf: Any) -> list[str]:
         if device.device_type == "GPU":
             try:
                 details = tf.config.experimental.get_device_details(device)
-            except Exception:  # details are a courtesy; the listing is the fact
+            except Exception:  # details are optional
                 details = {}
         capability = details.get("compute_capability")
         if not device.device_type.startswith("XLA_"):
@@ -100,7 +100,7 @@ def list_devices(reporter: Reporter, tf: Any) -> list[str]:
 
 
 def memory_growth(reporter: Reporter, tf: Any) -> None:
-    """Ask for memory growth on every GPU, before anything initialises them."""
+    """Enable memory growth on every GPU, before anything initialises them."""
     reporter.begin(GrowthSet)
     gpus = tf.config.list_physical_devices("GPU")
     growth = GrowthSet()
@@ -116,7 +116,7 @@ def memory_growth(reporter: Reporter, tf: Any) -> None:
 
 
 def growth_refused(reporter: Reporter, tf: Any, usable: list[str]) -> None:
-    """Whether growth can no longer be changed once the GPUs are initialised, as documented."""
+    """Report whether TensorFlow rejects a change of memory growth after the GPUs are initialised, as documented."""
     gpus = [gpu for gpu in tf.config.get_visible_devices("GPU") if name_of(gpu) in usable]
     if not gpus:
         return
@@ -130,7 +130,7 @@ def growth_refused(reporter: Reporter, tf: Any, usable: list[str]) -> None:
 
 
 def mapped_libraries(reporter: Reporter) -> None:
-    """The files really mapped into this process, by soname: what the loader decided, whatever the search path says."""
+    """Report the library files mapped into this process, by soname: what the loader chose, independent of the search path."""
     reporter.begin(LibrariesMapped)
     mapped: dict[str, str] = {}
     try:
@@ -145,7 +145,7 @@ def mapped_libraries(reporter: Reporter) -> None:
 
 
 def import_keras(reporter: Reporter, tf: Any = None) -> tuple[Any, str | None]:
-    """Keras as a user of this environment gets it; returns the module to train with, and its backend.
+    """Import Keras as a user of this environment gets it; return the module to train with, and its backend.
 
     Args:
         reporter: the report to the parent.
@@ -159,7 +159,7 @@ def import_keras(reporter: Reporter, tf: Any = None) -> tuple[Any, str | None]:
         backend = keras.backend.backend() if version.startswith("3") else "tensorflow"
         legacy = not (version if tf is None else str(getattr(tf.keras, "__version__", version))).startswith("3")
     except BaseException as error:
-        source, wanted = backend_source()  # what it was told to run on may be why
+        source, wanted = backend_source()  # the configured backend may be the cause
         reporter.end(KerasImported(failed(KerasImport, error, backend=wanted, backend_source=source)))
         return None, None
     source, _ = backend_source()
@@ -169,17 +169,17 @@ def import_keras(reporter: Reporter, tf: Any = None) -> tuple[Any, str | None]:
 
 
 def backend_source() -> tuple[str, str | None]:
-    """Where Keras 3 takes its backend from, and the value found there: KERAS_BACKEND, a keras.json, or the default."""
+    """Where Keras 3 reads its backend from, and the value: KERAS_BACKEND, a keras.json, or the default."""
     if os.environ.get("KERAS_BACKEND"):
         return "KERAS_BACKEND", os.environ["KERAS_BACKEND"]
     path, settings = _settings()
     backend = settings.get("backend") if isinstance(settings, dict) else None
-    # Keras writes the file itself on first import, with the default in it: only another value was somebody's choice.
+    # Keras itself writes the file with the default on first import: only another value is a choice of the user.
     return (path, backend) if backend and backend != "tensorflow" else ("default", None)
 
 
 def _settings() -> tuple[str, Any]:
-    """The path of keras.json, and what it holds; an empty dictionary where it can't be read, as for Keras."""
+    """The path of keras.json, and its content; an empty dictionary if it can't be read, as in Keras."""
     path = os.path.join(os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras"), "keras.json")
     try:
         with open(path) as file:
@@ -189,7 +189,7 @@ def _settings() -> tuple[str, Any]:
 
 
 def unusable_settings() -> str | None:
-    """What in keras.json ends the import of Keras: "PATH: floatx is 'float13'"; None if nothing does.
+    """The setting in keras.json that makes the import of Keras fail: "PATH: floatx is 'float13'"; None if there is none.
 
     See keras/src/backend/config.py of Keras 3, keras/src/backend_config.py of Keras 2.
     """
@@ -205,11 +205,11 @@ def unusable_settings() -> str | None:
 
 
 def report_backend(reporter: Reporter) -> bool:
-    """Say, before anything is imported, which backend Keras is told to run on; whether JAX or PyTorch will train then."""
+    """Report, before any import, which backend Keras is configured to use; return whether it is JAX or PyTorch."""
     reporter.begin(BackendChosen)
     source, name = backend_source()
     if name in OTHER_BACKENDS and _keras_major() == "2":
-        source, name = "default", None  # Keras 2 knows TensorFlow alone, and asks nobody
+        source, name = "default", None  # Keras 2 supports only TensorFlow, and ignores these settings
     reporter.end(BackendChosen(name or "tensorflow", source))
     return name in OTHER_BACKENDS
 
@@ -245,12 +245,12 @@ def build(tf: Any) -> TensorFlowImport:
 
 
 def failed(kind: type[AnyImport], error: BaseException, **known: Any) -> AnyImport:
-    """A failed import: what of the user's own may be why, and what else is known; the log gets its traceback."""
+    """Describe a failed import: shadowing files and settings that may cause it, and known fields; log the traceback."""
     try:
         import traceback
 
-        traceback.print_exc()  # the log keeps the whole of it
-    except Exception:  # a module that it takes is a user's file
+        traceback.print_exc()  # complete, for the log
+    except Exception:  # a user's file shadows a module that traceback imports
         sys.__excepthook__(type(error), error, error.__traceback__)
     lines = [line for line in str(error).strip().splitlines() if line.strip()]
     return kind(
@@ -264,7 +264,7 @@ def failed(kind: type[AnyImport], error: BaseException, **known: Any) -> AnyImpo
 
 
 def _through_keras(error: BaseException) -> bool:
-    """Whether an exception came out of Keras' own files."""
+    """Whether an exception was raised in Keras' own files."""
     place, file = error.__traceback__, ""
     while place is not None:
         file = place.tb_frame.f_code.co_filename

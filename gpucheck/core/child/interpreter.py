@@ -1,4 +1,4 @@
-"""The examined interpreter's own account of itself: standard library only, in our process or under ``--python``."""
+"""Facts of the examined interpreter: standard library only, in gpucheck's process or under ``--python``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TASK = InterpreterTask
 
 
 def describe() -> Interpreter:
-    """Plain facts of the running interpreter."""
+    """Describe the running interpreter."""
     return Interpreter(
         executable=sys.executable,
         version=".".join(str(part) for part in sys.version_info[:3]),
@@ -30,7 +30,7 @@ def describe() -> Interpreter:
 
 
 def _absolute(entry: str) -> str:
-    """The empty entry is the working folder, which may have been deleted since."""
+    """The absolute path; the empty entry is the working folder, which may have been deleted."""
     try:
         return os.path.abspath(entry)
     except OSError:
@@ -38,6 +38,6 @@ def _absolute(entry: str) -> str:
 
 
 def run(reporter: Reporter, task: InterpreterTask) -> None:
-    """Report it."""
+    """Report the interpreter."""
     reporter.begin(Interpreter)
     reporter.end(describe())

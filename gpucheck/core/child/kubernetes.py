@@ -1,7 +1,7 @@
-"""The child that asks a Kubernetes API server, as the pod's own service account.
+"""The child that queries a Kubernetes API server with the pod's service account.
 
-Of every object only what is named in ``KEPT`` is passed on: specifications of pods hold their variables, and those hold secrets.
-The token is read from its file for each question, because the kubelet renews it, and goes to nobody but the server.
+Only the fields in ``KEPT`` are passed on: pod specifications hold environment variables, which may hold secrets. The token is
+read from its file for each question, because the kubelet renews it, and is sent only to the server.
 
 Sources: Kubernetes' pages "Accessing the Kubernetes API from a Pod" and "Managing Service Accounts" (the token's claims), and the
 API reference of Pod, Job and StatefulSet.
@@ -24,20 +24,20 @@ from gpucheck.core.child.runtime import Reporter
 
 TASK = KubernetesTask
 
-IDLE_SECONDS = 60.0  # without a question, after which it ends
+IDLE_SECONDS = 60.0  # without a question, after which the child exits
 ANSWER_SECONDS = 5.0  # without a byte from the server
 LIMIT_BYTES = 32 << 20  # of all pages of an answer: 3000 pods have about 10 KB each
-PAGE = 500  # objects; the server may give fewer
+PAGE = 500  # objects; the server may return fewer
 KEPT = {
     "metadata": ("name", "uid", "labels", "annotations", "creationTimestamp", "deletionTimestamp", "ownerReferences"),
     "spec": ("parallelism", "completions", "replicas"),
     "status": ("phase", "podIP", "conditions", "initContainerStatuses", "containerStatuses"),
 }
-ANNOTATIONS = ("batch.kubernetes.io/", "leaderworkerset.sigs.k8s.io/")  # others may hold anything, a whole specification too
+ANNOTATIONS = ("batch.kubernetes.io/", "leaderworkerset.sigs.k8s.io/")  # others may hold anything, even a whole specification
 
 
 class _Refused(Exception):
-    """Why a question has no answer: a word for the kind, and details."""
+    """Why a question has no answer: the kind of problem, and details."""
 
     def __init__(self, problem: str, detail: str | None = None, status: int | None = None) -> None:
         super().__init__(problem)
@@ -45,7 +45,7 @@ class _Refused(Exception):
 
 
 def run(reporter: Reporter, task: KubernetesTask) -> None:
-    """Answer the parent's questions until none comes any more."""
+    """Answer the parent's questions until there are no more."""
     reporter.begin(Account)
     reporter.end(account(task.folder))
     while True:
@@ -57,7 +57,7 @@ def run(reporter: Reporter, task: KubernetesTask) -> None:
 
 
 def account(folder: str) -> Account:
-    """What the token claims, and the namespace beside it; None where it claims nothing, as tokens before Kubernetes 1.21 do."""
+    """The token's claims and the namespace file; None for claims that are missing, as in tokens before Kubernetes 1.21."""
     bound: dict[str, Any] = {}
     pod = subject = None
     try:
@@ -76,10 +76,12 @@ def account(folder: str) -> Account:
 
 
 def answer(address: str, port: int, folder: str, path: str, query: dict[str, str]) -> Answer:
-    """Every object that a question leads to, over all pages; or "problem", "detail" and "status", why there are none."""
+    """Return the objects that a question selects, from all pages; or "problem", "detail" and "status" if it fails."""
     connection = None
     try:
-        connection = http.client.HTTPSConnection(address, port, timeout=ANSWER_SECONDS, context=_context(folder))  # asks no proxy
+        connection = http.client.HTTPSConnection(
+            address, port, timeout=ANSWER_SECONDS, context=_context(folder)
+        )  # ignores proxies
         return Answer(_objects(connection, folder, path, query))
     except _Refused as error:
         return error.answer
@@ -107,8 +109,8 @@ def _objects(connection: http.client.HTTPSConnection, folder: str, path: str, qu
     objects: list[Any] = []
     left, more = LIMIT_BYTES, ""
     while True:
-        asked = {**query, "limit": str(PAGE), **({"continue": more} if more else {})}
-        body = _get(connection, f"{path}?{urllib.parse.urlencode(asked)}", _token(folder), left)
+        parameters = {**query, "limit": str(PAGE), **({"continue": more} if more else {})}
+        body = _get(connection, f"{path}?{urllib.parse.urlencode(parameters)}", _token(folder), left)
         left -= len(body)
         page = json.loads(body)
         objects += [kept(item) for item in (page["items"] or () if "items" in page else [page])]
@@ -119,17 +121,17 @@ def _objects(connection: http.client.HTTPSConnection, folder: str, path: str, qu
 
 def kept(whole: Any) -> dict[str, object]:
     """The parts of an object that are passed on."""
-    few: dict[str, Any] = {
+    parts: dict[str, Any] = {
         part: {name: whole[part][name] for name in names if name in whole.get(part, {})} for part, names in KEPT.items()
     }
-    annotations = few["metadata"].get("annotations") or {}
-    few["metadata"]["annotations"] = {name: value for name, value in annotations.items() if name.startswith(ANNOTATIONS)}
-    return few
+    annotations = parts["metadata"].get("annotations") or {}
+    parts["metadata"]["annotations"] = {name: value for name, value in annotations.items() if name.startswith(ANNOTATIONS)}
+    return parts
 
 
 def _context(folder: str) -> ssl.SSLContext:
-    """Certificate and name are verified, though not as strictly as Python 3.13's default does: the certificates of many clusters
-    lack what that asks for (https://github.com/kubernetes-client/python/issues/2394).
+    """Verify certificate and host name, but less strictly than Python 3.13's default: many clusters' certificates lack what that
+    requires (https://github.com/kubernetes-client/python/issues/2394).
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
@@ -145,14 +147,14 @@ def _get(connection: http.client.HTTPSConnection, target: str, token: str, limit
     body = response.read(limit + 1)
     if len(body) > limit:
         raise _Refused("too large")
-    if response.status != 200:  # a redirection too: the token is for this server alone
+    if response.status != 200:  # redirects are not followed: the token is for this server only
         raise _Refused("status", status=response.status)
     return body
 
 
 def _token(folder: str) -> str:
     token = _read(folder, "token")
-    if not re.fullmatch(r"[!-~]+", token):  # else http.client would raise, and name it
+    if not re.fullmatch(r"[!-~]+", token):  # else http.client would raise an error that contains it
         raise _Refused("no token")
     return token
 

@@ -1,4 +1,4 @@
-"""Opens shared libraries one by one, as TensorFlow would: what the headers can't tell, the loader does."""
+"""Open shared libraries one by one, as TensorFlow does: the loader finds errors that reading the headers can't."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ TASK = LibrariesTask
 
 
 def run(reporter: Reporter, task: LibrariesTask) -> None:
-    """Open each library and report it as a stage of its own, so that a crash tells which one it was.
+    """Open each library and report it as a separate stage, so that a crash identifies the library.
 
-    All stay open in this process: as in TensorFlow's, a later one finds its dependencies among the earlier ones.
-    ctypes adds RTLD_NOW, and TensorFlow asks for RTLD_NOW | RTLD_LOCAL too (tsl/platform/default/load_library.cc).
+    All stay open: as in TensorFlow's process, later libraries find their dependencies among the earlier ones.
+    ctypes adds RTLD_NOW, and TensorFlow also uses RTLD_NOW | RTLD_LOCAL (tsl/platform/default/load_library.cc).
     """
     opened = []
     for soname, path in task.paths:

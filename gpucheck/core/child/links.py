@@ -1,6 +1,6 @@
-"""How fast each pair of workers sums a tensor together: an all-reduce of two over the network, one pair after the other.
+"""Measure the all-reduce time of each pair of workers over the network, one pair after the other.
 
-A sum over all workers is as slow as the slowest of them, and does not say which. Pairs do.
+An all-reduce over all workers is as slow as the slowest one, and does not show which one it is. Pairs do.
 Source: tf.raw_ops.CollectiveReduceV2, whose group may be any of the cluster's workers.
 """
 
@@ -13,15 +13,15 @@ from typing import Any
 from gpucheck.core.child.messages.training import WorkerLink
 
 ROUNDS = 8  # partners of each worker at most: the time does not grow with a large cluster
-REPEATS = 3  # the fastest counts: other work only makes one slower
+REPEATS = 3  # the fastest counts: other load only slows one down
 ELEMENTS = 1 << 20  # float32
-WARM_ELEMENTS = 1 << 10  # a pair's first sum connects the two, and waits for whoever comes later
+WARM_ELEMENTS = 1 << 10  # a pair's first all-reduce connects the two, and waits for the later one
 LIMIT_SECONDS = 15.0  # for one sum
 FIRST_KEY = 1 << 20  # of groups, beyond those that TensorFlow's own strategies number
 
 
 def pairs(count: int) -> Iterator[list[tuple[int, int]]]:
-    """Rounds in which each worker meets one other, and in no two rounds the same: the circle method of tournaments.
+    """Rounds of pairs in which each worker has a different partner every round: the circle method of tournaments.
 
     Args:
         count: workers.
@@ -35,13 +35,13 @@ def pairs(count: int) -> Iterator[list[tuple[int, int]]]:
 
 
 def measure(tf: Any, names: list[str], own: int, begin: Callable[[str], None]) -> tuple[WorkerLink, ...]:
-    """This worker's links, in the order in which they were measured.
+    """Measure this worker's links; return them in order of measurement.
 
     Args:
         tf: TensorFlow, with the cluster connected.
         names: of all workers, in the cluster's order.
-        own: this worker's place among them.
-        begin: called before each pair that this worker is one of.
+        own: this worker's index in ``names``.
+        begin: called before each pair that includes this worker.
     """
     links = []
     for low, high in (pair for met in pairs(len(names)) for pair in met if own in pair):
@@ -55,7 +55,7 @@ def measure(tf: Any, names: list[str], own: int, begin: Callable[[str], None]) -
 
 
 def _sum(tf: Any, elements: int, group: int, number: int) -> float:
-    """Seconds of one sum of two, in host memory, so that a link means the same on every machine."""
+    """Seconds of one all-reduce of two, in host memory, so that links of different machines are comparable."""
     with tf.device("CPU:0"):
         value = tf.ones([elements], tf.float32)
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Opening a driver library the way any program would, and telling why it did not open."""
+"""Open a driver library as any program does, and report why it failed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def load(names: dict[str, str], symbol: str) -> tuple[Any, LibraryLoaded]:
         symbol: a function it must have to be the library it claims to be.
 
     Returns:
-        The library, or None; and what became of it.
+        The library, or None; and the result of loading it.
     """
     name = names.get(sys.platform)
     if name is None:
@@ -34,7 +34,7 @@ def load(names: dict[str, str], symbol: str) -> tuple[Any, LibraryLoaded]:
 
 
 def mapped(name: str) -> str | None:
-    """The file behind a loaded library: its soname's stem is looked for among the files mapped into this process."""
+    """The file of a loaded library: the mapped file of this process whose name begins with the soname's stem."""
     stem = name.partition(".so")[0] + ".so"
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
@@ -48,7 +48,7 @@ def mapped(name: str) -> str | None:
 
 
 def _absent(name: str, error: Exception) -> bool:
-    """Not found, as opposed to found and refused. glibc's words, musl's, and Windows' error."""
+    """Whether the library was not found, as opposed to found and rejected. Messages of glibc and musl, and Windows' error."""
     words = str(error)
     return (
         isinstance(error, FileNotFoundError)

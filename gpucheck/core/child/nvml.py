@@ -1,6 +1,6 @@
-"""The driver's management library, NVML, asked about the driver and every GPU.
+"""Query NVML, the driver's management library, about the driver and every GPU.
 
-The library is opened before pynvml is imported, because on a machine without it that import would be the whole cost.
+The library is opened before pynvml is imported, to save that import on a machine without NVML.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TASK = NvmlTask
 
 
 def run(reporter: Reporter, task: NvmlTask) -> None:
-    """Report what NVML says."""
+    """Report the driver and every GPU."""
     reporter.begin(LibraryLoaded)
     library, loaded = load(LIBRARIES, "nvmlInit_v2")
     reporter.end(loaded)

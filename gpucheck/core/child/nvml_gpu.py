@@ -1,4 +1,4 @@
-"""What NVML says about one GPU."""
+"""Query one GPU through NVML."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIRST_PID_NAMESPACE = "pid:[4026531836]"  # the kernel's PROC_PID_INIT_INO
 
 
 def read_gpu(pynvml: Any, index: int) -> Gpu:
-    """Its identity first: a lost GPU may still say which one it is."""
+    """Query one GPU, its identity first: a lost GPU may still report that."""
     try:
         queries = Queries(pynvml, pynvml.nvmlDeviceGetHandleByIndex(index))
     except pynvml.NVMLError as error:
@@ -103,7 +103,7 @@ def _load(gpu: Gpu, nvml: Queries) -> Gpu:
 
 
 def sample(nvml: Queries) -> GpuSample:
-    """What a GPU does at this moment. Raises ``GpuLost``."""
+    """A GPU's utilization, power and clock now. Raises ``GpuLost``."""
     return GpuSample(
         utilization_percent=nvml.ask("nvmlDeviceGetUtilizationRates", convert=lambda rates: rates.gpu),
         power_watts=nvml.ask("nvmlDeviceGetPowerUsage", convert=_watts),
@@ -113,7 +113,7 @@ def sample(nvml: Queries) -> GpuSample:
 
 
 def _links(gpu: Gpu, nvml: Queries) -> Gpu:
-    """PCIe and NVLink. NVML's maximum PCIe generation is that of this GPU in this slot, so a slower slot is no loss."""
+    """PCIe and NVLink. NVML's maximum PCIe generation is that of this GPU in this slot, so a slower slot is not a fault."""
     links: list[NvLink] = []
     for link in range(getattr(nvml.pynvml, "NVML_NVLINK_MAX_LINKS", 18)):
         active = nvml.ask("nvmlDeviceGetNvLinkState", link, convert=bool)
@@ -132,7 +132,7 @@ def _links(gpu: Gpu, nvml: Queries) -> Gpu:
 
 
 def _fabric(gpu: Gpu, nvml: Queries) -> Gpu:
-    """State of the NVSwitch fabric: pynvml fills a struct that the caller brings."""
+    """State of the NVSwitch fabric: pynvml fills a struct that the caller passes."""
     for kind, function in (
         ("c_nvmlGpuFabricInfoV_t", "nvmlDeviceGetGpuFabricInfoV"),
         ("c_nvmlGpuFabricInfo_t", "nvmlDeviceGetGpuFabricInfo"),
@@ -155,7 +155,7 @@ def _mig(gpu: Gpu, nvml: Queries) -> Gpu:
 
 
 def _processes(gpu: Gpu, nvml: Queries) -> Gpu:
-    """Compute processes. NVML gives the first namespace's process ids, or none: inside a container they mean nothing."""
+    """Compute processes. NVML returns process ids of the host's namespace, or none: they are meaningless in a container."""
     listed = nvml.ask("nvmlDeviceGetComputeRunningProcesses|nvmlDeviceGetComputeRunningProcesses_v2")
     if listed is None:
         return gpu

@@ -1,4 +1,4 @@
-"""Questions to NVML, each of which may fail alone. What is not answered is None: not supported is no fault."""
+"""NVML queries, each of which may fail separately. The result is then None: an unsupported query is not a fault."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from gpucheck.core.child.messages.drivers import Failure
 
 LIBRARIES = {"linux": "libnvidia-ml.so.1", "win32": "nvml.dll"}
 
-# nvmlReturn_t after which a GPU gives no trustworthy answer any more: external power missing, driver gone, interrupts
-# lost, fallen off the bus, reset required, blocked by the system, versions mixed.
+# nvmlReturn_t after which a GPU's answers can't be trusted: external power missing, driver not loaded, interrupts
+# lost, fallen off the bus, reset required, blocked by the system, version mismatch.
 LOST = (8, 9, 11, 15, 16, 17, 18)
 OTHER_FORM = (13, 25, 26)  # function not found, argument version mismatch, deprecated: an older function may answer
 
@@ -18,7 +18,7 @@ NO_VALUE = (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF)  # NVML_VALUE_NOT_AVAILABLE
 
 
 class GpuLost(Exception):
-    """A GPU that gives no trustworthy answer any more."""
+    """A GPU whose answers can no longer be trusted."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.problem)
@@ -26,7 +26,7 @@ class GpuLost(Exception):
 
 
 def failure_of(pynvml: Any, error: Any) -> Failure:
-    """An NVMLError in plain words."""
+    """Convert an NVMLError."""
     code = int(error.value)
     names = (name for name in dir(pynvml) if name.startswith("NVML_ERROR_") and getattr(pynvml, name) == code)
     try:
@@ -37,21 +37,21 @@ def failure_of(pynvml: Any, error: Any) -> Failure:
 
 
 class Queries:
-    """Questions to NVML about the machine, or about one GPU; each may fail alone."""
+    """NVML queries about the machine or one GPU; each may fail separately."""
 
     def __init__(self, pynvml: Any, *handle: Any) -> None:
-        """Ask about the GPU of that handle."""
+        """Query the GPU of that handle, or the machine without one."""
         self.pynvml, self.handle = pynvml, handle
 
     def ask(self, names: str, *args: Any, convert: Callable[[Any], Any] | None = None) -> Any:
-        """The answer of the first function that NVML and pynvml both know; None: no answer.
+        """The result of the first function that both NVML and pynvml support; None: none does.
 
         Raises:
-            GpuLost: the GPU gives no trustworthy answer any more.
+            GpuLost: the GPU's answers can no longer be trusted.
         """
         for name in names.split("|"):
             function: Any = getattr(self.pynvml, name, None)
-            function = getattr(function, "__wrapped__", function)  # without pynvml's decoding, which garbage breaks
+            function = getattr(function, "__wrapped__", function)  # without pynvml's decoding, which fails on invalid text
             try:
                 value = _decoded(function(*self.handle, *args))
                 if value in NO_VALUE:
@@ -63,7 +63,7 @@ class Queries:
                 if error.value not in OTHER_FORM:
                     return None
             except Exception:  # noqa: S112
-                continue  # pynvml's versions differ in names and arguments: the next form may do
+                continue  # pynvml's versions differ in names and arguments: the next function may work
         return None
 
 

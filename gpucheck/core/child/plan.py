@@ -1,4 +1,4 @@
-"""The plan: which jobs are trained, on which devices, in which precision. Strategies say what they want; nothing runs here."""
+"""The plan: which jobs are trained, on which devices, in which precision. Strategies propose jobs; nothing runs here."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from gpucheck.core.training.strategies import load_all
 
 FULL = 2  # the level --full
 NEEDED_BYTES = 3 << 29  # 1.5 GiB: context, cuDNN workspaces and the smoke model, measured 0.5 GiB on an H200
-RECEIVE_SECONDS = 25.0  # the free memory comes from the parent within a second; a hanging NVML delays it
-MOST_REPLICAS = 8  # logical CPU devices where the CPU is all there is, and everything is to be proven
+RECEIVE_SECONDS = 25.0  # the parent sends the free memory within a second, unless NVML hangs
+MOST_REPLICAS = 8  # logical CPU devices without an accelerator, with --full
 
 
 def replicas(everything: bool, cores: int | None = None) -> int:
-    """Into how many logical devices a CPU is split: two, and to prove everything one for each core, but at most eight.
+    """The number of logical devices of a CPU: two, or one per core with ``everything``, at most eight.
 
-    More than there are cores would only take turns.
+    More devices than cores would only take turns.
     """
     if not everything:
         return 2
@@ -29,10 +29,10 @@ def plan(devices: list[str], level: int, wanted: tuple[str, ...], every: bool = 
     """The jobs, strategy by strategy.
 
     Args:
-        devices: names of what can be trained on.
+        devices: names of the devices that can be trained on.
         level: of the request: 0 to 2.
-        wanted: names of strategies; empty: all that belong to the level.
-        every: whether every logical CPU device is one to prove, not only the first.
+        wanted: names of strategies; empty: all of the level.
+        every: whether to test every logical CPU device, not only the first.
     """
     jobs = []
     strategies = load_all()
@@ -50,7 +50,7 @@ def plan(devices: list[str], level: int, wanted: tuple[str, ...], every: bool = 
 
 
 def usable(devices: list[str], free: dict[str, int]) -> tuple[list[str], dict[str, str]]:
-    """Devices with room for the smoke job, and why the others have none. ``free`` is by GPU number; unknown is usable."""
+    """Devices with enough memory for the smoke job, and why each other has not. ``free`` is by GPU number; unknown is usable."""
     fit, unfit = [], {}
     for device in devices:
         room = free.get(device.split(":")[1]) if device.startswith("GPU") else None
@@ -64,7 +64,7 @@ def usable(devices: list[str], free: dict[str, int]) -> tuple[list[str], dict[st
 
 
 def groups(jobs: list[Job]) -> list[list[Job]]:
-    """Jobs that may be trained at the same time: independent devices of one kind, everything else alike.
+    """Group jobs that may be trained at the same time: they differ only in the device, of one kind.
 
     The first device of a kind trains alone, with ``Model.fit``: it is the reference for the others.
     """

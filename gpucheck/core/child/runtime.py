@@ -1,7 +1,7 @@
-"""What every child process runs first: its report to the parent, and the line that ties its life to the parent's.
+"""The main function of every child process: it sends the report to the parent, and exits when the parent is gone.
 
-The report (see ``gpucheck/core/child/messages``) goes to the standard output that the child was started with; anything else that
-writes to standard output lands in the log (standard error).
+The report (see ``gpucheck/core/child/messages``) goes to the standard output that the child was started with; anything else
+written to standard output goes to the log (standard error).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from gpucheck.core.child.messages import AnyMessage, Crashed, Done, Message
 from gpucheck.core.child.messages.struct import to_builtins
 
-SCRATCH = "GPUCHECK_SCRATCH"  # the folder of temporary files that the parent removes, if it is not killed
+SCRATCH = "GPUCHECK_SCRATCH"  # the folder of temporary files that the parent removes unless it is killed
 
 
 class Reporter:
@@ -27,7 +27,7 @@ class Reporter:
         """Take over the standard streams."""
         self._out = os.dup(1)
         os.dup2(2, 1)
-        self._before = b"\n"  # ends what the user's own start-up code may have written there
+        self._before = b"\n"  # ends a line that the user's start-up code may have written there
         self._messages: list[dict[str, Any]] = []
         self._lifeline = os.dup(0)
         empty, writer = os.pipe()  # a chroot may have no /dev/null
@@ -42,15 +42,15 @@ class Reporter:
         _thread.start_new_thread(self._watch, ())
 
     def begin(self, kind: type[Message], job: str = "", step: str = "") -> None:
-        """Say that the stage begins at whose end there is a message of this kind, or a step of it."""
+        """Report the start of the stage that ends with a message of this kind, or of a step of it."""
         self._write({"begin": kind.stage, "job": job, "step": step})
 
     def end(self, message: Message, job: str = "") -> None:
-        """Say that a stage ended, and what it found."""
+        """Report the end of a stage, with its result."""
         self._write({"end": type(message).__name__, "job": job, "value": to_builtins(message)})
 
     def receive(self, kind: type[AnyMessage], timeout: float) -> AnyMessage | None:
-        """The parent's next message, or None if none came within ``timeout`` seconds."""
+        """The parent's next message, or None if none arrives within ``timeout`` seconds."""
         if self._heard.acquire(True, timeout):
             message = self._messages.pop(0)
             if self._messages:
@@ -66,7 +66,7 @@ class Reporter:
                 data = data[os.write(self._out, data) :]
 
     def _watch(self) -> None:
-        """Collect the parent's messages; when the parent is gone, go too, with everything started here."""
+        """Collect the parent's messages; when the parent is gone, kill this process group."""
         pending = b""
         while True:
             try:
@@ -86,7 +86,7 @@ class Reporter:
 
 
 def _emptied(folder: str | None) -> None:
-    """Remove the files of a folder, and it. Nothing may be imported: the main thread may be at it, and hang."""
+    """Remove a folder and its files. Importing here could deadlock: the main thread may hang in an import."""
     with contextlib.suppress(OSError):
         for name in os.listdir(folder) if folder else ():
             with contextlib.suppress(OSError):
@@ -112,4 +112,4 @@ def main() -> None:
     reporter.end(Done())
     sys.stderr.flush()
     sys.stdout.flush()
-    os._exit(0)  # interpreter and framework teardown can crash or hang, and have nothing left to say
+    os._exit(0)  # skip the teardown of interpreter and framework, which can crash or hang

@@ -1,4 +1,4 @@
-"""The child that samples NVML while another one measures: what each GPU does, a few times a second."""
+"""The child that samples every GPU through NVML, a few times a second, while another child measures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TASK = SamplerTask
 
 
 def run(reporter: Reporter, task: SamplerTask) -> None:
-    """Sample until the parent says so, or ends."""
+    """Sample until the parent sends ``StopSampling`` or ends."""
     reporter.begin(SamplerStarted)
     library, loaded = load(LIBRARIES, "nvmlInit_v2")
     if library is None:
@@ -41,5 +41,5 @@ def run(reporter: Reporter, task: SamplerTask) -> None:
 def _sample(gpu: Queries) -> GpuSample:
     try:
         return sample(gpu)
-    except GpuLost:  # the GPU is lost: the measurement will show it
+    except GpuLost:  # the measurement will show it
         return GpuSample(lost=True)

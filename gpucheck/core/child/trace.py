@@ -1,11 +1,11 @@
-"""A TensorFlow Profiler trace of some steps, and where their time went: on the device, waiting for input, on the host.
+"""Trace some steps with the TensorFlow Profiler, and sum up their time: on the device, waiting for input, on the host.
 
 The profiler writes an XSpace message (``*.xplane.pb``) of planes (the host, each GPU), lines (threads, CUDA streams) and events.
-At every moment of the traced steps a device is in one of three states, so that the three add up to the wall time:
+At any time of the traced steps a device is in one of three states, which add up to the wall time:
 
-- device: it works. Of a GPU, any activity on one of its streams; of the CPU, an op, or a function that XLA compiled.
-- input: it does not work, and the step waits in ``IteratorGetNext`` for the input pipeline.
-- host: it does neither: Python, dispatch, and everything else that the host keeps it waiting for.
+- device: it is busy. For a GPU, any activity on one of its streams; for the CPU, an op, or a function that XLA compiled.
+- input: it is idle, and the step waits in ``IteratorGetNext`` for the input pipeline.
+- host: it is idle for another reason: Python, dispatch, and other work of the host.
 
 Names of planes, lines and events: https://github.com/openxla/xla/tree/main/xla/tsl/profiler/utils (xplane_schema, tf_op_utils).
 """
@@ -25,34 +25,34 @@ from gpucheck.core.child.smoke.throughput import Trainer
 
 PROTOCOLS = ("tensorflow.tsl.profiler.protobuf.xplane_pb2", "tensorflow.core.profiler.protobuf.xplane_pb2")  # since 2.12; before
 HOST = "/host:CPU"
-WINDOW = "gpucheck: traced steps"  # our own event around all of them, the wait for the last one included
+WINDOW = "gpucheck: traced steps"  # gpucheck's event around all of them, including the wait for the last one
 WAITS = re.compile(r"Iterator\w*GetNext\w*(::DoCompute)?|[\w./>-]+:IteratorGetNext\w*")
 OP = re.compile(r"[A-Za-z0-9.][\w./\\>-]*:[A-Z_]\w*|CpuExecutable::.*|ThunkExecutor::Execute\b.*")
-# Ops that do no work themselves: they span what they call, which may be a wait for input.
+# Ops that only call others: they span their callees, which may wait for input.
 CALLS = re.compile(r".*:(_?(Stateful)?PartitionedCall|RemoteCall|(Stateless)?(While|If|Case)|\w*Iterator\w*)(V\d)?")
 
 
 class Unreadable(Exception):
-    """A trace that can't be summed up; its words say why."""
+    """A trace that can't be summed up; the message is the reason."""
 
 
 def trace(tf: Any, trainer: Trainer, source: Any, steps: int, folder: str, devices: tuple[str, ...]) -> Profile:
-    """Trace some steps on the input pipeline, for TensorBoard, and sum them up. Tracing slows steps down.
+    """Trace some steps on the input pipeline for TensorBoard, and sum them up. Tracing slows steps down.
 
     Args:
         tf: TensorFlow.
         trainer: warmed up.
         source: the trainer's iterator.
         steps: how many.
-        folder: where TensorBoard will find the trace; it is made.
-        devices: the logical devices that are trained on.
+        folder: for the trace, to open in TensorBoard; it is created.
+        devices: the logical devices that train.
     """
     result = Profile(folder)
     profiler = tf.profiler.experimental
     try:
-        profiler.start(folder)  # the first time takes a second
+        profiler.start(folder)  # the first start takes a second
         profiler.stop(save=False)
-        trainer.piped(source, steps)  # uses up what the pipeline has prepared while nobody asked for it
+        trainer.piped(source, steps)  # uses up the batches that the pipeline prefetched in the meantime
         profiler.start(folder)
         try:
             with profiler.Trace(WINDOW):
@@ -72,7 +72,7 @@ def read(folder: str) -> Any:
     """The newest trace of a folder, as an XSpace message.
 
     Raises:
-        Unreadable: no trace is there, TensorFlow brings no description of its format, or it is broken.
+        Unreadable: there is no trace, TensorFlow has no description of its format, or it is corrupt.
     """
     files = glob.glob(os.path.join(glob.escape(folder), "**", "*.xplane.pb"), recursive=True)
     if not files:
@@ -94,7 +94,7 @@ def read(folder: str) -> Any:
 
 
 def parts_of_step(space: Any, devices: tuple[str, ...], steps: int) -> Traced:
-    """Seconds of one of the traced steps by what the devices did, the mean of the devices.
+    """Seconds per traced step in each state, as the mean of the devices.
 
     Args:
         space: an XSpace message.
@@ -102,7 +102,7 @@ def parts_of_step(space: Any, devices: tuple[str, ...], steps: int) -> Traced:
         steps: how many were traced.
 
     Raises:
-        Unreadable: the trace lacks what a sum needs.
+        Unreadable: the trace lacks events that the sum needs.
     """
     planes = {plane.name: plane for plane in space.planes}
     if HOST not in planes:
@@ -131,7 +131,7 @@ def parts_of_step(space: Any, devices: tuple[str, ...], steps: int) -> Traced:
 
 
 def _error(space: Any) -> str:
-    """What the profiler itself says went wrong, such as that the driver keeps the GPU's counters for administrators."""
+    """The profiler's own error, for example that the driver restricts the GPU's counters to administrators."""
     return "".join(f": {words}" for words in list(space.errors)[:1])
 
 
@@ -140,12 +140,12 @@ def _is_work(name: str) -> bool:
 
 
 def _activity(plane: Any) -> list[tuple[int, int]]:
-    """When a GPU did anything: kernels and copies. Other lines than those of streams repeat them by name."""
+    """When a GPU was busy with kernels and copies. Only lines of streams count: the others repeat the same events."""
     return [] if plane is None else _spans(plane, lambda line: line.startswith("Stream"), lambda name: True)
 
 
 def _spans(plane: Any, wanted_line: Callable[[str], bool], wanted_event: Callable[[str], bool]) -> list[tuple[int, int]]:
-    """When at least one such event was under way on such lines of a plane: begin and end, in picoseconds, see ``merged``."""
+    """When at least one wanted event ran on a wanted line of a plane: begin and end, in picoseconds, see ``merged``."""
     names = {number for number, metadata in plane.event_metadata.items() if wanted_event(metadata.name)}
     spans = []
     for line in plane.lines:
@@ -159,7 +159,7 @@ def _spans(plane: Any, wanted_line: Callable[[str], bool], wanted_event: Callabl
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same times, ascending and without overlap."""
+    """Merge spans; return them in ascending order, without overlap."""
     whole: list[tuple[int, int]] = []
     for begin, end in sorted(spans):
         if whole and begin <= whole[-1][1]:
@@ -170,7 +170,7 @@ def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def within(spans: list[tuple[int, int]], begin: int, end: int) -> list[tuple[int, int]]:
-    """What lies between two moments."""
+    """Clip spans to the time between ``begin`` and ``end``."""
     return [(max(start, begin), min(other, end)) for start, other in spans if other > begin and start < end]
 
 

@@ -30,9 +30,9 @@ from gpucheck.core.child.smoke.fit import begun
 from gpucheck.core.training import strategies
 
 TASK = WorkerTask
-RECORD_BYTES = 1 << 16  # of what a worker tells the others at a time
+RECORD_BYTES = 1 << 16  # maximum size of a record that workers exchange
 FIT_STEPS = 2
-# Lines of TensorFlow's errors that say where in the graph something happened, and not what.
+# Lines of TensorFlow's errors that locate an error in the graph, and do not describe it.
 PLACES = re.compile(r"(?:Graph execution error|Detected at node|File |The error could be from|\[\[\{\{)")
 
 
@@ -66,7 +66,7 @@ def run(reporter: Reporter, task: WorkerTask) -> None:
 
 
 class _Progress:
-    """The stages of the work, of which the training has steps."""
+    """Reports stages and steps, and knows the current ones."""
 
     def __init__(self, reporter: Reporter) -> None:
         self.reporter, self.step = reporter, ""
@@ -77,7 +77,7 @@ class _Progress:
         self.reporter.begin(kind)
 
     def begin_step(self, step: str) -> None:
-        """A step inside the stage: the one before it is over."""
+        """Begin a step of the stage; it ends the previous step."""
         self.step = step
         self.reporter.begin(self.kind, "", step)
 
@@ -100,7 +100,7 @@ def _work(tf: Any, keras: Any, own: WorkerRecord, progress: _Progress) -> None:
     proof.judge(result)
     if result.reason is None and not result.shards_verified:
         result.status, result.stage = "failed", "verify"
-        result.reason = "the workers were not each fed a part of their own of the data"
+        result.reason = "the workers did not each get a distinct part of the data"
     progress.end(Trained(result))
     progress.begin(LinksMeasured)
     progress.end(_links(tf, [worker.name for worker in met], own.name, progress.begin_step))
@@ -123,7 +123,7 @@ def _coordinate(tf: Any, keras: Any, workers: int, progress: _Progress) -> None:
 
 
 def _choose(tf: Any, positions: tuple[int, ...] | None) -> list[str]:
-    """Make those GPUs the only visible ones; returns the names of the devices to be trained on."""
+    """Make those GPUs the only visible ones; return the names of the devices to train on."""
     gpus = tf.config.list_physical_devices("GPU")
     chosen = gpus if positions is None else [gpus[place] for place in positions if place < len(gpus)]
     tf.config.set_visible_devices(chosen, "GPU")
@@ -133,9 +133,9 @@ def _choose(tf: Any, positions: tuple[int, ...] | None) -> list[str]:
 
 
 def exchange(tf: Any, strategy: Any, record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every worker's record, in the cluster's order, over the very paths on which gradients are summed.
+    """Gather every worker's record, in the cluster's order, over the network paths that sum gradients.
 
-    It travels as one float32 per character: the one type that every implementation of the collective operations moves.
+    Records are sent as one float32 per character: the only type that all implementations of collective operations support.
 
     Raises:
         ValueError: the record is too long.
@@ -155,7 +155,7 @@ def exchange(tf: Any, strategy: Any, record: dict[str, Any]) -> list[dict[str, A
 
 
 def _links(tf: Any, names: list[str], own: str, begin: Callable[[str], None]) -> LinksMeasured:
-    """What is measured after the training says nothing against it."""
+    """Measure the links after training; a failure here does not fail the job."""
     try:
         return LinksMeasured(links.measure(tf, names, names.index(own), begin))
     except Exception as error:
@@ -163,7 +163,7 @@ def _links(tf: Any, names: list[str], own: str, begin: Callable[[str], None]) ->
 
 
 def _compare(result: TrainingRun, shards: list[loop.Shard]) -> None:
-    """Whether all workers ended with the same weights, and whether each of them was fed samples that no other got."""
+    """Record whether all workers ended with the same weights, and whether each got distinct samples."""
     samples = [sample for shard in shards for sample in shard.samples]
     whole = network.BATCHES * (result.global_batch_size or 0)
     result.replicas_equal = len({shard.digest for shard in shards}) == 1 and result.replicas_equal is not False
@@ -171,7 +171,7 @@ def _compare(result: TrainingRun, shards: list[loop.Shard]) -> None:
 
 
 def _fit(tf: Any, model: Any, global_batch: int) -> FitTried:
-    """Whether ``Model.fit`` trains under this strategy: Keras 2 does, Keras 3 does not."""
+    """Test whether ``Model.fit`` trains under this strategy: it does in Keras 2, not in Keras 3."""
     try:
         model.fit(network.dataset(tf, global_batch), steps_per_epoch=FIT_STEPS, epochs=1, verbose=0, shuffle=False)
     except Exception as error:
@@ -180,7 +180,7 @@ def _fit(tf: Any, model: Any, global_batch: int) -> FitTried:
 
 
 def exception_text(error: BaseException) -> str:
-    """What an exception says, with its type, in one line: without the places in the graph, and without the values of tensors."""
+    """An exception's type and message in one line, without locations in the graph and values of tensors."""
     lines = [line.strip() for line in str(error).splitlines()]
     words = " ".join(line for line in lines if line and not PLACES.match(line))
     words = re.sub(r"PerReplica:\{.*\}", "PerReplica:{...}", re.sub(r"\{\{[^{}]*\}\} ?", "", words))
@@ -188,7 +188,7 @@ def exception_text(error: BaseException) -> str:
 
 
 def versions(tf: Any, keras: Any) -> dict[str, str]:
-    """What should be the same on every worker; what is not there or can't be read is left out."""
+    """Versions that should be equal on every worker; missing or unreadable ones are omitted."""
     build = inspection.build(tf)
     versions_by_name = {
         "python": ".".join(map(str, sys.version_info[:3])),
@@ -203,14 +203,14 @@ def versions(tf: Any, keras: Any) -> dict[str, str]:
 
 
 def _keras_version(keras: Any) -> str:
-    """Version of the module that trains; TensorFlow's alias of Keras 2 does not tell it."""
+    """Version of the module that trains; TensorFlow's alias of Keras 2 has none."""
     if not hasattr(keras, "__version__"):
         keras = importlib.import_module("keras")
     return str(keras.__version__)
 
 
 def installed_version(name: str) -> str | None:
-    """Version of an installed wheel of NVIDIA's, for whichever CUDA: a wheel's library goes before the system's."""
+    """Version of an installed NVIDIA wheel for any CUDA version: a wheel's library takes precedence over the system's."""
     from importlib import metadata
 
     for cuda in ("13", "12", "11"):

@@ -1,6 +1,6 @@
 """The child that trains the smoke job with Keras on JAX or PyTorch; TensorFlow is not imported.
 
-What differs between the two frameworks is in a file of its own each, with the same functions: ``jax`` and ``torch``.
+The differences between the two frameworks are in ``jax`` and ``torch``, which have the same functions.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def run(reporter: Reporter, task: BackendTask) -> None:
 
 
 def _inspect(reporter: Reporter, framework: Any, task: BackendTask) -> list[str] | None:
-    """Import the framework and list its devices; returns their names, None if it can't be imported."""
+    """Import the framework and list its devices; return their names, or None if it can't be imported."""
     reporter.begin(BackendImported)
     started = time.perf_counter()
     try:
@@ -62,7 +62,7 @@ def _inspect(reporter: Reporter, framework: Any, task: BackendTask) -> list[str]
 
 
 def plan_of(framework: Any, keras: Any, usable: list[str], task: BackendTask) -> list[Job]:
-    """What is trained; like TensorFlow's jobs, except that nothing is compiled in more than the framework's own way."""
+    """Plan the jobs, like TensorFlow's, but compile only in the framework's default way."""
     full = task.level >= plan.FULL
     jobs: list[Job] = []
     if not task.strategies or "one_device" in task.strategies:
@@ -79,7 +79,7 @@ def plan_of(framework: Any, keras: Any, usable: list[str], task: BackendTask) ->
 
 
 def _single(usable: list[str], full: bool) -> list[Wanted]:
-    """Every accelerator on its own, and the first CPU where there is none or everything is to be proven."""
+    """Each accelerator on its own, and the first CPU if there is none or with --full."""
     accelerators = [device for device in usable if not device.startswith("CPU")]
     cpus = usable[len(accelerators) :][:1] if full or not accelerators else []
     precisions = one_device.PRECISIONS[: None if full else 1]
@@ -87,12 +87,14 @@ def _single(usable: list[str], full: bool) -> list[Wanted]:
 
 
 def not_trained(framework: Any, usable: list[str], task: BackendTask) -> list[Job]:
-    """What was asked for and does not exist here."""
-    here = [name for name, strategy in load_all().items() if task.backend in strategy.backends]
+    """Requested jobs that this framework does not support."""
+    supported = [name for name, strategy in load_all().items() if task.backend in strategy.backends]
     jobs = []
     for name in task.strategies:
-        if name not in here:
-            reason = f"{name} is a strategy of tf.distribute; Keras on {framework.TITLE} is trained with {' and '.join(here)}"
+        if name not in supported:
+            reason = (
+                f"{name} is a strategy of tf.distribute; Keras on {framework.TITLE} is trained with {' and '.join(supported)}"
+            )
             jobs.append(Job(name, (), skip=reason, backend=task.backend))
     if task.logical_devices and not all(device.startswith("CPU") for device in usable):
         reason = f"{framework.TITLE} can't split an accelerator into logical devices"

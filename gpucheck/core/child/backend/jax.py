@@ -1,4 +1,4 @@
-"""JAX below Keras: its devices, where it computes, what it needs."""
+"""JAX as a backend of Keras: its import, devices and placement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from gpucheck.core.child.messages.frameworks import BackendImport, Device, DevicesListed
 
 TITLE = "JAX"
-COMPILED = True  # by XLA, always
+COMPILED = True  # always by XLA
 
 _HOST_DEVICES = "--xla_force_host_platform_device_count"
 _KINDS = {"cuda": "GPU", "rocm": "GPU"}
@@ -22,7 +22,7 @@ _peaks: dict[str, int] = {}  # bytes, by name
 
 
 def prepare(cpu_devices: int) -> None:
-    """What has to be said before the import: split the CPU, and take GPU memory as it is needed, not most of it at once."""
+    """Configure JAX before the import: split the CPU, and allocate GPU memory on demand instead of most of it at once."""
     flags = os.environ.get("XLA_FLAGS", "")
     if _HOST_DEVICES not in flags:
         os.environ["XLA_FLAGS"] = f"{flags} {_HOST_DEVICES}={cpu_devices}".strip()
@@ -30,7 +30,7 @@ def prepare(cpu_devices: int) -> None:
 
 
 def load(source: str) -> BackendImport:
-    """Import it, which ``source`` says why; its version and build. Raises what the import raises."""
+    """Import JAX, which ``source`` selected; return version and build. Raises any exception of the import."""
     import jax
 
     folder = os.path.dirname(jax.__file__ or "")
@@ -45,7 +45,7 @@ def load(source: str) -> BackendImport:
 
 
 def _built_with_cuda() -> bool:
-    """CUDA comes as a plugin of its own; with old releases inside of jaxlib."""
+    """Whether CUDA is installed: as a separate plugin, or inside jaxlib in old releases."""
     for name in ("jax_plugins", "jaxlib"):
         spec = importlib.util.find_spec(name)
         for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
@@ -55,7 +55,7 @@ def _built_with_cuda() -> bool:
 
 
 def devices() -> DevicesListed:
-    """Accelerators first, then the CPU's; and why there is no accelerator, in JAX's words, if it says so."""
+    """List accelerators, then CPU devices; if there is no accelerator, with JAX's message if there is one."""
     import jax
 
     problem = None
@@ -64,7 +64,7 @@ def devices() -> DevicesListed:
     try:
         with logged:
             listed += jax.devices()
-    except Exception as error:  # JAX_PLATFORMS names one that does not come up
+    except Exception as error:  # JAX_PLATFORMS names a platform that fails to start
         problem = str(error)
     if not any(device.platform == "cpu" for device in listed):
         with contextlib.suppress(RuntimeError):
@@ -84,19 +84,19 @@ def devices() -> DevicesListed:
 
 
 class _Logged(logging.StreamHandler):  # type: ignore[type-arg]
-    """Listens to what JAX logs while it looks for platforms: a plugin that can't start raises nothing."""
+    """Records what JAX logs while it looks for platforms: a plugin that fails to start raises no exception."""
 
     def __init__(self) -> None:
         super().__init__()
         self.errors: list[str] = []
         self._logger = logging.getLogger("jax")
-        self._told = self._logger.hasHandlers()
+        self._has_handlers = self._logger.hasHandlers()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep an exception's words; Python prints what nobody handles, and now somebody does."""
+        """Keep an exception's message; print warnings as Python does for a logger without handlers."""
         if record.exc_info and record.exc_info[1] is not None:
             self.errors.append(str(record.exc_info[1]))
-        if not self._told and record.levelno >= logging.WARNING:
+        if not self._has_handlers and record.levelno >= logging.WARNING:
             super().emit(record)
 
     def __enter__(self) -> None:
@@ -107,7 +107,7 @@ class _Logged(logging.StreamHandler):  # type: ignore[type-arg]
 
 
 def _why_not() -> str | None:
-    """Why no accelerator came up: a choice of platforms, or what JAX keeps of the start of CUDA."""
+    """Why there is no accelerator: the choice of platforms, or JAX's error from starting CUDA."""
     platforms = os.environ.get("JAX_PLATFORMS", "")
     if platforms and not {"cuda", "gpu", "rocm", "tpu"} & set(platforms.split(",")):
         return f"JAX_PLATFORMS={platforms}"
@@ -121,11 +121,11 @@ def _why_not() -> str | None:
 
 
 def seed(number: int) -> None:
-    """Nothing: Keras hands JAX every seed."""
+    """Do nothing: Keras passes every seed to JAX."""
 
 
 def comparable() -> bool:
-    """Whether the CPU can be asked for the same numbers: JAX draws the same ones everywhere; it may be told to have no CPU."""
+    """Whether the CPU computes the same numbers: JAX draws the same ones everywhere, but may be configured without a CPU."""
     return "CPU:0" in _devices
 
 
@@ -166,7 +166,7 @@ def replicas_equal(variables: Iterable[Any]) -> bool | None:
 
 
 def reset_peak(names: list[str]) -> None:
-    """JAX's own count can't be reset: keep it, so that a new peak is told from an old one."""
+    """Keep JAX's count, which can't be reset, to detect a new peak."""
     _peaks.update({name: _stat(name) or 0 for name in names})
 
 
@@ -183,7 +183,7 @@ def _stat(name: str) -> int | None:
 
 
 def tf32() -> bool | None:
-    """Unknown: JAX leaves the precision of float32 products to XLA, unless ``jax_default_matmul_precision`` says it."""
+    """Whether float32 products use TF32; None unless ``jax_default_matmul_precision`` is set: XLA chooses."""
     import jax
 
     chosen = getattr(jax.config, "jax_default_matmul_precision", None)

@@ -1,4 +1,4 @@
-"""Jobs with Keras on JAX or PyTorch: the network and the proof are TensorFlow's, the data are plain arrays."""
+"""Jobs with Keras on JAX or PyTorch: with the same network and checks as on TensorFlow, and plain arrays as data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from gpucheck.core.child.messages.training import Job, TrainingRun
 from gpucheck.core.child.smoke import network, placement, proof
 
-_first_losses: dict[tuple[str, int], float | None] = {}  # the CPU's answer is the same for every device
+_first_losses: dict[tuple[str, int], float | None] = {}  # the CPU's loss is the same for every device
 
 
 class KerasJob:
@@ -19,7 +19,7 @@ class KerasJob:
         """Prepare; nothing is built yet.
 
         Args:
-            framework: the file of JAX or of PyTorch.
+            framework: the module ``jax`` or ``torch`` of this package.
             keras: Keras 3, on that backend.
             job: as planned.
         """
@@ -30,8 +30,7 @@ class KerasJob:
     def fresh(self) -> None:
         """Forget earlier models.
 
-        Keras draws every layer's seed from Python's generator. Its own ``set_random_seed`` would import TensorFlow where it is
-        installed.
+        Keras draws every layer's seed from Python's generator. Its own ``set_random_seed`` would import an installed TensorFlow.
         """
         self._keras.utils.clear_session()
         self._keras.mixed_precision.set_global_policy(self._job.precision)
@@ -54,12 +53,12 @@ class KerasJob:
         return _first_losses[key]
 
     def open(self) -> tuple[int, int]:
-        """Count the devices; Keras takes them in its scope."""
+        """Return the number of devices; Keras uses them in the scope."""
         self._framework.reset_peak(self._names)
         return len(self._names), 1
 
     def scope(self) -> AbstractContextManager[Any]:
-        """In which Keras builds the model on the devices; training runs in it too."""
+        """The context in which Keras builds and trains the model on the devices."""
         scope: AbstractContextManager[Any]
         if self._job.strategy == "data_parallel":
             self._distribution = self._distribution or self._framework.data_parallel(self._keras, self._names)
@@ -69,7 +68,7 @@ class KerasJob:
         return scope
 
     def around_fit(self) -> AbstractContextManager[Any]:
-        """The scope of the model once more."""
+        """The scope of the model."""
         return self.scope()
 
     def data(self, global_batch: int) -> dict[str, Any]:
@@ -78,13 +77,13 @@ class KerasJob:
         return {"x": images, "y": labels, "batch_size": global_batch}
 
     def before_first_step(self) -> None:
-        """Nothing: where the work ran is seen afterwards."""
+        """Do nothing: the placement is read afterwards."""
 
     def after_first_step(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def note(self, result: TrainingRun, model: Any) -> None:
-        """Put where the last step's results lie, and how it computed, into the result: who computes weights, holds them."""
+        """Record placement and numerics in the result: the device that computes weights also holds them."""
         framework = self._framework
         proof.note_numerics(result, model, framework.tf32(), self._names)
         variables = [*model.trainable_variables, *model.optimizer.variables]

@@ -1,4 +1,4 @@
-"""PyTorch below Keras: its devices, where it computes, what it needs."""
+"""PyTorch as a backend of Keras: its import, devices and placement."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 from gpucheck.core.child.messages.frameworks import BackendImport, Device, DevicesListed
 
 TITLE = "PyTorch"
-COMPILED = False  # Keras compiles with torch.compile only when it is told to
+COMPILED = False  # Keras uses torch.compile only on request
 
 
 def prepare(cpu_devices: int) -> None:
-    """Nothing: PyTorch takes memory as it needs it, and has one CPU device."""
+    """Do nothing: PyTorch allocates memory on demand, and has one CPU device."""
 
 
 def load(source: str) -> BackendImport:
-    """Import it, which ``source`` says why; its version and build. Raises what the import raises."""
+    """Import PyTorch, which ``source`` selected; return version and build. Raises any exception of the import."""
     import torch
 
     return BackendImport(
@@ -32,7 +32,7 @@ def load(source: str) -> BackendImport:
 
 
 def devices() -> DevicesListed:
-    """Accelerators first, then the CPU; and why there is no accelerator, in PyTorch's words, if it says so."""
+    """List accelerators, then the CPU; if there is no accelerator, with PyTorch's message if there is one."""
     import torch
 
     listed: list[Device] = []
@@ -48,7 +48,7 @@ def devices() -> DevicesListed:
 
 
 def _why_not(torch: Any) -> str | None:
-    """What the start of CUDA comes to, in a build that has it."""
+    """The error from starting CUDA, in a build with CUDA."""
     if torch.version.cuda is None:
         return None
     try:
@@ -59,14 +59,14 @@ def _why_not(torch: Any) -> str | None:
 
 
 def seed(number: int) -> None:
-    """Dropout draws from PyTorch's own generators."""
+    """Seed PyTorch's generators, which dropout uses."""
     import torch
 
     torch.manual_seed(number)
 
 
 def comparable() -> bool:
-    """Whether the CPU can be asked for the same numbers: no, a GPU draws others from the same seed."""
+    """Whether the CPU computes the same numbers: no, a GPU draws others from the same seed."""
     return False
 
 
@@ -104,7 +104,7 @@ def replicas_equal(variables: Iterable[Any]) -> bool | None:
 
 
 def reset_peak(names: list[str]) -> None:
-    """Begin to count the peak anew."""
+    """Reset the peak."""
     import torch
 
     for name in names:
@@ -127,7 +127,7 @@ def tf32() -> bool | None:
         return None
     try:
         return bool(torch.backends.cudnn.allow_tf32)
-    except RuntimeError:  # somebody chose by the newer ``fp32_precision``, and PyTorch refuses to say it in the old way
+    except RuntimeError:  # PyTorch raises if the newer ``fp32_precision`` was set
         return None
 
 

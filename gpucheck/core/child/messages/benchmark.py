@@ -1,4 +1,4 @@
-"""Messages of the child that measures for ``gpucheck bench``."""
+"""Messages of the child of ``gpucheck bench``."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from gpucheck.core.child.messages.struct import Struct, field
 
 
 class BenchTask(Task):
-    """Import TensorFlow, and wait for what to measure."""
+    """Import TensorFlow, and wait for the configurations to measure."""
 
     child: ClassVar[str] = "bench"
     examined: ClassVar[bool] = True
-    number: int  # which one of this run: each measures on its own
+    number: int  # which child of this run: each measures on its own
 
 
 class Combination(Struct, frozen=True):
@@ -27,13 +27,13 @@ class Combination(Struct, frozen=True):
 
 
 class Configuration(Combination, frozen=True):
-    """What is measured."""
+    """A configuration to measure."""
 
-    reason: str | None = None  # why it is not measured though it was asked for
+    reason: str | None = None  # why it is not measured although it was requested
 
     @property
     def id(self) -> str:
-        """What its messages go by, and for display: "mirrored on 2 GPUs, float32, batch 64, XLA"."""
+        """The job of its messages, also for display: "mirrored on 2 GPUs, float32, batch 64, XLA"."""
         count = len(self.devices)
         on = f" on {count} {self.devices[0].partition(':')[0]}{'s' * (count > 1)}" if count else ""
         return f"{self.strategy}{on}, {self.precision}, batch {self.batch_size}{', XLA' * self.xla}"
@@ -45,9 +45,9 @@ class Configuration(Combination, frozen=True):
 
 
 class BenchJob(Message):
-    """From the parent: what to measure."""
+    """From the parent: the configurations to measure."""
 
-    cpu_devices: int  # logical CPU devices; 0: leave it
+    cpu_devices: int  # logical CPU devices; 0: do not split the CPU
     configurations: list[Configuration]
     data: str  # "synthetic", "cifar10", or the path of an .npz file
     steps: int  # of an epoch; 0: a whole pass over the data
@@ -65,7 +65,7 @@ class DataLoaded(Message):
 
     stage: ClassVar[str] = "data"
     problem: str | None = None
-    samples: int | None = None  # None: without end
+    samples: int | None = None  # None: endless
 
 
 class Repeat(Struct):
@@ -78,13 +78,13 @@ class Repeat(Struct):
 
 
 class Traced(Struct, frozen=True, kw_only=True):
-    """Where the time of a step went, from the profiler's trace; the three parts add up to the step, the mean of the devices."""
+    """The time of a step from the profiler's trace, as the mean of the devices; the three parts add up to the step."""
 
     steps: int
     step_seconds: float  # tracing slows steps down
-    device_seconds: float  # the device works
-    input_seconds: float  # it does not, and the step waits for the input pipeline
-    host_seconds: float  # it does not, for any other reason: Python, dispatch
+    device_seconds: float  # the device is busy
+    input_seconds: float  # it is idle, and the step waits for the input pipeline
+    host_seconds: float  # it is idle for any other reason: Python, dispatch
 
 
 class Profile(Struct):

@@ -1,4 +1,4 @@
-"""Messages of the child that asks a Kubernetes API server."""
+"""Messages of the child that queries a Kubernetes API server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpucheck.core.child.messages.struct import field
 
 
 class KubernetesTask(Task):
-    """Answer the parent's questions until none comes any more."""
+    """Answer the parent's questions until there are no more."""
 
     child: ClassVar[str] = "kubernetes"
     address: str
@@ -18,7 +18,7 @@ class KubernetesTask(Task):
 
 
 class Account(Message):
-    """Who this pod is, by its token; None where the token does not say."""
+    """The identity of this pod, from its token; None for a missing claim."""
 
     stage: ClassVar[str] = "account"
     namespace: str | None = None
@@ -27,7 +27,7 @@ class Account(Message):
 
 
 class Question(Message):
-    """From the parent: objects to ask for."""
+    """From the parent: objects to query."""
 
     id: str = ""
     path: str = ""  # "/api/v1/..."; empty: there are no more questions
@@ -35,10 +35,10 @@ class Question(Message):
 
 
 class Answer(Message):
-    """What the server answered; the job is the question's id."""
+    """The server's answer; the job is the question's id."""
 
     stage: ClassVar[str] = "answer"
-    objects: list[dict[str, Any]] = field(default_factory=list)  # parts of what the API reference declares
-    problem: str | None = None  # a word for why there are none
+    objects: list[dict[str, Any]] = field(default_factory=list)  # some of the fields of the API reference
+    problem: str | None = None  # the kind of failure
     detail: str | None = None
-    status: int | None = None  # of HTTP
+    status: int | None = None  # HTTP status

@@ -1,4 +1,4 @@
-"""Messages of the child that asks libcuda."""
+"""Messages of the child that queries libcuda."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpucheck.core.child.messages.struct import Struct
 
 
 class CudaTask(Task):
-    """Ask libcuda about the devices."""
+    """Query libcuda about the devices."""
 
     child: ClassVar[str] = "cuda"
 
@@ -41,14 +41,14 @@ class CudaDevice(Struct, frozen=True, kw_only=True):
 
 
 class CudaDevices(Message):
-    """What CUDA says about each device."""
+    """Each device, as CUDA reports it."""
 
     stage: ClassVar[str] = "devices"
     devices: tuple[CudaDevice, ...]
 
 
 class CudaPeers(Message):
-    """Pairs of ordinals, (0, 3): the first can't access the second's memory; None: the driver does not say."""
+    """Pairs of ordinals, (0, 3): the first can't access the second's memory; None: not reported by the driver."""
 
     stage: ClassVar[str] = "peers"
     missing: tuple[tuple[int, int], ...] | None = None

@@ -1,4 +1,4 @@
-"""What the children that ask NVIDIA's driver through NVML or libcuda have in common."""
+"""Messages common to the children that query NVIDIA's driver through NVML or libcuda."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class LibraryLoaded(Message):
     stage: ClassVar[str] = "load"
     status: str  # "loaded", "library-not-found", "library-unusable"
     library: str | None = None  # path of its file
-    problem: str | None = None  # the loader's words
+    problem: str | None = None  # the loader's message
 
 
 class Failure(Struct):
-    """An error of the driver's; all None: there was none."""
+    """An error of the driver; all None: no error."""
 
     result: int | None = None  # nvmlReturn_t or CUresult
     result_name: str | None = None  # "NVML_ERROR_DRIVER_NOT_LOADED"
@@ -26,6 +26,6 @@ class Failure(Struct):
 
 
 class DriverStarted(Failure, Message):
-    """What nvmlInit or cuInit came to."""
+    """The result of nvmlInit or cuInit."""
 
     stage: ClassVar[str] = "init"

@@ -15,7 +15,7 @@ class DeviceNodesTask(Task):
 
 
 class NodeOpened(Message):
-    """What opening a device file came to; the job is its path."""
+    """The result of opening a device file; the job is its path."""
 
     stage: ClassVar[str] = "open"
     error: str | None = None  # "EACCES"; None: it opened
@@ -29,7 +29,7 @@ class LibrariesTask(Task):
 
 
 class LibraryOpened(Message):
-    """What opening a library came to; the job is its soname."""
+    """The result of opening a library; the job is its soname."""
 
     stage: ClassVar[str] = "dlopen"
-    error: str | None = None  # the loader's words; None: it opened
+    error: str | None = None  # the loader's message; None: it opened

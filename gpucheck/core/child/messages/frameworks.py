@@ -1,4 +1,4 @@
-"""What the children that import TensorFlow, JAX or PyTorch are asked, and what they found before they trained."""
+"""Messages of the children that import TensorFlow, JAX or PyTorch: their tasks, and their findings before training."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ class FrameworkTask(Task):
     examined: ClassVar[bool] = True
     smoke: bool  # whether to train
     level: int  # of the request: 0 to 2
-    strategies: tuple[str, ...]  # empty: all that belong to the level
+    strategies: tuple[str, ...]  # empty: all of the level
     tpu: bool  # whether to connect to one
-    logical_devices: int  # 0: as the level says
+    logical_devices: int  # 0: the level's default
     log_device_placement: bool
     only: tuple[str, ...] = ()  # ids of jobs to train, one after the other and without experiments; empty: the whole plan
-    cross_device: str | None = None  # how a mirrored strategy shall exchange gradients (see ``strategies/mirrored.py``)
+    cross_device: str | None = None  # how a mirrored strategy exchanges gradients (see ``strategies/mirrored.py``)
 
 
 class BackendTask(Task):
-    """Inspect JAX or PyTorch, and train. Keras is told its backend by KERAS_BACKEND or its keras.json."""
+    """Inspect JAX or PyTorch, and train. KERAS_BACKEND or keras.json configures the backend of Keras."""
 
     child: ClassVar[str] = "backend"
     examined: ClassVar[bool] = True
     backend: str  # "jax", "torch"
-    source: str  # why it is the one: as of ``BackendImport``
+    source: str  # where it was configured, as in ``BackendImport``
     smoke: bool  # whether to train
     level: int  # of the request: 0 to 2
     strategies: tuple[str, ...]  # empty: all
-    logical_devices: int  # 0: as the level says
+    logical_devices: int  # 0: the level's default
 
 
 class BackendChosen(Message):
-    """The backend that Keras is told to run on, before anything is imported."""
+    """The backend that Keras is configured to use, before anything is imported."""
 
     stage: ClassVar[str] = "backend"
     name: str
@@ -63,7 +63,7 @@ class TensorFlowImport(Struct, frozen=True, kw_only=True):
 
 
 class TensorFlowImported(Message):
-    """TensorFlow was imported, or could not be."""
+    """The result of importing TensorFlow."""
 
     stage: ClassVar[str] = "import"
     outcome: TensorFlowImport
@@ -72,12 +72,12 @@ class TensorFlowImported(Message):
 class BackendImport(Struct, frozen=True, kw_only=True):
     """The import of the framework that Keras runs on, and its build."""
 
-    name: str  # "tensorflow", "jax", "torch"; or what Keras was told and does not know
+    name: str  # "tensorflow", "jax", "torch"; or a configured name that Keras does not support
     source: str  # "--backend", "KERAS_BACKEND", the path of keras.json, or "default"
-    imported: bool | None = None  # None: for TensorFlow, or if the child was stopped before it could tell
+    imported: bool | None = None  # None: for TensorFlow, or if the child was stopped before it reported
     import_seconds: float | None = None
     error_type: str | None = None  # "ModuleNotFoundError"
-    error: str | None = None  # the exception's words, or how the child ended
+    error: str | None = None  # the exception's message, or how the child ended
     shadows: dict[str, str] = field(default_factory=dict)  # of a failed import: module -> the user's file in its place
     keras_settings: str | None = None  # of a failed import: "PATH: floatx is ...": what in keras.json Keras can't take
     version: str | None = None
@@ -87,7 +87,7 @@ class BackendImport(Struct, frozen=True, kw_only=True):
 
 
 class BackendImported(Message):
-    """JAX or PyTorch was imported, or could not be."""
+    """The result of importing JAX or PyTorch."""
 
     stage: ClassVar[str] = "import"
     outcome: BackendImport
@@ -108,7 +108,7 @@ class KerasImport(Struct, frozen=True, kw_only=True):
 
 
 class KerasImported(Message):
-    """Keras was imported, or could not be."""
+    """The result of importing Keras."""
 
     stage: ClassVar[str] = "keras"
     outcome: KerasImport
@@ -124,15 +124,15 @@ class Device(Struct, frozen=True, kw_only=True):
 
 
 class DevicesListed(Message):
-    """The physical devices; of JAX and PyTorch accelerators first."""
+    """The physical devices; for JAX and PyTorch, accelerators first."""
 
     stage: ClassVar[str] = "devices"
     devices: tuple[Device, ...]
-    problem: str | None = None  # why no accelerator is among them, in the framework's words
+    problem: str | None = None  # why there is no accelerator: the framework's message
 
 
 class GrowthSet(Message):
-    """Whether TensorFlow let memory growth be set, before it initialised any GPU. All None: there is no GPU."""
+    """Whether TensorFlow allowed memory growth, before it initialised any GPU. All None: there is no GPU."""
 
     stage: ClassVar[str] = "growth"
     settable: bool | None = None
@@ -141,7 +141,7 @@ class GrowthSet(Message):
 
 
 class GrowthRefused(Message):
-    """Whether memory growth was refused once the GPUs were initialised, as documented."""
+    """Whether TensorFlow rejected memory growth after the GPUs were initialised, as documented."""
 
     stage: ClassVar[str] = "growth after"
     refused: bool
@@ -155,7 +155,7 @@ class LibrariesMapped(Message):
 
 
 class TpuConnected(Message):
-    """What connecting to a TPU came to."""
+    """The result of connecting to a TPU."""
 
     stage: ClassVar[str] = "tpu"
     connected: bool

@@ -1,4 +1,4 @@
-"""The examined interpreter's account of itself."""
+"""Messages of the child that describes the examined interpreter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class InterpreterTask(Task):
 
 
 class Interpreter(Message):
-    """The interpreter that runs."""
+    """The running interpreter."""
 
     stage: ClassVar[str] = "interpreter"
     executable: str

@@ -1,4 +1,4 @@
-"""Messages of the children that ask NVML: once about everything, or again and again what the GPUs do."""
+"""Messages of the children that query NVML: once about everything, or periodically about the GPUs' activity."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpucheck.core.child.messages.struct import Struct
 
 
 class NvmlTask(Task):
-    """Ask NVML about the driver and every GPU."""
+    """Query NVML about the driver and every GPU."""
 
     child: ClassVar[str] = "nvml"
     library_folder: str  # that holds pynvml
@@ -26,7 +26,7 @@ class SamplerTask(Task):
 
 
 class NvmlSystem(Failure, Message):
-    """What NVML says about the driver."""
+    """The driver, as NVML reports it."""
 
     stage: ClassVar[str] = "system"
     version: str | None = None  # "580.159.04"
@@ -41,7 +41,7 @@ class GpuProcess(Struct, frozen=True, kw_only=True):
     pid: int
     memory_bytes: int | None = None
     name: str | None = None  # the program's base name, if this process may see it
-    own: bool | None = None  # gpucheck itself or a process it started; None: not asked
+    own: bool | None = None  # gpucheck itself or a process it started; None: not determined
 
 
 class NvLink(Struct, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ class Gpu(Struct, frozen=True, kw_only=True):
     """One GPU, in NVML's (PCI bus) order."""
 
     index: int
-    problem: str | None = None  # NVML's words if the GPU could not be queried: "GPU is lost"
+    problem: str | None = None  # NVML's message if the GPU could not be queried: "GPU is lost"
     result: int | None = None  # nvmlReturn_t of that failure (15: lost, 16: reset required)
     name: str | None = None
     uuid: str | None = None
@@ -64,7 +64,7 @@ class Gpu(Struct, frozen=True, kw_only=True):
     compute_capability: tuple[int, int] | None = None
     memory_total_bytes: int | None = None
     memory_free_bytes: int | None = None
-    memory_used_bytes: int | None = None  # without the driver's own reserve, where NVML tells them apart
+    memory_used_bytes: int | None = None  # without the driver's own reserve, if NVML reports it separately
     ecc_enabled: bool | None = None
     ecc_uncorrected_volatile: int | None = None  # since the driver was loaded
     ecc_uncorrected_aggregate: int | None = None  # over the board's life
@@ -82,7 +82,7 @@ class Gpu(Struct, frozen=True, kw_only=True):
     sm_clock_max_mhz: int | None = None
     utilization_percent: int | None = None
     pcie_generation: int | None = None  # now; drops while the GPU idles
-    pcie_generation_max: int | None = None  # the most this GPU and this slot can do
+    pcie_generation_max: int | None = None  # the maximum of this GPU in this slot
     pcie_width: int | None = None
     pcie_width_max: int | None = None
     persistence_mode: bool | None = None
@@ -107,26 +107,26 @@ class Gpu(Struct, frozen=True, kw_only=True):
 
 
 class GpuRead(Message):
-    """What NVML says about one GPU; the job is its index."""
+    """One GPU, as NVML reports it; the job is its index."""
 
     stage: ClassVar[str] = "gpu"
     gpu: Gpu
 
 
 class NvmlShutDown(Message):
-    """NVML was shut down, after every answer was in."""
+    """NVML was shut down, after all queries."""
 
     stage: ClassVar[str] = "shutdown"
 
 
 class GpuSample(Struct):
-    """What a GPU does at one moment; None: NVML does not say."""
+    """A GPU's activity at one time; None: not reported by NVML."""
 
     utilization_percent: int | None = None
     power_watts: float | None = None
     sm_clock_mhz: int | None = None
     clock_event_reasons: int | None = None  # bit mask; see compat.nvml
-    lost: bool = False  # it gives no trustworthy answer any more
+    lost: bool = False  # its answers can no longer be trusted
 
 
 class SamplerStarted(Message):
@@ -137,7 +137,7 @@ class SamplerStarted(Message):
 
 
 class Sampled(Message):
-    """Every GPU at one moment; the job is the sample's number."""
+    """Every GPU at one time; the job is the sample's number."""
 
     stage: ClassVar[str] = "sample"
     seconds: float  # on the machine's monotonic clock
@@ -145,4 +145,4 @@ class Sampled(Message):
 
 
 class StopSampling(Message):
-    """From the parent: it has seen enough."""
+    """From the parent: stop."""

@@ -1,6 +1,6 @@
-"""As much of msgspec's ``Struct`` as children use. Importing ``dataclasses`` takes a child longer than asking the driver does.
+"""The subset of msgspec's ``Struct`` that children use. Importing ``dataclasses`` would take longer than querying the driver.
 
-Nothing is checked here but the names of fields: mypy checks a child's code against msgspec's own, and the parent what comes in.
+Only field names are checked here: mypy checks a child's code against msgspec's ``Struct``, and the parent checks messages.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ AnyStruct = TypeVar("AnyStruct", bound="Struct")
 REQUIRED: Any = object()
 
 
-class _Made:
-    """A default that is made for each object."""
+class _Factory:
+    """A default that is created for each object."""
 
     def __init__(self, factory: Callable[[], Any]) -> None:
         self.factory = factory
 
 
 def field(*, default_factory: Callable[[], Any]) -> Any:
-    """A field with a default that may change: a list, a dictionary, other values."""
-    return _Made(default_factory)
+    """A field with a mutable default, such as a list or a dictionary."""
+    return _Factory(default_factory)
 
 
 class Struct:
-    """What has fields: the annotated names of a class, after those of the classes before it."""
+    """A class with fields: its annotated names, after those of its base classes."""
 
     defaults_by_field: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls, frozen: bool = False, kw_only: bool = False) -> None:
-        """Collect the fields; that they are frozen or given by keyword is for mypy, and for the parent."""
+        """Collect the fields; only mypy and the parent enforce ``frozen`` and ``kw_only``."""
         own = {}
         for base in reversed(cls.__mro__):
             for name, annotation in vars(base).get("__annotations__", {}).items():
@@ -41,7 +41,7 @@ class Struct:
         cls.defaults_by_field = own
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        """The fields, by position or by name; TypeError as for any function."""
+        """Set the fields, by position or by name; raise TypeError like any function."""
         if len(values) > len(self.defaults_by_field):
             raise TypeError(f"{type(self).__name__} has {len(self.defaults_by_field)} fields, not {len(values)}")
         given = {**dict(zip(self.defaults_by_field, values)), **named}
@@ -49,13 +49,13 @@ class Struct:
             value = given.pop(name, default)
             if value is REQUIRED:
                 raise TypeError(f"{type(self).__name__} needs {name}")
-            setattr(self, name, value.factory() if isinstance(value, _Made) else value)
+            setattr(self, name, value.factory() if isinstance(value, _Factory) else value)
         if given:
             raise TypeError(f"{type(self).__name__} has no {', '.join(given)}")
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        """For a class whose fields come as JSON has them."""
+        """Hook for classes that convert fields from JSON."""
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
@@ -65,12 +65,12 @@ class Struct:
 
 
 def replace(struct: AnyStruct, **changes: Any) -> AnyStruct:
-    """The same, but for some fields."""
+    """A copy with some fields changed."""
     return type(struct)(**{**vars(struct), **changes})
 
 
 def to_builtins(value: Any) -> Any:
-    """A value as JSON takes it: the fields of a struct as a dictionary."""
+    """Convert a value for JSON: a struct becomes a dictionary."""
     if isinstance(value, Struct):
         return {name: to_builtins(item) for name, item in vars(value).items()}
     if isinstance(value, (list, tuple)):

@@ -1,7 +1,7 @@
 """The base of every class with fields: ``msgspec.Struct`` in the parent, and a plain class with the same constructor in a child.
 
-The parent needs msgspec to check what comes in and to write the report. A child's interpreter may not have it, and importing it
-takes longer than asking the driver does. So a class is declared once, and what a child sends is the fact that the parent keeps.
+The parent needs msgspec to check messages and to write the report. A child's interpreter may not have it, and importing it takes
+longer than querying the driver. So each class is declared once, and the struct that a child sends is the fact the parent keeps.
 """
 
 from __future__ import annotations

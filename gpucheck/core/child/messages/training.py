@@ -1,4 +1,4 @@
-"""What is trained, what each job came to, and what the experiments measured."""
+"""Messages about training: the jobs, their results, and the results of the experiments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpucheck.core.child.messages.struct import Struct, field
 
 
 class FreeMemory(Message):
-    """From the parent: the free memory of each GPU, in bytes, by its CUDA ordinal; what is unknown is left out."""
+    """From the parent: the free memory of each GPU, in bytes, by CUDA ordinal; unknown ones are omitted."""
 
     free_bytes: dict[str, int]
 
@@ -26,7 +26,7 @@ class Job(Struct):
 
     @property
     def id(self) -> str:
-        """What its messages go by: the same in every process that plans it."""
+        """The job of its messages: the same in every process that plans it."""
         return job_id(self)
 
     @property
@@ -45,7 +45,7 @@ class Job(Struct):
 
 
 def job_id(job: Job | TrainingRun) -> str:
-    """Strategy, devices and precision, for display too: "one_device GPU:0 float32"."""
+    """Strategy, devices and precision, also for display: "one_device GPU:0 float32"."""
     return f"{job.strategy} {','.join(job.devices)} {job.precision}" + (" xla" if job.compiled else "")
 
 
@@ -54,7 +54,7 @@ class Planned(Message):
 
     stage: ClassVar[str] = "plan"
     jobs: tuple[Job, ...]
-    experiments: int = 0  # how many are tried after them
+    experiments: int = 0  # how many run after them
 
 
 class Loss(Struct, frozen=True, kw_only=True):
@@ -67,15 +67,16 @@ class Loss(Struct, frozen=True, kw_only=True):
 
 
 class WorkerFault(Struct, frozen=True, kw_only=True):
-    """A worker by which a job of several failed."""
+    """A worker responsible for the failure of a job of several."""
 
     worker: str  # "worker 1"
-    # "ended" (by a signal or of itself), "raised", "stood still", "missing", "lost" (by the others), "port taken", "late"; while
-    # the cluster forms also "no answer" (its address takes connections), "other program" (answers there), "apart" (it came)
+    # "ended" (by a signal or on its own), "raised", "stood still" (stalled), "missing", "lost" (by the others), "port taken",
+    # "late"; while the cluster forms also "no answer" (its address accepts connections), "other program" (responds there),
+    # "apart" (it started, but waits for the others)
     how: str
     reason: str
     stage: str | None = None  # the stage it was in: "import", "connect", "step 5"
-    last_words: tuple[str, ...] = ()  # where a signal ended it: as in the fact of training
+    last_words: tuple[str, ...] = ()  # if a signal ended it: as in the fact of training
 
 
 class WorkerLink(Struct, frozen=True, kw_only=True):
@@ -95,7 +96,7 @@ class TrainingRun(Struct, kw_only=True):  # not frozen: the child fills it in wh
     backend: str = "tensorflow"  # Keras' backend: "tensorflow", "jax", "torch"
     loop: str | None = None  # what ran the steps: "fit", "train_step" (Keras' own step, traced once), "strategy.run"
     trained_with: int = 0  # other devices that trained at the same time, independently
-    cross_device: str | None = None  # how gradients were exchanged, where that was chosen: "hierarchical_copy", ...
+    cross_device: str | None = None  # how gradients were exchanged, if that was chosen: "hierarchical_copy", ...
     workers: int | None = None  # processes that trained together; None: the one that trains everything else
     precision: str  # a Keras dtype policy: "float32", "mixed_float16", "mixed_bfloat16"
     status: str  # "passed" | "failed" | "skipped" | "timed_out"
@@ -106,16 +107,16 @@ class TrainingRun(Struct, kw_only=True):  # not frozen: the child fills it in wh
     xla_problem: str | None = None  # why it did not
     global_batch_size: int | None = None
     per_replica_batch_size: int | None = None
-    drop_remainder: bool | None = None  # a last, smaller batch of the data is left out
+    drop_remainder: bool | None = None  # the last, smaller batch of the data is dropped
     steps: int | None = None
-    steps_per_execution: int = 1  # between which Python has no part; loss and accuracy are then known once for all of them
+    steps_per_execution: int = 1  # steps run without returning to Python; loss and accuracy are reported once per execution
     samples_per_second: float | None = None  # median of the steps after the first
     step_seconds: float | None = None  # median of the steps after the first
-    first_step_seconds: float | None = None  # tracing, compiling and autotuning included
+    first_step_seconds: float | None = None  # including tracing, compiling and autotuning
     loss: Loss = Loss()
     losses_finite: bool | None = None
     loss_fell: bool | None = None
-    accuracy: float | None = None  # share of right answers over the last third of the steps; chance is 0.1
+    accuracy: float | None = None  # share of correct predictions over the last third of the steps; chance is 0.1
     gradients_reach_weights: bool | None = None  # every trainable weight changed
     weights_finite: bool | None = None  # every trainable weight, on all replicas
     placement_verified: bool | None = None  # every heavy op of the step ran on the named device
@@ -126,23 +127,23 @@ class TrainingRun(Struct, kw_only=True):  # not frozen: the child fills it in wh
     tf32: bool | None = None  # float32 products may be rounded to TF32 on hardware that has it; None: on no GPU
     peak_memory_bytes: int | None = None  # device memory, as the framework's allocator counts it; None on a CPU
     cpu_first_loss: float | None = None  # first loss of the same model, data, seed and precision, computed on the CPU
-    # measured after the run by the experiment "input_pipeline", in a loop of its own; samples_per_second is another loop's
+    # measured after the run by the experiment "input_pipeline", in a separate loop from samples_per_second
     input_wait_share: float | None = None  # of a piped step's time, spent waiting for the input pipeline: 0 to 1
     piped_samples_per_second: float | None = None  # steps on the input pipeline
     device_samples_per_second: float | None = None  # the same steps on one resident batch, without an input pipeline
     # by the experiment "scaling", one device and several in the same loop; None on logical CPU devices, which share cores
     scaling_efficiency: float | None = None  # samples per second over devices times what one device alone does: 0 to 1
     doubled_batch_scaling_efficiency: float | None = None  # the same with twice the per-replica batch
-    cluster: str | None = None  # where workers are named: "this machine" (two), "TF_CONFIG", "Slurm", "mpirun", "Kubernetes"
+    cluster: str | None = None  # what defines the workers: "this machine" (two), "TF_CONFIG", "Slurm", "mpirun", "Kubernetes"
     sharding: str | None = None  # how the data is divided among workers: a tf.data AutoShardPolicy, "DATA"
-    shards_verified: bool | None = None  # each worker was fed samples that no other got, and all were fed
-    fit_verified: bool | None = None  # Model.fit trains under this strategy as well; None: not tried apart
+    shards_verified: bool | None = None  # each worker got distinct samples, and all samples were used
+    fit_verified: bool | None = None  # Model.fit trains under this strategy as well; None: not tried separately
     fit_problem: str | None = None  # why it does not
     worker_names: tuple[str, ...] = ()  # "chief 0", "worker 0", in the cluster's order
-    worker_versions: tuple[dict[str, str], ...] = ()  # one per worker: "tensorflow", "cuda", ...; empty: not asked
-    worker_faults: tuple[WorkerFault, ...] = ()  # by whom the job failed
+    worker_versions: tuple[dict[str, str], ...] = ()  # one per worker: "tensorflow", "cuda", ...; empty: not determined
+    worker_faults: tuple[WorkerFault, ...] = ()  # workers responsible for the failure
     worker_links: tuple[WorkerLink, ...] = ()  # pairs of workers, measured after the training
-    note: str | None = None  # why it was trained so and not otherwise
+    note: str | None = None  # why it was trained this way
 
 
 class Trained(Message):
@@ -161,14 +162,14 @@ class XlaChecked(Message):
 
 
 class ExperimentResult(Message):
-    """What an experiment measured; the job is its name."""
+    """The result of an experiment; the job is its name."""
 
     stage: ClassVar[str] = "experiment"
     devices: tuple[str, ...] = ()
     figures: dict[str, float | None] = field(default_factory=dict)  # units in the names; None: unknown
-    problem: str | None = None  # why what it shows is a fault
-    skipped: str | None = None  # why it can't be made on this machine
-    run: TrainingRun | None = None  # the job of which it measured more, with what it measured
+    problem: str | None = None  # why the result is a fault
+    skipped: str | None = None  # why it can't run on this machine
+    run: TrainingRun | None = None  # the job that it measured further, with the new figures
 
 
 class ExhaustionTask(Task):
@@ -180,7 +181,7 @@ class ExhaustionTask(Task):
 
 
 class LimitSet(Message):
-    """Trained for some steps, and limited the memory."""
+    """Some steps were trained, and the memory was limited."""
 
     stage: ClassVar[str] = "build"
     loss: float
@@ -189,17 +190,17 @@ class LimitSet(Message):
 
 
 class Exhausted(Message):
-    """Asked for more memory than the limit."""
+    """More memory than the limit was requested."""
 
     stage: ClassVar[str] = "exhaust"
     asked_bytes: int
     seconds: float
-    error: str | None = None  # type of what was raised; None: nothing
+    error: str | None = None  # type of the exception; None: none was raised
     words: str | None = None
 
 
 class Recovered(Message):
-    """Trained the same steps once more."""
+    """The same steps were trained again."""
 
     stage: ClassVar[str] = "recover"
     loss: float

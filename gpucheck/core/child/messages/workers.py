@@ -17,26 +17,26 @@ class WorkerTask(Task):
     strategy: str
     tf_config: str  # the variable TF_CONFIG
     name: str  # "worker 0"
-    gpus: tuple[int, ...] | None  # positions among the visible GPUs; empty: it trains on the CPU; None: all of them
+    gpus: tuple[int, ...] | None  # indices into the visible GPUs; empty: train on the CPU; None: all of them
     log_device_placement: bool
 
 
 class VersionsRead(Message):
-    """Versions that should be the same on every worker; what can't be read is left out."""
+    """Versions that should be equal on every worker; unreadable ones are omitted."""
 
     stage: ClassVar[str] = "versions"
     versions: dict[str, str]
 
 
 class ClusterConnected(Message):
-    """The strategy was built, for which all workers must have come."""
+    """The strategy was built, which requires all workers to connect."""
 
     stage: ClassVar[str] = "connect"
     replicas: int | None = None
 
 
 class WorkerRecord(Struct):
-    """What a worker tells the others."""
+    """The record that a worker sends to the others."""
 
     name: str
     versions: dict[str, str] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class WorkersMet(Message):
 
 
 class LinksMeasured(Message):
-    """How fast this worker sums with each of some others; ``problem``: why that is not known."""
+    """All-reduce times of this worker with some others; ``problem``: why they are unknown."""
 
     stage: ClassVar[str] = "links"
     links: tuple[WorkerLink, ...] = ()
@@ -67,7 +67,7 @@ class FitTried(Message):
 
 
 class WorkerFailed(Message):
-    """The worker gave up by itself."""
+    """The worker failed with an exception."""
 
     stage: ClassVar[str] = "failed"
     at: str  # the stage or step that it was in

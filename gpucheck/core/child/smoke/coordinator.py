@@ -1,4 +1,4 @@
-"""Training that a coordinator schedules on workers, each of which changes the parameter server's variables as soon as it can."""
+"""Training scheduled by a coordinator on workers, which update the parameter server's variables asynchronously."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 from gpucheck.core.child.messages.training import TrainingRun
 from gpucheck.core.child.smoke import loop, network, proof
 
-ROUNDS = 2  # of as many steps as everywhere: steps that overtake each other learn more slowly
+ROUNDS = 2  # times the usual number of steps: asynchronous steps learn more slowly
 
 
 def train(tf: Any, keras: Any, strategy: Any, result: TrainingRun, begin: Callable[[str], None]) -> Any:
-    """Train the network; every step is one worker's, on a batch of its own.
+    """Train the network; one worker runs each step, on its own batch.
 
     Args:
         tf: TensorFlow.
         keras: the module to train with.
         strategy: a ``ParameterServerStrategy`` whose cluster is connected.
-        result: of the job, which is filled in; its ``replicas`` are the workers, and figures are those of all of them together.
+        result: of the job, filled in here; ``replicas`` is the number of workers, and figures are for all of them together.
         begin: called with the name of each step as it begins: "build", "first step", "steps", "verify".
 
     Returns:
@@ -49,7 +49,7 @@ def train(tf: Any, keras: Any, strategy: Any, result: TrainingRun, begin: Callab
     each = (time.perf_counter() - began) / count
     begin("verify")
     results = [tuple(float(value) for value in step_result.fetch()) for step_result in scheduled]
-    result.per_replica_batch_size = result.global_batch_size = batch  # a step is one worker's
+    result.per_replica_batch_size = result.global_batch_size = batch  # one worker runs a step
     result.drop_remainder, result.steps = True, len(scheduled)
     proof.note_steps(result, [first, each], proof.Means([loss for loss, _ in results], [right / batch for _, right in results]))
     proof.note_weights(result, model.trainable_weights, before)
@@ -59,7 +59,7 @@ def train(tf: Any, keras: Any, strategy: Any, result: TrainingRun, begin: Callab
 
 
 def _step(tf: Any, keras: Any, strategy: Any, model: Any) -> Any:
-    """One worker's training step, traced: of a batch, its mean loss and how many of its samples were classified rightly."""
+    """One worker's training step, traced: returns a batch's mean loss and number of correctly classified samples."""
 
     def on_worker(images: Any, labels: Any) -> tuple[Any, Any]:
         loss, right, gradients = loop.learn(tf, keras, model, images, labels, network.batch_size("CPU:0"))
@@ -70,7 +70,7 @@ def _step(tf: Any, keras: Any, strategy: Any, model: Any) -> Any:
 
 
 def _note_placement(result: TrainingRun, model: Any) -> None:
-    """Whether every variable lies on a parameter server."""
+    """Record whether every variable is on a parameter server."""
     places = {str(getattr(weight, "_value", weight).device) for weight in model.trainable_weights}
     misplaced = sorted(place for place in places if not place.startswith("/job:ps/"))
     result.placement_verified, result.misplaced_ops = not misplaced, tuple(f"variable on {place}" for place in misplaced)

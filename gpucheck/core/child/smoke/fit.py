@@ -1,4 +1,4 @@
-"""One job with ``Model.fit``: the way a user trains, step by step on the clock, whatever Keras runs on."""
+"""One job with ``Model.fit``, as a user trains, with every step timed, on any backend of Keras."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ from gpucheck.core.child.smoke.recorder import recorder
 
 
 class FrameworkJob(Protocol):
-    """What a framework does for one job: ``smoke/tensorflow.py``, and ``backend/keras_job.py`` for JAX and PyTorch."""
+    """A framework's part of one job: ``smoke/tensorflow.py``, and ``backend/keras_job.py`` for JAX and PyTorch."""
 
     def fresh(self) -> None:
         """Forget earlier models; the next one is built in the job's precision, from the same seed."""
 
     def cpu_first_loss(self) -> float | None:
-        """The loss of the very first step, computed on the CPU: same seed, data, weights, dropout and precision.
+        """The loss of the first step, computed on the CPU: same seed, data, weights, dropout and precision.
 
-        None: it was not finite, or the CPU can't be asked for the same numbers.
+        None: it was not finite, or the CPU draws other numbers.
         """
 
     def open(self) -> tuple[int, int]:
-        """Take the devices; the number of replicas, and the steps of ``fit`` between which Python has no part."""
+        """Open the devices; return the number of replicas, and the steps per execution of ``fit``."""
 
     def scope(self) -> AbstractContextManager[Any]:
-        """In which the model is built."""
+        """The context in which the model is built."""
 
     def around_fit(self) -> AbstractContextManager[Any]:
-        """In which ``fit`` runs."""
+        """The context in which ``fit`` runs."""
 
     def data(self, global_batch: int) -> dict[str, Any]:
-        """The arguments of ``fit`` that say what to train on."""
+        """The data arguments of ``fit``."""
 
     def before_first_step(self) -> None:
         """Called when ``fit`` begins to train."""
 
     def after_first_step(self) -> None:
-        """Called when the first step's results are known."""
+        """Called when the first step's results are available."""
 
     def note(self, result: TrainingRun, model: Any) -> None:
-        """Put where the work ran and how it computed into the result."""
+        """Record placement and numerics in the result."""
 
 
 def train(reporter: Reporter, keras: Any, job: Job, framework: FrameworkJob) -> TrainingRun:
-    """Train one planned job; its result is reported, and returned."""
+    """Train one planned job; report and return its result."""
     result = begun(job)
     reporter.begin(Trained, job.id)
     reporter.begin(Trained, job.id, "build")
@@ -69,7 +69,7 @@ def train(reporter: Reporter, keras: Any, job: Job, framework: FrameworkJob) -> 
         result.stage = "first step"
         data = framework.data(result.global_batch_size or 0)
         with framework.around_fit():
-            # Keras warns where a dataset is to be shuffled, which it would not do: PYTHONWARNINGS=error makes that an error.
+            # Keras warns about shuffle=True on a dataset: with PYTHONWARNINGS=error that would be an error.
             model.fit(**data, verbose=0, shuffle=False, callbacks=[steps])
         result.stage = "verify"
         reporter.begin(Trained, job.id, "verify")
@@ -89,12 +89,12 @@ def train(reporter: Reporter, keras: Any, job: Job, framework: FrameworkJob) -> 
 
 
 def begun(job: Job, loop: str = "fit") -> TrainingRun:
-    """The result of a job that has come no further than its plan."""
+    """The result of a job that has only been planned."""
     return replace(job.planned_run, status="failed", stage="build", loop=loop)
 
 
 def note_sizes(result: TrainingRun, per_replica: int, steps: int) -> None:
-    """Put batch sizes and steps into a result."""
+    """Record batch sizes and steps in a result."""
     result.per_replica_batch_size = per_replica
     result.global_batch_size = per_replica * result.replicas
     result.drop_remainder = True

@@ -1,4 +1,4 @@
-"""The written-out training loop: ``strategy.run`` around a gradient step, for strategies that ``Model.fit`` does not train."""
+"""A custom training loop: ``strategy.run`` around a gradient step, for strategies that ``Model.fit`` does not support."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from gpucheck.core.child.smoke.fit import note_sizes
 
 
 class Shard(NamedTuple):
-    """What a worker has in the end, to be compared with the others'."""
+    """A worker's final state, to compare with the others'."""
 
     digest: str  # of its weights
     samples: list[int]  # checksums of the images that it got in one pass over the data
 
 
 def train(tf: Any, keras: Any, strategy: Any, result: TrainingRun, begin: Callable[[str], None]) -> tuple[Any, Shard]:
-    """Train the network for as many steps as everywhere, every worker on its own share of each batch.
+    """Train the network for the usual number of steps, every worker on its own share of each batch.
 
     Args:
         tf: TensorFlow.
         keras: the module to train with.
         strategy: built, with the cluster connected.
-        result: of the job, which is filled in.
+        result: of the job, filled in here.
         begin: called with the name of each step as it begins: "build", "data of step 1", "step 1", ... , "verify".
 
     Returns:
-        The trained model, and what this worker has to compare.
+        The trained model, and this worker's state to compare.
     """
     begin("build")
     devices = strategy.extended.worker_devices
@@ -77,7 +77,7 @@ def _sharded(tf: Any, data: Any) -> Any:
 
 
 def _step(tf: Any, keras: Any, strategy: Any, model: Any, global_batch: int) -> Any:
-    """One training step, traced: of a global batch, its mean loss and how many of its samples were named rightly."""
+    """One training step, traced: returns a global batch's mean loss and number of correctly classified samples."""
 
     def on_replica(images: Any, labels: Any) -> tuple[Any, Any]:
         loss, right, gradients = learn(tf, keras, model, images, labels, global_batch)
@@ -92,18 +92,18 @@ def _step(tf: Any, keras: Any, strategy: Any, model: Any, global_batch: int) -> 
 
 
 def learn(tf: Any, keras: Any, model: Any, images: Any, labels: Any, whole: int) -> tuple[Any, Any, list[Any]]:
-    """Of some samples: their part of the mean loss over ``whole`` samples, how many were classified rightly, the gradients."""
+    """Return some samples' part of the mean loss over ``whole`` samples, the number classified correctly, and the gradients."""
     with tf.GradientTape() as tape:
         predictions = model(images, training=True)
         losses = keras.losses.sparse_categorical_crossentropy(labels, predictions)
         loss = tf.reduce_sum(losses) / whole
-    named = tf.argmax(predictions, axis=-1, output_type=labels.dtype)
-    right = tf.reduce_sum(tf.cast(tf.equal(named, labels), tf.float32))
+    classes = tf.argmax(predictions, axis=-1, output_type=labels.dtype)
+    right = tf.reduce_sum(tf.cast(tf.equal(classes, labels), tf.float32))
     return loss, right, tape.gradient(loss, model.trainable_variables)
 
 
 def apply(optimizer: Any, gradients: list[Any], variables: list[Any]) -> None:
-    """Let Keras sum the replicas' gradients, as both its generations do, and change the weights by them."""
+    """Let Keras, 2 or 3, sum the replicas' gradients and update the weights."""
     if hasattr(optimizer, "apply"):
         optimizer.apply(gradients, variables)
     else:

@@ -1,4 +1,4 @@
-"""Device memory as TensorFlow's allocator counts it. Bytes; None where it does not count (a CPU, an old TensorFlow)."""
+"""Device memory as TensorFlow's allocator counts it, in bytes; None if it does not count (a CPU, an old TensorFlow)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def reset(tf: Any, devices: Iterable[str]) -> None:
-    """Begin to count the peak anew; ``devices`` are logical names."""
+    """Reset the peak; ``devices`` are logical names."""
     for device in devices:
         if device.startswith("GPU"):
             try:
@@ -17,12 +17,12 @@ def reset(tf: Any, devices: Iterable[str]) -> None:
 
 
 def peak(tf: Any, devices: Iterable[str]) -> int | None:
-    """The most that was in use at once on one device, the fullest of them."""
+    """The peak use of the device with the highest."""
     return _most(tf, devices, "peak")
 
 
 def current(tf: Any, devices: Iterable[str]) -> int | None:
-    """What is in use now on one device, the fullest of them."""
+    """The current use of the device with the highest."""
     return _most(tf, devices, "current")
 
 

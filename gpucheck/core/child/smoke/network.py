@@ -17,16 +17,16 @@ def batch_size(device: str) -> int:
 
 
 def dataset(tf: Any, global_batch: int, drop_remainder: bool = True) -> Any:
-    """Batches without end: each class is a coarse colour pattern under noise, so the loss must fall within a few steps.
+    """Endless batches: each class is a coarse colour pattern with noise, so the loss must fall within a few steps.
 
-    The last, smaller batch of a pass is dropped (``drop_remainder``): every step has the same shape. Without it none is dropped
-    either, but TensorFlow does not know the size, so that what it traces fits every batch size.
+    ``drop_remainder`` gives every step the same static shape. Without it nothing is dropped either, but the batch size is not
+    static, so the traced step fits every batch size.
     """
     images, labels = arrays(BATCHES * global_batch)
     data = tf.data.Dataset.from_tensor_slices((images, labels))
     data = data.batch(global_batch, drop_remainder=drop_remainder).repeat().prefetch(BATCHES)
     options = tf.data.Options()
-    # There is nothing to tune, and the thread that would tune keeps ``fit`` from returning for up to half a second.
+    # Nothing needs tuning, and the autotuning thread delays the return of ``fit`` by up to half a second.
     options.autotune.enabled = False
     return data.with_options(options)
 
@@ -41,7 +41,7 @@ def steps(global_batch: int) -> tuple[Any, Any]:
 
 
 def arrays(count: int) -> tuple[Any, Any]:
-    """Images (count, 32, 32, 3) as float32 around 0, and their classes (count,) as int32; the same at every call."""
+    """Images (count, 32, 32, 3) as float32 around 0, and their classes (count,) as int32; the same on every call."""
     import numpy as np
 
     random = np.random.default_rng(SEED)
@@ -58,9 +58,9 @@ def model(keras: Any, compiled: bool, synchronized: bool = False, dropout: float
     Args:
         keras: the module to build with.
         compiled: by XLA (``jit_compile``).
-        synchronized: whether batch normalization takes its statistics over all replicas, instead of each over its own.
-        dropout: share of the features that a step leaves out; 0 makes a step the same on one device and on several.
-        steps_per_execution: steps of ``fit`` between which Python has no part.
+        synchronized: whether batch normalization computes its statistics over all replicas, instead of one.
+        dropout: share of the features that a step drops; 0 makes a step equal on one device and on several.
+        steps_per_execution: steps of ``fit`` that run without returning to Python.
     """
     layers = keras.layers
     options = {"synchronized": True} if synchronized else {}

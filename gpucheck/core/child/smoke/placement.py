@@ -1,4 +1,4 @@
-"""Where the work really ran: TensorFlow says it of every graph that it executed, as ``tf.summary.trace_on`` records it."""
+"""Find the devices that ran the work, from TensorFlow's record of executed graphs, as ``tf.summary.trace_on`` uses it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Tuple  # noqa: UP035 - Python 3.8
 from gpucheck.core.child.messages.training import TrainingRun
 
 Placed = Tuple[str, str]  # noqa: UP006 - Python 3.8; an op, and the device that it ran on
-HEAVY = re.compile(r"Conv2D|MatMul")  # the ops that must not land elsewhere, fused and vendor variants included
+HEAVY = re.compile(r"Conv2D|MatMul")  # the ops that must run on the device, including fused and vendor variants
 
 
 def record() -> None:
-    """Begin to collect the graphs that are executed, in this whole process."""
+    """Start collecting the graphs executed in this process."""
     try:
         from tensorflow.python.eager import context
 
@@ -23,7 +23,7 @@ def record() -> None:
 
 
 def recorded() -> set[Placed] | None:
-    """Stop collecting; (op, device) of every heavy node that ran. None: TensorFlow does not tell."""
+    """Stop collecting; return (op, device) of every heavy node that ran, or None if unavailable."""
     try:
         from tensorflow.python.eager import context
 
@@ -36,7 +36,7 @@ def recorded() -> set[Placed] | None:
 
 
 def note(result: TrainingRun, placed: set[Placed] | None, devices: Iterable[str]) -> None:
-    """Put into a result whether its work ran on its devices, and on each of them; ``devices`` are names such as "GPU:0"."""
+    """Record in a result whether its work ran only on its devices, and on all of them; ``devices`` are names such as "GPU:0"."""
     if not placed:
         return
     wanted = set(devices)
@@ -46,9 +46,9 @@ def note(result: TrainingRun, placed: set[Placed] | None, devices: Iterable[str]
 
 
 def ops_of_device(placed: set[Placed] | None, device: str, others: Iterable[str]) -> set[Placed] | None:
-    """What one of several jobs at the same time did: its own device's ops, and misplaced ones that its device lacks.
+    """The ops of one of several concurrent jobs: those on its device, and misplaced ones that are missing there.
 
-    All jobs run the same ops, so an op that ran on no job's device belongs to those whose own device lacks it.
+    All jobs run the same ops, so an op that ran on a foreign device belongs to the jobs whose own device did not run it.
     """
     if not placed:
         return None

@@ -1,4 +1,4 @@
-"""What a few steps of training prove: figures from their times and losses, and why they may be no proof."""
+"""Verify a few steps of training: compute figures from times and losses, and decide whether the job passed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gpucheck.core.child.smoke.network import CLASSES
 
 
 def note_steps(result: TrainingRun, seconds: list[float], means: Means) -> None:
-    """Put times, losses and accuracy into a result, from those of its steps.
+    """Record times, losses and accuracy of the steps in a result.
 
-    The first step includes tracing, compiling and autotuning and is reported apart.
+    The first step includes tracing, compiling and autotuning, and is reported separately.
     """
     first, step = seconds[0], statistics.median(seconds[1:])
     losses, accuracies = means.losses, means.accuracies
@@ -36,16 +36,16 @@ def note_steps(result: TrainingRun, seconds: list[float], means: Means) -> None:
 
 
 class Means:
-    """Keras reports the running mean of an epoch; this gives back the value of each step."""
+    """The values of each step, from the running mean of an epoch that Keras reports."""
 
     def __init__(self, losses: Iterable[float] = (), accuracies: Iterable[float] = ()) -> None:
-        """Begin, or take the values of steps that are known already."""
+        """Begin, with the values of earlier steps if there are any."""
         self.losses: list[float] = list(losses)
         self.accuracies: list[float] = list(accuracies)
         self._sums = {"loss": 0.0, "accuracy": 0.0}
 
     def add(self, logs: dict[str, Any] | None) -> None:
-        """Take what Keras said after a step."""
+        """Add the logs of Keras after a step."""
         for name, values in (("loss", self.losses), ("accuracy", self.accuracies)):
             total = float((logs or {}).get(name, math.nan)) * (len(values) + 1)
             values.append(total - self._sums[name])
@@ -53,7 +53,7 @@ class Means:
 
 
 def note_weights(result: TrainingRun, trainable: list[Any], before: list[Any]) -> None:
-    """Put into a result whether every variable changed, is finite on all replicas, and has the same bits on all of them."""
+    """Record in a result whether every variable changed, is finite on all replicas, and is bitwise equal on all of them."""
     import numpy as np
 
     reached, finite, equal = True, True, None
@@ -69,7 +69,7 @@ def note_weights(result: TrainingRun, trainable: list[Any], before: list[Any]) -
 
 
 def tf32(tf: Any) -> bool | None:
-    """Whether TensorFlow may use TF32 (NVIDIA, compute capability 8.0 and later): float32 products of factors cut to 10 bits."""
+    """Whether TensorFlow may use TF32 (NVIDIA, compute capability 8.0 and later): float32 products with 10-bit mantissas."""
     try:
         return bool(tf.config.experimental.tensor_float_32_execution_enabled())
     except AttributeError:
@@ -77,13 +77,13 @@ def tf32(tf: Any) -> bool | None:
 
 
 def note_numerics(result: TrainingRun, network: Any, tf32: bool | None, devices: Iterable[str]) -> None:
-    """Put into a result how the network computed: the type of its answers, the loss scale float16 ended with, TF32 or not.
+    """Record in a result the network's numerics: the output type, the final loss scale of float16, and TF32.
 
     Args:
         result: of the job.
         network: compiled.
         tf32: whether the framework lets GPUs use it.
-        devices: names of those that it ran on, short ("GPU:0") or whole; without a GPU among them TF32 means nothing.
+        devices: names of those that it ran on, short ("GPU:0") or full; TF32 applies only to GPUs.
     """
     scale = loss_scale(network.optimizer)
     result.output_dtype = str(network.layers[-1].compute_dtype)
@@ -92,12 +92,12 @@ def note_numerics(result: TrainingRun, network: Any, tf32: bool | None, devices:
 
 
 def loss_scale(optimizer: Any) -> Any:
-    """What a loss-scaling optimizer multiplies the loss by, so that float16 can hold the gradients; None: it scales nothing."""
+    """The factor by which a loss-scaling optimizer multiplies the loss, for float16 gradients; None: no loss scaling."""
     return getattr(optimizer, "dynamic_scale", getattr(optimizer, "loss_scale", None))
 
 
 def problem(result: TrainingRun) -> str | None:
-    """Why a job that came to its end is no proof; None if it is one."""
+    """Why a completed job did not pass; None if it passed."""
     if not result.losses_finite:
         return "the loss is not finite"
     if not result.weights_finite:
@@ -120,17 +120,17 @@ def problem(result: TrainingRun) -> str | None:
 
 
 def judge(result: TrainingRun) -> None:
-    """Put status, reason and the step that was reached into a result."""
+    """Record status, reason and stage in a result."""
     result.reason = problem(result)
     result.status, result.stage = ("failed", "verify") if result.reason else ("passed", None)
 
 
 def finite_or_none(value: float) -> float | None:
-    """Rounded for a report; None for what JSON can't hold."""
+    """Round for a report; None for a value that JSON can't represent."""
     return round(value, 6) if math.isfinite(value) else None
 
 
 def first_sentence(error: BaseException) -> str:
-    """What an exception says, with its type, in one line."""
+    """An exception's type and message, in one line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {' '.join(lines[:3])[:600]}"

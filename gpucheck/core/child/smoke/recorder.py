@@ -1,4 +1,4 @@
-"""What is noted of each step while ``Model.fit`` trains."""
+"""Record each step while ``Model.fit`` trains."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def recorder(
         job: id of the job.
         before: called before the first step.
         after: called after it.
-        together: steps of one execution: Keras tells of all of them at once.
+        together: steps of one execution: Keras reports them together.
 
     Returns:
-        ``seconds`` (of a step, one per execution, until its results are known; the first execution's are not divided, for tracing
-        and compiling are most of them) and ``means`` (one per execution).
+        ``seconds`` (of a step, one per execution, until its results are available; the first execution's are not divided, because
+        tracing and compiling dominate) and ``means`` (one per execution).
     """
 
     class Recorder(keras.callbacks.Callback):  # type: ignore[misc]
@@ -49,7 +49,7 @@ def recorder(
             self._began = time.perf_counter()
 
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-            self.means.add(logs)  # converts what may still be under way
+            self.means.add(logs)  # waits for pending results
             seconds = time.perf_counter() - self._began
             self.seconds.append(seconds / together if self.seconds else seconds)
             if len(self.seconds) == 1:

@@ -1,4 +1,4 @@
-"""What measured times come to, as shares from 0 to 1: for ``gpucheck bench`` and for the experiments."""
+"""Shares from 0 to 1, computed from measured times: for ``gpucheck bench`` and for the experiments."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ def input_wait_share(step_seconds: float, resident_step_seconds: float, batch_se
 
     Args:
         step_seconds: of a step on the pipeline.
-        resident_step_seconds: of the same step on a batch that is there already.
-        batch_seconds: that the pipeline takes for a batch, if it was measured: no step waits longer for one. What differs beyond
-            that is another load on the machine.
+        resident_step_seconds: of the same step on a resident batch.
+        batch_seconds: of the pipeline per batch, if it was measured: no step waits longer. A larger difference is caused by other
+            load on the machine.
     """
     waited = max(0.0, step_seconds - resident_step_seconds)
     if batch_seconds is not None:
@@ -19,5 +19,5 @@ def input_wait_share(step_seconds: float, resident_step_seconds: float, batch_se
 
 
 def scaling_efficiency(all_devices: float, one_device: float, devices: int) -> float:
-    """Samples per second of several devices over their number times those of one alone."""
+    """Samples per second of several devices, divided by their number and by the samples per second of one."""
     return all_devices / (devices * one_device)

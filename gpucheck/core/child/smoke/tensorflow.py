@@ -1,4 +1,4 @@
-"""Jobs on TensorFlow: built by a strategy of ``tf.distribute``, fed by ``tf.data``, and asked where their work ran."""
+"""Jobs on TensorFlow: built by a strategy of ``tf.distribute``, fed by ``tf.data``, with their placement recorded."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class TensorFlowJob:
             tf: TensorFlow.
             keras: the module to train with.
             job: as planned.
-            names: logical name by the name of a device.
-            cross_device: how a mirrored strategy shall exchange gradients; None: as TensorFlow chooses.
+            names: logical name by device name.
+            cross_device: how a mirrored strategy exchanges gradients; None: TensorFlow chooses.
         """
         self._tf, self._keras, self._job, self._cross_device = tf, keras, job, cross_device
         self._logical = tuple(names.get(device, device) for device in job.devices)
@@ -45,14 +45,14 @@ class TensorFlowJob:
         return self._strategy.num_replicas_in_sync, strategies.load(name).steps_per_execution
 
     def scope(self) -> AbstractContextManager[Any]:
-        """The strategy's."""
+        """The strategy's scope."""
         scope: AbstractContextManager[Any] = self._strategy.scope()
         return scope
 
     def around_fit(self) -> AbstractContextManager[Any]:
-        """Keras leaves an XLA-compiled step to the first device, whatever the strategy says.
+        """Set the device of an XLA-compiled step, which Keras otherwise runs on the first device, ignoring the strategy.
 
-        Without this TensorFlow refuses: "Trying to access resource ... located in device GPU:1 from device GPU:0".
+        Without this TensorFlow raises "Trying to access resource ... located in device GPU:1 from device GPU:0".
         """
         if self._job.compiled and self._job.strategy == "one_device":
             device: AbstractContextManager[Any] = self._tf.device("/" + self._logical[0])
@@ -60,19 +60,19 @@ class TensorFlowJob:
         return contextlib.nullcontext()
 
     def data(self, global_batch: int) -> dict[str, Any]:
-        """A dataset without end."""
+        """An endless dataset."""
         return {"x": network.dataset(self._tf, global_batch), "steps_per_epoch": network.STEPS, "epochs": 1}
 
     def before_first_step(self) -> None:
-        """Begin to record where the work runs."""
+        """Start recording the placement."""
         placement.record()
 
     def after_first_step(self) -> None:
-        """Look where the first step ran."""
+        """Read the placement of the first step."""
         self._placed = placement.recorded()
 
     def note(self, result: TrainingRun, model: Any) -> None:
-        """Put where the work ran and how it computed into the result."""
+        """Record placement and numerics in the result."""
         proof.note_numerics(result, model, proof.tf32(self._tf), self._logical)
         placement.note(result, self._placed, self._logical)
         result.peak_memory_bytes = memory.peak(self._tf, self._logical)
@@ -86,7 +86,7 @@ def fresh(keras: Any, precision: str) -> None:
 
 
 def train_briefly(tf: Any, keras: Any, logical: str, batch: int, steps: int) -> tuple[Any, float]:
-    """Some steps in float32 on one device, the way a user trains, and nothing verified: the model and its mean loss."""
+    """Train some steps in float32 on one device, as a user does, without verification; return the model and its mean loss."""
     fresh(keras, "float32")
     strategy = strategies.build("one_device", tf, (logical,))
     with strategy.scope():
@@ -95,11 +95,11 @@ def train_briefly(tf: Any, keras: Any, logical: str, batch: int, steps: int) -> 
     return model, float(history["loss"][-1])
 
 
-_first_losses: dict[tuple[str, int], float | None] = {}  # the CPU's answer is the same for every device
+_first_losses: dict[tuple[str, int], float | None] = {}  # the CPU's loss is the same for every device
 
 
 def cpu_first_loss(tf: Any, keras: Any, precision: str, batch: int) -> float | None:
-    """The loss of a job's very first step, computed on the CPU: same seed, data, weights, dropout and precision."""
+    """The loss of a job's first step, computed on the CPU: same seed, data, weights, dropout and precision."""
     if (precision, batch) not in _first_losses:
         fresh(keras, precision)
         with tf.device("/CPU:0"):

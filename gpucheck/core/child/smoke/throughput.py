@@ -1,7 +1,7 @@
 """One compiled training step, fed in turn from the input pipeline and from one batch that stays on the devices.
 
-The difference between the two is the pipeline's. The step is Keras' ``train_step`` under ``strategy.run``, as ``Model.fit``
-compiles it. Steps are not waited for one by one: the clock is read when the last one of a run is done.
+The difference between the two is the cost of the pipeline. The step is Keras' ``train_step`` under ``strategy.run``, as
+``Model.fit`` compiles it. Steps run asynchronously: the clock is read when the last one of a run is done.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Trainer:
 
         Args:
             tf: TensorFlow.
-            strategy: the one in whose scope the model was made.
+            strategy: the one in whose scope the model was built.
             model: compiled, with the variables of its optimizer and metrics (see ``trainer``).
             xla: whether XLA compiles the step.
         """
         self.model = model
-        self.finite = True  # whether the loss was, at the end of all the timed steps so far
+        self.finite = True  # whether the loss was finite after all timed steps so far
         self._tf, self._strategy = tf, strategy
         self.variables = [*model.variables, *model.optimizer.variables]
 
@@ -47,7 +47,7 @@ class Trainer:
         self._from_iterator, self._from_batch = tf.function(from_iterator), tf.function(from_batch)
 
     def keep(self, batch: Any) -> Any:
-        """The batch in the devices' own memory, wherever the iterator left it."""
+        """Copy the batch into the devices' memory."""
 
         def copied(data: Any) -> Any:
             return self._tf.nest.map_structure(self._tf.identity, data)
@@ -59,7 +59,7 @@ class Trainer:
         return iter(self._strategy.experimental_distribute_dataset(data))
 
     def reset(self, values: list[Any]) -> None:
-        """Give every weight and the optimizer's state these values again: each run does the same work."""
+        """Restore every weight and the optimizer's state, so that each run does the same work."""
         with self._strategy.scope():
             for variable, value in zip(self.variables, values):
                 variable.assign(value)
@@ -70,16 +70,16 @@ class Trainer:
         Args:
             source: see ``source``.
             steps: how many.
-            around: gives a context manager to make each step in, by its number; None: none.
+            around: returns a context manager for a step, given its number; None: none.
         """
         return self._timed(self._from_iterator, source, steps, around)
 
     def resident(self, batch: Any, steps: int) -> float:
-        """Seconds of some steps on one batch that is there already (see ``keep``)."""
+        """Seconds of some steps on one resident batch (see ``keep``)."""
         return self._timed(self._from_batch, batch, steps)
 
     def epochs(self, source: Any, steps: int, epochs: int, target: float | None) -> Repeat:
-        """Epochs until the target accuracy is reached, if there is one, or all of them."""
+        """Train epochs until the target accuracy, if there is one, is reached, or all of them."""
         seconds: list[float] = []
         accuracies: list[float] = []
         for _ in range(epochs):
@@ -105,19 +105,19 @@ class Trainer:
 
 
 def trainer(tf: Any, keras: Any, strategy: Any, xla: bool = False, **options: Any) -> Trainer:
-    """The smoke job's network in a strategy, ready to be timed: in the precision and from the seed that are set.
+    """The smoke job's network in a strategy, ready for timing, in the current precision and from the current seed.
 
     Args:
         tf: TensorFlow.
         keras: the module to build with.
-        strategy: where the network is made.
+        strategy: in whose scope the network is built.
         xla: whether XLA compiles the step.
         options: of the network, see ``network.model``.
     """
     with strategy.scope():
         model = network.model(keras, xla, **options)
         model.optimizer.build(model.trainable_variables)
-        # Lets Keras make the metrics' variables: under several replicas a step that makes them itself can't be compiled.
+        # Lets Keras create the metrics' variables: with several replicas, a step that creates them can't be compiled.
         strategy.run(model.test_step, args=(tuple(map(tf.constant, network.arrays(1))),))
     model.reset_metrics()
     return Trainer(tf, strategy, model, xla)

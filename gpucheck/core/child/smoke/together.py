@@ -1,10 +1,10 @@
-"""Independent devices trained at the same time: the training step is traced once, and each device runs it on weights of its own.
+"""Train independent devices at the same time: the training step is traced once, and each device runs it on its own weights.
 
-Tracing a Keras step takes about a second of Python on any machine, and Python runs one thread at a time: eight devices that trace
-for themselves take eight times as long as one. The traced step is Keras' own ``train_step``; what it has captured are a model's
-variables, and each device gives copies of its own instead, in the same order. Nor is the model built anew for each of them.
+Tracing a Keras step takes about a second of Python on any machine, and Python runs one thread at a time: if eight devices traced
+separately, they would take eight times as long. The traced step is Keras' own ``train_step``; it captures a model's variables,
+and each device passes its own copies instead, in the same order. The model is built only once, too.
 
-All of them train on one batch, over and over: within a few steps its loss falls far, whatever the seed.
+All devices train on the same batch in every step: its loss falls far within a few steps, with any seed.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from gpucheck.core.child.smoke import memory, network, placement, proof
 from gpucheck.core.child.smoke.fit import begun, note_sizes
 from gpucheck.core.child.smoke.tensorflow import cpu_first_loss
 
-STEPS = 4  # enough to prove it; how fast a device is shows where it trains alone
-PLACEMENT_SECONDS = 60.0  # after which a device that hangs no longer keeps the others from their answer
+STEPS = 4  # enough to verify training; speed is measured when a device trains alone
+PLACEMENT_SECONDS = 60.0  # how long the others wait for a device that hangs
 
 
 class CannotShareStep(Exception):
-    """The traced step can't be given other variables; the devices have to be trained one after the other."""
+    """The traced step can't run on other variables; the devices have to train one after the other."""
 
 
 def train(reporter: Reporter, tf: Any, keras: Any, jobs: list[Job], names: dict[str, str]) -> list[TrainingRun]:
-    """Jobs of strategy one_device that differ in nothing but the device, each of them reported.
+    """Train jobs of strategy one_device that differ only in the device; report each.
 
     Raises:
         CannotShareStep: this TensorFlow or Keras does not allow it; nothing has been reported yet.
@@ -94,7 +94,7 @@ class TracedStep(NamedTuple):
     """A training step, traced without a device."""
 
     concrete: Any  # the concrete function
-    captured: list[Any]  # the variables that it has captured, in its order
+    captured: list[Any]  # the captured variables, in order
 
 
 class _Training:
@@ -153,9 +153,9 @@ class _Training:
 
 @contextlib.contextmanager
 def _unoptimized(tf: Any) -> Iterator[None]:
-    """Without rewriting graphs for speed, which TensorFlow does anew for each device, in half of the time that it prepares one.
+    """Disable graph optimization, which TensorFlow repeats for each device and takes half of a device's preparation time.
 
-    For logical devices of a CPU, whose first one has trained with it; a GPU's kernels may depend on it.
+    Only for logical devices of a CPU, whose first one trained with it; a GPU's kernels may depend on it.
     """
     options = tf.config.optimizer.get_experimental_options()
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
@@ -166,12 +166,12 @@ def _unoptimized(tf: Any) -> Iterator[None]:
 
 
 def _model(tf: Any, keras: Any, job: Job) -> Any:
-    """The network with all its variables, the optimizer's and the metrics' included; it is only copied from."""
+    """The network with all its variables, including the optimizer's and the metrics'; devices only copy from it."""
     keras.utils.set_random_seed(network.SEED)
     with tf.device("/CPU:0"):
         model = network.model(keras, job.compiled)
         model.optimizer.build(model.trainable_variables)
-        model.test_step(next(iter(network.dataset(tf, 1))))  # lets Keras make the metrics' variables
+        model.test_step(next(iter(network.dataset(tf, 1))))  # lets Keras create the metrics' variables
         model.reset_metrics()
     return model
 
@@ -187,10 +187,10 @@ def _trace(tf: Any, model: Any, batch: int, compiled: bool) -> TracedStep:
     variables = {id(variable.handle): variable for variable in concrete.variables}
     captured = [variables.get(id(handle)) for handle in concrete.captured_inputs]
     if any(variable is None for variable in captured):
-        raise CannotShareStep("the step has captured something that is no variable")
+        raise CannotShareStep("the step has captured something that is not a variable")
     return TracedStep(concrete, captured)
 
 
 def _below(variable: Any) -> Any:
-    """TensorFlow's variable below Keras' one; Keras 2 has one between them that casts."""
+    """The TensorFlow variable of a Keras variable; Keras 2 may wrap it in one that casts."""
     return getattr(variable, "_value", getattr(variable, "_variable", variable))

@@ -1,4 +1,4 @@
-"""XLA apart from training: it needs tools (ptxas, libdevice) that plain kernels don't, and without them may end the process."""
+"""Check XLA separately from training: it needs tools (ptxas, libdevice) that other kernels don't, and may abort without them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpucheck.core.child.smoke.proof import first_sentence
 
 
 def check(reporter: Reporter, tf: Any, device: str, names: dict[str, str]) -> None:
-    """One tiny XLA-compiled gradient on a device."""
+    """Compute one tiny XLA-compiled gradient on a device."""
     reporter.begin(XlaChecked, device)
 
     def gradient(inputs: Any, weights: Any) -> Any:
