@@ -41,7 +41,7 @@ def test_a_child_that_is_killed_is_an_answer(tmp_path):
     made = provoked(PYTHONPATH=str(tmp_path))
     assert (made.status, made.reason) == (
         "failed",
-        "the process ended when it asked for more memory than there is: killed by SIGKILL",
+        "the process ended when it requested more memory than available: killed by SIGKILL",
     )
     assert made.figures["asked_bytes"] is None
     assert made.figures["loss_before"] > 0

@@ -83,7 +83,7 @@ def test_a_pynvml_that_does_not_import_is_our_problem_not_the_drivers(driver_hos
     (tmp_path / "pynvml.py").write_text("raise SystemError('imported')")
     with driver_host() as host:
         host.library_folder = lambda module: str(tmp_path)
-        with pytest.raises(RuntimeError, match="could not be asked: SystemError: imported"):
+        with pytest.raises(RuntimeError, match="could not be queried: SystemError: imported"):
             gpus.read(host)
 
 

@@ -81,7 +81,7 @@ def test_a_child_that_does_not_live_through_it(stage, how, reason):
 def test_a_child_that_could_not_be_started():
     assert judged(TensorFlowImported(TensorFlowImport(imported=True)), how="not started: no room") == (
         "failed",
-        "the process ended before it asked for anything: not started: no room",
+        "the process ended before it requested memory: not started: no room",
     )
 
 
@@ -91,18 +91,18 @@ def test_the_end_of_the_whole_run_is_no_fault():
 
 def test_a_framework_that_no_longer_imports():
     imported = TensorFlowImported(TensorFlowImport(imported=False, error="libcudnn.so.9: cannot open"))
-    assert judged(imported) == ("failed", "the process did not come to train: libcudnn.so.9: cannot open")
+    assert judged(imported) == ("failed", "the process did not reach training: libcudnn.so.9: cannot open")
 
 
 def test_another_exception_is_not_what_programs_catch():
     other = Exhausted(2 * GIB, 0.1, "InternalError", "InternalError: out of memory")
-    reason = "asking for 2.0 GiB within gpucheck's own limit of 1.0 GiB does not raise ResourceExhaustedError, but InternalError: out of memory"
+    reason = "requesting 2.0 GiB within gpucheck's own limit of 1.0 GiB does not raise ResourceExhaustedError, but InternalError: out of memory"
     assert judged(LIMIT, other, Recovered(2.5)) == ("failed", reason)
 
 
 def test_a_limit_that_does_not_hold():
     given = (LIMIT, Exhausted(2 * GIB, 0.1), Recovered(2.5))
-    words = "2.0 GiB were given within gpucheck's own limit of 1.0 GiB"
+    words = "2.0 GiB were allocated within gpucheck's own limit of 1.0 GiB"
     assert judged(*given) == ("failed", words)
     assert judged(*given, runs=[run("CPU:0")]) == ("skipped", f"{words}: this system does not enforce it")
     unlimited = LimitSet(2.5, problem="this system sets no limit")
@@ -113,7 +113,7 @@ def test_a_limit_that_does_not_hold():
 def test_another_loss_afterwards(loss):
     status, reason = judged(LIMIT, EXHAUSTED, Recovered(loss))
     assert status == "failed"
-    assert reason.endswith("after an out-of-memory that was caught, and 2.5 before")
+    assert reason.endswith("after a caught out-of-memory error, and 2.5 before")
 
 
 @table

@@ -1,1 +1,1 @@
-"""Probes: each file looks at one part of the machine, through ``host``, and returns one frozen fact. None of them judges."""
+"""Probes: each file reads one part of the machine through ``host`` and returns one frozen fact, without judging it."""

@@ -1,4 +1,4 @@
-"""ptxas and libdevice: where XLA looks for them, and which ptxas it takes."""
+"""ptxas and libdevice: where XLA searches for them, and which one it chooses."""
 
 import posixpath
 import re
@@ -15,7 +15,7 @@ _DATA_FOLDER = "./cuda_sdk_lib"  # XLA's default for --xla_gpu_cuda_data_dir, re
 
 
 class Located(msgspec.Struct, frozen=True):
-    """The file that XLA takes, and the ones it does not."""
+    """The file that XLA chooses, and the others."""
 
     path: str | None
     version: str | None
@@ -23,7 +23,7 @@ class Located(msgspec.Struct, frozen=True):
 
 
 def ptxas(host: Host, tensorflow: str, distributions: dict[str, Installed]) -> Located:
-    """The ptxas that XLA takes: the first whose version it accepts. An unknown version counts as accepted."""
+    """The ptxas that XLA chooses: the first with an accepted version. An unknown version counts as accepted."""
     folders = [folder for folder in host.env.get("PATH", "").split(":") if folder]
     paths = [f"{_data_folder(host)}/bin/ptxas", *(f"{folder}/ptxas" for folder in folders)]
     present = list(_present(host, [*paths, *_filled(libraries.PTXAS_SEARCH, tensorflow)]))
@@ -35,7 +35,7 @@ def ptxas(host: Host, tensorflow: str, distributions: dict[str, Installed]) -> L
 
 
 def libdevice(host: Host, tensorflow: str) -> Located:
-    """The libdevice.10.bc that XLA takes: the first one there is."""
+    """The libdevice.10.bc that XLA chooses: the first that exists."""
     first = f"{_data_folder(host)}/nvvm/libdevice/libdevice.10.bc"
     present = list(_present(host, [first, *_filled(libraries.LIBDEVICE_SEARCH, tensorflow)]))
     return Located(present[0] if present else None, None, tuple(present[1:]))
@@ -44,7 +44,7 @@ def libdevice(host: Host, tensorflow: str) -> Located:
 def unsearched(
     host: Host, distributions: dict[str, Installed], path: Iterable[str], *, lacks_ptxas: bool, lacks_libdevice: bool
 ) -> Iterator[tuple[str, str | None]]:
-    """Toolkits, wheels and conda environments that have what XLA lacks, the newest toolkit first, with their ptxas' version."""
+    """Toolkits, wheels and conda environments that have the missing files, newest toolkit first, with their ptxas' version."""
     if not (lacks_ptxas or lacks_libdevice):
         return
     toolkits = sorted(host.glob("/usr/local/cuda-*"), key=lambda folder: versions.parse(folder.rpartition("-")[2]), reverse=True)
@@ -73,14 +73,14 @@ def _data_folder(host: Host) -> str:
 
 
 def _flags(text: str) -> list[str]:
-    """XLA's own splitting: at blanks, except inside a value in quotes."""
+    """Split as XLA does: at blanks, except inside quotes."""
     if "'" not in text and '"' not in text:
         return text.split()
     import shlex
 
     try:
         return shlex.split(text)
-    except ValueError:  # a quote without its partner
+    except ValueError:  # an unclosed quote
         return text.split()
 
 
@@ -100,10 +100,10 @@ def _present(host: Host, paths: Iterable[str]) -> Iterator[str]:
 
 
 def _version(host: Host, path: str, distributions: dict[str, Installed]) -> str | None:
-    """From the wheel or toolkit that the file lies in; asked of the program itself only above --quick."""
+    """The version of the wheel or toolkit with the file, else of the program itself, except with --quick."""
     real = host.real(path)
     for wheel in distributions.values():
-        if wheel.name.startswith("nvidia-cuda-nvcc-cu"):  # that of CUDA 13 has another folder
+        if wheel.name.startswith("nvidia-cuda-nvcc-cu"):  # CUDA 13's wheel has another folder
             own = f"{wheel.folder}/{libraries.TOOLS_FOLDER}/bin/ptxas"
             if own == path or host.real(own) == real:
                 return wheel.version

@@ -8,7 +8,7 @@ import msgspec
 from gpucheck.core.child.messages.interpreter import Interpreter
 from gpucheck.core.host import Host
 
-# Distributions whose files land in the folder ``tensorflow``.
+# Distributions that install into the folder ``tensorflow``.
 FLAVOURS = frozenset(
     {
         "tensorflow",
@@ -31,8 +31,8 @@ FLAVOURS = frozenset(
 # Those of them that are built without CUDA.
 WITHOUT_CUDA = FLAVOURS - {"tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu"}
 
-# "name-version.dist-info" is the wheel format's; setuptools and Debian write "name-version-py3.11.egg-info". A name
-# that starts with "~" is what an interrupted pip left behind.
+# Wheels have "name-version.dist-info"; setuptools and Debian write "name-version-py3.11.egg-info". An interrupted pip leaves
+# names that start with "~".
 _METADATA = re.compile(r"([A-Za-z0-9][\w.-]*?)-(\d[^-]*)(?:-py[\d.]+)?\.(?:dist|egg)-info")
 
 
@@ -46,14 +46,14 @@ class Installed(msgspec.Struct, frozen=True):
 
 
 class ExaminationError(Exception):
-    """The interpreter to examine gave no account of itself."""
+    """The interpreter to examine did not describe itself."""
 
 
 def interpreter(host: Host) -> Interpreter:
-    """The examined interpreter's account of itself.
+    """The examined interpreter's description.
 
     Raises:
-        ExaminationError: it could not be started, or did not answer.
+        ExaminationError: it could not be started, or did not respond.
     """
     answer = host.interpreter()
     if isinstance(answer, str):
@@ -77,7 +77,7 @@ def installed(host: Host, folders: Iterable[str]) -> dict[str, Installed]:
 
 
 def parse(name: str, folder: str) -> Installed | None:
-    """Name and version from a metadata folder's name; None if it is none."""
+    """Name and version from a metadata folder's name; None for another name."""
     match = _METADATA.fullmatch(name)
     if match is None:
         return None
@@ -85,7 +85,7 @@ def parse(name: str, folder: str) -> Installed | None:
 
 
 def normalised(name: str) -> str:
-    """A distribution's name as PEP 503 compares them."""
+    """A distribution's name, normalised as in PEP 503."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -98,7 +98,7 @@ def flavours(distributions: dict[str, Installed]) -> list[Installed]:
 
 
 def tensorflow_folder(host: Host, folders: Iterable[str]) -> str | None:
-    """The folder that ``import tensorflow`` takes: the first on the path that is a package."""
+    """The folder that ``import tensorflow`` uses: the first on the path that is a package."""
     for folder in folders:
         path = f"{folder}/tensorflow"
         if "__init__.py" in host.names(path):
@@ -107,9 +107,9 @@ def tensorflow_folder(host: Host, folders: Iterable[str]) -> str | None:
 
 
 def provider(host: Host, candidates: list[Installed], folder: str | None) -> Installed | None:
-    """Which of several flavours the files on disk belong to: pip lets the one installed last overwrite the others.
+    """The flavour that the files on disk belong to: pip lets the one installed last overwrite the others.
 
-    Each RECORD states the size of the large library that it brought; without a match the plain name wins.
+    Each RECORD has the size of its large library; without a match the plain name is chosen.
     """
     if folder is not None:
         site = folder.rpartition("/")[0]

@@ -1,4 +1,4 @@
-"""The parts of an ELF file that decide whether and from where the loader opens it. Only the headers are read.
+"""The parts of an ELF file that determine whether the loader opens it, and its search path. Only headers are read.
 
 Sources: the System V ABI, chapters "Object Files" and "Dynamic Linking"; elf(5).
 """
@@ -9,9 +9,9 @@ import msgspec
 
 from gpucheck.core.host import Host
 
-FOREIGN = "built for "  # a problem that the loader passes over, looking further
+FOREIGN = "built for "  # beginning of a problem for which the loader skips a file and searches further
 
-_HEAD_BYTES = 4096  # the program headers follow the file header in every library we met
+_HEAD_BYTES = 4096  # includes the program headers of all known libraries
 _PT_LOAD, _PT_DYNAMIC = 1, 2
 _DT_NULL, _DT_NEEDED, _DT_STRTAB, _DT_RPATH, _DT_RUNPATH = 0, 1, 5, 15, 29
 _ET_DYN = 3
@@ -30,18 +30,18 @@ class Segment(msgspec.Struct, frozen=True):
 class Elf(msgspec.Struct, frozen=True):
     """The headers of one file."""
 
-    order: str  # of bytes, as struct writes it: "<" or ">"
+    order: str  # byte order in the notation of struct: "<" or ">"
     bits: int
     kind: int
     machine: str
     segments: tuple[Segment, ...]
-    end: int  # the least size that its headers promise
+    end: int  # minimum file size according to the headers
 
 
 def problem(host: Host, path: str, machine: str) -> str | None:
-    """What keeps the loader from using a library on that machine (as in ``uname``), or ``None``.
+    """Why the loader can't use a library on that machine (as in ``uname``), or ``None``.
 
-    "empty", "truncated", "not a library", "built for aarch64", or "unreadable" for what can't be opened or is not there.
+    "empty", "truncated", "not a library", "built for aarch64", or "unreadable" for a file that is missing or can't be opened.
     """
     data = host.read_bytes(path, size=_HEAD_BYTES)
     if data is None:
@@ -71,7 +71,7 @@ def search_path(host: Host, path: str) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 def needed(host: Host, path: str) -> tuple[str, ...]:
-    """The sonames of the libraries that a library needs in turn; none if it can't be read."""
+    """The sonames that a library depends on; empty if it can't be read."""
     dynamic = _dynamic(host, path)
     offsets = dynamic[0].get(_DT_NEEDED, []) if dynamic is not None else []
     if dynamic is None or not offsets:
@@ -83,7 +83,7 @@ def needed(host: Host, path: str) -> tuple[str, ...]:
 
 
 def _dynamic(host: Host, path: str) -> tuple[dict[int, list[int]], int] | None:
-    """The entries of the dynamic section by their tags, and where its strings begin in the file; None if they can't be read."""
+    """The entries of the dynamic section by tag, and the file offset of its strings; None if unreadable."""
     data = host.read_bytes(path, size=_HEAD_BYTES)
     elf = _parse(host, path, data) if data else None
     if elf is None:
@@ -103,7 +103,7 @@ def _dynamic(host: Host, path: str) -> tuple[dict[int, list[int]], int] | None:
 
 
 def _parse(host: Host, path: str, data: bytes) -> Elf | None:
-    """The headers, given a file's first bytes; None if these are no ELF file's, or end too early."""
+    """Parse the headers from a file's first bytes; None if it is not an ELF file, or truncated."""
     if len(data) < 52 or not data.startswith(b"\x7fELF") or data[4] not in (1, 2) or data[5] not in (1, 2):
         return None
     order, wide = "<>"[data[5] - 1], data[4] == 2
@@ -135,7 +135,7 @@ def _segment(data: bytes, offset: int, order: str, wide: bool) -> Segment:
 
 
 def _offset(elf: Elf, address: int | None) -> int | None:
-    """Where in the file the byte lies that is mapped to an address."""
+    """The file offset of the byte that is mapped to an address."""
     for segment in elf.segments:
         if segment.kind == _PT_LOAD and address is not None and 0 <= address - segment.address < segment.size_bytes:
             return address - segment.address + segment.offset
@@ -145,7 +145,7 @@ def _offset(elf: Elf, address: int | None) -> int | None:
 def _entries(host: Host, path: str, strings: int, offset: int | None) -> tuple[str, ...]:
     if offset is None:
         return ()
-    size = 1 << 16  # TensorFlow 2.21.0 names its 18 folders in 20 thousand characters
+    size = 1 << 16  # TensorFlow 2.21.0 has 20 thousand characters for its 18 folders
     while True:
         data = host.read_bytes(path, strings + offset, size) or b""
         text, end, _ = data.partition(b"\0")

@@ -1,4 +1,4 @@
-"""Files of the user's that Python takes for TensorFlow, Keras or a package that they import. Nothing is imported to find them."""
+"""User files that shadow TensorFlow, Keras or a package that they import, found without importing anything."""
 
 import posixpath
 from collections.abc import Iterable, Iterator
@@ -8,18 +8,18 @@ from gpucheck.core.host import Host
 from gpucheck.core.probes._distributions import FLAVOURS, Installed
 
 INSTALLED = ("site-packages", "dist-packages")
-# Distribution -> module, where it is not its name with "_".
+# Distribution -> module, if it is not its name with "_".
 _MODULES = {"absl-py": "absl", "protobuf": "google", "google-pasta": "pasta", "grpcio": "grpc"}
 
 
 def hidden(host: Host, interpreter: Interpreter, distributions: dict[str, Installed], names: Iterable[str]) -> dict[str, str]:
-    """Module -> the file, or folder, that hides it.
+    """Module -> the file or folder that shadows it.
 
     Args:
         host: the machine.
         interpreter: the examined one.
-        distributions: what is installed for it.
-        names: of distributions; those that are not installed are left out.
+        distributions: those installed for it.
+        names: of distributions; those that are not installed are ignored.
     """
     homes = {_module(name): distributions[name].folder for name in names if name in distributions}
     found: dict[str, str] = {}
@@ -36,9 +36,9 @@ def _module(name: str) -> str:
 
 
 def _before(host: Host, interpreter: Interpreter, homes: set[str]) -> Iterator[str]:
-    """The folders that Python looks into before the one that everything is installed in."""
+    """The folders that Python searches before site-packages."""
     folders = list(dict.fromkeys(interpreter.path))
-    if host.request.python is None:  # our own was started by its script, a program is started in its folder
+    if host.request.python is None:  # gpucheck's own sys.path lacks the current folder, which a user's program has
         folders.insert(0, host.real("."))
     for folder in folders:
         if folder in homes:
@@ -48,13 +48,13 @@ def _before(host: Host, interpreter: Interpreter, homes: set[str]) -> Iterator[s
 
 
 def _is_ours(host: Host, folder: str) -> bool:
-    """What others put into the current folder is on no child's path."""
+    """Whether others can't write to the folder: a child excludes such a current folder from its path."""
     status = host.stat(folder) if folder == host.real(".") else None
     return status is None or not status.mode & 0o022
 
 
 def _hides(host: Host, folder: str, module: str, home: str) -> str | None:
-    """The file or folder, if it is another thing than the package: a checkout of its source holds what the package holds."""
+    """The file or folder, unless it is a copy of the package, such as a checkout of its source."""
     own = set(host.names(f"{folder}/{module}"))
     if "__init__.py" in own:
         installed = {*host.names(f"{home}/{module}")} - {"__init__.py"}
@@ -62,5 +62,5 @@ def _hides(host: Host, folder: str, module: str, home: str) -> str | None:
     file = f"{folder}/{module}.py"
     size, other = host.sizes([file, f"{home}/{module}.py"])
     if size is None or (other is not None and size * 2 >= other):
-        return None  # it is a copy of a module that is one file
+        return None  # a copy of a single-file module
     return file

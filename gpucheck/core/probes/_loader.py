@@ -1,8 +1,8 @@
-"""The order in which glibc's loader looks for a library that another library opens, and which copy it takes.
+"""The search order of glibc's loader for a library that another library opens, and the copy that it chooses.
 
-Sources: ld.so(8) and dlopen(3); elf/dl-load.c of glibc for what it passes over. Measured with glibc 2.36: a library built
-for another machine and a file it may not read are passed over in silence; an empty file, one that is no library and a
-folder of that name end the search with an error; a truncated one is mapped, and kills the process (SIGBUS) when touched.
+Sources: ld.so(8) and dlopen(3); elf/dl-load.c of glibc for skipped files. Measured with glibc 2.36: a library built for another
+machine and an unreadable file are skipped silently; an empty file, a file that is not a library and a folder of that name end
+the search with an error; a truncated one is mapped, and kills the process (SIGBUS) on access.
 """
 
 import posixpath
@@ -20,7 +20,7 @@ _CACHE_FLAGS = {"x86_64": 0x0303, "aarch64": 0x0A03}  # ldconfig.h: FLAG_ELF_LIB
 
 
 class Copy(msgspec.Struct, frozen=True):
-    """One file that the loader may take."""
+    """One file that the loader may choose."""
 
     path: str
     source: str  # "LD_PRELOAD", "LD_LIBRARY_PATH", "RPATH", "RUNPATH", "ld.so.cache", "default"
@@ -28,7 +28,7 @@ class Copy(msgspec.Struct, frozen=True):
 
 
 class Loader:
-    """The search as the process sees it in which one library calls dlopen."""
+    """The loader's search in a process where one library calls dlopen."""
 
     def __init__(self, host: Host, caller: str | None, runpath: tuple[str, ...] = ()) -> None:
         """Read the search path of the calling library.
@@ -36,7 +36,7 @@ class Loader:
         Args:
             host: the machine.
             caller: path of that library; None if it is unknown.
-            runpath: folders to assume where its headers can't be read.
+            runpath: folders to assume if its headers can't be read.
         """
         self._host = host
         self._machine = host.uname()[2]
@@ -51,9 +51,9 @@ class Loader:
         self._cache: dict[str, list[str]] | None = None
 
     def find(self, soname: str) -> Copy | None:
-        """The copy that wins, with its problem if it has one; None if there is none.
+        """The copy that the loader chooses, with its problem if it has one; None if there is none.
 
-        A copy that the loader passes over is returned only where no other one follows.
+        A copy that the loader skips is returned only if no other one follows.
         """
         passed_over = None
         for path, source in self._candidates(soname):
@@ -70,7 +70,7 @@ class Loader:
         return passed_over
 
     def copies(self, soname: str, folders: tuple[str, ...]) -> list[str]:
-        """Every copy on the search path and in more folders, by path; the same file under several names counts once."""
+        """Paths of every copy on the search path and in more folders; a file with several names is listed once."""
         paths = [path for path, _ in self._candidates(soname)] + [f"{folder}/{soname}" for folder in folders]
         real_paths: dict[str, str] = {}
         for path in dict.fromkeys(paths):
@@ -112,9 +112,9 @@ class Loader:
 
 
 def _expanded(host: Host, entries: tuple[str, ...], caller: str | None) -> tuple[str, ...]:
-    """Search path entries as folders: ``$ORIGIN`` is the folder of the library that has them."""
+    """Expand search path entries: ``$ORIGIN`` is the folder of the library that has them."""
     origin = posixpath.dirname(caller or "")
-    if host.real(origin) != origin:  # ".." leads out of where a link points, not out of where it lies
+    if host.real(origin) != origin:  # ".." is relative to the target of a link, not to its folder
         origin = host.real(origin)
     unique = dict.fromkeys(entries)
     folders = (entry.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", origin) for entry in unique if entry)
@@ -127,10 +127,10 @@ def _defaults(machine: str) -> tuple[str, ...]:
 
 
 def _read_cache(data: bytes, machine: str) -> dict[str, list[str]]:
-    """Paths by soname from ld.so.cache, in the loader's order; empty if its format is not known.
+    """Paths by soname from ld.so.cache, in the loader's order; empty if the format is unknown.
 
     Format (dl-cache.h): a header of 48 bytes, then entries of flags, key, value, OS version and hardware capabilities;
-    keys and values are offsets of strings from the header's start. Older ldconfigs write an older table before it.
+    keys and values are string offsets from the header's start. Older versions of ldconfig write an older table before it.
     """
     start, wanted = data.find(_CACHE_MAGIC), _CACHE_FLAGS.get(machine)
     if start < 0 or wanted is None:

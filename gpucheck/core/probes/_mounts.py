@@ -1,4 +1,4 @@
-"""The file systems that this process sees: proc_pid_mountinfo(5)."""
+"""The file systems mounted for this process: proc_pid_mountinfo(5)."""
 
 from typing import NamedTuple
 
@@ -8,15 +8,15 @@ from gpucheck.core.host import Host
 class Mount(NamedTuple):
     """One mounted file system."""
 
-    root: str  # the part of the file system that is mounted
-    point: str  # where
+    root: str  # the mounted part of the file system
+    point: str  # the mount point
     kind: str  # "overlay", "cgroup2"
     source: str
     options: tuple[str, ...]  # of the file system itself: "lowerdir=/var/lib/docker/overlay2/l/..."
 
 
 def read(host: Host) -> list[Mount] | None:
-    """All of them in the kernel's order, lines that are not understood left out; None where they can't be read."""
+    """All mounts in the kernel's order, without invalid lines; None if unreadable."""
     text = host.read("/proc/self/mountinfo")
     return None if text is None else [mount for line in text.splitlines() if (mount := _mount(line)) is not None]
 

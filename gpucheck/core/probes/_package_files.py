@@ -1,4 +1,4 @@
-"""Installed files against the lists that pip wrote of them (RECORD): sizes always, hashes where --full asks for them.
+"""Compare installed files with pip's list of them (RECORD): sizes always, hashes with --full.
 
 Format of RECORD: Python Packaging User Guide, "Recording installed projects": lines of path, algorithm=hash, size.
 """
@@ -16,17 +16,17 @@ from gpucheck.core.probes import _elf
 from gpucheck.core.probes._distributions import Installed
 
 RECORD_BYTES = 1 << 23
-HASH_SECONDS = 20.0  # of --full: what was not read by then is not judged
+HASH_SECONDS = 20.0  # of --full: the remaining files are not checked
 CHUNK_BYTES = 1 << 24
-# Native code is what can be cut short without a word. No pattern is compiled before it is needed: each costs as much as reading.
+# Only native code can be truncated without an error. Patterns are compiled on demand: each takes as long as reading.
 _NATIVE = {"win32": rb"\.(?:pyd|dll),", "darwin": rb"\.(?:so|dylib),"}
 _NATIVE_ELSEWHERE = rb"\.so[.\d]*,"
-_HEADERS = b"\ntensorflow/include/"  # nine tenths of TensorFlow's list, which pip and uv write sorted
-_NOT_NEEDED = r"tests?\b|/lite/"  # images leave them out to be smaller
+_HEADERS = b"\ntensorflow/include/"  # 90 % of TensorFlow's list, which pip and uv write sorted
+_NOT_NEEDED = r"tests?\b|/lite/"  # images omit them to be smaller
 
 
 class DamagedFile(Fact, frozen=True, kw_only=True):
-    """A file that is not as it was installed."""
+    """A file that differs from its RECORD."""
 
     package: str  # normalised: "nvidia-cudnn-cu12"
     version: str
@@ -47,7 +47,7 @@ class _Recorded(msgspec.Struct, frozen=True):
 
 
 def damaged(host: Host, packages: Iterable[Installed]) -> tuple[DamagedFile, ...]:
-    """The native libraries of these packages that are cut short or gone; with --full, those of other content, too."""
+    """The native libraries of these packages that are truncated or missing; with --full, also those with other content."""
     recorded = [entry for package in packages for entry in _recorded(host, package)]
     sizes = host.sizes([entry.path for entry in recorded])
     found: list[DamagedFile] = []
@@ -64,7 +64,7 @@ def damaged(host: Host, packages: Iterable[Installed]) -> tuple[DamagedFile, ...
 
 
 def _recorded(host: Host, package: Installed) -> Iterator[_Recorded]:
-    """Native libraries, and the file by which Python knows the package. An unreadable list has none."""
+    """Native libraries, and the package's __init__.py; none if the list is unreadable."""
     data = host.read_bytes(f"{package.folder}/{package.metadata}/RECORD", size=RECORD_BYTES) or b""
     first, last = data.find(_HEADERS), data.rfind(_HEADERS)
     data = data if first < 0 else data[:first] + data[last:]
@@ -80,10 +80,10 @@ def _recorded(host: Host, package: Installed) -> Iterator[_Recorded]:
 
 
 def _problem(host: Host, entry: _Recorded, size: int | None) -> str | None:
-    """What is wrong with a file, by its size. One of another size that is whole was stripped or replaced: that is no damage."""
+    """The problem of a file, from its size. A complete file of another size was stripped or replaced, not damaged."""
     if size == entry.size_bytes:
         return None
-    if size is None:  # what NVIDIA's packages lack is looked for where TensorFlow looks for it
+    if size is None:  # the probe ``libraries`` reports NVIDIA's missing libraries
         optional = entry.package.name.startswith("nvidia-") or re.search(_NOT_NEEDED, entry.name)
         return None if optional else "missing"
     if size == 0:
@@ -108,7 +108,7 @@ def _damaged(entry: _Recorded, problem: str, size: int | None) -> DamagedFile:
 
 
 def _changed(host: Host, entries: list[_Recorded]) -> Iterator[_Recorded]:
-    """Those whose content is another. Conda writes its own paths into files of the same size: its packages are left out."""
+    """The files with other content, except conda's, which writes its own paths into files without changing the size."""
     deadline = time.monotonic() + min(HASH_SECONDS, host.remaining() / 4)
     by_conda: dict[str, bool] = {}
     for entry in sorted(entries, key=lambda entry: entry.size_bytes):
@@ -125,7 +125,7 @@ def _changed(host: Host, entries: list[_Recorded]) -> Iterator[_Recorded]:
 
 
 def _sha256(host: Host, entry: _Recorded, deadline: float) -> str | None:
-    """A file's hash as RECORD writes it; None if it was not read by then."""
+    """A file's hash in RECORD's format; None if it was not read before the deadline."""
     import base64
     import hashlib
 

@@ -1,7 +1,7 @@
-"""What installed packages require of others, by their own metadata, and what of it is not met.
+"""The requirements of installed packages, from their metadata, and which of them are not met.
 
-Format: PEP 508 (names, specifiers, markers), as wheels write it. Plain markers are evaluated here: importing ``packaging`` costs
-a tenth of a quick run, so it is kept for anything else.
+Format: PEP 508 (names, specifiers, markers), as in wheels. Simple markers are evaluated here: importing ``packaging`` takes a
+tenth of a quick run, so it is only used for others.
 """
 
 import re
@@ -21,7 +21,7 @@ _PLAIN_MARKER = r"""\s*(\w+)\s*(==|!=|<=|>=|<|>)\s*["']([^"']*)["']\s*"""
 
 
 class Requirement(Fact, frozen=True, kw_only=True):
-    """What a package requires of another, against what is installed."""
+    """A package's requirement of another, and the installed version."""
 
     name: str
     specifier: str  # "==12.5.3.2", "<10.0,>=9.3.0.75"
@@ -35,7 +35,7 @@ class Entry(msgspec.Struct, frozen=True):
 
     name: str
     specifier: str
-    marker: str  # "" for what is always required
+    marker: str  # "": always required
 
 
 def headers(host: Host, package: Installed) -> str:
@@ -45,13 +45,13 @@ def headers(host: Host, package: Installed) -> str:
 
 
 def entries(metadata: str) -> Iterator[Entry]:
-    """What is required, extras included."""
+    """The requirements, including those of extras."""
     for match in _REQUIREMENT.finditer(metadata):
         yield Entry(normalised(match[1]), match[2].replace(" ", ""), (match[3] or "").strip())
 
 
 def against(entry: Entry, distributions: dict[str, Installed], requirer: str = "tensorflow") -> Requirement:
-    """The requirement, and what is installed."""
+    """Compare a requirement with the installed version."""
     installed = distributions.get(entry.name)
     return Requirement(
         name=entry.name,
@@ -65,13 +65,13 @@ def against(entry: Entry, distributions: dict[str, Installed], requirer: str = "
 def unmet(
     host: Host, interpreter: Interpreter, distributions: dict[str, Installed], metadata: dict[str, list[Entry]]
 ) -> Iterator[Requirement]:
-    """What the packages of these metadata require, extras left out, and is missing or of another version.
+    """The requirements in these metadata, without extras, that are missing or have another version.
 
     Args:
         host: the machine.
         interpreter: the examined one, to which markers apply.
-        distributions: what is installed for it.
-        metadata: requirer -> what its headers say.
+        distributions: those installed for it.
+        metadata: requirer -> its requirements.
     """
     for requirer, entry in ((requirer, entry) for requirer, required in metadata.items() for entry in required):
         if "extra" in entry.marker:
@@ -83,7 +83,7 @@ def unmet(
 
 
 def _holds(marker: str, interpreter: Interpreter, host: Host) -> bool:
-    """Whether a marker applies to the examined interpreter; one that nobody can read does not."""
+    """Whether a marker applies to the examined interpreter; an invalid one does not."""
     values = _surroundings(interpreter, host)
     parts = [re.fullmatch(_PLAIN_MARKER, part) for part in marker.split(" and ")]
     if all(part is not None and part[1] in values for part in parts):

@@ -1,4 +1,4 @@
-"""What each GPU does while training runs: NVML, asked several times a second."""
+"""Each GPU's activity during training, sampled through NVML several times a second."""
 
 import msgspec
 
@@ -13,42 +13,42 @@ from gpucheck.core.processes.frameworks import training_child
 
 
 class GpuActivity(msgspec.Struct, frozen=True, kw_only=True):
-    """One GPU from TensorFlow's import to the end of training; null: NVML did not say."""
+    """One GPU from TensorFlow's import to the end of training; null: not reported by NVML."""
 
     index: int  # NVML's
     samples: int
     utilization_percent: float | None = None  # the highest
-    slowed_samples: int | None = None  # those in which a fault held the clock down: heat, or a power supply
-    slowed_by: tuple[str, ...] = ()  # by what: names of clock event reasons
+    slowed_samples: int | None = None  # those in which a fault reduced the clock: heat, or a power supply
+    slowed_by: tuple[str, ...] = ()  # names of clock event reasons
     slowed_sm_clock_mhz: float | None = None  # median of those samples
 
 
 class Activity(Fact, frozen=True, kw_only=True):
-    """Every GPU that was sampled; empty where NVML counts none."""
+    """Every GPU that was sampled; empty if NVML counts none."""
 
     gpus: tuple[GpuActivity, ...] = ()
 
 
 @probe(level=Level.DEFAULT, smoke=True)
 def read(host: Host) -> Activity:
-    """Sample until the child that trains has ended.
+    """Sample until the training child ends.
 
     Raises:
-        RuntimeError: NVML can't be asked.
+        RuntimeError: NVML can't be queried.
     """
     if not gpus.read(host).gpus:
         return Activity()
     sampling = sampler.start(host)
     training_child(host).end()
-    sampling.send(StopSampling())  # not waited for: a driver may hang
-    moments = [moment.gpus for moment in sampler.samples(sampling)]
-    count = max(map(len, moments), default=0)
-    samples = [[gpus[index] for gpus in moments if index < len(gpus) and not gpus[index].lost] for index in range(count)]
+    sampling.send(StopSampling())  # without waiting: a driver may hang
+    rows = [row.gpus for row in sampler.samples(sampling)]
+    count = max(map(len, rows), default=0)
+    samples = [[gpus[index] for gpus in rows if index < len(gpus) and not gpus[index].lost] for index in range(count)]
     return Activity(gpus=tuple(_sum_up(index, of_gpu) for index, of_gpu in enumerate(samples)))
 
 
 def _sum_up(index: int, samples: list[GpuSample]) -> GpuActivity:
-    from statistics import median  # --quick does without
+    from statistics import median  # --quick does not need it
 
     answered = [sample for sample in samples if sample.clock_event_reasons is not None]
     slowed = [(sample, reasons) for sample in answered if (reasons := nvml.harmful_reasons(sample.clock_event_reasons or 0))]

@@ -1,4 +1,4 @@
-"""What Keras trains on, and where that is JAX or PyTorch: its build and its devices, from a child that imports it alone."""
+"""The backend of Keras, and for JAX or PyTorch its build and devices, from a child that imports only that framework."""
 
 import msgspec
 from msgspec.structs import replace
@@ -13,20 +13,20 @@ from gpucheck.core.processes import frameworks
 
 
 class Backend(BackendImport, Fact, frozen=True, kw_only=True):
-    """The backend that this run proves. For TensorFlow, the probe ``tensorflow`` tells the rest."""
+    """The backend that this run tests. For TensorFlow, the probe ``tensorflow`` reports the rest."""
 
     devices: tuple[Device, ...] | None = None  # accelerators first; None: the listing was not reached
-    problem: str | None = None  # why no accelerator is listed, in the framework's words
-    ending: str | None = None  # how the child ended before it was done here: "timed out", "killed by SIGSEGV"
+    problem: str | None = None  # why no accelerator is listed: the framework's message
+    ending: str | None = None  # how the child ended if it did not get this far: "timed out", "killed by SIGSEGV"
 
     @property
     def lists_gpu(self) -> bool:
-        """Whether it listed a GPU, which proves every library that it needs for that."""
+        """Whether it listed a GPU, which proves that the libraries needed for that load."""
         return any(device.kind == "GPU" for device in self.devices or ())
 
     @property
     def other(self) -> bool:
-        """Whether Keras trains on JAX or PyTorch here."""
+        """Whether Keras trains on JAX or PyTorch."""
         return self.name in keras.OTHERS
 
     @property
@@ -37,7 +37,7 @@ class Backend(BackendImport, Fact, frozen=True, kw_only=True):
 
 @probe(level=Level.DEFAULT)
 def read(host: Host) -> Backend:
-    """Wait for the child's account of the import and of the devices; TensorFlow needs no second one."""
+    """Wait until the child reports the import and the devices; TensorFlow needs no second child."""
     chosen = frameworks.backend(host)
     name, source = chosen.name, chosen.source
     if frameworks.other_backend(host) is None:
@@ -46,7 +46,7 @@ def read(host: Host) -> Backend:
     imported = child.wait_for(BackendImported)
     if imported is None:
         how = child.end().how
-        hidden = child.message(Shadowed)  # in the way of the child itself, as of any program
+        hidden = child.message(Shadowed)  # they break the child as they would any program
         return Backend(
             name=name,
             source=source,

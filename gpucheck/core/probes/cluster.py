@@ -1,4 +1,4 @@
-"""The cluster this process was told about: TF_CONFIG's tasks, Slurm's and Kubernetes' counts. Counts and places, no host names.
+"""The cluster configured for this process: TF_CONFIG's tasks, Slurm's and Kubernetes' counts. Counts and indices, no host names.
 
 Sources: ``gpucheck/core/cluster/tf_config.py`` for TF_CONFIG; sbatch(1) and Kubernetes' page on Jobs for the variables.
 """
@@ -18,17 +18,17 @@ CONNECT_SECONDS = 3.0
 
 
 class Unreachable(Fact, frozen=True, kw_only=True):
-    """Another task whose machine did not answer."""
+    """Another task whose machine did not respond."""
 
     task: str  # "worker 3"
-    reason: str  # "timed out", "no such name", "unreachable", or the system's words
+    reason: str  # "timed out", "no such name", "unreachable", or the system's message
 
 
 class Cluster(Fact, frozen=True, kw_only=True):
-    """TF_CONFIG as TensorFlow would understand it, and what a scheduler says beside it."""
+    """TF_CONFIG as TensorFlow would read it, and the scheduler's variables."""
 
     configured: bool  # TF_CONFIG is set, and not empty
-    problems: tuple[str, ...] = ()  # what makes TensorFlow reject it, or its tasks miss each other
+    problems: tuple[str, ...] = ()  # why TensorFlow rejects it, or its tasks can't find each other
     task_type: str | None = None  # this process' own: "worker"
     task_index: int | None = None
     jobs: dict[str, int] = msgspec.field(default_factory=dict)  # tasks by job: {"chief": 1, "worker": 3}
@@ -36,7 +36,7 @@ class Cluster(Fact, frozen=True, kw_only=True):
     scheduler: str | None = None  # "slurm", "kubernetes"
     scheduler_nodes: int | None = None  # machines of this job
     scheduler_tasks: int | None = None  # processes of this job
-    scheduler_index: int | None = None  # which of them this is
+    scheduler_index: int | None = None  # index of this process
     tested: int | None = None  # other tasks that were connected to; None: not tried
     unreachable: tuple[Unreachable, ...] = ()
 
@@ -64,12 +64,12 @@ def read(host: Host) -> Cluster:
 
 
 def _reach(host: Host, parsed: Parsed) -> tuple[int | None, tuple[Unreachable, ...]]:
-    """Connect to the other tasks. Who refuses is there: its task has only not begun to listen."""
+    """Connect to the other tasks. A refused connection means the host is up but its task is not listening yet."""
     others = {task: parts for task, parts in parsed.addresses().items() if task != parsed.task}
     tested = dict(list(others.items())[:TESTED])
     if not tested:
         return None, ()
-    from gpucheck.core.cluster.reach import reach  # --quick does without
+    from gpucheck.core.cluster.reach import reach  # --quick does not need it
 
     answers = reach(host, tested, min(CONNECT_SECONDS, host.remaining() / 4))
     missing = tuple(Unreachable(task=task, reason=reason) for task, reason in answers.items() if reason not in (None, "refused"))

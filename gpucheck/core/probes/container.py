@@ -1,4 +1,4 @@
-"""The container this process runs in, if any, and whether it was given a GPU."""
+"""The container this process runs in, if any, and whether a GPU was passed to it."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from gpucheck.core.probes import _mounts
 from gpucheck.core.probes._mounts import Mount
 
 # How managers name themselves in $container, /run/systemd/container and /run/host/container-manager
-# (systemd.io/CONTAINER_INTERFACE). WSL does so too, and is no container.
+# (systemd.io/CONTAINER_INTERFACE). WSL does so too, but is not a container.
 NAMED = {
     "docker": "docker",
     "podman": "podman",
@@ -28,7 +28,7 @@ CGROUPS = (
     ("containerd", r"cri-containerd[-:]|/nerdctl|/default/[0-9a-f]{64}"),
     ("nspawn", r"machine\.slice/systemd-nspawn@"),
 )
-# Where the layers of the root file system lie on the host.
+# Where the layers of the root file system are on the host.
 LAYERS = (
     ("podman", "/containers/storage/"),
     ("docker", "/docker/"),
@@ -43,28 +43,28 @@ DRIVER_FILES = (
 
 
 class Container(Fact, frozen=True, kw_only=True):
-    """What the inside of a container tells about it."""
+    """The container, as detected from inside."""
 
     inside: bool
     kind: str | None = None  # "docker", "podman", "kubernetes", "lxc", "apptainer", "containerd", "nspawn", "enroot"
-    nvidia_visible_devices: str | None = None  # as the container runtime left it: "all", "0,1", "void", "none", a UUID
+    nvidia_visible_devices: str | None = None  # as set by the container runtime: "all", "0,1", "void", "none", a UUID
     driver_capabilities: str | None = None  # NVIDIA_DRIVER_CAPABILITIES
-    # NVIDIA_VISIBLE_DEVICES names devices (not unset, empty, "void" or "none"). Weak either way: CUDA's images set it to
-    # "all" themselves, and CDI and some device plugins of Kubernetes hand GPUs over with "void" or without it.
+    # NVIDIA_VISIBLE_DEVICES names devices (not unset, empty, "void" or "none"). Not conclusive: CUDA's images set it to
+    # "all" themselves, and CDI and some device plugins of Kubernetes pass GPUs with "void" or without it.
     gpu_requested: bool | None = None
     driver_files_mounted: bool | None = None  # the NVIDIA runtime mounted driver libraries or devices (mountinfo)
 
 
 @probe(level=Level.NODE)
 def read(host: Host) -> Container:
-    """Read the marker files, cgroup and mount tables that container runtimes leave."""
+    """Read the marker files, cgroup and mount tables of container runtimes."""
     if host.platform != "linux":
         return Container(inside=False)
     known = _mounts.read(host)
     mounts = known or []
     kinds = list(_signs(host, mounts))
     if host.env.get("KUBERNETES_SERVICE_HOST") and (kinds or known is None or _overlay(mounts)):
-        kinds.insert(0, "kubernetes")  # alone it proves little: anybody can export it
+        kinds.insert(0, "kubernetes")  # not conclusive alone: any shell can export it
     if not kinds:
         return Container(inside=False)
     devices = host.env.get("NVIDIA_VISIBLE_DEVICES")
@@ -79,7 +79,7 @@ def read(host: Host) -> Container:
 
 
 def _signs(host: Host, mounts: list[Mount]) -> Iterator[str | None]:
-    """Kinds of container that something speaks for, the most telling first; None: one of an unknown kind."""
+    """Detected kinds of container, the strongest evidence first; None: an unknown kind."""
     cgroups = "\n".join(host.read(path) or "" for path in ("/proc/self/cgroup", "/proc/1/cgroup"))
     by_cgroup = [kind for kind, pattern in CGROUPS if re.search(pattern, cgroups)]
     if (
@@ -115,5 +115,5 @@ def _names(host: Host) -> Iterator[str]:
 
 
 def _overlay(mounts: list[Mount]) -> Mount | None:
-    """The root file system, if it is made of layers. A live CD's is too: that alone is no sign of a container."""
+    """The root file system if it has layers. A live CD's has them too: that alone does not prove a container."""
     return next((mount for mount in mounts if mount.point == "/" and "overlay" in mount.kind), None)

@@ -1,4 +1,4 @@
-"""cuInit, device count and driver version straight from libcuda.so.1, in a child."""
+"""cuInit, device count and driver version directly from libcuda.so.1, in a child."""
 
 import re
 
@@ -18,18 +18,18 @@ ACTIVITIES = {
     "version": "in cuDriverGetVersion",
     "init": "in cuInit",
     "count": "in cuDeviceGetCount",
-    "devices": "while CUDA was asked about the devices",
+    "devices": "while CUDA was queried about the devices",
     "peers": "in cuDeviceCanAccessPeer",
 }
 
 
 class Cuda(DriverAnswer, frozen=True, kw_only=True):
-    """What libcuda says. ``status`` as in ``Driver``."""
+    """libcuda's version and devices. ``status`` as in ``Driver``."""
 
     driver_version: str | None = None  # CUDA version the library implements: "13.0"
     device_count: int | None = None
     devices: tuple[CudaDevice, ...] = ()
-    # Pairs of ordinals, (0, 3): the first can't access the second's memory. None: not asked, as with one device.
+    # Pairs of ordinals, (0, 3): the first can't access the second's memory. None: not queried, as with one device.
     peers_missing: tuple[tuple[int, int], ...] | None = None
 
 
@@ -53,7 +53,7 @@ def read(host: Host) -> Cuda:
 
 
 def pci_address(text: str | None) -> str | None:
-    """The address as in ``Gpu``, for NVML's "00000000:00:06.0" and CUDA's upper case; None for what is no address."""
+    """The address as in ``Gpu``, for NVML's "00000000:00:06.0" and CUDA's upper case; None if it is not an address."""
     match = re.fullmatch(r"([0-9a-f]{1,8}):([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-7]))?", (text or "").lower())
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""The /dev/nvidia* nodes: which exist, and which this process may open (asked by opening them, in a child)."""
+"""The /dev/nvidia* nodes: which exist, and which this process can open (tested in a child)."""
 
 import re
 
@@ -33,15 +33,15 @@ class DeviceNodes(Fact, frozen=True, kw_only=True):
     uvm: DeviceNode
     gpus: tuple[DeviceNode, ...] = ()  # those present, and those expected from /proc/driver/nvidia/gpus but absent
     ending: str | None = None  # how the opening child ended, if it did not finish: "timed out", "killed by SIGSEGV"
-    hung_on: str | None = None  # the node it was opening then
+    hung_on: str | None = None  # the node it was opening at that time
 
 
 @probe(level=Level.NODE)
 def read(host: Host) -> DeviceNodes:
-    """List the nodes; open each in a child, because opening can block on a wedged driver.
+    """List the nodes; open each in a child, because opening can block in a stuck driver.
 
     Raises:
-        RuntimeError: there was too little time to say whether they open.
+        RuntimeError: there was too little time to open them.
     """
     control, uvm, *gpus = (_look(host, path) for path in (CONTROL, UVM, *_gpu_paths(host)))
     wanted = [node.path for node in (control, uvm, *gpus) if node.present and not node.regular_file]
@@ -50,7 +50,7 @@ def read(host: Host) -> DeviceNodes:
     limit = min(LIMIT_SECONDS, host.remaining())
     child = host.child(DeviceNodesTask(tuple(wanted)), limit=limit)
     opened = {path: child.wait_for(NodeOpened, path) for path in wanted}
-    # With every answer in, its end is not waited for: closing a GPU that was asleep takes as long as waking it.
+    # After every answer, do not wait for its end: closing a sleeping GPU takes as long as waking it.
     ending = child.end() if None in opened.values() else None
     if ending is not None and (why := too_early(ending, limit)) is not None:
         raise RuntimeError(f"{ending.stage.job if ending.stage else 'the device files'} did not open within {limit:.2g} s: {why}")

@@ -11,35 +11,35 @@ from gpucheck.core.processes.driver_query import DriverAnswer, DriverQuery, cuda
 
 NVIDIA_SMI_SECONDS = 5.0
 NVIDIA_SMI_CHARACTERS = 500
-RESERVE_SECONDS = 1.5  # what an nvidia-smi that can't be killed may cost on top of its limit
+RESERVE_SECONDS = 1.5  # how much longer an nvidia-smi that can't be killed may take
 WSL_NVIDIA_SMI = "/usr/lib/wsl/lib/nvidia-smi"
 
 ACTIVITIES = {
     "load": "while libnvidia-ml.so.1 was opened",
     "init": "in nvmlInit",
-    "system": "while NVML was asked for the driver's version and the number of GPUs",
-    "gpu": "while NVML was asked about GPU {job}",
-    "shutdown": "in nvmlShutdown, after every answer was in",
+    "system": "while NVML was queried for the driver's version and the number of GPUs",
+    "gpu": "while NVML was queried about GPU {job}",
+    "shutdown": "in nvmlShutdown, after all queries",
 }
 
 
 class Driver(DriverAnswer, frozen=True, kw_only=True):
-    """What NVML says about the driver.
+    """The driver, as NVML reports it.
 
-    ``status``: "ok" (initialised), "library-not-found", "library-unusable" (found, but dlopen refused it), "failed" (an NVML
-    error code), "crashed" (the child died) or "hung" (it was stopped at a limit that is long enough).
+    ``status``: "ok" (initialised), "library-not-found", "library-unusable" (found, but dlopen failed), "failed" (an NVML
+    error code), "crashed" (the child died) or "hung" (the child timed out after a sufficient time).
     """
 
     version: str | None = None  # driver version, "580.159.04"
     nvml_version: str | None = None
     cuda_version: str | None = None  # newest CUDA the driver supports: "13.0"
     gpu_count: int | None = None
-    nvidia_smi: str | None = None  # nvidia-smi's own words, asked only where NVML failed; its exit code judges nothing
+    nvidia_smi: str | None = None  # nvidia-smi's output, only if NVML failed; its exit code is ignored
 
 
 @probe(level=Level.NODE)
 def read(host: Host) -> Driver:
-    """Run the NVML child, and nvidia-smi where NVML failed."""
+    """Run the NVML child, and nvidia-smi if NVML failed."""
     query = query_nvml(host)
     system = query.child.message(NvmlSystem) or NvmlSystem()
     return Driver(
@@ -53,14 +53,14 @@ def read(host: Host) -> Driver:
 
 
 def query_nvml(host: Host) -> DriverQuery:
-    """What the NVML child came to: one child, which the gpus probe shares. Raises RuntimeError like ``query_driver``."""
+    """Run the NVML child, which the gpus probe shares. Raises RuntimeError like ``query_driver``."""
     seconds = time_limit(host)
     child = host.child(NvmlTask(host.library_folder("pynvml") or ""), limit=seconds)
     return query_driver(child, ACTIVITIES, (DriverStarted, NvmlSystem), seconds)
 
 
 def _nvidia_smi(host: Host) -> str | None:
-    """The first lines of nvidia-smi; None where there is none, or no time is left to ask it."""
+    """The first lines of nvidia-smi's output; None if it is not installed, or no time is left to run it."""
     program = host.which("nvidia-smi") or (WSL_NVIDIA_SMI if host.stat(WSL_NVIDIA_SMI) is not None else None)
     limit = min(NVIDIA_SMI_SECONDS, host.remaining() - RESERVE_SECONDS)
     if program is None or limit <= 0:
@@ -70,5 +70,5 @@ def _nvidia_smi(host: Host) -> str | None:
     if answer.ending != "exited":
         lines.append(f"({answer.ending})")
     elif not lines:
-        lines.append(f"(exited with status {answer.returncode}, without a word)")
+        lines.append(f"(exited with status {answer.returncode}, no output)")
     return "\n".join(lines)[:NVIDIA_SMI_CHARACTERS]

@@ -1,4 +1,4 @@
-"""The environment variables that change what CUDA, TensorFlow, Keras, NCCL or a TPU do."""
+"""The environment variables that change the behaviour of CUDA, TensorFlow, Keras, NCCL or a TPU."""
 
 import msgspec
 
@@ -9,8 +9,8 @@ from gpucheck.core.model import Fact, Level
 PREFIXES = ("CUDA_", "CUDNN_", "CUBLAS_", "NVIDIA_", "NCCL_", "TF_", "XLA_", "KERAS_", "TPU_", "LIBTPU_", "PJRT_")
 
 # Documented by the CUDA C++ Programming Guide ("CUDA Environment Variables"), NVIDIA's container toolkit, Keras, the NCCL
-# User Guide, Cloud TPU and Slurm, or read by TensorFlow and XLA in their sources. No name that could hold a secret (a token,
-# a key, a password) ever belongs here: values of these are printed.
+# User Guide, Cloud TPU and Slurm, or read in the sources of TensorFlow and XLA. Never add a variable that could hold a secret
+# (a token, a key, a password): reports contain the values.
 NAMES = """
 CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER CUDA_LAUNCH_BLOCKING CUDA_MODULE_LOADING CUDA_MODULE_DATA_LOADING
 CUDA_CACHE_DISABLE CUDA_CACHE_PATH CUDA_CACHE_MAXSIZE CUDA_FORCE_PTX_JIT CUDA_DISABLE_PTX_JIT CUDA_FORCE_JIT
@@ -65,17 +65,17 @@ KNOWN = frozenset(NAMES.split())
 
 
 class Environment(Fact, frozen=True, kw_only=True):
-    """Variables by name. A value is recorded only for a name whose meaning is known; the rest are named only."""
+    """Variables by name. A value is recorded only for a known name; others are only named."""
 
     variables: dict[str, str]  # known names only, with their values
-    keras_json: str | None = None  # the settings of Keras, where they name another backend than TensorFlow
-    keras_json_backend: str | None = None  # that one; KERAS_BACKEND outweighs it
+    keras_json: str | None = None  # the settings file of Keras, if it names a backend other than TensorFlow
+    keras_json_backend: str | None = None  # that backend; KERAS_BACKEND overrides it
     unrecorded: tuple[str, ...] = ()  # names under a watched prefix (CUDA_, TF_, ...) that are not known: no values
 
 
 @probe(level=Level.NODE)
 def read(host: Host) -> Environment:
-    """Pick the known names out of the environment."""
+    """Read the known variables of the environment."""
     variables, unrecorded = {}, []
     for name, value in sorted(host.env.items()):
         if name in KNOWN:
@@ -92,7 +92,7 @@ def read(host: Host) -> Environment:
 
 
 def _keras_json(host: Host) -> tuple[str, str | None]:
-    """Where Keras reads its settings, and the backend they name. It writes the file itself, with TensorFlow in it."""
+    """The settings file of Keras, and a backend in it other than TensorFlow, the default that Keras writes there itself."""
     home = host.env.get("HOME") or host.env.get("USERPROFILE", "")
     path = f"{host.env.get('KERAS_HOME') or f'{home}/.keras'}/keras.json"
     try:

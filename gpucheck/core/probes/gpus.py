@@ -1,4 +1,4 @@
-"""Each GPU as NVML describes it. A query that a GPU does not support is no fault: the field is None."""
+"""Each GPU as NVML reports it. A query that a GPU does not support is not a fault: the field is None."""
 
 from gpucheck.core.child.messages.nvml import Gpu, GpuProcess, GpuRead, NvLink, NvmlSystem
 from gpucheck.core.engine.plugin import probe
@@ -10,7 +10,7 @@ __all__ = ("Gpu", "GpuProcess", "Gpus", "NvLink", "read")
 
 
 class Gpus(Fact, frozen=True, kw_only=True):
-    """Every GPU that NVML counts; empty where NVML counts none."""
+    """Every GPU that NVML counts; empty if NVML counts none."""
 
     gpus: tuple[Gpu, ...]
 
@@ -20,7 +20,7 @@ def read(host: Host) -> Gpus:
     """Read the same NVML child as the driver probe.
 
     Raises:
-        RuntimeError: the child died before NVML counted: whether there are GPUs is unknown.
+        RuntimeError: the child died before NVML counted the GPUs.
     """
     query = query_nvml(host)
     if query.answer.status in ("crashed", "hung") and query.child.message(NvmlSystem) is None:

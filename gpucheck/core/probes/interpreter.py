@@ -1,4 +1,4 @@
-"""The interpreter under examination, its environment, and the other interpreters on PATH that hold a TensorFlow."""
+"""The examined interpreter, its environment, and other interpreters on PATH that have TensorFlow installed."""
 
 from collections.abc import Iterator
 
@@ -11,14 +11,14 @@ from gpucheck.core.probes import _distributions
 
 
 class OtherInterpreter(Fact, frozen=True, kw_only=True):
-    """Another interpreter of this machine in whose site-packages a TensorFlow lies. Found on disk; never started."""
+    """Another interpreter of this machine with TensorFlow in its site-packages. Found on disk; never started."""
 
     executable: str
     tensorflow: str  # distribution and version: "tensorflow 2.21.0"
 
 
 class Interpreter(Fact, frozen=True, kw_only=True):
-    """The examined interpreter, in its own words."""
+    """The examined interpreter, as it describes itself."""
 
     executable: str
     version: str  # "3.12.3"
@@ -26,20 +26,20 @@ class Interpreter(Fact, frozen=True, kw_only=True):
     prefix: str
     base_prefix: str
     environment: str | None = None  # "venv", "conda" or None: the system's own Python
-    externally_managed: bool | None = None  # PEP 668: pip refuses to install here
+    externally_managed: bool | None = None  # PEP 668: pip does not install here
     pip_version: str | None = None  # None: no pip
     bits: int | None = None  # 64
     path: tuple[str, ...] = ()  # sys.path, in order
     active_environment: str | None = None  # VIRTUAL_ENV or CONDA_PREFIX of the shell
-    others: tuple[OtherInterpreter, ...] = ()  # looked for only where the examined one has no TensorFlow
+    others: tuple[OtherInterpreter, ...] = ()  # searched only if the examined one has no TensorFlow
 
 
-HOMES_MAX = 30  # looked into, so that a PATH of a thousand environments costs nothing
+HOMES_MAX = 30  # interpreters to check, so that a PATH with a thousand environments takes no time
 
 
 @probe(level=Level.QUICK)
 def read(host: Host) -> Interpreter:
-    """Ask the interpreter (a child, if it is not our own) and look beside it on PATH."""
+    """Query the interpreter (in a child, if it is not gpucheck's own) and search PATH for others."""
     answer = _distributions.interpreter(host)
     path = _distributions.search_path(answer)
     prefix, base = answer.prefix, answer.base_prefix
@@ -61,7 +61,7 @@ def read(host: Host) -> Interpreter:
 
 
 def _library(answer: Description) -> str:
-    """The folder of the standard library, where PEP 668's marker lies."""
+    """The folder of the standard library, which may contain PEP 668's marker."""
     minor = ".".join(answer.version.split(".")[:2])
     return answer.stdlib or f"{answer.base_prefix}/lib/python{minor}"
 
@@ -75,8 +75,8 @@ def _pip(host: Host, path: tuple[str, ...]) -> str | None:
 
 
 def _others(host: Host, path: tuple[str, ...]) -> Iterator[OtherInterpreter]:
-    """Interpreters in whose site-packages a TensorFlow lies that the examined one does not see."""
-    looked_at = {host.real(folder) for folder in path}
+    """Interpreters with a TensorFlow in their site-packages that is not on the examined one's path."""
+    checked = {host.real(folder) for folder in path}
     homes: set[tuple[str, str | None]] = set()
     for python in _candidates(host):
         home, version = _home(host, python)
@@ -86,9 +86,9 @@ def _others(host: Host, path: tuple[str, ...]) -> Iterator[OtherInterpreter]:
             return
         homes.add((home, version))
         for folder in _site_packages(host, home, version):
-            if (real := host.real(folder)) in looked_at:
+            if (real := host.real(folder)) in checked:
                 continue
-            looked_at.add(real)
+            checked.add(real)
             flavours = _distributions.flavours(_distributions.installed(host, [folder]))
             if flavours:
                 yield OtherInterpreter(executable=python, tensorflow=f"{flavours[0].name} {flavours[0].version}")
@@ -115,9 +115,9 @@ def _candidates(host: Host) -> Iterator[str]:
 
 
 def _home(host: Host, python: str) -> tuple[str, str | None]:
-    """The interpreter's prefix, and its minor version if its file name tells.
+    """The interpreter's prefix, and its minor version if the file name has it.
 
-    A virtual environment's ``python`` is a link out of it, so its prefix is where the link lies.
+    A virtual environment's ``python`` is a link out of it, so the folder of the link determines the prefix.
     """
     folder = python.rpartition("/")[0]
     home = folder.rpartition("/")[0]
@@ -130,7 +130,7 @@ def _home(host: Host, python: str) -> tuple[str, str | None]:
 
 
 def _site_packages(host: Host, home: str, version: str | None) -> Iterator[str]:
-    """Where distributions of that interpreter may lie, existing or not."""
+    """Folders that may contain distributions of that interpreter, whether they exist or not."""
     for library in ("lib", "lib64"):
         for name in host.names(f"{home}/{library}"):
             if minor(name) and version in (None, name[6:]):

@@ -1,4 +1,4 @@
-"""Keras as the child that trains finds it: version, backend, and where the choice of backend came from."""
+"""Keras in the training child: version, backend, and where the backend was configured."""
 
 import msgspec
 from msgspec.structs import replace
@@ -12,12 +12,12 @@ from gpucheck.core.processes import frameworks
 
 
 class Keras(KerasImport, Fact, frozen=True, kw_only=True):
-    """What ``import keras`` led to in the process that trains."""
+    """The result of ``import keras`` in the training process."""
 
 
 @probe(level=Level.DEFAULT)
 def read(host: Host) -> Keras:
-    """Wait for the account of Keras by the child that trains."""
+    """Wait until the training child reports Keras."""
     other = frameworks.other_backend(host)
     framework = frameworks.backend_child(host) if other else frameworks.tensorflow_child(host)
     answer = framework.wait_for(KerasImported)

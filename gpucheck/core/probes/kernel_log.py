@@ -1,9 +1,9 @@
-"""What the NVIDIA driver wrote into the kernel's log since it was loaded: Xid messages, and its other complaints.
+"""The NVIDIA driver's messages in the kernel's log since it was loaded: Xid messages, and other errors.
 
-A finding from this log drains a node, so only lines count that no user can have written. dmesg and `journalctl -k` show the
-kernel's messages alone (journald sets _TRANSPORT=kernel itself). The files of the syslog daemon are not read: rsyslogd accepts
+A finding from this log drains a node, so only lines count that no user can forge. dmesg and `journalctl -k` show only the
+kernel's messages (journald sets _TRANSPORT=kernel itself). The files of the syslog daemon are not read: rsyslogd accepts
 facility kern and program "kernel" from every user, so a forged line in messages, syslog or kern.log looks like the kernel's. A
-message of the kernel may also quote a text that a user chose, over several lines: the driver's own begins with its mark.
+message of the kernel may also quote a user's text over several lines: the driver's own messages begin with its mark.
 
 Sources: NVIDIA's Xid documentation (form of the lines; leptonai/gpud's test data for "Xid (0000:03:00)"), dmesg(1),
 journalctl(1), systemd.journal-fields(7), and the sysctl kernel.dmesg_restrict. WSL2's kernel writes none of these lines.
@@ -19,25 +19,25 @@ from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Completed, Host
 from gpucheck.core.model import Fact, Level
 
-START_ONLY = "/var/log/dmesg"  # a copy that some distributions make once, at the end of the start
+START_ONLY = "/var/log/dmesg"  # a copy that some distributions make once, at the end of the boot
 START_BYTES = 4 << 20
-START_SECONDS = 1.0  # after the start of the machine; the first message is later only if those before it are gone
+START_SECONDS = 1.0  # after the boot; the first message is later only if earlier ones are lost
 LIMIT_SECONDS = 3.0
 KEPT = 50
-ALIKE = 3  # of them with the same code from the same GPU
+ALIKE = 3  # kept with the same code from the same GPU
 LINE = 300  # characters of a line that are kept
 
-# Patterns are compiled when a line asks for them: most machines have none.
+# Patterns are compiled on demand: most machines have no line that needs them.
 _MARK = "NVRM: "
 _XID = r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F]{1,8}(?::[0-9a-fA-F]{1,4}){1,2}(?:\.\d)?)[^)]*\): (\d+)"
-_LOADED = "NVRM: loading NVIDIA"  # whatever it said before was about another life of the module
+_LOADED = "NVRM: loading NVIDIA"  # earlier messages are from a previous load of the module
 _COMPLAINT = (
     r"(?i)fail|error|fatal|fallen off|not supported|mismatch|timeout|timed out|needs to be reset|has been reset|unable|can't"
 )
 _ISO = r"(?P<day>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?P<zone>[+-]\d\d:?\d\d)"
 _UPTIME = r"\[ *(?P<uptime>\d{1,9}\.\d{1,9})\](?: ?\[ *[CT]\d+\])?"  # and, with CONFIG_PRINTK_CALLER, the thread or processor
 _DATE = r"\[(?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\]"  # dmesg -T
-_FACILITY = r"<[0-7]>|kern *:\w+ *: "  # dmesg -r, dmesg -x; those of programs have another number and name
+_FACILITY = r"<[0-7]>|kern *:\w+ *: "  # dmesg -r, dmesg -x; those of programs differ in number and name
 _BEGINNING = rf"(?:{_ISO} \S+ kernel: |(?:{_FACILITY})?(?:{_UPTIME}|{_DATE}) (?:kernel: )?)(?={_MARK})"
 
 
@@ -46,18 +46,18 @@ class XidEvent(Fact, frozen=True, kw_only=True):
 
     code: int
     device: str | None = None  # "0000:3b:00.0", as in gpus; the line names no function
-    time: str | None = None  # RFC 3339, UTC, where the line tells it
+    time: str | None = None  # RFC 3339, UTC; None if the line has no time
     text: str = ""
 
 
 class KernelLog(Fact, frozen=True, kw_only=True):
-    """The lines of this start of the machine, since the driver's module was loaded last."""
+    """The lines since the last boot and the last load of the driver's module."""
 
     readable: bool
     source: str | None = None  # the file or the program that it was read from
     problem: str | None = None  # why it can't be read, or what is missing from it
     events: tuple[XidEvent, ...] = ()  # the latest 50, three of a kind
-    nvrm: tuple[str, ...] = ()  # complaints of the driver without an Xid, likewise
+    nvrm: tuple[str, ...] = ()  # errors of the driver without an Xid, with the same limits
 
 
 Item = TypeVar("Item")
@@ -71,12 +71,12 @@ class _Source(msgspec.Struct, frozen=True):
 
 @probe(level=Level.NODE)
 def read(host: Host) -> KernelLog:
-    """Ask dmesg and the journal, except with --quick; else read the copy of the machine's start, where there is one."""
+    """Run dmesg and journalctl, except with --quick; else read the copy from the boot, if there is one."""
     if host.platform != "linux":
         return KernelLog(readable=False, problem="not a Linux kernel")
     problems: list[str] = []
     if host.request.level is Level.QUICK:
-        problems.append("dmesg and the journal are not asked with --quick, and any user can write to the files of syslog")
+        problems.append("dmesg and the journal are not read with --quick, and any user can write to the files of syslog")
         source = None
     else:
         source = _programs(host, problems)
@@ -87,13 +87,13 @@ def read(host: Host) -> KernelLog:
 
 
 def _boot(host: Host) -> float | None:
-    """When this machine started, in seconds since 1970."""
+    """When this machine booted, in seconds since 1970."""
     match = re.search(r"^btime (\d+)$", host.read("/proc/stat") or "", re.MULTILINE)
     return float(match[1]) if match else None
 
 
 def _programs(host: Host, problems: list[str]) -> _Source | None:
-    """What dmesg shows; where the ring buffer has lost the start, the journal may still have it."""
+    """The output of dmesg; if the ring buffer has lost its first messages, the journal may still have them."""
     ring = None
     done = host.run(["dmesg"], timeout=LIMIT_SECONDS)
     if done.ending == "exited" and done.returncode == 0 and done.stdout:
@@ -123,7 +123,7 @@ def _start_only(host: Host) -> _Source | None:
     text = host.read(START_ONLY, START_BYTES)
     if not text:
         return None
-    return _Source(START_ONLY, text.split("\n"), "it holds the messages of the machine's start only")
+    return _Source(START_ONLY, text.split("\n"), "it contains only the messages of the boot")
 
 
 def _understand(source: _Source, boot: float | None) -> KernelLog:
@@ -146,10 +146,10 @@ def _understand(source: _Source, boot: float | None) -> KernelLog:
 
 
 def _driver(lines: Iterable[str]) -> Iterator[tuple[re.Match[str], str]]:
-    """The messages of the driver: the beginning of the line with its stamp, and the text.
+    """The messages of the driver: the beginning of the line with its timestamp, and the text.
 
-    dmesg and journalctl indent the further lines of a message. syslog(2), which BusyBox's dmesg reads, repeats the stamp instead:
-    of lines with the same stamp, the first must be the driver's.
+    dmesg and journalctl indent continuation lines. syslog(2), which BusyBox's dmesg reads, repeats the timestamp instead: of
+    lines with the same timestamp, the first must be the driver's.
     """
     before, own = "", False
     for line in lines:
@@ -161,7 +161,7 @@ def _driver(lines: Iterable[str]) -> Iterator[tuple[re.Match[str], str]]:
 
 
 def _latest(items: list[Item], key: Callable[[Item], object]) -> tuple[Item, ...]:
-    """The latest ones, of those alike the latest three: a flood of one kind must not wash the others away."""
+    """The latest items, at most three of a kind: a flood of one kind must not displace the others."""
     kept: list[Item] = []
     counts: dict[object, int] = {}
     for item in reversed(items):
@@ -172,7 +172,7 @@ def _latest(items: list[Item], key: Callable[[Item], object]) -> tuple[Item, ...
 
 
 def _device(text: str) -> str | None:
-    """An address as in ``Gpu``: Xid lines leave the function out, and old drivers the domain."""
+    """An address as in ``Gpu``: Xid lines omit the function, and old drivers the domain."""
     *domain, bus, device = text.partition(".")[0].split(":")
     if len(domain) > 1:
         return None
@@ -180,7 +180,7 @@ def _device(text: str) -> str | None:
 
 
 def _time(begun: re.Match[str], boot: float | None) -> str | None:
-    """RFC 3339, UTC, of a line's stamp; None where that does not tell."""
+    """A line's timestamp as RFC 3339, UTC; None if it can't be determined."""
     import datetime
 
     try:

@@ -8,8 +8,8 @@ from gpucheck.core.model import Fact, Level
 
 # "Kernel Module  535.54.03", and of the open module "Open Kernel Module for x86_64  595.45.04".
 VERSION = r"Kernel Module(?: for \S+)?\s+(\d+\.\d+(?:\.\d+)?)"
-# Under /lib/modules/<release>, where DKMS, akmods, the packages of Ubuntu, Debian, Red Hat and Arch, and NVIDIA's own
-# installer put it.
+# Under /lib/modules/<release>: the folders of DKMS, akmods, the packages of Ubuntu, Debian, Red Hat and Arch, and NVIDIA's
+# installer.
 FOLDERS = (
     "updates",
     "updates/*",
@@ -29,7 +29,7 @@ FILE = r"nvidia(-current|-open|-legacy[-\w]*|-tesla[-\w]*)?\.ko(\.\w+)?"
 class KernelModule(Fact, frozen=True, kw_only=True):
     """From /proc/driver/nvidia, /sys/module and /lib/modules."""
 
-    loaded: bool | None = None  # None: neither /sys/module nor /proc/modules to read (macOS, Windows)
+    loaded: bool | None = None  # None: neither /sys/module nor /proc/modules is readable (macOS, Windows)
     version: str | None = None  # "580.159.04", of the loaded module
     open_source: bool | None = None
     uvm_loaded: bool | None = None  # nvidia_uvm, which CUDA needs

@@ -1,8 +1,8 @@
-"""The shared libraries the installed TensorFlow opens: which copy wins for each, where others lie, and whether it is sound.
+"""The shared libraries the installed TensorFlow opens: which copy the loader chooses, where other copies are, and their state.
 
-The search order is the loader's own: LD_LIBRARY_PATH, the RUNPATH of the library that calls dlopen
-(libtensorflow_framework.so.2), the ld.so cache, the default folders. What another module loaded before TensorFlow
-can't be seen from here; the mapped libraries of the TensorFlow probe tell.
+The search order is the loader's: LD_LIBRARY_PATH, the RUNPATH of the library that calls dlopen
+(libtensorflow_framework.so.2), the ld.so cache, the default folders. Libraries that another module loaded before TensorFlow
+can't be detected here; the mapped libraries of the TensorFlow probe show them.
 """
 
 import posixpath
@@ -27,19 +27,19 @@ class Library(Fact, frozen=True, kw_only=True):
 
     soname: str  # "libcusolver.so.11"
     required: bool  # TensorFlow registers no GPU without it
-    package: str | None = None  # the wheel that brings it: "nvidia-cusolver-cu12"
-    path: str | None = None  # the copy the loader takes (or, for want of another, passes over); None: it finds none
+    package: str | None = None  # the wheel that provides it: "nvidia-cusolver-cu12"
+    path: str | None = None  # the copy the loader chooses (or, if there is no other, skips); None: it finds none
     source: str | None = None  # "LD_PRELOAD", "LD_LIBRARY_PATH", "RUNPATH", "RPATH", "ld.so.cache", "default"
     version: str | None = None  # from the resolved file's name, or its wheel: "9.3.0"
-    problem: str | None = None  # of the file that wins: "empty", "truncated", "not a library", "built for aarch64", "unreadable"
-    elsewhere: tuple[str, ...] = ()  # copies the loader does not take: the wheel's own, a toolkit's
-    lacks: tuple[str, ...] = ()  # NVIDIA's libraries that it needs in turn, and that are nowhere
+    problem: str | None = None  # of the chosen file: "empty", "truncated", "not a library", "built for aarch64", "unreadable"
+    elsewhere: tuple[str, ...] = ()  # copies the loader does not choose: the wheel's own, a toolkit's
+    lacks: tuple[str, ...] = ()  # NVIDIA libraries that it depends on and that are not found
     opened: bool | None = None  # dlopen succeeded in a child; None: not tried (--quick)
-    open_error: str | None = None  # dlerror's words, or how the child ended
+    open_error: str | None = None  # dlerror's message, or how the child ended
 
 
 class CudaTool(Fact, frozen=True, kw_only=True):
-    """A program or data file that XLA needs, found where TensorFlow looks for it."""
+    """A program or data file that XLA needs, found on TensorFlow's search path."""
 
     path: str | None = None
     version: str | None = None
@@ -47,29 +47,29 @@ class CudaTool(Fact, frozen=True, kw_only=True):
 
 
 class Libraries(Fact, frozen=True, kw_only=True):
-    """Only where a TensorFlow is installed on Linux; otherwise ``tensorflow`` is None and the rest is empty."""
+    """Only if TensorFlow is installed on Linux; otherwise ``tensorflow`` is None and the rest is empty."""
 
-    tensorflow: str | None = None  # version whose needs these are
-    loader: str | None = None  # the library whose RUNPATH counts
+    tensorflow: str | None = None  # version that these libraries belong to
+    loader: str | None = None  # the library whose RUNPATH applies
     runpath: tuple[str, ...] = ()  # its entries, $ORIGIN resolved
     library_path: tuple[str, ...] = ()  # LD_LIBRARY_PATH, split
     libraries: tuple[Library, ...] = ()
-    cudnn_parts_missing: tuple[str, ...] = ()  # cuDNN 9's own parts that do not lie beside the winning libcudnn.so.9
+    cudnn_parts_missing: tuple[str, ...] = ()  # parts of cuDNN 9 that are missing beside the chosen libcudnn.so.9
     ptxas: CudaTool = CudaTool()
     libdevice: CudaTool = CudaTool()
-    # Folders with what XLA lacks of ptxas and libdevice, each with its ptxas' version; looked for only where it lacks one.
+    # Folders that have the missing ptxas or libdevice, each with its ptxas' version; searched only if one is missing.
     xla_folders: tuple[CudaTool, ...] = ()
     other_versions: tuple[str, ...] = ()  # libcudart of other CUDA majors: "/usr/local/cuda-13.0/lib64/libcudart.so.13"
 
 
 FRAMEWORK = "libtensorflow_framework.so.2"
-LIMIT_SECONDS = 30.0  # of the probe: a file system that hangs may not take the whole run's time with it
-OPEN_SECONDS = 20.0  # for all libraries together; a cold gigabyte takes some seconds
-RESTARTS_MAX = 3  # of the opening child, each time without the library that killed it
+LIMIT_SECONDS = 30.0  # of the probe: a hanging file system must not use up the whole run's time
+OPEN_SECONDS = 20.0  # for all libraries together; an uncached gigabyte takes some seconds
+RESTARTS_MAX = 3  # of the opening child, each time without the library that crashed it
 
 _NVIDIA = ("libcu", "libnv")
 CUDNN = "libcudnn.so.9"
-# What it opens beside itself at first use (NVIDIA cuDNN, Backend API Overview: dependency structure on Linux).
+# The libraries that it opens at first use (NVIDIA cuDNN, Backend API Overview: dependency structure on Linux).
 CUDNN_PARTS = tuple(
     f"libcudnn_{part}.so.9"
     for part in ("graph", "ops", "cnn", "adv", "engines_precompiled", "engines_runtime_compiled", "heuristic")
@@ -78,7 +78,7 @@ CUDNN_PARTS = tuple(
 
 @probe(level=Level.QUICK, tensorflow=True, limit_seconds=LIMIT_SECONDS)
 def read(host: Host) -> Libraries:
-    """Resolve each soname from the ELF headers and the search path; above --quick, open each one in a child too."""
+    """Resolve each soname from the ELF headers and the search path; except with --quick, also open each one in a child."""
     if host.platform != "linux":
         return Libraries()
     interpreter = _distributions.interpreter(host)
@@ -121,7 +121,7 @@ def read(host: Host) -> Libraries:
 
 
 def _caller(host: Host, folder: str) -> str:
-    """The library that calls dlopen. Conda keeps it in the environment's lib, with a link from the package."""
+    """The library that calls dlopen. Conda installs it in the environment's lib, with a link from the package."""
     path = f"{folder}/{FRAMEWORK}"
     shared = posixpath.normpath(f"{folder}/../../../{FRAMEWORK}")
     linked = host.link(path) is not None or host.read_bytes(path, size=1) is None
@@ -136,7 +136,7 @@ def _opens_cuda(host: Host, tensorflow: Installed) -> bool:
 
 
 def _extra_folders(host: Host, prefix: str) -> tuple[str, ...]:
-    """Where copies lie that the loader may not know: toolkits and conda environments."""
+    """Folders that may have copies outside the loader's search path: toolkits and conda environments."""
     conda = host.env.get("CONDA_PREFIX")
     return (
         *host.glob("/usr/local/cuda*/lib64"),
@@ -168,11 +168,13 @@ def _library(
 
 
 def _with_needs(host: Host, loader: Loader, libraries: tuple[Library, ...]) -> Iterator[Library]:
-    """What each sound one needs of NVIDIA's, and neither TensorFlow's search nor its own finds."""
-    there = {library.soname for library in libraries if library.path is not None}
+    """Add the NVIDIA libraries that each intact library depends on and that neither TensorFlow's search path nor its own has."""
+    present = {library.soname for library in libraries if library.path is not None}
     for library in libraries:
         needs = () if library.path is None or library.problem else _elf.needed(host, library.path)
-        lacks = [soname for soname in needs if soname.startswith(_NVIDIA) and soname not in there and loader.find(soname) is None]
+        lacks = [
+            soname for soname in needs if soname.startswith(_NVIDIA) and soname not in present and loader.find(soname) is None
+        ]
         if lacks:
             own = Loader(host, library.path)
             lacks = [soname for soname in lacks if own.find(soname) is None]
@@ -180,18 +182,18 @@ def _with_needs(host: Host, loader: Loader, libraries: tuple[Library, ...]) -> I
 
 
 def _version(host: Host, needed: tables.Library, path: str, wheels: list[Installed]) -> str | None:
-    """The version of the wheel whose folder the file lies in, else what the file's full name says."""
+    """The version of the wheel whose folder has the file, else the version in the file's full name."""
     real = host.real(path)
     folders = {host.real(posixpath.dirname(path)), posixpath.dirname(real)}
     owners = {wheel.version for wheel in wheels if host.real(f"{wheel.folder}/{needed.folder}") in folders}
-    if owners:  # the cu12 and the cu13 wheel of cuDNN write the same files: whose they are, no name tells
+    if owners:  # the cu12 and the cu13 wheel of cuDNN install the same files: names don't show the owner
         return owners.pop() if len(owners) == 1 else None
     version = posixpath.basename(real).partition(".so.")[2]
     return version if version != needed.soname.partition(".so.")[2] else None
 
 
 def _other_versions(host: Host, loader: Loader, needed: tuple[tables.Library, ...], extra: tuple[str, ...]) -> tuple[str, ...]:
-    """CUDA runtimes that this TensorFlow does not ask for, each file once."""
+    """CUDA runtimes that this TensorFlow does not use, each file once."""
     wanted = [library.soname for library in needed if library.soname.startswith("libcudart.")]
     paths = [f"{folder}/{name}" for folder in (*loader.folders(), *extra) for name in _runtimes(host.names(folder))]
     paths += [path for soname in _runtimes(loader.cached()) for path in loader.cached()[soname]]
@@ -216,7 +218,7 @@ def _cudnn_parts_missing(host: Host, libraries: tuple[Library, ...]) -> tuple[st
 
 
 def _opened(host: Host, libraries: tuple[Library, ...]) -> tuple[Library, ...]:
-    """Open the winners in a child, again without the one that ended it."""
+    """Open the chosen libraries in a child; retry without one that crashed it."""
     wanted = {library.soname: library.path for library in libraries if library.path is not None}
     if host.request.level < Level.DEFAULT or not any(entry.required for entry in libraries if entry.soname in wanted):
         return libraries
@@ -232,7 +234,7 @@ def _opened(host: Host, libraries: tuple[Library, ...]) -> tuple[Library, ...]:
         if ending.ok or at_fault not in wanted:
             break
         crashed = ending.how.startswith("killed by")
-        opened[at_fault], errors[at_fault] = False if crashed else None, ending.how  # a late one may be sound
+        opened[at_fault], errors[at_fault] = False if crashed else None, ending.how  # after a timeout it is unknown
         if not crashed:
             break
         del wanted[at_fault]

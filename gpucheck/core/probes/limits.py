@@ -1,4 +1,4 @@
-"""What this process may use: processors, memory, shared memory, ulimits, and the folders that CUDA and Keras write."""
+"""The limits of this process: processors, memory, shared memory, ulimits, and the folders that CUDA and Keras write."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from gpucheck.core.model import Fact, Level
 from gpucheck.core.probes import _mounts
 
 CGROUPS = "/sys/fs/cgroup"
-_PASSING = ("memory_available_bytes", "memory_limit_used_bytes", "shared_memory_free_bytes")  # what others use counts in them
+_PASSING = ("memory_available_bytes", "memory_limit_used_bytes", "shared_memory_free_bytes")  # other processes change them
 NO_LIMIT = 1 << 60  # cgroup v1 writes "no limit" as the largest page-aligned number
 
 
@@ -32,25 +32,25 @@ class Limits(Fact, frozen=True, kw_only=True):
     cpu_seconds: int | None = None  # ulimit -t; None: unlimited or unknown
     file_size_bytes: int | None = None  # ulimit -f; None: unlimited or unknown
     home: str | None = None  # None: HOME is not set
-    home_writable: bool | None = None  # False also where the folder does not exist
+    home_writable: bool | None = None  # False also if the folder does not exist
     kernel_cache: str | None = None  # CUDA's cache of compiled kernels: CUDA_CACHE_PATH, else ~/.nv/ComputeCache
-    kernel_cache_writable: bool | None = None  # the folder, or the nearest that exists above it
+    kernel_cache_writable: bool | None = None  # the folder, or its nearest existing parent
     kernel_cache_disabled: bool = False  # CUDA_CACHE_DISABLE=1
-    kernel_cache_other: str | None = None  # a folder it could be instead; looked for only where it can't be written
-    temporary_folders: tuple[str, ...] = ()  # where programs look for a folder for temporary files, in order; empty: unknown
-    temporary_folder: str | None = None  # the first of them that can be written
+    kernel_cache_other: str | None = None  # an alternative folder; searched only if it can't be written
+    temporary_folders: tuple[str, ...] = ()  # candidates for temporary files, in search order; empty: unknown
+    temporary_folder: str | None = None  # the first writable one
 
 
 @probe(level=Level.NODE)
 def read(host: Host) -> Limits:
-    """Read psutil, the cgroup files, the resource limits and who may write where."""
+    """Read psutil, the cgroup files, the resource limits and write permissions."""
     processors, allowed = host.processors()
     memory = host.memory()
     total = None if memory is None else memory.total_bytes
     groups = _Cgroups(host)
     limit, used = groups.memory(total)
     tasks, tasks_file = groups.processes()
-    shared = host.disk("/dev/shm") if host.platform == "linux" else None  # noqa: S108 - asked for its size only
+    shared = host.disk("/dev/shm") if host.platform == "linux" else None  # noqa: S108 - only its size is read
     home = host.env.get("USERPROFILE" if host.platform == "win32" else "HOME") or None
     cache = host.env.get("CUDA_CACHE_PATH") or _default_cache(host, home)
     cache_writable = None if cache is None else _creatable(host, cache)
@@ -84,13 +84,13 @@ def read(host: Host) -> Limits:
 
 
 def lasting(limits: Limits) -> str:
-    """The limits as a text that is the same as long as they are: without what changes from one moment to the next."""
+    """The limits as a text for comparison, without the values that change all the time."""
     fields = {name: getattr(limits, name) for name in limits.__struct_fields__ if name not in _PASSING}
     return repr(sorted(fields.items()))
 
 
 def oom_kills(host: Host) -> int | None:
-    """How many processes the kernel has killed for want of memory so far, in this control group, else on this machine.
+    """How many processes the OOM killer has ended so far, in this control group, else on this machine.
 
     None: the kernel does not count them here. Sources: cgroup-v2 of the kernel's documentation; mm/oom_kill.c.
     """
@@ -98,7 +98,7 @@ def oom_kills(host: Host) -> int | None:
 
 
 class _Cgroups:
-    """This process' control groups, version 1 or 2, each with its ancestors: the tightest of a chain is in force."""
+    """This process' control groups, version 1 or 2, each with its ancestors: the lowest limit of a chain applies."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -114,7 +114,7 @@ class _Cgroups:
         ]
 
     def memory(self, total: int | None) -> tuple[int | None, int | None]:
-        """The smallest limit below the machine's memory, and what is charged to the group that has it, in bytes."""
+        """The smallest limit below the machine's memory, and the memory charged to its group, in bytes."""
         ceiling = NO_LIMIT if total is None else total
         tightest: tuple[int | None, int | None] = (None, None)
         for folder, old in self._folders("memory"):
@@ -138,13 +138,13 @@ class _Cgroups:
         return round(min(quotas), 3) if quotas else None
 
     def processes(self) -> tuple[int | None, str | None]:
-        """The smallest limit of tasks, threads included, and the file that sets it."""
+        """The smallest limit of tasks, including threads, and the file that sets it."""
         paths = [f"{folder}/pids.max" for folder, _ in self._folders("pids")]
         limits = [(limit, path) for path in paths if (limit := self._number(path)) is not None]
         return min(limits, key=lambda limit: limit[0], default=(None, None))
 
     def oom_kills(self) -> int | None:
-        """Kills in this group; the machine's count where the group has none (the root of version 2)."""
+        """Kills in this group; the machine's count if the group has none (the root of version 2)."""
         for folder, old in self._folders("memory"):
             count = self._stat(f"{folder}/{'memory.oom_control' if old else 'memory.events'}", "oom_kill")
             if count is not None:
@@ -158,7 +158,7 @@ class _Cgroups:
             yield limit, self._used(folder, "memory.current", "inactive_file")
 
     def _memory_old(self, folder: str) -> Iterator[tuple[int, int | None]]:
-        # The second counts ancestors that lie outside what is mounted in a container, such as a pod's.
+        # The second includes ancestors that are not mounted in a container, such as a pod's.
         limits = (
             self._number(f"{folder}/memory.limit_in_bytes"),
             self._stat(f"{folder}/memory.stat", "hierarchical_memory_limit"),
@@ -184,10 +184,10 @@ class _Cgroups:
             return
         default = ("/", f"{CGROUPS}/{controller}" if old else CGROUPS, [wanted])
         root, point, _ = next((mount for mount in self._mounts if wanted in mount[2]), default)
-        # Without a cgroup namespace a container sees its path as the host names it, and the mount's root is that path.
+        # Without a cgroup namespace a container sees the host's path, and the mount's root is that path.
         inner = path[len(root.rstrip("/")) :] if f"{path}/".startswith(f"{root.rstrip('/')}/") else "/"
         parts = [part for part in inner.split("/") if part]
-        if ".." in parts:  # a group outside the namespace's root: all that is visible is the root
+        if ".." in parts:  # a group outside the namespace's root: only the root is visible
             parts = []
         for depth in range(len(parts), -1, -1):
             yield "/".join((point, *parts[:depth])), old
@@ -197,7 +197,7 @@ class _Cgroups:
 
 
 def _number(text: str) -> int | None:
-    """A number; None for "max", which is no limit, and for nothing."""
+    """A number; None for "max", which means unlimited, and for an empty text."""
     try:
         return int(text)
     except ValueError:
@@ -210,7 +210,7 @@ def _ulimit(host: Host, name: str) -> int | None:
 
 
 def _temporary_folders(host: Host) -> tuple[str, ...]:
-    """Where Python's tempfile looks, which TensorFlow's import asks; the last is the current folder."""
+    """The folders that Python's tempfile tries, which TensorFlow's import uses; the last is the current folder."""
     if host.platform == "win32":
         return ()
     named = [host.env.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
@@ -222,7 +222,7 @@ def _temporary_folders(host: Host) -> tuple[str, ...]:
 
 
 def _default_cache(host: Host, home: str | None) -> str | None:
-    """Where CUDA keeps compiled kernels if it is told nothing (CUDA C++ Programming Guide, "Environment Variables")."""
+    """CUDA's default folder for compiled kernels (CUDA C++ Programming Guide, "Environment Variables")."""
     if host.platform == "win32":
         data = host.env.get("APPDATA")
         return f"{data}\\NVIDIA\\ComputeCache" if data else None
@@ -230,7 +230,7 @@ def _default_cache(host: Host, home: str | None) -> str | None:
 
 
 def _other_cache(host: Host) -> str | None:
-    """A folder of this user's own that outlives the process: there, or possible to make. CUDA runs what lies in it."""
+    """A persistent folder that this user owns or can create, and others can't write: CUDA executes its content."""
     user = host.user()
     if user is None or host.platform != "linux":
         return None
@@ -240,7 +240,7 @@ def _other_cache(host: Host) -> str | None:
         path = f"{folder}/cuda-cache-{user}"
         status = host.stat(path)
         if host.link(path) is not None:
-            continue  # it can lead anywhere tomorrow
+            continue  # the target of a link can change
         if status is None:
             if host.writable(folder):
                 return path

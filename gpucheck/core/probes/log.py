@@ -1,4 +1,4 @@
-"""Log lines of TensorFlow, CUDA, the driver, NCCL and Python as typed events: from our own child, or pasted by a user."""
+"""Log lines of TensorFlow, CUDA, the driver, NCCL and Python as typed events, from gpucheck's own children."""
 
 from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Child, Host
@@ -9,13 +9,13 @@ from gpucheck.core.processes.frameworks import other_backend, tensorflow_child, 
 
 @probe(level=Level.DEFAULT)
 def read(host: Host) -> Log:
-    """Parse what the children that import a framework wrote to their standard output and standard error."""
-    from gpucheck.core.logs.reading import parse  # --quick, which reads no log, would pay for all patterns
+    """Parse the standard output and standard error of the children that import a framework."""
+    from gpucheck.core.logs.reading import parse  # not needed by --quick: compiling the patterns takes time
 
     children = [training_child(host)]
     other = other_backend(host)
     if not (other and host.request.backend) and (first := tensorflow_child(host)) is not children[0]:
-        # One that failed to connect to a TPU reports the error itself, and its log is full of it; the other one's has the rest.
+        # A child that failed to connect to a TPU reports that error itself and repeats it in its log; the other has the rest.
         children = [first, *children] if other or _died(first) else children
     lines: list[str] = []
     for framework in children:

@@ -1,4 +1,4 @@
-"""The installed distributions that decide whether TensorFlow can use a GPU. From metadata only: nothing is imported."""
+"""The installed distributions that affect TensorFlow's use of a GPU, from metadata only: nothing is imported."""
 
 from collections.abc import Iterable
 
@@ -28,14 +28,14 @@ class Distribution(Fact, frozen=True, kw_only=True):
 
     name: str  # normalised: "nvidia-cudnn-cu12"
     version: str
-    folder: str  # the site-packages folder it lies in
+    folder: str  # its site-packages folder
 
 
 class Packages(Fact, frozen=True, kw_only=True):
     """Distributions found on the examined interpreter's ``sys.path``; the first one on the path wins, as for import."""
 
     tensorflow: Distribution | None = None  # the distribution whose files ``import tensorflow`` loads
-    flavours: tuple[Distribution, ...] = ()  # every distribution that provides ``tensorflow``, removed names included
+    flavours: tuple[Distribution, ...] = ()  # every distribution that provides ``tensorflow``, including discontinued names
     tensorflow_folder: str | None = None  # .../site-packages/tensorflow, if it exists
     tensorflow_requires_python: str | None = None  # ">=3.10"
     and_cuda: tuple[Requirement, ...] = ()  # of the installed TensorFlow's metadata
@@ -44,14 +44,16 @@ class Packages(Fact, frozen=True, kw_only=True):
     tf_keras: Distribution | None = None
     nvidia: tuple[Distribution, ...] = ()  # nvidia-* wheels (CUDA libraries)
     libtpu: Distribution | None = None
-    unmet: tuple[Requirement, ...] = ()  # of what TensorFlow and Keras require, without extras: missing, or of another version
+    unmet: tuple[
+        Requirement, ...
+    ] = ()  # requirements of TensorFlow and Keras, without extras, that are missing or have another version
     damaged: tuple[DamagedFile, ...] = ()  # of NVIDIA's wheels, TensorFlow, Keras, NumPy, protobuf, ml-dtypes and h5py
-    # Module that TensorFlow imports -> the file or folder of the user's that Python takes for it.
+    # Module that TensorFlow imports -> the user's file or folder that shadows it.
     hidden: dict[str, str] = msgspec.field(default_factory=dict)
     others: tuple[Distribution, ...] = ()  # jax, torch, horovod, numpy, protobuf, tensorrt, ... if installed
 
 
-# What else decides about a GPU, shares its libraries, or breaks the import.
+# Other distributions that use a GPU, share its libraries, or break the import.
 OTHERS = frozenset(
     {
         "cupy-cuda11x",
@@ -80,15 +82,15 @@ OTHERS = frozenset(
     }
 )
 
-# Names end in the CUDA major up to CUDA 12, and in nothing from 13 on (cuDNN, NCCL and NVSHMEM keep the ending).
+# Names end in the CUDA major up to CUDA 12, without it from 13 on (cuDNN, NCCL and NVSHMEM keep the ending).
 _CUDA_13 = ("cublas", "cuda", "cufft", "cufile", "curand", "cusolver", "cusparse", "npp", "nvjitlink", "nvjpeg", "nvvm")
 _KERAS = ("keras", "keras-nightly")
-_CHECKED = ("keras", "numpy", "protobuf", "ml-dtypes", "h5py")  # their files are compared with what was installed
+_CHECKED = ("keras", "numpy", "protobuf", "ml-dtypes", "h5py")  # their files are compared with RECORD
 
 
 @probe(level=Level.QUICK)
 def read(host: Host) -> Packages:
-    """Read the ``*.dist-info`` folders on the examined interpreter's path, and compare files with them."""
+    """Read the ``*.dist-info`` folders on the examined interpreter's path, and compare files with their RECORD."""
     own = interpreter(host)
     path = search_path(own)
     distributions = installed(host, path)

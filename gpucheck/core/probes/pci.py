@@ -1,4 +1,4 @@
-"""NVIDIA and Google functions on the PCI bus, and the kernel driver bound to each. From sysfs: lspci is not needed."""
+"""NVIDIA, AMD and Google functions on the PCI bus, and their kernel drivers, from sysfs: lspci is not needed."""
 
 from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
@@ -21,7 +21,7 @@ class PciFunction(Fact, frozen=True, kw_only=True):
 
 
 class Pci(Fact, frozen=True, kw_only=True):
-    """The bus. ``readable`` is False where there is no sysfs (macOS, Windows, WSL1, some sandboxes)."""
+    """The bus. ``readable`` is False without sysfs (macOS, Windows, WSL1, some sandboxes)."""
 
     readable: bool
     gpus: tuple[PciFunction, ...] = ()  # NVIDIA display and 3D controllers (class 0x03)
@@ -45,7 +45,7 @@ def read(host: Host) -> Pci:
 
 
 def functions(host: Host, addresses: list[str], vendors: tuple[str, ...] = (NVIDIA, AMD, GOOGLE)) -> list[PciFunction]:
-    """The functions of these vendors. Of all others only the vendor is read: big machines have hundreds."""
+    """The functions of these vendors. For others only the vendor is read: large machines have hundreds."""
     listed = []
     for address in addresses:
         vendor = _value(host, address, "vendor")

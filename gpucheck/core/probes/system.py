@@ -6,14 +6,14 @@ from gpucheck.core.model import Fact, Level
 
 
 class System(Fact, frozen=True, kw_only=True):
-    """What runs below Python."""
+    """The system that runs Python."""
 
-    node: str | None = None  # its name: as Slurm or a pod's NODE_NAME calls it, else its host name
+    node: str | None = None  # its name in Slurm or in a pod's NODE_NAME, else its host name
     platform: str  # as sys.platform: "linux", "darwin", "win32"
     os_name: str | None = None  # "Ubuntu 24.04.3 LTS", "macOS", "Windows 11"
     os_id: str | None = None  # ID of /etc/os-release: "ubuntu", "debian", "rhel", "alpine"
     kernel: str | None = None  # "6.8.0-45-generic"
-    architecture: str | None = None  # "x86_64", "aarch64"; macOS says "arm64"
+    architecture: str | None = None  # "x86_64", "aarch64"; "arm64" on macOS
     glibc: str | None = None  # "2.39"; None also on musl, macOS and Windows
     musl: bool | None = None
     is_root: bool | None = None
@@ -23,7 +23,7 @@ class System(Fact, frozen=True, kw_only=True):
 def read(host: Host) -> System:
     """Read /etc/os-release, uname and the C library's version."""
     name, release, machine = host.uname()
-    architecture = machine.lower().replace("amd64", "x86_64") or None  # Windows and the BSDs say amd64
+    architecture = machine.lower().replace("amd64", "x86_64") or None  # amd64 on Windows and the BSDs
     user = host.user()
     is_root = None if user is None else user == 0
     if host.platform == "darwin":
@@ -46,14 +46,14 @@ def read(host: Host) -> System:
         kernel=release or None,
         architecture=architecture,
         glibc=glibc,
-        # A glibc system can have musl's loader installed beside its own, so glibc decides.
+        # A glibc system can also have musl's loader installed, so check glibc first.
         musl=False if glibc else bool(host.glob("/lib/ld-musl-*.so.1")) or None,
         is_root=is_root,
     )
 
 
 def _host_name(host: Host) -> str | None:
-    """Up to the first dot: operators and schedulers leave the domain out."""
+    """The host name without the domain, as schedulers use it."""
     return (host.read("/proc/sys/kernel/hostname") or "").strip().partition(".")[0] or None
 
 

@@ -1,4 +1,4 @@
-"""TensorFlow itself, imported once, in a child, with its log un-silenced."""
+"""TensorFlow, imported once in a child with its log enabled."""
 
 import msgspec
 from msgspec.structs import replace
@@ -24,38 +24,38 @@ __all__ = ("Device", "MemoryGrowth", "TensorFlow", "read")
 
 
 class MemoryGrowth(Fact, frozen=True, kw_only=True):
-    """Whether TensorFlow can be told to take GPU memory as it needs it. None where there is no GPU to ask for."""
+    """Whether TensorFlow can allocate GPU memory on demand. None without a GPU."""
 
     settable: bool | None = None  # accepted for every GPU before initialisation
     same_on_all: bool | None = None
-    refused_after: bool | None = None  # refused after initialisation, as documented
+    refused_after: bool | None = None  # rejected after initialisation, as documented
     problem: str | None = None
 
 
 class TensorFlow(TensorFlowImport, Fact, frozen=True, kw_only=True):
-    """What ``import tensorflow`` led to. ``imported`` is None if the child was stopped before it could tell."""
+    """The result of ``import tensorflow``. ``imported`` is None if the child was stopped before it reported."""
 
     devices: tuple[Device, ...] | None = None  # None: the listing was not reached
     memory_growth: MemoryGrowth = MemoryGrowth()
-    mapped_libraries: dict[str, str] = msgspec.field(default_factory=dict)  # soname -> the file really mapped into the process
-    ending: str | None = None  # how the child ended before it was done here: "timed out", "killed by SIGSEGV"
-    stage: str | None = None  # the stage it was in then: "import", "devices"
+    mapped_libraries: dict[str, str] = msgspec.field(default_factory=dict)  # soname -> the file mapped into the process
+    ending: str | None = None  # how the child ended if it did not get this far: "timed out", "killed by SIGSEGV"
+    stage: str | None = None  # the stage it was in at that time: "import", "devices"
     oom_kills: int | None = None  # as in ``Training``
     last_words: tuple[str, ...] = ()  # as in ``Training``
 
     @property
     def lists_gpu(self) -> bool:
-        """Whether it listed a GPU, which proves every library that it needs for that."""
+        """Whether it listed a GPU, which proves that the libraries needed for that load."""
         return any(device.kind == "GPU" for device in self.devices or ())
 
 
 @probe(level=Level.DEFAULT, tensorflow=True)
 def read(host: Host) -> TensorFlow:
-    """Wait for the framework child's account of the import and of the devices."""
+    """Wait until the framework child reports the import and the devices."""
     framework = frameworks.tensorflow_child(host)
     imported = framework.wait_for(TensorFlowImported)
     if imported is None:
-        how, hidden = framework.end().how, framework.message(Shadowed)  # in the way of the child itself, as of any program
+        how, hidden = framework.end().how, framework.message(Shadowed)  # they break the child as they would any program
         outcome = TensorFlow(imported=None if how == "timed out" else False, error=how, shadows=hidden.files if hidden else {})
         return _with_ending(host, outcome, framework)
     outcome = msgspec.convert(imported.outcome, TensorFlow, from_attributes=True)
@@ -66,7 +66,7 @@ def read(host: Host) -> TensorFlow:
     refused = None
     if host.request.smoke and frameworks.other_backend(host) is None:
         training = frameworks.training_child(host)
-        training.wait_for(Planned)  # which comes right after it
+        training.wait_for(Planned)  # sent right after GrowthRefused
         refused = training.message(GrowthRefused)
     outcome = replace(
         outcome,
@@ -83,7 +83,7 @@ def read(host: Host) -> TensorFlow:
 
 
 def _with_ending(host: Host, outcome: TensorFlow, framework: Child) -> TensorFlow:
-    """The same with how the child ended before it was done here."""
+    """Add how the child ended."""
     ending = framework.end()
     return replace(
         outcome,

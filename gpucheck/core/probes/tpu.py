@@ -1,4 +1,4 @@
-"""TPU chips, device nodes, runtime packages and environment. Reads only; connecting is ``tpu_resolver``'s."""
+"""TPU chips, device nodes, runtime packages and environment. Only reads; ``tpu_resolver`` connects."""
 
 from gpucheck.core.compat.tpu import LOCK_FILE, VENDOR, generation
 from gpucheck.core.engine.plugin import probe
@@ -13,10 +13,10 @@ ANNOUNCING = (
 
 
 class Tpu(Fact, frozen=True, kw_only=True):
-    """What says that a TPU should be here, and with what it would be driven."""
+    """The signs of a TPU on this machine, and its runtime."""
 
     generations: tuple[str, ...] = ()  # one per chip on the PCI bus: "v5e"
-    nodes: tuple[str, ...] = ()  # /dev/accel*, or /dev/vfio/<n> where a chip is on the bus
+    nodes: tuple[str, ...] = ()  # /dev/accel*, or /dev/vfio/<n> if a chip is on the bus
     variables: tuple[str, ...] = ()  # names of set variables that announce a TPU
     expected: bool = False  # a chip on the bus, an accel node, or a variable that names a TPU
     tensorflow_tpu: str | None = None  # version of tensorflow-tpu
@@ -30,11 +30,11 @@ class Tpu(Fact, frozen=True, kw_only=True):
 @probe(level=Level.NODE)
 def read(host: Host) -> Tpu:
     """Read the PCI bus, /dev, the environment and the package metadata."""
-    google = functions(host, host.names(DEVICES), (VENDOR,))  # network cards too: the device id decides
+    google = functions(host, host.names(DEVICES), (VENDOR,))  # also network cards: the device id identifies chips
     chips = [generation(function.device_id, function.subsystem_device_id) for function in google]
     generations = tuple(chip.name for chip in chips if chip is not None)
     nodes = host.glob("/dev/accel[0-9]*")
-    if generations:  # without a chip, a VFIO group is some other device on its way into a virtual machine
+    if generations:  # without a chip, a VFIO group is another device passed to a virtual machine
         nodes += host.glob("/dev/vfio/[0-9]*")
     variables = _announcing(host)
     tensorflow_tpu, _ = _installed(host, ("tensorflow_tpu",))
@@ -77,7 +77,7 @@ def _installed(host: Host, projects: tuple[str, ...]) -> tuple[str | None, str |
 
 
 def _holder(host: Host, nodes: set[str]) -> int | None:
-    """A process with one of the nodes open. Not a child of this run, which may be connecting at this moment."""
+    """A process with one of the nodes open, other than a child of this run, which may be connecting."""
     ours = host.link("/proc/self")
     for pid in filter(str.isdigit, host.names("/proc")):
         if any(host.link(f"/proc/{pid}/fd/{number}") in nodes for number in host.names(f"/proc/{pid}/fd")):

@@ -1,4 +1,4 @@
-"""TPUClusterResolver's answer, under a hard limit, tried only where something says that a TPU should be here."""
+"""The result of TPUClusterResolver, with a time limit, tried only if this machine has signs of a TPU."""
 
 from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
@@ -8,7 +8,7 @@ from gpucheck.core.processes.frameworks import other_backend, tensorflow_child, 
 
 
 class TpuResolver(Fact, frozen=True, kw_only=True):
-    """How the connection went."""
+    """The result of connecting."""
 
     tried: bool
     reason: str | None = None  # why it was not tried
@@ -19,11 +19,11 @@ class TpuResolver(Fact, frozen=True, kw_only=True):
 
 @probe(level=Level.DEFAULT, tensorflow=True)
 def read(host: Host) -> TpuResolver:
-    """Wait for the framework child's attempt to connect, for which there is a limit."""
+    """Wait for the framework child's attempt to connect, with a time limit."""
     if not tpu.read(host).expected:
         return TpuResolver(tried=False, reason="nothing says that a TPU should be here")
     if other := other_backend(host):
-        return TpuResolver(tried=False, reason=f"the TPU is left to Keras on {other}")
+        return TpuResolver(tried=False, reason=f"Keras on {other} uses the TPU")
     answer = tpu_connection(host)
     if answer is None:
         return TpuResolver(tried=False, reason=f"not reached: TensorFlow's process {tensorflow_child(host).end().how}")

@@ -1,4 +1,4 @@
-"""The proof: what a short training job on each device and with each strategy lived through, in child processes."""
+"""The results of a short training job on each device and with each strategy, in child processes."""
 
 from msgspec.structs import replace
 
@@ -12,9 +12,9 @@ from gpucheck.core.processes import frameworks
 from gpucheck.core.processes.last_words import last_words
 from gpucheck.core.training.strategies import load
 
-HANG_SECONDS = 45.0  # for several devices to train what each of them has trained alone, on top of what that took
+HANG_SECONDS = 45.0  # for a job on several devices, plus a multiple of the time of a job on one
 HANG_FACTOR = 20.0
-CULPRITS = 3  # devices that end the process, each of which costs another import; with more it is no single device
+CULPRITS = 3  # devices that crash the process, each of which takes another import; with more, devices are not the cause
 EXCHANGING = ("first step", "steps")  # the stages in which gradients are exchanged
 WITHOUT_NCCL = ("hierarchical_copy", "reduction_to_one")
 
@@ -23,18 +23,18 @@ class Training(Fact, frozen=True, kw_only=True):
     """Training runs in the order they were tried."""
 
     runs: tuple[TrainingRun, ...] = ()
-    experiments: tuple[Experiment, ...] = ()  # under --full: what was tried beside them
+    experiments: tuple[Experiment, ...] = ()  # with --full: experiments after the jobs
     ending: str | None = None  # how the child ended if it did not finish: "timed out", "killed by SIGSEGV"
-    stage: str | None = None  # the stage it was in then
-    # Where SIGKILL ended the child: processes that the kernel killed for want of memory meanwhile. None: not counted.
+    stage: str | None = None  # the stage it was in at that time
+    # If SIGKILL ended the child: processes that the OOM killer ended in the meantime. None: not counted.
     oom_kills: int | None = None
-    # Where a signal ended the child: the fatal line that it wrote, and the calls of Python in which it died, the innermost first.
+    # If a signal ended the child: the fatal line that it wrote, and its Python calls, innermost first.
     last_words: tuple[str, ...] = ()
 
 
 @probe(level=Level.DEFAULT, smoke=True)
 def read(host: Host) -> Training:
-    """Send the child that trains how much memory is free, and collect what it planned and measured."""
+    """Send the free memory to the training child, and collect its plan and results."""
     child = frameworks.training_child(host)
     free = FreeMemory(_free_bytes(host))
     child.send(free)
@@ -48,7 +48,7 @@ def read(host: Host) -> Training:
         runs = [_run(job, child, ending) for job in plan.jobs]
         runs = _train_alone(host, plan.jobs, runs, ending, free)
         runs += _without_nccl(host, plan.jobs, runs, free)
-        from gpucheck.core.cluster import coordinator, workers  # --quick does without
+        from gpucheck.core.cluster import coordinator, workers  # --quick does not need them
 
         if frameworks.other_backend(host) is None and _is_wanted(host, workers.STRATEGY):
             runs.append(workers.train(host, child))
@@ -56,7 +56,7 @@ def read(host: Host) -> Training:
             runs.append(coordinator.train(host, child))
         experiments = _experiments(child, ending)
         if host.request.level >= Level.FULL:
-            from gpucheck.core.processes import exhaustion  # nothing else needs it
+            from gpucheck.core.processes import exhaustion  # only needed here
 
             experiments += exhaustion.provoke(host, runs)
     how = None if ending.ok else ending.how
@@ -77,7 +77,7 @@ def _is_wanted(host: Host, strategy: str) -> bool:
 
 
 def _watch(child: Child, jobs: tuple[Job, ...]) -> None:
-    """Several devices that wait for each other can wait for ever: end the child while there is time to find out why."""
+    """Wait for the jobs; return early if one on several devices hangs, while there is time to find the cause."""
     alone = 0.0
     for job in jobs:
         if job.skip:
@@ -90,10 +90,10 @@ def _watch(child: Child, jobs: tuple[Job, ...]) -> None:
 
 
 def _free_bytes(host: Host) -> dict[str, int]:
-    """Free memory by CUDA ordinal: NVML knows the memory, CUDA the order after CUDA_VISIBLE_DEVICES. Unknown is left out."""
+    """Free memory by CUDA ordinal: memory from NVML, order after CUDA_VISIBLE_DEVICES from CUDA. Unknown is omitted."""
     try:
         nvml, driver = gpus.read(host), cuda.read(host)
-    except RuntimeError:  # a driver that does not answer is those probes' to tell
+    except RuntimeError:  # those probes report a driver that does not respond
         return {}
     by_address = {gpu.pci_address: gpu.memory_free_bytes for gpu in nvml.gpus if gpu.pci_address}
     free = {str(device.ordinal): by_address.get(device.pci_address) for device in driver.devices if device.pci_address}
@@ -101,7 +101,7 @@ def _free_bytes(host: Host) -> dict[str, int]:
 
 
 def _run(job: Job, child: Child, ending: Ending) -> TrainingRun:
-    """One planned job: as the child measured it, or how far it came before the child ended."""
+    """One planned job: its result, or how far it got before the child ended."""
     trained = _trained(job, child)
     if trained is not None:
         return _with_xla(trained, child, ending) if job.strategy == "one_device" else trained
@@ -120,7 +120,7 @@ def _run(job: Job, child: Child, ending: Ending) -> TrainingRun:
 
 
 def _trained(job: Job, child: Child) -> TrainingRun | None:
-    """How the job ended, with what experiments measured of it later; None: it did not end."""
+    """The job's result, with figures that experiments added later; None: it did not end."""
     trained = child.message(Trained, job.id)
     measured = [result.run for result in child.messages(ExperimentResult).values() if result.run and job_id(result.run) == job.id]
     return measured[-1] if measured else trained.run if trained else None
@@ -135,7 +135,7 @@ def _with_xla(run: TrainingRun, child: Child, ending: Ending) -> TrainingRun:
 
 
 def _experiments(child: Child, ending: Ending) -> list[Experiment]:
-    """Those that were made, and the one that the child did not live through."""
+    """The experiments that ended, and the one in which the child crashed or timed out."""
     made = []
     for name, result in child.messages(ExperimentResult).items():
         status = "skipped" if result.skipped else "failed" if result.problem else "passed"
@@ -152,7 +152,7 @@ def _experiments(child: Child, ending: Ending) -> list[Experiment]:
 def _train_alone(
     host: Host, jobs: tuple[Job, ...], runs: list[TrainingRun], ending: Ending, free: FreeMemory
 ) -> list[TrainingRun]:
-    """Jobs that were under way at the same time when the process died are trained again, one by one: that names the one."""
+    """Train jobs that ran at the same time when the process crashed again, one by one, to find the one that crashes."""
     together = {stage.job for stage in ending.open if stage.name == Trained.stage}
     if len(together) < 2 or ending.how == "timed out":
         return runs
@@ -167,7 +167,7 @@ def _train_alone(
 
 
 def _without_nccl(host: Host, jobs: tuple[Job, ...], runs: list[TrainingRun], free: FreeMemory) -> list[TrainingRun]:
-    """Where mirrored devices fail or hang together: the same job, its gradients summed without NCCL. One that passes says it."""
+    """If mirrored devices fail or hang: train the same job without NCCL. If it passes, NCCL is the cause."""
     failed = [
         job
         for job, run in zip(jobs, runs, strict=True)
@@ -183,7 +183,7 @@ def _without_nccl(host: Host, jobs: tuple[Job, ...], runs: list[TrainingRun], fr
 
 
 def _again(host: Host, jobs: list[Job], free: FreeMemory, cross_device: str | None = None) -> dict[str, TrainingRun]:
-    """Some jobs once more, in a child of their own, one by one; by their ids."""
+    """Train some jobs again in a separate child, one by one; return the runs by job id."""
     child = frameworks.train_again(host, tuple(job.id for job in jobs), cross_device)
     child.send(free)
     if child.wait_for(Planned) is None:

@@ -1,4 +1,4 @@
-"""Windows Subsystem for Linux: which version, its GPU device, and which driver library answers there."""
+"""Windows Subsystem for Linux: its version, its GPU device, and its driver libraries."""
 
 import re
 
@@ -6,18 +6,18 @@ from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 
-LIBRARIES = "/usr/lib/wsl/lib"  # where WSL2 puts the Windows driver's Linux side
+LIBRARIES = "/usr/lib/wsl/lib"  # where WSL2 mounts the Linux part of the Windows driver
 LINUX_FOLDERS = (
     "/usr/lib/*-linux-gnu",
     "/usr/lib64",
     "/usr/lib",
     "/usr/local/nvidia/lib64",
-)  # where a Linux driver goes
+)  # where a Linux driver is installed
 DRIVER_LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1")
 
 
 class Wsl(Fact, frozen=True, kw_only=True):
-    """WSL as seen from inside; everything below ``inside`` is None or empty outside WSL."""
+    """WSL as detected from inside; all other fields are None or empty outside WSL."""
 
     inside: bool  # on WSL's kernel: in a distribution, or in a container started from one
     version: int | None = None  # 1 or 2
@@ -26,7 +26,7 @@ class Wsl(Fact, frozen=True, kw_only=True):
     libraries: tuple[str, ...] = ()  # names of the NVIDIA libraries in /usr/lib/wsl/lib
     linux_driver_libraries: tuple[
         str, ...
-    ] = ()  # libcuda.so.1 / libnvidia-ml.so.1 outside it: a Linux driver inside WSL; not asked in containers
+    ] = ()  # libcuda.so.1 / libnvidia-ml.so.1 outside it: a Linux driver inside WSL; not read in containers
     gpu_enabled: bool | None = None  # [gpu] enabled= of /etc/wsl.conf; None: not set (the default is true)
 
 
@@ -39,7 +39,7 @@ def read(host: Host) -> Wsl:
     dxg = host.stat("/dev/dxg") is not None
     announced = bool(host.env.get("WSL_DISTRO_NAME") or host.env.get("WSL_INTEROP"))  # lost under sudo, cron and ssh
     libraries = host.names(LIBRARIES)
-    # A kernel that the user built for WSL2 need not have the word in its name.
+    # A custom kernel for WSL2 may not have the word in its name.
     if not ("microsoft" in release.lower() or dxg or announced or libraries):
         return Wsl(inside=False)
     own_runtime = announced or host.stat("/run/WSL") is not None or host.stat("/mnt/wsl") is not None
@@ -56,7 +56,7 @@ def read(host: Host) -> Wsl:
 
 
 def _is_wsl1(release: str) -> bool:
-    """WSL1 names itself 4.4.0-<Windows build>-Microsoft. The number alone misleads: WSL2 had 4.19 kernels."""
+    """WSL1's release is 4.4.0-<Windows build>-Microsoft. The number alone is ambiguous: WSL2 had 4.19 kernels."""
     return re.fullmatch(r"[\d.]+-\d+-Microsoft", release) is not None
 
 

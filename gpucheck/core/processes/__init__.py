@@ -1,1 +1,1 @@
-"""Child processes as several probes and `gpucheck bench` use them: which one trains, what the driver answered, how one died."""
+"""Child processes shared by probes and `gpucheck bench`: the training child, queries of the driver, causes of crashes."""

@@ -1,6 +1,6 @@
-"""What asking NVIDIA's driver in a child process came to: NVML or libcuda, whose probes share this.
+"""Query NVIDIA's driver through NVML or libcuda in a child process, for the probes of both.
 
-A child that could not be started, or that failed for a bug of ours, says nothing about the driver: then the probe fails.
+A child that could not be started, or failed because of a bug in gpucheck, shows nothing about the driver: the probe fails.
 """
 
 import msgspec
@@ -11,22 +11,22 @@ from gpucheck.core.host import Child, Ending, Host
 from gpucheck.core.model import Fact
 
 LIMIT_SECONDS = 20.0
-CONCLUSIVE_SECONDS = 4.0  # after less, no answer says nothing: without persistence mode, nvmlInit starts every GPU first
+CONCLUSIVE_SECONDS = 4.0  # a shorter timeout proves nothing: without persistence mode, nvmlInit first starts every GPU
 LATE = ("timed out", "could not be killed")
 
 
 class DriverAnswer(Fact, frozen=True, kw_only=True):
-    """What the driver answered: the fields that the facts ``driver`` and ``cuda`` begin with."""
+    """The driver's answer: the first fields of the facts ``driver`` and ``cuda``."""
 
     status: str
     result: int | None = None  # nvmlReturn_t or CUresult of the call that failed; CUDA's 100: no device
     result_name: str | None = None  # "NVML_ERROR_DRIVER_NOT_LOADED", "CUDA_ERROR_NO_DEVICE"
-    problem: str | None = None  # in words: the loader's, NVML's, or how the child ended and in which stage
+    problem: str | None = None  # the message of the loader or of NVML, or how the child ended and in which stage
     library: str | None = None  # path of the libnvidia-ml.so.1 or libcuda.so.1 that was loaded
 
 
 class DriverQuery(msgspec.Struct, frozen=True):
-    """The child that asked the driver, and the driver's answer."""
+    """The child that queried the driver, and the driver's answer."""
 
     child: Child
     answer: DriverAnswer
@@ -34,28 +34,28 @@ class DriverQuery(msgspec.Struct, frozen=True):
 
 
 def time_limit(host: Host) -> float:
-    """Seconds a query may take. A part of what remains is kept, so that "hung" is said before the run's time is up."""
+    """Seconds a query may take. Less than the remaining time, so that "hung" is reported before the run times out."""
     return min(LIMIT_SECONDS, host.remaining() * 0.8)
 
 
 def query_driver(child: Child, activities: dict[str, str], kinds: tuple[type[Message], ...], seconds: float) -> DriverQuery:
-    """Wait for the child's end.
+    """Wait until the child ends.
 
     Args:
-        child: that asks the driver.
-        activities: what it does in a stage, in words, by the stage's name: {"init": "in nvmlInit"}.
+        child: that queries the driver.
+        activities: descriptions of its stages by name: {"init": "in nvmlInit"}.
         kinds: messages that hold the driver's failure, if it fails.
-        seconds: the time it was given.
+        seconds: the child's time limit.
 
     Raises:
-        RuntimeError: it could not be asked, or had too little time, through no fault of the driver.
+        RuntimeError: the query failed or timed out for a reason other than the driver.
     """
     ending, loaded = child.end(), child.message(LibraryLoaded)
     if child.message(Crashed) is not None or ending.how.startswith(("not started", "stopped")):
-        raise RuntimeError(f"the driver could not be asked: {ending.how}")
+        raise RuntimeError(f"the driver could not be queried: {ending.how}")
     if not ending.ok and ending.how not in LATE and ending.stage is None and loaded is None:
         raise RuntimeError(
-            f"the driver could not be asked: {_end_in_words(child, ending.how, 'before it opened any library', seconds)}"
+            f"the driver could not be queried: {_end_in_words(child, ending.how, 'before it opened any library', seconds)}"
         )
     stage = ending.stage
     where = "between stages" if stage is None else activities.get(stage.name, f"in the stage {stage}").format(job=stage.job)
@@ -70,7 +70,7 @@ def query_driver(child: Child, activities: dict[str, str], kinds: tuple[type[Mes
 
 
 def _answer(child: Child, kinds: tuple[type[Message], ...], loaded: LibraryLoaded | None) -> DriverAnswer:
-    """What a child that came to its end was answered."""
+    """The answer that a completed child received."""
     if loaded is None:
         return DriverAnswer(status="failed")
     if loaded.status != "loaded":
@@ -89,24 +89,24 @@ def _answer(child: Child, kinds: tuple[type[Message], ...], loaded: LibraryLoade
 
 
 def too_early(ending: Ending, seconds: float) -> str | None:
-    """Why it says nothing about the driver that a child, stopped after that time, gave no answer; None: it does."""
+    """Why a timeout of this child after that time does not prove a fault of the driver; None: it does."""
     if ending.how not in LATE:
         return None
     if ending.starved:
-        return "this machine gave it no time to run"
-    return "too short a time to blame the driver" if ending.stage is None or seconds < CONCLUSIVE_SECONDS else None
+        return "the process got no CPU time"
+    return "too short to blame the driver" if ending.stage is None or seconds < CONCLUSIVE_SECONDS else None
 
 
 def cuda_version(number: int | None) -> str | None:
-    """A CUDA version as NVIDIA numbers it: 13000 is "13.0"."""
+    """A CUDA version from NVIDIA's number: 13000 is "13.0"."""
     return f"{number // 1000}.{number % 1000 // 10}" if number is not None and number > 0 else None
 
 
 def _end_in_words(child: Child, how: str, where: str, seconds: float) -> str:
     if how in LATE:
-        stuck = "; the process that asked can't be killed: it is stuck in the kernel" if how != "timed out" else ""
+        stuck = "; the child process can't be killed: it is stuck in the kernel" if how != "timed out" else ""
         return f"no answer within {seconds:.2g} s {where}{stuck}"
     lines = [line.strip() for line in child.log().splitlines() if line.strip()]
-    last_words = f"; its last words: {lines[-1][:200]}" if lines else ""
+    last_line = f"; its last output: {lines[-1][:200]}" if lines else ""
     verb = "was killed" if how.startswith("killed") else how.partition(" ")[0]
-    return f"the process that asked {verb} {how.partition(' ')[2]} {where}{last_words}"
+    return f"the child process {verb} {how.partition(' ')[2]} {where}{last_line}"

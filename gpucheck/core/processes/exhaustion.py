@@ -1,4 +1,4 @@
-"""Out of memory, provoked in a child process of its own: whether a program can catch it, and train on afterwards."""
+"""Provoke an out-of-memory error in a child process, to test whether a program can catch it and train afterwards."""
 
 from collections.abc import Iterable
 
@@ -9,16 +9,16 @@ from gpucheck.core.model import Experiment, TrainingRun
 
 NAME = "out_of_memory"
 CAUGHT = "ResourceExhaustedError"
-LIMIT_SECONDS = 90.0  # ten of them TensorFlow itself waits for a GPU's memory before it gives up
-TOLERANCE = 0.01  # relative: afterwards the same steps give the same loss, but for rounding
+LIMIT_SECONDS = 90.0  # including ten in which TensorFlow itself waits for a GPU's memory
+TOLERANCE = 0.01  # relative: afterwards the same steps give the same loss, except for rounding
 WHEN = {
-    Exhausted.stage: "when it asked for more memory than there is",
-    Recovered.stage: "when it trained again, after an out-of-memory that it had caught",
+    Exhausted.stage: "when it requested more memory than available",
+    Recovered.stage: "when it trained again, after it caught an out-of-memory error",
 }
 
 
 def provoke(host: Host, runs: Iterable[TrainingRun]) -> list[Experiment]:
-    """Run out of memory on the first device on which TensorFlow has trained in this run; empty: there is none."""
+    """Run out of memory on the first device that TensorFlow trained on in this run; empty if there is none."""
     passed = [run for run in runs if run.status == "passed" and run.backend == "tensorflow" and run.workers is None]
     if not passed:
         return []
@@ -34,10 +34,10 @@ def provoke(host: Host, runs: Iterable[TrainingRun]) -> list[Experiment]:
     if not ending.ok:
         status, reason = _unfinished(ending, host.remaining() <= 0)
     elif limit is None:
-        status, reason = "failed", f"the process did not come to train: {_import_problems(child)}"
+        status, reason = "failed", f"the process did not reach training: {_import_problems(child)}"
     else:
         status, reason = _judge(limit, exhausted, recovered, gpu is not None)
-    made = Experiment(
+    experiment = Experiment(
         name=NAME,
         status=status,
         reason=reason,
@@ -51,12 +51,12 @@ def provoke(host: Host, runs: Iterable[TrainingRun]) -> list[Experiment]:
         },
         note=exhausted.words if exhausted else None,
     )
-    return [made]
+    return [experiment]
 
 
 def _unfinished(ending: Ending, out_of_time: bool) -> tuple[str, str]:
-    """Status and reason. A child that hangs, crashes or is killed has answered, too."""
-    when = WHEN.get(ending.stage.name if ending.stage else "", "before it asked for anything")
+    """Status and reason. A child that hangs, crashes or is killed is a result, too."""
+    when = WHEN.get(ending.stage.name if ending.stage else "", "before it requested memory")
     if ending.how == "timed out":
         return ("timed_out", "out of time") if out_of_time else ("failed", f"the process hung {when}")
     return "failed", f"the process ended {when}: {ending.how}"
@@ -71,18 +71,17 @@ def _judge(limit: LimitSet, exhausted: Exhausted | None, recovered: Recovered | 
     if limit.problem or limit.limit_bytes is None:
         return "skipped", limit.problem
     if exhausted is None or recovered is None:
-        return "failed", "the process did not say how it went on"
+        return "failed", "the process reported no result"
     asked = f"{exhausted.asked_bytes / 2**30:.1f} GiB"
     within = f"gpucheck's own limit of {limit.limit_bytes / 2**30:.1f} GiB"
     if exhausted.error is None:
-        given = f"{asked} were given within {within}"
+        given = f"{asked} were allocated within {within}"
         return ("failed", given) if on_gpu else ("skipped", f"{given}: this system does not enforce it")
     if exhausted.error != CAUGHT:
-        return "failed", f"asking for {asked} within {within} does not raise {CAUGHT}, but {exhausted.words}"
+        return "failed", f"requesting {asked} within {within} does not raise {CAUGHT}, but {exhausted.words}"
     if not abs(recovered.loss - limit.loss) <= TOLERANCE * abs(limit.loss):
         return (
             "failed",
-            f"the same steps give a loss of {recovered.loss:.4g} after an out-of-memory that was caught,"
-            f" and {limit.loss:.4g} before",
+            f"the same steps give a loss of {recovered.loss:.4g} after a caught out-of-memory error, and {limit.loss:.4g} before",
         )
     return "passed", None

@@ -1,7 +1,7 @@
 """The children that import a framework, and which of them trains: one for TensorFlow, one for Keras on JAX or PyTorch.
 
-Where connecting to a TPU fails, a second one of TensorFlow's trains on what else there is: a process in which it failed may hang,
-die, or no longer let its devices be set up.
+If connecting to a TPU fails, a second TensorFlow child trains on the other devices: the first one may hang, crash, or reject
+the configuration of devices.
 """
 
 from gpucheck.core.child.messages.frameworks import BackendChosen, BackendTask, FrameworkTask, KerasImported, TpuConnected
@@ -9,18 +9,18 @@ from gpucheck.core.compat import keras
 from gpucheck.core.host import Child, Host
 from gpucheck.core.probes import limits, tpu
 
-TPU_SECONDS = 60.0  # to connect; half of the time that is left, if that is less: the other half is for what else can train
+TPU_SECONDS = 60.0  # to connect; at most half of the remaining time: the other half is for the other devices
 
 
 def backend(host: Host) -> BackendChosen:
-    """The backend to prove: the one that is asked for, else the one that the environment tells Keras to take."""
+    """The backend to test: the requested one, else the one that the environment configures for Keras."""
     if host.request.backend is not None:
         return BackendChosen(host.request.backend, "--backend")
     return tensorflow_child(host).wait_for(BackendChosen) or BackendChosen(keras.BACKENDS[0], "default")
 
 
 def other_backend(host: Host) -> str | None:
-    """The backend that Keras trains on, where it is not TensorFlow's but one that can train."""
+    """The backend that Keras trains on if it is a supported one other than TensorFlow; else None."""
     name = backend(host).name
     return name if name in keras.OTHERS else None
 
@@ -34,7 +34,7 @@ def training_child(host: Host) -> Child:
 
 
 def tpu_connection(host: Host) -> TpuConnected | None:
-    """What came of connecting to the TPU; None: it was not tried, or not come to."""
+    """The result of connecting to the TPU; None: not tried, or not reached."""
     framework = tensorflow_child(host)
     if not tpu.read(host).expected or framework.wait_for(KerasImported) is None:
         return None
@@ -50,7 +50,7 @@ def tpu_connection(host: Host) -> TpuConnected | None:
 
 
 def backend_child(host: Host) -> Child:
-    """The child that imports JAX or PyTorch, started by whichever probe asks first. Its limit is the run's own."""
+    """The child that imports JAX or PyTorch, started by the first probe that needs it. Its time limit is the run's."""
     request = host.request
     _oom_kills_before(host)
     chosen = backend(host)
@@ -66,20 +66,20 @@ def backend_child(host: Host) -> Child:
 
 
 def tensorflow_child(host: Host) -> Child:
-    """The child that imports TensorFlow, started by whichever probe asks first. Its limit is the run's own.
+    """The child that imports TensorFlow, started by the first probe that needs it. Its time limit is the run's.
 
-    What it does is decided by the request alone, except that it tries a TPU only where something says one should be here.
+    Only the request decides what it does, except that it tries a TPU only if this machine has signs of one.
     """
     return _start(host, tpu=tpu.read(host).expected)
 
 
 def train_again(host: Host, only: tuple[str, ...], cross_device: str | None = None) -> Child:
-    """A child of TensorFlow's that trains a few jobs alone.
+    """Start a TensorFlow child that trains only some jobs.
 
     Args:
         host: the machine.
-        only: their ids; none of them is a TPU's.
-        cross_device: how a mirrored strategy shall exchange gradients (see ``gpucheck/core/training/strategies/mirrored.py``).
+        only: their ids, without a TPU's.
+        cross_device: how a mirrored strategy exchanges gradients (see ``gpucheck/core/training/strategies/mirrored.py``).
     """
     return _start(host, False, only, cross_device)
 
@@ -101,20 +101,20 @@ def _start(host: Host, tpu: bool, only: tuple[str, ...] = (), cross_device: str 
 
 
 def tensorflow_children(host: Host) -> list[tuple[str, Child]]:
-    """The children in which TensorFlow trained, each after its name: that of a worker, empty where it trained alone."""
-    alone = [("", child) for _, child in host.children(FrameworkTask)]
-    from gpucheck.core.child.messages.workers import WorkerTask  # --quick does without
+    """The children in which TensorFlow trained, with their names: a worker's name, or empty for a single process."""
+    single = [("", child) for _, child in host.children(FrameworkTask)]
+    from gpucheck.core.child.messages.workers import WorkerTask  # --quick does not need it
 
-    return [*alone, *((task.name, child) for task, child in host.children(WorkerTask))]
+    return [*single, *((task.name, child) for task, child in host.children(WorkerTask))]
 
 
 def oom_killed(host: Host, how: str | None) -> int | None:
-    """Processes that the kernel has killed for want of memory since the first child; None unless one ended by SIGKILL."""
+    """Processes that the OOM killer ended since the first child; None unless this one ended by SIGKILL."""
     before = _oom_kills_before(host)
     after = limits.oom_kills(host) if how == "killed by SIGKILL" and before is not None else None
     return None if after is None or before is None else after - before
 
 
 def _oom_kills_before(host: Host) -> int | None:
-    """The kernel's count before any child was started: probes share a child, which may die before the second one looks."""
+    """The kernel's count before any child was started: a shared child may die before the second probe reads the count."""
     return host.once("oom_kills", lambda: limits.oom_kills(host))

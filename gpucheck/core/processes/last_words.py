@@ -1,12 +1,12 @@
-"""What a child that crashed wrote last: why, where native code says so, and the calls of Python in which it was."""
+"""The last output of a crashed child: the fatal message of native code, if there is one, and the Python call stack."""
 
 import re
 
 from gpucheck.core.host import Child
 
-CALLS = 3  # of Python, the innermost first
-# Who ends a process says why on a line before: TensorFlow and XLA (after the letter F, date and thread), C++, C, LLVM, the C
-# library's allocator, the interpreter. The fault handler's own line only spells the signal.
+CALLS = 3  # Python calls, innermost first
+# Code that aborts a process prints a message first: TensorFlow and XLA (after the letter F, date and thread), C++, C, LLVM, the C
+# library's allocator, the interpreter. The fault handler's own line only names the signal.
 _FATAL = (
     r"(?:F\d{4,8} |\d{4}-\d\d-\d\d [\d:.]+: F )[^\]]*:\d+\] (?P<check>.+)"
     r"|(?P<said>terminate called after throwing.*|.*: Assertion [`'].*' failed\.?|LLVM ERROR: .+"
@@ -18,7 +18,7 @@ _CALL = r'  (?P<file>File ")(?:[^"]*/(?:site|dist)-packages/)?(?P<call>[^"]+", l
 
 
 def last_words(child: Child) -> tuple[str, ...]:
-    """The last fatal line, then the calls; empty where the child did not crash, or wrote nothing."""
+    """The last fatal line, then the calls; empty if the child did not crash or wrote nothing."""
     if not child.end().how.startswith(("killed by", "exited with status")):
         return ()
     lines = child.log().splitlines()
@@ -26,18 +26,18 @@ def last_words(child: Child) -> tuple[str, ...]:
 
 
 def fatal(line: str) -> str | None:
-    """Why a process ends, without the date, if this is the line that says it."""
+    """The message of a fatal line, without the date; None for another line."""
     match = re.match(_FATAL, line)
     return (match["check"] or match["said"]).strip() if match else None
 
 
 def is_call(line: str) -> bool:
-    """Whether this one of the last words is a call."""
+    """Whether this line of the last words is a call."""
     return line.startswith('File "')
 
 
 def _calls(lines: list[str]) -> list[str]:
-    """Of the thread that died, as Python's fault handler writes them, the folder of packages left out."""
+    """The calls of the crashed thread from Python's fault handler, without the site-packages folder."""
     begin = max((place for place, line in enumerate(lines, 1) if re.match(_DYING, line)), default=len(lines))
     calls = []
     for line in lines[begin : begin + CALLS]:

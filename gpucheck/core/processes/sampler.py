@@ -1,20 +1,20 @@
-"""The child that samples NVML while another one trains or measures: started, and what it has said so far."""
+"""Start the child that samples NVML while another one trains or measures, and read its samples."""
 
 from gpucheck.core.child.messages.nvml import Sampled, SamplerStarted, SamplerTask
 from gpucheck.core.host import Child, Host
 
-START_SECONDS = 15.0  # for NVML to come up once more: it has answered in this run already
+START_SECONDS = 15.0  # for NVML to start again: it already responded in this run
 
 
 def start(host: Host, interval_seconds: float = 0.2) -> Child:
-    """A sampler that runs. It ends with ``StopSampling``, or with the run.
+    """Start a sampler. It ends with ``StopSampling``, or with the run.
 
     Args:
         host: the machine.
         interval_seconds: between two samples.
 
     Raises:
-        RuntimeError: NVML can't be asked, or does not answer.
+        RuntimeError: NVML can't be queried, or does not respond.
     """
     sampler = host.child(SamplerTask(host.library_folder("pynvml") or "", interval_seconds), limit=host.remaining())
     started = sampler.wait_for(SamplerStarted, within=START_SECONDS)
@@ -24,5 +24,5 @@ def start(host: Host, interval_seconds: float = 0.2) -> Child:
 
 
 def samples(sampler: Child) -> list[Sampled]:
-    """Every moment until now."""
+    """Every sample so far."""
     return list(sampler.messages(Sampled).values())
