@@ -85,10 +85,10 @@ def test_who_was_killed_is_named_and_not_those_who_lost_it():
 
 
 def test_who_never_started_is_named_with_its_node_and_why():
-    missing = run("failed", [(2, "missing", "did not come (nobody listens on its address)")])
+    missing = run("failed", [(2, "missing", "not reachable (nothing listens on its address)")])
     fleet = trained([missing, missing, None], {"n3": "no gpucheck is installed there"})
     assert [(fault.node, fault.reason) for fault in fleet.training.faults] == [
-        ("n3", "did not come (nobody listens on its address); no gpucheck is installed there")
+        ("n3", "not reachable (nothing listens on its address); no gpucheck is installed there")
     ]
     assert [(cause.code, cause.nodes) for cause in fleet.causes] == [("worker-unreachable", "n3")]
 

@@ -40,10 +40,10 @@ def test_an_empty_tf_config_is_none(value):
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ("[" * 200_000, "it is no JSON that can be read: its brackets are nested too deeply"),
-        ('{"cluster":' * 200_000, "it is no JSON that can be read: its brackets are nested too deeply"),
+        ("[" * 200_000, "it is not valid JSON: its brackets are nested too deeply"),
+        ('{"cluster":' * 200_000, "it is not valid JSON: its brackets are nested too deeply"),
         ('{"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": "%s"}}' % ("9" * 5000), "its task's index is no"),
-        ('{"cluster": {"worker": {"%s": "a:1"}}}' % ("9" * 5000), 'its cluster\'s "worker" is no list of addresses'),
+        ('{"cluster": {"worker": {"%s": "a:1"}}}' % ("9" * 5000), 'its cluster\'s "worker" is not a list of addresses'),
     ],
 )
 def test_a_tf_config_without_end(value, problem):

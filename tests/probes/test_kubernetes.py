@@ -99,7 +99,7 @@ class TestWhoTrainsTogether:
             pod(f"train-{suffix}", f"10.0.0.{n}", {"job-name": "train"}) for n, suffix in enumerate(("aaa", "bbb"))
         ]
         assert ask_pods("", claimed=False, HOSTNAME="train-bbb").number == 1
-        assert "knows no pod of the name 'train-0'" in ask_pods("", claimed=False)
+        assert "has no pod named 'train-0'" in ask_pods("", claimed=False)
 
     def test_several_pages(self, api_server, ask_pods):
         api_server.pods, api_server.page = job_pods(5), 2
@@ -137,9 +137,9 @@ class TestNotAllRun:
 
     def test_a_stateful_set_that_begins_slowly(self, api_server, ask_pods):
         api_server.pods = [pod("tf-0", "10.0.0.1", {"app": "tf"}, ("StatefulSet", "tf"))]
-        assert "Alone: this pod is the only one of its StatefulSet; it makes them one after the other" in ask_pods("tf-0")
+        assert "Alone: this pod is the only one of its StatefulSet; it creates them one after the other" in ask_pods("tf-0")
         api_server.made = {STATEFUL_SETS + "tf": {"spec": {"replicas": 2}}}
-        assert "only 1 of 2 pods are there; it makes them one after the other unless its podManagementPolicy" in ask_pods(
+        assert "only 1 of 2 pods are there; it creates them one after the other unless its podManagementPolicy" in ask_pods(
             "tf-0", 2.0
         )
 
@@ -157,11 +157,11 @@ class TestNoCluster:
 
     def test_a_pod_that_was_replaced(self, api_server, ask_pods):
         api_server.pods = [*job_pods(3), pod("train-0-going", "10.1.2.97", server_labels(0), deleted=True)]
-        assert ask_pods("train-0-going").startswith("Unusable: this pod is being ended or replaced")
+        assert ask_pods("train-0-going").startswith("Unusable: this pod is being terminated or replaced")
 
     def test_the_others_can_be_asked_for_no_more(self, api_server, ask_pods):
         api_server.pods = lambda listed: job_pods(2) if not listed else 1 / 0
-        assert ask_pods("train-0-x7f2k").startswith("Unusable: the API server could not be asked")
+        assert ask_pods("train-0-x7f2k").startswith("Unusable: the API server could not be queried")
 
 
 RESOLVE = program("kubernetes_resolve.py")

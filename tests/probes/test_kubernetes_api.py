@@ -35,21 +35,21 @@ class TestNoAnswer:
         ("answer", "words"),
         [
             (lambda handler: handler.fail(401, "Unauthorized"), "does not accept this pod's token (status 401)"),
-            (lambda handler: handler.fail(404, "NotFound"), "it answered with status 404"),
-            (lambda handler: handler.fail(503, "ServiceUnavailable"), "it answered with status 503"),
-            (lambda handler: handler.tell(b"<html>log in</html>"), "its answer is not understood (JSONDecodeError)"),
-            (lambda handler: handler.tell(b"\xff\xfe"), "its answer is not understood"),
-            (lambda handler: handler.tell(["not", "an", "object"]), "its answer is not understood"),
-            (lambda handler: handler.tell({"items": [7]}), "its answer is not understood"),
+            (lambda handler: handler.fail(404, "NotFound"), "it responded with status 404"),
+            (lambda handler: handler.fail(503, "ServiceUnavailable"), "it responded with status 503"),
+            (lambda handler: handler.tell(b"<html>log in</html>"), "its response is not valid (JSONDecodeError)"),
+            (lambda handler: handler.tell(b"\xff\xfe"), "its response is not valid"),
+            (lambda handler: handler.tell(["not", "an", "object"]), "its response is not valid"),
+            (lambda handler: handler.tell({"items": [7]}), "its response is not valid"),
             (lambda handler: handler.tell({"items": [{"metadata": {"name": 7}}]}), "`$[0].metadata.name`"),
             (
                 lambda handler: handler.tell({"items": [{"metadata": {"name": "a", "labels": []}}]}),
-                "its answer is not understood",
+                "its response is not valid",
             ),
-            (lambda handler: handler.tell({"items": None}), "knows no pod of the name 'train-0-x7f2k'"),
-            (lambda handler: handler.wfile.write(b"SSH-2.0-OpenSSH\r\n"), "its answer is not understood (BadStatusLine)"),
-            (lambda handler: handler.connection.shutdown(socket.SHUT_RDWR), "could not be asked: "),
-            (flood, "its answer is too large"),
+            (lambda handler: handler.tell({"items": None}), "has no pod named 'train-0-x7f2k'"),
+            (lambda handler: handler.wfile.write(b"SSH-2.0-OpenSSH\r\n"), "its response is not valid (BadStatusLine)"),
+            (lambda handler: handler.connection.shutdown(socket.SHUT_RDWR), "could not be queried: "),
+            (flood, "its response is too large"),
         ],
     )
     def test_answers_of_no_use(self, api_server, ask_pods, answer, words):
@@ -70,7 +70,7 @@ class TestNoAnswer:
     def test_a_server_that_never_ends(self, api_server, ask_pods):
         api_server.override = drip
         began = time.monotonic()
-        assert "does not answer in time" in ask_pods("train-0-x7f2k", seconds=4.0)
+        assert "does not respond in time" in ask_pods("train-0-x7f2k", seconds=4.0)
         assert time.monotonic() - began < 5.0
 
     def test_a_redirection_is_not_followed(self, api_server, ask_pods):
@@ -84,7 +84,7 @@ class TestNoAnswer:
             threading.Thread(target=other.serve_forever, daemon=True).start()
             address = f"http://127.0.0.1:{other.server_address[1]}/"
             api_server.override = lambda handler: handler.tell({}, 302, Location=address)
-            assert "it answered with status 302" in ask_pods("train-0-x7f2k")
+            assert "it responded with status 302" in ask_pods("train-0-x7f2k")
             other.shutdown()
         assert elsewhere == []
 
@@ -108,7 +108,9 @@ class TestNoAnswer:
         with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as plain:
             plain.handle_error = lambda *_: None
             threading.Thread(target=plain.serve_forever, daemon=True).start()
-            assert "could not be asked: TLS fails (" in ask_pods("train-0", KUBERNETES_SERVICE_PORT=str(plain.server_address[1]))
+            assert "could not be queried: TLS fails (" in ask_pods(
+                "train-0", KUBERNETES_SERVICE_PORT=str(plain.server_address[1])
+            )
             plain.shutdown()
 
     @table

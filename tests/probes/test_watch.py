@@ -176,8 +176,8 @@ def test_who_stands_still(first, second, named):
 @pytest.mark.parametrize(
     ("script", "seconds", "reasons"),
     [
-        (IMPORTING, LIMITS.imported, ["stood still for 3 s"]),
-        (WAITS, LIMITS.quiet, ["stood still for 2 s"]),
+        (IMPORTING, LIMITS.imported, ["no progress for 3 s"]),
+        (WAITS, LIMITS.quiet, ["no progress for 2 s"]),
         ({"messages": TRAINED}, FIT_SECONDS, []),
     ],
     ids=["importing", "connected", "in fit"],
@@ -206,13 +206,13 @@ def test_the_others_of_a_real_cluster_are_waited_for_to_the_limit(answers, how, 
 @pytest.mark.parametrize("other", [None, "refused"])
 def test_one_of_this_run_that_hangs_while_it_connects(other):
     named, _ = outcome(CONNECTING, CONNECTING, listening=lambda: {"worker 0": other, "worker 1": reach.NO_ANSWER})
-    reason = "its process on this machine hangs: its port takes connections and does not answer"
+    reason = "its process on this machine hangs: its port accepts connections but does not respond"
     assert named == [("worker 1", "stood still", reason, "connect")]
 
 
 def test_who_does_not_listen_keeps_the_cluster_from_forming():
     named, _ = outcome(CONNECTING, CONNECTING, listening=lambda: {"worker 0": None, "worker 1": "refused"})
-    assert named == [("worker 1", "missing", "did not come (nobody listens on its address)", "connect")]
+    assert named == [("worker 1", "missing", "not reachable (nothing listens on its address)", "connect")]
 
 
 def test_the_other_is_named_from_what_tensorflow_says():

@@ -115,7 +115,7 @@ class TestTrained:
     def test_a_peer_that_never_comes(self, train, cluster):
         (run,) = train(cluster[0], timeout=25.0)
         assert (run.status, run.stage) == ("failed", "connect")
-        assert run.reason == "worker 0: did not come (nobody listens on its address)"
+        assert run.reason == "worker 0: not reachable (nothing listens on its address)"
         assert run.worker_versions[1] == {}
 
     @pytest.mark.slow

@@ -138,7 +138,7 @@ def test_a_worker_that_never_started_is_named_with_its_node(workers, tmp_path):
     node = fleet["training"]["workers"][1]["node"]
     (fault,) = fleet["training"]["faults"]
     assert (fault["worker"], fault["node"]) == ("worker 1", node)
-    assert fault["reason"] == "did not come (nobody listens on its address); SystemExit: this node's disk is full"
+    assert fault["reason"] == "not reachable (nothing listens on its address); SystemExit: this node's disk is full"
     assert [(cause["code"], cause["nodes"]) for cause in fleet["causes"]] == [("worker-unreachable", node)]
 
 

@@ -158,5 +158,5 @@ def test_a_worker_whose_node_is_busy_is_named_with_its_node(cluster):
     fleet = told(cluster.run(*command("slurm", "--nodes", "n[1-2]", "--node-limit", "40"), timeout=200), 2)
     (fault,) = fleet["training"]["faults"]
     assert (fault["worker"], fault["node"]) == ("worker 1", "n2")
-    assert "did not come" in fault["reason"]
+    assert "not reachable" in fault["reason"]
     assert "srun: error" in fault["reason"]

@@ -1,1 +1,1 @@
-"""Workers of a training job: who names them (TF_CONFIG, Slurm, Kubernetes), how they are started, watched and joined."""
+"""Workers of a training job: where they are configured (TF_CONFIG, Slurm, Kubernetes), how they are started and watched."""

@@ -1,4 +1,4 @@
-"""Training with a parameter server: one process of this machine that is coordinator, workers and server at the same time."""
+"""Training with a parameter server: one process of this machine is coordinator, workers and server at the same time."""
 
 import json
 
@@ -18,7 +18,7 @@ NOTE = f"{WORKERS} workers and a parameter server in one process of this machine
 
 
 def train(host: Host, framework: Child) -> TrainingRun:
-    """Start the process, watch it, and put its result into a training run; arguments as for ``workers.train``."""
+    """Start the process, watch it, and return its result as a training run; arguments as for ``workers.train``."""
     run = TrainingRun(
         strategy=STRATEGY,
         devices=("CPU:0",),

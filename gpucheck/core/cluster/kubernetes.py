@@ -1,9 +1,9 @@
-"""The cluster of a Kubernetes pod: the pods that the same Job, JobSet, LeaderWorkerSet or StatefulSet made, by the API server.
+"""The cluster of a Kubernetes pod: the pods of the same Job, JobSet, LeaderWorkerSet or StatefulSet, from the API server.
 
-TensorFlow's KubernetesClusterResolver lists the pods of a label that the user names, sorts them by name, takes port 8470 of each,
-and can't tell which of them it runs in. Here the pod's own labels say which pods train together, and the index that their maker
-gave them says the places; without an index their names do. The resolver takes the node's address (status.hostIP), which leads to
-a pod only if that shares its node's network. status.podIP is the same address there, and the pod's own everywhere else.
+TensorFlow's KubernetesClusterResolver lists the pods of a label that the user names, sorts them by name, uses port 8470 of each,
+and does not know which of them it runs in. Here the pod's own labels determine which pods train together, and the index from
+their controller, or else their names, determines the order. The resolver uses the node's address (status.hostIP), which reaches
+a pod only if it shares its node's network. status.podIP is the same address in that case, and the pod's own otherwise.
 
 Sources: cluster_resolver/kubernetes_cluster_resolver.py of the TensorFlow 2.21.0 wheel; Kubernetes' pages "Well-Known Labels,
 Annotations and Taints" and "Pod Lifecycle"; the label pages of JobSet and LeaderWorkerSet.
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from gpucheck.core.cluster.kubernetes_api import PORT, Api, Pod, Unknown
 from gpucheck.core.host import Host
 
-POLL_SECONDS = 2.0  # between two looks at pods that don't run yet
+POLL_SECONDS = 2.0  # between queries of pods that don't run yet
 MENTIONED = 4  # pods that don't run
 
 INDEX = "batch.kubernetes.io/job-completion-index"  # a label since Kubernetes 1.28, an annotation since 1.21
@@ -28,25 +28,25 @@ class Pods(NamedTuple):
     """The pods that train together."""
 
     addresses: tuple[str, ...]  # "10.1.2.3:8470", one per worker
-    number: int  # of this one among them, from 0 on
+    number: int  # index of this one, from 0
 
 
 class Alone(Exception):
-    """Why no other pod trains with this one."""
+    """No other pod trains with this one; the message says why."""
 
 
 class Unusable(Exception):
-    """Why the pods that belong together can't train together."""
+    """The pods of the cluster can't train together; the message says why."""
 
 
 class _Group(NamedTuple):
     maker: str  # "Job"
     labels: dict[str, str]  # that its pods share
     numbers: tuple[str, ...] = ()  # labels that number them
-    one_owner: bool = True  # one object owns them all; a JobSet's pods belong to Jobs of their own
+    one_owner: bool = True  # one object owns them all; a JobSet's pods belong to different Jobs
 
 
-# Who makes pods that belong together. By labels, because a JobSet's Job is one of several, and the first that fits.
+# Controllers of pods that train together, detected by labels, because a JobSet's Job is one of several. The first match counts.
 MAKERS = (
     _Group(
         "JobSet",
@@ -61,16 +61,16 @@ MAKERS = (
         one_owner=False,
     ),
     _Group("Job", {"batch.kubernetes.io/job-name": ""}, (INDEX,)),
-    _Group("Job", {"job-name": ""}, (INDEX,)),  # before Kubernetes 1.27, and what the resolver asks for by default
+    _Group("Job", {"job-name": ""}, (INDEX,)),  # before Kubernetes 1.27, and the resolver's default
 )
 
 
 def pods(host: Host) -> Pods:
-    """Ask for the pods that train with this one, and wait until all of them run, for half of the time that the run has left.
+    """Query the pods that train with this one, and wait until all of them run, for half of the run's remaining time.
 
     Raises:
         Alone: there are none.
-        Unknown: it can't be said which they are.
+        Unknown: they can't be determined.
         Unusable: they can't train together.
     """
     deadline = time.monotonic() + host.remaining() / 2
@@ -99,28 +99,28 @@ def _group(own: Pod) -> _Group:
             return group._replace(labels={name: labels[name] for name in group.labels})
     if own.owner.kind == "StatefulSet":
         return _Group("StatefulSet", {name: value for name, value in labels.items() if name not in OWN}, (ORDINAL,))
-    raise Alone("this pod belongs to no Job, JobSet, LeaderWorkerSet or StatefulSet, which would say who trains with it")
+    raise Alone("this pod belongs to no Job, JobSet, LeaderWorkerSet or StatefulSet, which would define who trains with it")
 
 
 def _listed(api: Api, group: _Group) -> list[Pod]:
     try:
         return api.pods(group.labels)
-    except Unknown as error:  # that there are others is known by now
+    except Unknown as error:  # other pods exist, so this is not Unknown
         raise Unusable(str(error)) from error
 
 
 def _order(ours: list[Pod], group: _Group) -> list[Pod]:
-    """Those that have not ended, in their order. A pod that replaces another one has its index: the newest counts."""
+    """The pods that have not ended, in order. A pod that replaces another has the same index: the newest counts."""
     live = [pod for pod in ours if pod.live]
     newest = {pod.index(group.numbers): pod for pod in sorted(live, key=lambda pod: pod.metadata.creation_timestamp)}
     indexed = {index: pod for index, pod in newest.items() if index is not None}
-    if len(indexed) < len(newest):  # not all have one
+    if len(indexed) < len(newest):  # some have no index
         return sorted(live, key=lambda pod: pod.name)
     return [indexed[index] for index in sorted(indexed)]
 
 
 def _lacking(group: _Group, order: list[Pod], ours: list[Pod], wanted: int | None) -> str | None:
-    """Who is missing or does not run yet, in words."""
+    """Describe the pods that are missing or do not run yet; None if all run."""
     indexes = [pod.index(group.numbers) for pod in order]
     places = [index[0] for index in indexes if index is not None and len(index) == 1]
     total = len(order)
@@ -133,20 +133,20 @@ def _lacking(group: _Group, order: list[Pod], ours: list[Pod], wanted: int | Non
         places = list(range(total))
         missing = [] if (wanted or 0) <= total else [f"only {total} of {wanted} pods are there{_one_by_one(group)}"]
     still = [f"worker {place}: {pod.state}" for place, pod in zip(places, order, strict=True) if not pod.ready]
-    said = (still + missing)[:MENTIONED]
-    if not said:
+    listed = (still + missing)[:MENTIONED]
+    if not listed:
         return None
-    more = len(still) + max(len(missing), total - len(order)) - len(said)
+    more = len(still) + max(len(missing), total - len(order)) - len(listed)
     return (
-        f"not all pods of the {group.maker} run: {'; '.join(said)}{f'; and {more} more' if more else ''}"
-        " (kubectl describe pod tells why)"
+        f"not all pods of the {group.maker} run: {'; '.join(listed)}{f'; and {more} more' if more else ''}"
+        " (see kubectl describe pod)"
     )
 
 
 def _together(group: _Group, order: list[Pod], own: str) -> Pods:
     names = [pod.name for pod in order]
     if own not in names:
-        raise Unusable(f"this pod is being ended or replaced: the {group.maker} has {len(names)} others")
+        raise Unusable(f"this pod is being terminated or replaced: the {group.maker} has {len(names)} others")
     if len(names) < 2:
         raise Alone(f"this pod is the only one of its {group.maker}{_one_by_one(group)}")
     ranks: dict[str, int] = {}
@@ -154,7 +154,7 @@ def _together(group: _Group, order: list[Pod], own: str) -> Pods:
         if pod.listens in ranks:
             raise Unusable(
                 f"worker {ranks[pod.listens]} and worker {place} share a node's network (hostNetwork) and its one port {PORT}:"
-                " leave out hostNetwork, or place them on different nodes (podAntiAffinity)"
+                " remove hostNetwork, or place them on different nodes (podAntiAffinity)"
             )
         ranks[pod.listens] = place
     return Pods(tuple(ranks), names.index(own))
@@ -162,4 +162,4 @@ def _together(group: _Group, order: list[Pod], own: str) -> Pods:
 
 def _one_by_one(group: _Group) -> str:
     slow = group.maker == "StatefulSet"
-    return "; it makes them one after the other unless its podManagementPolicy is Parallel" if slow else ""
+    return "; it creates them one after the other unless its podManagementPolicy is Parallel" if slow else ""

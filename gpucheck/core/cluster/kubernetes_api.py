@@ -1,4 +1,4 @@
-"""Pods as the Kubernetes API server describes them, asked for through the child of that name.
+"""Query pods from the Kubernetes API server, through the child ``kubernetes``.
 
 Sources: the API reference of Pod, Job and StatefulSet; Kubernetes' page "Accessing the Kubernetes API from a Pod".
 """
@@ -13,7 +13,7 @@ from gpucheck.core.host import Host
 
 FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
 PORT = 8470  # of TensorFlow's KubernetesClusterResolver
-ANSWER_SECONDS = 15.0  # for one question, all its pages
+ANSWER_SECONDS = 15.0  # for all pages of one question
 MESSAGE_LENGTH = 160
 ENDED = ("Succeeded", "Failed")
 NAMESPACE = r"[a-z0-9-]{1,63}"
@@ -21,16 +21,16 @@ SUBJECT = rf"system:serviceaccount:({NAMESPACE}):([a-z0-9.-]+)"
 ROLE = "gpucheck-pods"
 RIGHTS = "--verb=get,list --resource=pods,jobs.batch,statefulsets.apps"
 REPLICAS = "jobset.sigs.k8s.io/replicatedjob-replicas"
-SIZE = "leaderworkerset.sigs.k8s.io/size"  # of a group, its leader included
+SIZE = "leaderworkerset.sigs.k8s.io/size"  # of a group, including its leader
 Object = TypeVar("Object")
 
 
 class Unknown(Exception):
-    """Why it can't be said which pods train together."""
+    """The pods that train together can't be determined; the message says why."""
 
 
 class _Struct(msgspec.Struct, frozen=True, rename="camel"):
-    """Part of an object as the API reference declares it; what is empty is left out there."""
+    """Part of an object of the API reference; the server omits empty fields."""
 
 
 class _Owner(_Struct, frozen=True):
@@ -77,7 +77,7 @@ class _Status(_Struct, frozen=True):
 
 
 class Pod(_Struct, frozen=True):
-    """A pod, as much of it as tells who trains together."""
+    """The fields of a pod that determine which pods train together."""
 
     metadata: _About
     status: _Status = _Status()
@@ -94,12 +94,12 @@ class Pod(_Struct, frozen=True):
 
     @property
     def owner(self) -> _Owner:
-        """Who made it; nobody: empty."""
+        """The controller that created it; empty if there is none."""
         return next((owner for owner in self.metadata.owner_references if owner.controller), _Owner())
 
     @property
     def live(self) -> bool:
-        """Whether it runs or is still to run."""
+        """Whether it has not ended."""
         return self.status.phase not in ENDED and self.metadata.deletion_timestamp is None
 
     @property
@@ -109,13 +109,13 @@ class Pod(_Struct, frozen=True):
 
     @property
     def listens(self) -> str:
-        """Where it will listen: host and port."""
+        """The address on which it will listen: host and port."""
         address = self.status.address
         return f"[{address}]:{PORT}" if ":" in address else f"{address}:{PORT}"
 
     @property
     def state(self) -> str:
-        """Its phase, and why: "Pending (Unschedulable: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu)"."""
+        """Its phase, with the reason: "Pending (Unschedulable: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu)"."""
         for condition in self.status.conditions:
             if condition.type == "PodScheduled" and condition.status == "False":
                 message = re.split(r"\.?\s+preemption:", condition.message)[0].rstrip(".")
@@ -126,14 +126,14 @@ class Pod(_Struct, frozen=True):
         return self.status.phase
 
     def index(self, numbers: tuple[str, ...]) -> tuple[int, ...] | None:
-        """Its place by these labels; None: it has not all of them."""
+        """Its index from these labels; None if one is missing."""
         marks = self.marks
         values = [marks[name] for name in numbers if marks.get(name, "").isdecimal()]
         return tuple(map(int, values)) if values and len(values) == len(numbers) else None
 
 
 class _Size(_Struct, frozen=True):
-    """How many pods an object makes: a Job's or a StatefulSet's."""
+    """How many pods a Job or a StatefulSet creates."""
 
     parallelism: int | None = None
     completions: int | None = None
@@ -145,54 +145,54 @@ class _Maker(_Struct, frozen=True):
 
 
 class Api:
-    """The API server, through the child that asks it."""
+    """The API server, queried through a child."""
 
     def __init__(self, host: Host) -> None:
         if host.stat(f"{FOLDER}/token") is None:
             raise Unknown(
-                "no service account token is mounted to ask the API server with (automountServiceAccountToken: false);"
+                "no service account token is mounted for the API server (automountServiceAccountToken: false);"
                 " mount it, or set TF_CONFIG"
             )
         port = host.env.get("KUBERNETES_SERVICE_PORT_HTTPS") or host.env.get("KUBERNETES_SERVICE_PORT") or "443"
         if not port.isdecimal():
-            raise Unknown(f"KUBERNETES_SERVICE_PORT is no number: {port[:20]}")
-        self._asked = 0
+            raise Unknown(f"KUBERNETES_SERVICE_PORT is not a number: {port[:20]}")
+        self._questions = 0
         task = KubernetesTask(host.env["KUBERNETES_SERVICE_HOST"], port, host.real(FOLDER))
         self._child = host.child(task, limit=host.remaining())
         self._account = self._child.wait_for(Account, within=ANSWER_SECONDS) or self._no_answer()
         self._namespace = str(self._account.namespace)
         if not re.fullmatch(NAMESPACE, self._namespace):
-            raise Unknown("the service account's folder names no namespace; set TF_CONFIG")
+            raise Unknown("the service account's folder has no valid namespace; set TF_CONFIG")
 
     def close(self) -> None:
         """Let the child end."""
         self._child.send(Question())
 
     def own(self, hostname: str) -> Pod:
-        """The pod that this is. Its token claims its name; an older token does not, and then it mostly is the host name."""
+        """This pod. Its name is a claim of the token, or, with older tokens, usually the host name."""
         name = self._account.pod or hostname
         answer = self._ask(self._path("api/v1", "pods"), {"fieldSelector": f"metadata.name={name}"}, Pod)
         if not answer:
-            raise Unknown(f"the API server knows no pod of the name {str(name)[:80]!r} in its namespace; set TF_CONFIG")
+            raise Unknown(f"the API server has no pod named {str(name)[:80]!r} in its namespace; set TF_CONFIG")
         return answer[0]
 
     def pods(self, labels: dict[str, str]) -> list[Pod]:
-        """All that carry these labels."""
+        """All pods with these labels."""
         selector = ",".join(f"{name}={value}" for name, value in labels.items())
         return self._ask(self._path("api/v1", "pods"), {"labelSelector": selector}, Pod)
 
     def wanted(self, own: Pod) -> int | None:
-        """How many pods there shall be at a time, by who made them; None where that is not said, or not to this account."""
+        """The number of pods that their controller runs at a time; None if unspecified, or not readable for this account."""
         if own.marks.get(SIZE, "").isdecimal():
             return int(own.marks[SIZE])
         kinds = {"Job": ("apis/batch/v1", "jobs"), "StatefulSet": ("apis/apps/v1", "statefulsets")}
         if own.owner.kind not in kinds:
             return None
         try:
-            (made,) = self._ask(f"{self._path(*kinds[own.owner.kind])}/{own.owner.name}", {}, _Maker)
+            (maker,) = self._ask(f"{self._path(*kinds[own.owner.kind])}/{own.owner.name}", {}, _Maker)
         except (Unknown, ValueError):
             return None
-        each = [count for count in (made.spec.parallelism, made.spec.completions, made.spec.replicas) if count is not None]
+        each = [count for count in (maker.spec.parallelism, maker.spec.completions, maker.spec.replicas) if count is not None]
         sets = own.marks.get(REPLICAS, "1")
         return min(each) * int(sets) if each and sets.isdecimal() else None
 
@@ -200,8 +200,8 @@ class Api:
         return f"/{group}/namespaces/{self._namespace}/{kind}"
 
     def _ask(self, path: str, query: dict[str, str], kind: type[Object]) -> list[Object]:
-        self._asked += 1
-        question = Question(str(self._asked), path, query)
+        self._questions += 1
+        question = Question(str(self._questions), path, query)
         self._child.send(question)
         answer = self._child.wait_for(Answer, question.id, within=ANSWER_SECONDS) or self._no_answer()
         if answer.problem:
@@ -215,27 +215,27 @@ class Api:
         how = self._child.end().how
         if how in ("timed out", "could not be killed"):
             raise Unknown(self._words("timed out", None, None))
-        raise Unknown(f"the API server could not be asked: {how}; set TF_CONFIG")
+        raise Unknown(f"the API server could not be queried: {how}; set TF_CONFIG")
 
     def _words(self, problem: str, detail: str | None, status: int | None) -> str:
         if status == 401:
             return "the API server does not accept this pod's token (status 401): restart the pod, or set TF_CONFIG"
         if status == 403:
             return f"this pod's service account may not list pods (status 403); allow it: {self._allowance()}"
-        said = {
-            "status": f"it answered with status {status}",
+        descriptions = {
+            "status": f"it responded with status {status}",
             "refused": "it refuses the connection",
-            "timed out": "it does not answer in time; a NetworkPolicy may forbid to ask it",
+            "timed out": "it does not respond in time; a NetworkPolicy may block the connection",
             "certificate": f"its certificate is not the one of {FOLDER}/ca.crt ({detail})",
             "tls": f"TLS fails ({detail})",
-            "no such name": "its name is not known",
+            "no such name": "its name could not be resolved",
             "not connected": f"no connection ({detail})",
-            "too large": "its answer is too large",
-            "not understood": f"its answer is not understood ({detail})",
+            "too large": "its response is too large",
+            "not understood": f"its response is not valid ({detail})",
             "no token": "the token can't be read",
             "no file": f"{detail} can't be read",
         }
-        return f"the API server could not be asked: {said.get(problem, problem)}; set TF_CONFIG"
+        return f"the API server could not be queried: {descriptions.get(problem, problem)}; set TF_CONFIG"
 
     def _allowance(self) -> str:
         match = re.fullmatch(SUBJECT, str(self._account.subject))

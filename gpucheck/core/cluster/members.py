@@ -1,8 +1,8 @@
-"""Which workers train together, and which of them this run starts: two on this machine, or its own one of a real cluster.
+"""Determine which workers train together, and which of them this run starts: two on this machine, or its own of a real cluster.
 
-A real cluster is joined only where ``--strategy multi_worker_mirrored`` asks for it: whoever joins listens on its address and
-waits for the others, which would stand in the way of the job that the address is meant for, and would wait in vain where the
-others were not told to join. Everybody else trains two workers on this machine.
+A run joins a real cluster only with ``--strategy multi_worker_mirrored``: a worker that joins listens on its address, which would
+block the job that the address is meant for, and waits for the others, which may not have joined. Otherwise a run trains two
+workers on this machine.
 """
 
 import json
@@ -22,15 +22,15 @@ HERE = "this machine"
 class Start(NamedTuple):
     """One worker that this run starts."""
 
-    place: int  # among the cluster's workers
+    place: int  # index among the cluster's workers
     tf_config: str  # the variable TF_CONFIG
-    gpus: tuple[int, ...] | None  # positions among the visible GPUs; empty: it trains on the CPU; None: all of them
+    gpus: tuple[int, ...] | None  # indices into the visible GPUs; empty: train on the CPU; None: all of them
 
 
 class Members(NamedTuple):
     """The workers of a cluster."""
 
-    source: str  # where they are named: "this machine", "TF_CONFIG", "Slurm", "mpirun", "torchrun", "Kubernetes"
+    source: str  # what defines them: "this machine", "TF_CONFIG", "Slurm", "mpirun", "torchrun", "Kubernetes"
     names: tuple[str, ...]  # "chief 0", "worker 0", in the cluster's order
     addresses: dict[str, tuple[str, int]]  # host and port, by name
     starts: tuple[Start, ...]
@@ -38,17 +38,17 @@ class Members(NamedTuple):
 
     @property
     def joined(self) -> bool:
-        """Whether other workers are started by others."""
+        """Whether other processes start the other workers."""
         return self.source != HERE
 
 
 def members(host: Host) -> Members | str:
-    """The workers to train with; or why none can be."""
+    """The workers to train with, or why there are none."""
     asked = STRATEGY in host.request.strategies
     text = host.env.get("TF_CONFIG", "").strip()
     if text:
         return _configured(host, Parsed(text), asked)
-    if (together := ranks(host.env)) is not None:  # first: under mpirun, a step of Slurm is mpirun's own
+    if (together := ranks(host.env)) is not None:  # before Slurm: under mpirun, a Slurm step belongs to mpirun
         return _ranked(host, together, asked)
     if host.env.get("SLURM_JOB_ID"):
         return _scheduled(host, asked)
@@ -79,8 +79,8 @@ def _ranked(host: Host, together: Ranks, asked: bool) -> Members | str:
         return _local(host, _invitation(whom) if together.addresses else None)
     if not together.addresses:
         return (
-            f"{whom} run on several machines, and {together.launcher} names none of them, so they can't find each other: set"
-            " TF_CONFIG for each of them, or start them with srun"
+            f"{whom} run on several machines, and {together.launcher} does not provide their addresses: set TF_CONFIG for each of"
+            " them, or start them with srun"
         )
     each = gpu_count(host) // together.local_size
     gpus = tuple(range(together.local_rank * each, (together.local_rank + 1) * each)) if each else None
@@ -93,7 +93,9 @@ def _scheduled(host: Host, asked: bool) -> Members | str:
     except slurm.Unusable as error:
         return f"the cluster can't be read from Slurm: {error}" if asked else _local(host)
     if step is None:
-        return _local(host, "this is no step of the Slurm job: under srun, its tasks train together" if asked else None)
+        return _local(
+            host, "this process is not in a step of the Slurm job: under srun, its tasks train together" if asked else None
+        )
     count = len(step.addresses)
     if count < 2 or not asked:
         return _local(host, _invitation(f"the {count} tasks of this Slurm step") if count > 1 else None)
@@ -101,11 +103,11 @@ def _scheduled(host: Host, asked: bool) -> Members | str:
 
 
 def _orchestrated(host: Host, asked: bool) -> Members | str:
-    """In a pod. Kubernetes tells it nothing of the others: the API server is asked, and only where the user asked for this."""
+    """The workers of a pod. Only the API server knows the other pods; it is queried only if the user requested the strategy."""
     indexed = bool(host.env.get("JOB_COMPLETION_INDEX"))
     if not asked:
         return _local(host, _invitation("the pods of this Job") if indexed else None)
-    # its structs take 2 ms, which no other run shall pay
+    # imported here because its structs take 2 ms
     from gpucheck.core.cluster import kubernetes
     from gpucheck.core.cluster.kubernetes_api import Unknown
 
@@ -116,14 +118,14 @@ def _orchestrated(host: Host, asked: bool) -> Members | str:
     except kubernetes.Alone as error:
         return _local(host, f"two workers on this machine: {error}")
     except Unknown as error:
-        if indexed:  # it has others, or nobody would have numbered it: two workers here would prove nothing about them
+        if indexed:  # an indexed Job has other pods: two workers here would prove nothing about them
             return f"the other pods of this Job can't be found: {error}; gpucheck --full trains two workers on this machine"
         return _local(host, f"two workers on this machine; whether other pods train with this one is not known: {error}")
     return _joined("Kubernetes", pods.addresses, pods.number, None)
 
 
 def _joined(source: str, addresses: tuple[str, ...], number: int, gpus: tuple[int, ...] | None) -> Members:
-    """Workers that others start, but for one."""
+    """A cluster of which this run starts one worker."""
     names = tuple(f"worker {index}" for index in range(len(addresses)))
     addresses_by_name = {name: parts for name, address in zip(names, addresses, strict=True) if (parts := split(address))}
     own = {"cluster": {"worker": list(addresses)}, "task": {"type": "worker", "index": number}}
@@ -131,7 +133,7 @@ def _joined(source: str, addresses: tuple[str, ...], number: int, gpus: tuple[in
 
 
 def _own_gpus(host: Host, step: slurm.Step) -> tuple[int, ...] | None:
-    """The resolver divides a node's GPUs evenly among its workers; where Slurm has done so, all that are visible are its own."""
+    """The GPUs of this worker: an even share of the node's, as in the resolver, or all that are visible if Slurm bound them."""
     each = gpu_count(host) // step.places
     return None if step.bound or step.places < 2 or each == 0 else tuple(range(step.place * each, (step.place + 1) * each))
 
@@ -140,7 +142,7 @@ def _local(host: Host, note: str | None = None) -> Members:
     ports = [host.free_port() for _ in range(LOCAL_WORKERS)]
     cluster = {"worker": [f"127.0.0.1:{port}" for port in ports]}
     names = tuple(f"worker {index}" for index in range(LOCAL_WORKERS))
-    enough = gpu_count(host) >= LOCAL_WORKERS  # one GPU each, or none: two workers can't share one
+    enough = gpu_count(host) >= LOCAL_WORKERS  # one GPU each, or none: two workers can't share a GPU
     starts = tuple(
         Start(index, json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}}), (index,) if enough else ())
         for index in range(LOCAL_WORKERS)
@@ -150,12 +152,12 @@ def _local(host: Host, note: str | None = None) -> Members:
 
 
 def _invitation(whom: str) -> str:
-    return f"two workers on this machine; {whom} train together where each runs gpucheck --strategy {STRATEGY}"
+    return f"two workers on this machine; {whom} train together if each runs gpucheck --strategy {STRATEGY}"
 
 
 def gpu_count(host: Host) -> int:
-    """GPUs that CUDA offers this process."""
+    """The number of GPUs that CUDA shows this process."""
     try:
         return cuda.read(host).device_count or 0
-    except RuntimeError:  # a driver that does not answer is that probe's to tell
+    except RuntimeError:  # that probe reports a driver that does not respond
         return 0

@@ -1,6 +1,6 @@
-"""Processes that mpirun or torchrun started together: which one this is, and how many there are.
+"""Processes that mpirun or torchrun started together: the rank of this one, and their number.
 
-Both name no hosts, so ranks of several machines can't make a cluster of TensorFlow by themselves. Those of one machine can.
+Neither provides host names, so ranks of several machines can't form a TensorFlow cluster by themselves. Those of one machine can.
 Sources: Open MPI's "Environment variables"; MPICH's Hydra; torch/distributed/run.py, "Environment Variables".
 """
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from gpucheck.core.cluster.slurm import FIRST_PORT
 
-# launcher: rank, size, rank on its machine, size on its machine. torchrun's own four are there together only under torchrun.
+# launcher: rank, size, rank on its machine, size on its machine. only torchrun sets all four of its own.
 _LAUNCHERS = {
     "mpirun": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
     "mpiexec": ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
@@ -28,12 +28,12 @@ class Ranks(NamedTuple):
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """An address for each, where all of them run on this machine; else none."""
+        """An address for each if all of them run on this machine; else empty."""
         return tuple(f"127.0.0.1:{FIRST_PORT + rank}" for rank in range(self.size)) if self.size == self.local_size else ()
 
 
 def ranks(env: Mapping[str, str]) -> Ranks | None:
-    """What the launcher's variables say; None where there is none, or only one process."""
+    """Read the launcher's variables; None without a launcher, or with only one process."""
     for launcher, names in _LAUNCHERS.items():
         values = [env.get(name, "") for name in names]
         if all(value.isascii() and value.isdigit() for value in values):
@@ -44,7 +44,7 @@ def ranks(env: Mapping[str, str]) -> Ranks | None:
 
 
 def own_rank(env: Mapping[str, str]) -> int:
-    """Which of the processes that were started together this one is; 0 is the one that speaks for all, or the only one."""
+    """The rank of this process among those started together; 0 is the one that reports for all, or the only one."""
     found = ranks(env)
     if found is not None:
         return found.rank

@@ -1,4 +1,4 @@
-"""One training run out of what its workers reported, and out of what went wrong with them."""
+"""Combine the workers' results and faults into one training run."""
 
 from collections.abc import Sequence
 
@@ -13,12 +13,12 @@ MEASURED = ("status", "reason", "stage", "strategy", "devices", "cluster", "note
 
 
 def joined_result(run: TrainingRun, workers: Sequence[Worker], faults: tuple[WorkerFault, ...]) -> TrainingRun:
-    """The run as a whole. Figures are one worker's: they are the same on all, but for some microseconds.
+    """The run as a whole. Figures are one worker's: they differ only by some microseconds.
 
     Args:
-        run: what was planned: strategy, devices, who the workers are.
+        run: the plan: strategy, devices, workers.
         workers: those that this run started.
-        faults: by whom it failed.
+        faults: of the workers responsible for a failure.
     """
     trained = [result.run for worker in workers if (result := worker.child.message(Trained)) is not None]
     if trained:
@@ -38,8 +38,9 @@ def joined_result(run: TrainingRun, workers: Sequence[Worker], faults: tuple[Wor
 
 
 def _links(workers: Sequence[Worker]) -> tuple[WorkerLink, ...]:
-    """Each pair once, though both of it may be workers of this run."""
-    links = {link.workers: link for worker in workers if (said := worker.child.message(LinksMeasured)) for link in said.links}
+    """Each pair once, even if both are workers of this run."""
+    measured = (message for worker in workers if (message := worker.child.message(LinksMeasured)))
+    links = {link.workers: link for message in measured for link in message.links}
     return tuple(links.values())
 
 
@@ -51,7 +52,7 @@ def status(faults: tuple[WorkerFault, ...]) -> str:
 
 
 def sentence(faults: tuple[WorkerFault, ...]) -> str | None:
-    """'worker 1: killed by SIGKILL'; the stage is the run's own, unless they failed at different ones."""
+    """'worker 1: killed by SIGKILL'; with the stage if it differs from the run's."""
     same: dict[str, list[str]] = {}
     for fault in faults:
         where = f" in stage {fault.stage}" if fault.stage != faults[0].stage else ""

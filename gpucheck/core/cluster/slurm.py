@@ -1,4 +1,4 @@
-"""The cluster of a Slurm job step, by the rules of TensorFlow's SlurmClusterResolver, without what it needs a GPU for.
+"""The cluster of a Slurm job step, by the rules of TensorFlow's SlurmClusterResolver that need no GPU.
 
 One worker per task of the step, nodes sorted by name, ports counted up from 8888 on each node; a node's GPUs are divided evenly
 among its tasks. Sources: cluster_resolver/slurm_cluster_resolver.py of the TensorFlow 2.21.0 wheel; srun(1) for the variables.
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 FIRST_PORT = 8888
-MOST = 1 << 16  # nodes of a list, and tasks of a step, that are written out: a variable can speak of any number of them
+MOST = 1 << 16  # maximum nodes of a list, and tasks of a step: a variable can contain any number
 DIGITS = 20  # of a node's number
 NEEDED = ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NODELIST", "SLURM_STEP_TASKS_PER_NODE")
 
@@ -19,18 +19,18 @@ class Step(NamedTuple):
     """A job step as a cluster of workers."""
 
     addresses: tuple[str, ...]  # "node:port", one per worker
-    number: int  # of this process among them, from 0 on
-    place: int  # which of its node's workers this is, from 0 on
-    places: int  # how many workers the fullest node has
-    bound: bool  # Slurm itself gave each task GPUs of its own
+    number: int  # index of this process, from 0
+    place: int  # index of this worker on its node, from 0
+    places: int  # workers of the node with the most
+    bound: bool  # Slurm itself bound GPUs to each task
 
 
 class Unusable(Exception):
-    """Why a step's variables describe no cluster that could be trained with."""
+    """A step's variables don't describe a usable cluster; the message says why."""
 
 
 def step(env: Mapping[str, str]) -> Step | None:
-    """The step that this process is a task of; None: it is in none, for srun sets the variables.
+    """The step of this process; None if it is not in one: srun sets the variables.
 
     Raises:
         Unusable: they contradict each other, or TensorFlow's rules.
@@ -45,11 +45,11 @@ def step(env: Mapping[str, str]) -> Step | None:
         raise Unusable(f"the variables of its step can't be read ({error})") from error
     places = [(host, place) for host, tasks in sorted(hosts.items()) for place in range(tasks)]
     if len(places) != count or index >= count:
-        raise Unusable(f"its variables speak of {count} tasks and of {len(places)}, and of task {index}")
+        raise Unusable(f"its variables contradict each other: {count} tasks, {len(places)} tasks on its nodes, task {index}")
     host, place = places[index]
     if env.get("SLURMD_NODENAME", host) != host:
         raise Unusable(
-            f"its nodes are not in alphabetical order, as TensorFlow's resolver takes them: worker {index} would get another"
+            f"its nodes are not in alphabetical order, as TensorFlow's resolver expects: worker {index} would get another"
             " node's address; set TF_CONFIG instead"
         )
     return Step(
@@ -65,11 +65,11 @@ def expand(nodes: str) -> Iterator[str]:
     """The names in a node list: "n[1-2,08],m5" gives n1, n2, n08, m5. A name may have several ranges.
 
     Raises:
-        ValueError: it is none, or one of more than ``MOST``, which is known before it is written out.
+        ValueError: it is not a node list, or one of more than ``MOST`` nodes, which is checked before it is expanded.
     """
-    # one character at a time: where a run of them may be split in several ways, a list that does not match takes for ever
+    # one character at a time: a pattern with several ways to split a run would backtrack exponentially
     if not re.fullmatch(r"(?:[^\[\],]|\[[\d,-]+\]|,)+", nodes):
-        raise ValueError(f"no list of nodes: {nodes[:100]!r}")
+        raise ValueError(f"not a node list: {nodes[:100]!r}")
     whole = 0
     for part in re.findall(r"(?:[^\[\],]+|\[[^\]]*\])+", nodes):
         pieces = [(plain, _spans(ranges)) for plain, ranges in re.findall(r"([^\[\]]+)|\[([^\]]*)\]", part)]
@@ -85,12 +85,12 @@ def expand(nodes: str) -> Iterator[str]:
 
 
 def _spans(ranges: str) -> list[tuple[range, int]]:
-    """The numbers of each range, and how many digits they have at least; none for plain text."""
+    """The numbers of each range, and their minimum number of digits; empty for plain text."""
     spans = []
     for part in ranges.split(",") if ranges else ():
         first, dash, last = part.partition("-")
         if max(len(first), len(last)) > DIGITS:
-            raise ValueError(f"no number of a node: {part[:100]!r}")
+            raise ValueError(f"not a node number: {part[:100]!r}")
         spans.append((range(int(first), int(last if dash else first) + 1), len(first)))
     return spans
 
@@ -99,13 +99,13 @@ def counts(tasks: str) -> Iterator[int]:
     """Tasks on each node: "3(x2),1" gives 3, 3, 1.
 
     Raises:
-        ValueError: it is no such list, or one of more than ``MOST``.
+        ValueError: it is not a list of counts, or has more than ``MOST`` nodes or tasks.
     """
     nodes = whole = 0
     for part in tasks.split(","):
         match = re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", part)
         if match is None:
-            raise ValueError(f"no list of counts: {tasks[:100]!r}")
+            raise ValueError(f"not a list of counts: {tasks[:100]!r}")
         each, times = int(match[1]), int(match[2] or 1)
         nodes, whole = nodes + times, whole + each * times
         if max(nodes, whole) > MOST:

@@ -1,7 +1,7 @@
-"""TF_CONFIG as TensorFlow reads it: the cluster, the task of this process, and everything that is wrong with them.
+"""TF_CONFIG as TensorFlow reads it: the cluster, the task of this process, and all of their errors.
 
-Sources: tensorflow/python/distribute of the TensorFlow 2.21.0 wheel, multi_worker_util.py (what a cluster must be) and
-cluster_resolver/tfconfig_cluster_resolver.py (what is read).
+Sources: tensorflow/python/distribute of the TensorFlow 2.21.0 wheel, multi_worker_util.py (validation) and
+cluster_resolver/tfconfig_cluster_resolver.py (reading).
 """
 
 import re
@@ -9,12 +9,12 @@ from typing import Any
 
 JOBS = ("chief", "worker", "ps", "evaluator")
 TRAINING_JOBS = ("chief", "worker")
-MOST_DIGITS = 20  # of a task's number, more than any has
+MOST_DIGITS = 20  # of a task's number
 LOOPBACK = r"localhost|127\.[\d.]+|::1|0\.0\.0\.0"
 
 
 class Parsed:
-    """TF_CONFIG, and everything that is wrong with it."""
+    """TF_CONFIG, and all of its errors."""
 
     def __init__(self, text: str) -> None:
         self.problems: list[str] = []
@@ -28,7 +28,7 @@ class Parsed:
             self._addresses()
 
     def addresses(self) -> dict[str, tuple[str, int]]:
-        """Host and port of every task that has a usable address, by its name ("worker 3")."""
+        """Host and port of every task with a valid address, by task name ("worker 3")."""
         return {
             f"{job} {index}": parts
             for job, tasks in self.jobs.items()
@@ -47,7 +47,7 @@ class Parsed:
         try:
             config = json.loads(text)
         except RecursionError:
-            self.problems.append("it is no JSON that can be read: its brackets are nested too deeply")
+            self.problems.append("it is not valid JSON: its brackets are nested too deeply")
             return None
         except ValueError as error:
             where = f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
@@ -55,14 +55,14 @@ class Parsed:
             return None
         if isinstance(config, dict):
             return config
-        self.problems.append("it is no JSON object")
+        self.problems.append("it is not a JSON object")
         return None
 
     def _cluster(self, cluster: Any) -> None:
         if cluster is None:
             return
         if not isinstance(cluster, dict):
-            self.problems.append("its cluster is no JSON object")
+            self.problems.append("its cluster is not a JSON object")
             return
         for job, tasks in cluster.items():
             if isinstance(tasks, list):
@@ -70,16 +70,16 @@ class Parsed:
             elif isinstance(tasks, dict) and all(_number(index) is not None for index in tasks):
                 self.jobs[job] = {int(index): address for index, address in tasks.items()}
             else:
-                self.problems.append(f'its cluster\'s "{job}" is no list of addresses')
+                self.problems.append(f'its cluster\'s "{job}" is not a list of addresses')
                 continue
-            if job not in JOBS:  # "master" was TensorFlow 1's word for the chief
-                self.problems.append(f'its cluster has a job "{job}"; TensorFlow knows {", ".join(JOBS)}')
+            if job not in JOBS:  # "master" was TensorFlow 1's name for the chief
+                self.problems.append(f'its cluster has a job "{job}"; TensorFlow supports {", ".join(JOBS)}')
             if job in ("chief", "evaluator") and len(tasks) > 1:
-                self.problems.append(f"its cluster has {len(tasks)} {job}s; there can be one")
+                self.problems.append(f"its cluster has {len(tasks)} {job}s; only one is allowed")
 
     def _task(self, task: Any) -> None:
         if task is None and not any(self.jobs.values()):
-            return  # TensorFlow then trains on this machine alone
+            return  # TensorFlow then trains only on this machine
         if not isinstance(task, dict) or "type" not in task or "index" not in task:
             if any(self.jobs.values()):
                 self.problems.append('it does not say which task this process is ("task": {"type": ..., "index": ...})')
@@ -88,9 +88,9 @@ class Parsed:
         self.type = kind if isinstance(kind, str) else None
         self.index = _number(str(index)) if isinstance(index, (int, str)) else None
         if self.index is None:
-            self.problems.append("its task's index is no number from 0 on")
+            self.problems.append("its task's index is not a number from 0")
         if self.type is None:
-            self.problems.append("its task's type is no text")
+            self.problems.append("its task's type is not a string")
         elif self.jobs and self.type not in self.jobs and self.type != "evaluator":
             self.problems.append(f'this task is a "{self.type}", and the cluster has none')
         elif self.index is not None and self.type in self.jobs and self.index not in self.jobs[self.type]:
@@ -117,12 +117,12 @@ class Parsed:
 
 
 def _number(text: str) -> int | None:
-    """A task's number; None for anything else, such as the thousands of digits that Python refuses to read."""
+    """A task's number; None for anything else, such as thousands of digits, for which Python raises."""
     return int(text) if len(text) < MOST_DIGITS and text.strip().isdecimal() else None
 
 
 def split(address: str) -> tuple[str, int] | None:
-    """Host and port of "host:port" or "[IPv6]:port"; None if it is none."""
+    """Host and port of "host:port" or "[IPv6]:port"; None for another form."""
     match = re.fullmatch(r"(\[[0-9a-fA-F:.%\w]+\]|[^\s:/\[\]]+):(\d{1,5})", address)
     if match is None or not 0 < int(match[2]) < 65536:
         return None

@@ -1,16 +1,16 @@
-"""What the child that trained on one device alone says about workers: whether they can train, and how long to wait for them."""
+"""Derive from the child that trained on single devices whether workers can train, and how long to wait for them."""
 
 from gpucheck.core.child.messages.frameworks import KerasImported, TensorFlowImported
 from gpucheck.core.child.messages.training import Trained
 from gpucheck.core.cluster.watch import Limits
 from gpucheck.core.host import Child, Host
 
-QUIET_SECONDS = 30.0  # in which nobody goes on, and what the first step takes where one device trains alone, times a factor
+QUIET_SECONDS = 30.0  # without progress, plus a multiple of the first step's time on a single device
 QUIET_FACTOR = 10.0
-IMPORT_SECONDS = 60.0  # for TensorFlow's import, or what it took before, times a factor
+IMPORT_SECONDS = 60.0  # for TensorFlow's import, or a multiple of its earlier time
 IMPORT_FACTOR = 6.0
 LIMIT_SECONDS = 150.0
-RESERVE_SECONDS = 3.0  # of the run's time, to end what is left
+RESERVE_SECONDS = 3.0  # of the run's time, to end the remaining workers
 
 
 def why_not(framework: Child) -> str | None:
@@ -23,7 +23,7 @@ def why_not(framework: Child) -> str | None:
 
 
 def limits(host: Host, framework: Child, joined: bool) -> Limits:
-    """How long workers are waited for, from what the import and one device alone took in that child."""
+    """How long to wait for workers, from the times of the import and of single devices in that child."""
     imported = framework.message(TensorFlowImported)
     first = [
         trained.run.first_step_seconds or 0.0

@@ -1,4 +1,4 @@
-"""Workers that depend on each other: wait until all are done, one is gone or nobody goes on, and say which of them failed."""
+"""Watch workers that depend on each other: wait until all are done, one ends or none progresses, and find those that failed."""
 
 import re
 import threading
@@ -18,9 +18,9 @@ from gpucheck.core.model import WorkerFault
 from gpucheck.core.processes.last_words import last_words
 
 FIT_SECONDS = 20.0
-ASK_SECONDS = 5.0  # between two looks at who listens, while a cluster forms
+ASK_SECONDS = 5.0  # between checks of which tasks listen, while a cluster forms
 POLL_SECONDS = 0.1
-# TensorFlow's words for a peer that went away. Who says them is not the one who failed.
+# TensorFlow's messages about a lost peer. A worker that reports them is not the one that failed.
 LOST = re.compile(
     r"(?i)UnavailableError|AbortedError|CancelledError|DeadlineExceeded|unhealthy|heartbeat"
     r"|connection reset|socket closed|failed to connect|barrier"
@@ -30,7 +30,7 @@ ASKED_LEADER = "RPC: /tensorflow.CoordinationService/"
 
 
 class Clock(NamedTuple):
-    """What tells the time and lets it pass."""
+    """A clock, replaceable in tests."""
 
     now: Callable[[], float] = time.monotonic  # in seconds
     sleep: Callable[[float], object] = time.sleep
@@ -40,31 +40,31 @@ SYSTEM_CLOCK = Clock()
 
 
 class Limits(NamedTuple):
-    """How long is waited, in seconds."""
+    """Time limits, in seconds."""
 
     whole: float  # for everything
-    quiet: float  # in which somebody must go on
-    imported: float  # the same, while somebody has not yet imported TensorFlow
-    joined: bool  # the others may come as late as the whole limit allows
-    grace: float = 5.0  # for the others, when one has ended badly: they find out and say so
+    quiet: float  # in which at least one worker must progress
+    imported: float  # the same, until all have imported TensorFlow
+    joined: bool  # the others may connect at any time within the whole limit
+    grace: float = 5.0  # for the others to report it, after one has failed
 
 
 class Watched(NamedTuple):
-    """What was seen."""
+    """The result of watching."""
 
-    late: bool  # the whole limit came
-    listening: dict[str, str | None]  # what came of asking each task, None: TensorFlow answers, or did; empty: none was asked
+    late: bool  # the whole limit expired
+    listening: dict[str, str | None]  # problem of each queried task; None: TensorFlow responds, or did; empty: no query
 
 
 class Worker:
-    """One worker that this run started, and what is known of it."""
+    """One worker that this run started, and its progress."""
 
     def __init__(self, name: str, child: Child, clock: Clock = SYSTEM_CLOCK) -> None:
         self.name, self.child, self._clock = name, child, clock
         self.moves = 0  # stages and steps that it has begun or ended
-        self.moved = self._clock.now()  # when it last went on
-        self.over: float | None = None  # when it ended or came to its last stage
-        self.still_seconds = 0.0  # when it was stopped
+        self.moved = self._clock.now()  # when it last progressed
+        self.over: float | None = None  # when it ended or reached its last stage
+        self.still_seconds = 0.0  # without progress, when it was stopped
         self.ending = Ending(False, "running", None)
         self._thread = threading.Thread(target=self._wait, daemon=True)
         self._thread.start()
@@ -74,7 +74,7 @@ class Worker:
         self.over = self._clock.now()
 
     def look(self) -> None:
-        """See how far it is."""
+        """Update its progress."""
         moves = self.child.progress_count()
         if moves != self.moves:
             self.moved = self._clock.now()
@@ -82,7 +82,7 @@ class Worker:
 
     @property
     def trained(self) -> bool:
-        """Whether it trained, and its result is good."""
+        """Whether it trained successfully."""
         result = self.child.message(Trained)
         return result is not None and result.run.reason is None
 
@@ -93,11 +93,11 @@ class Worker:
 
     @property
     def stopped(self) -> bool:
-        """Whether it did not end of its own accord."""
+        """Whether it had to be stopped."""
         return self.ending.how in ("timed out", "could not be killed")
 
     def stop(self) -> None:
-        """End it if it is at work."""
+        """Stop it if it is still running."""
         self.still_seconds = self._clock.now() - self.moved
         self.child.wait_for(FitTried, within=0.0)
         self._thread.join()
@@ -107,15 +107,15 @@ class Worker:
 def watch(
     workers: list[Worker], limits: Limits, listening: Callable[[], dict[str, str | None]], clock: Clock = SYSTEM_CLOCK
 ) -> Watched:
-    """Wait, and end what is then still at work.
+    """Wait for the workers, and stop those that still run afterwards.
 
     Args:
-        workers: started.
-        limits: how long.
-        listening: who of the tasks answers (see ``reach.speak_grpc``); asked where the cluster does not form.
-        clock: by which is waited.
+        workers: already started.
+        limits: how long to wait.
+        listening: returns which tasks respond (see ``reach.speak_grpc``); called if the cluster does not form.
+        clock: for waiting.
     """
-    began = asked = clock.now()
+    began = queried = clock.now()
     answers: dict[str, str | None] = {}
     ended: float | None = None
     while True:
@@ -133,9 +133,9 @@ def watch(
             or all(worker.over is not None for worker in workers)
             or (now - moved > _quiet_limit(workers, limits) and not (forming and limits.joined))
         )
-        if forming and (over or (limits.joined and now - asked > ASK_SECONDS)):
-            asked = now
-            answers = {task: _most_telling(answers.get(task, ""), answer) for task, answer in listening().items()}
+        if forming and (over or (limits.joined and now - queried > ASK_SECONDS)):
+            queried = now
+            answers = {task: _latest_state(answers.get(task, ""), answer) for task, answer in listening().items()}
         if over:
             break
         clock.sleep(POLL_SECONDS)
@@ -146,8 +146,8 @@ def watch(
     return Watched(late, answers)
 
 
-def _most_telling(before: str | None, answer: str | None) -> str | None:
-    """Of two answers of a task: that it once came, and above all that it was once silent, stays true when it is gone."""
+def _latest_state(before: str | None, answer: str | None) -> str | None:
+    """Combine two answers of a task: if it once responded, or did not respond while connected, that remains after it ends."""
     if before == NO_ANSWER and answer is not None:
         return NO_ANSWER
     return None if before is None and answer != NO_ANSWER else answer
@@ -161,11 +161,11 @@ def _quiet_limit(workers: list[Worker], limits: Limits) -> float:
 
 
 def faults(workers: list[Worker], watched: Watched, leader: str | None = None) -> list[WorkerFault]:
-    """By whom the job failed; empty: it did not. Who only lost the others is named where nobody else can be.
+    """Workers responsible for the failure; empty if the job did not fail. One that only lost others counts if there is no other.
 
     Args:
         workers: those that this run started.
-        watched: what was seen of them.
+        watched: the result of watching them.
         leader: the task that all others report to.
     """
     bad = [worker for worker in workers if not worker.trained]
@@ -183,7 +183,7 @@ def faults(workers: list[Worker], watched: Watched, leader: str | None = None) -
 
 
 def _fault(worker: Worker) -> WorkerFault:
-    """How a worker that ended of its own accord failed, in what words, and at which stage."""
+    """The fault of a worker that ended on its own: how, with which message, and at which stage."""
     child = worker.child
     failed, result = child.message(WorkerFailed), child.message(Trained)
     if failed is not None:
@@ -206,31 +206,31 @@ def _fault(worker: Worker) -> WorkerFault:
 
 
 def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list[WorkerFault]:
-    """Of those that had to be stopped, the ones that kept the others waiting: who never listened, or had come least far.
+    """The stopped workers that kept the others waiting: those that never listened, or progressed least.
 
-    Where the cluster does not form, nobody is to blame who waits for it in a process of this run, and can be connected to.
+    If the cluster does not form, a worker of this run that waits for it and accepts connections is not at fault.
     """
-    absent = {task: said for task, said in watched.listening.items() if said is not None}
+    absent = {task: problem for task, problem in watched.listening.items() if problem is not None}
     forming = all(worker.ending.stage == Stage(ClusterConnected.stage) for worker in still)
-    # TensorFlow's server answers from threads of its own.
+    # TensorFlow's server responds from separate threads.
     unanswered = [worker for worker in still if absent.get(worker.name) == NO_ANSWER]
     if unanswered and forming:
-        reason = "its process on this machine hangs: its port takes connections and does not answer"
+        reason = "its process on this machine hangs: its port accepts connections but does not respond"
         return [WorkerFault(worker=worker.name, how="stood still", reason=reason, stage="connect") for worker in unanswered]
     if absent and forming:
-        return [_absent(task, said) for task, said in absent.items()]
+        return [_absent(task, problem) for task, problem in absent.items()]
     others = [task for task in watched.listening if task not in {worker.name for worker in workers}]
     if others and forming:
-        reason = "came, and yet the cluster did not form"
+        reason = "connected, but the cluster did not form"
         return [WorkerFault(worker=task, how="apart", reason=reason, stage="connect") for task in others]
     least = min(worker.moves for worker in still)
     behind = [worker for worker in still if worker.moves == least or len(still) < len(workers)]
     how = "late" if watched.late and not (watched.listening and forming) else "stood still"
     silent = []
     for worker in behind:
-        reason = f"stood still for {worker.still_seconds:.0f} s"
+        reason = f"no progress for {worker.still_seconds:.0f} s"
         if watched.late:
-            reason = "not done in time" if how == "late" else "all others listen, and yet the cluster did not form"
+            reason = "not done in time" if how == "late" else "all others listen, but the cluster did not form"
         silent.append(
             WorkerFault(
                 worker=worker.name,
@@ -242,19 +242,21 @@ def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list
     return silent
 
 
-def _absent(task: str, said: str) -> WorkerFault:
-    """The fault of a task that does not answer as TensorFlow does."""
-    how = {OTHER_PROGRAM: "other program", NO_ANSWER: "no answer"}.get(said, "missing")
-    reason = f"did not come ({'nobody listens on its address' if said == 'refused' else said})" if how == "missing" else said
+def _absent(task: str, problem: str) -> WorkerFault:
+    """The fault of a task that does not respond like TensorFlow."""
+    how = {OTHER_PROGRAM: "other program", NO_ANSWER: "no answer"}.get(problem, "missing")
+    reason = problem
+    if how == "missing":
+        reason = f"not reachable ({'nothing listens on its address' if problem == 'refused' else problem})"
     return WorkerFault(worker=task, how=how, reason=reason, stage="connect")
 
 
 def lost(words: str | None) -> bool:
-    """Whether a worker only tells that another one went away."""
+    """Whether a worker's message only reports that another one was lost."""
     return words is not None and LOST.search(words) is not None
 
 
 def _tasks(words: str, leader: str | None) -> list[str]:
-    """The tasks that TensorFlow names: "worker 1" for /job:worker/replica:0/task:1; whom it asked, where it only says what."""
+    """The tasks in TensorFlow's message: "worker 1" for /job:worker/replica:0/task:1; the leader if it only names the RPC."""
     named = dict.fromkeys(f"{job} {index}" for job, index in TASK.findall(words))
     return list(named) or ([leader] if leader is not None and ASKED_LEADER in words else [])

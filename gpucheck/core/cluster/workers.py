@@ -1,6 +1,6 @@
-"""Multi-worker training: this run's workers are started and watched, and their results become one training run.
+"""Multi-worker training: start and watch this run's workers, and combine their results into one training run.
 
-A worker that ends badly ends the others a few seconds later; one that stands still is named as soon as nobody goes on.
+A worker that fails ends the others a few seconds later; one that stalls is reported as soon as none progresses.
 """
 
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ from gpucheck.core.model import TrainingRun, WorkerFault
 
 
 def train(host: Host, framework: Child) -> TrainingRun:
-    """Start the workers, watch them, and put their results together: one run, failed if any worker failed.
+    """Start the workers, watch them, and combine their results: one run, failed if any worker failed.
 
     Args:
         host: the machine.
-        framework: the child that trained on each device alone.
+        framework: the child that trained on single devices.
     """
     if (reason := why_not(framework)) is not None:
         return _skipped(reason)
@@ -33,19 +33,19 @@ def train(host: Host, framework: Child) -> TrainingRun:
     if cluster.joined and own[0] in cluster.addresses and host.connect(*cluster.addresses[own[0]], timeout=1.0) is None:
         reason = "the port of its address is taken on this machine"
         return _run(cluster, (), (WorkerFault(worker=own[0], how="port taken", reason=reason),))
-    waited = limits(host, framework, cluster.joined)
+    time_limits = limits(host, framework, cluster.joined)
     workers = []
     for start, name in zip(cluster.starts, own, strict=True):
         task = WorkerTask(STRATEGY, start.tf_config, name, start.gpus, host.request.log_device_placement)
         workers.append(Worker(name, host.child(task, limit=host.remaining())))
-    # TensorFlow's server listens on every address of its machine; the one by which others know it may not lead back here.
-    asked = {name: ("127.0.0.1", parts[1]) if name in own else parts for name, parts in cluster.addresses.items()}
-    watched = watch.watch(workers, waited, lambda: _of_others(speak_grpc(host, asked, 1.0), own if cluster.joined else []))
+    # TensorFlow's server listens on every address of its machine; its public address may not be reachable from here.
+    queried = {name: ("127.0.0.1", parts[1]) if name in own else parts for name, parts in cluster.addresses.items()}
+    watched = watch.watch(workers, time_limits, lambda: _of_others(speak_grpc(host, queried, 1.0), own if cluster.joined else []))
     return _run(cluster, workers, tuple(watch.faults(workers, watched, leader=cluster.names[0])))
 
 
 def _of_others(answers: dict[str, str | None], own: list[str]) -> dict[str, str | None]:
-    """Without a worker's own answer, unless it hangs: whether it listens yet says nothing of why the cluster does not form."""
+    """Remove this run's own worker unless it hangs: whether it listens does not explain why the cluster does not form."""
     return {task: answer for task, answer in answers.items() if task not in own or answer == NO_ANSWER}
 
 
@@ -72,7 +72,7 @@ def _run(cluster: Members, workers: Sequence[Worker], faults: tuple[WorkerFault,
 
 
 def _records(cluster: Members, workers: Sequence[Worker]) -> list[WorkerRecord]:
-    """What each worker of the cluster said of itself, in the cluster's order; empty where it said nothing."""
+    """Each worker's record, in the cluster's order; empty if it sent none."""
     records: dict[str, WorkerRecord] = {}
     for worker in workers:
         read, met = worker.child.message(VersionsRead), worker.child.message(WorkersMet)
@@ -83,7 +83,7 @@ def _records(cluster: Members, workers: Sequence[Worker]) -> list[WorkerRecord]:
 
 
 def _devices(cluster: Members, records: list[WorkerRecord]) -> tuple[str, ...]:
-    """What each worker trains on: as it said, else as was planned for it."""
+    """Each worker's devices: as reported, else as planned."""
     planned = {cluster.names[start.place]: start.gpus for start in cluster.starts}
     devices: list[str] = []
     for record in records:
