@@ -1,4 +1,4 @@
-"""What a machine is expected to be: files of expectations, snapshots, and the comparison of two reports.
+"""Expectations of a machine: files of expectations, snapshots, and the comparison of two reports.
 
 The expectations themselves (``gpucheck.core.model.Expectations``) are part of the request.
 """
@@ -6,12 +6,12 @@ The expectations themselves (``gpucheck.core.model.Expectations``) are part of t
 from collections.abc import Iterable
 
 FORMAT_VERSION = 1  # of an expectations file: ``schema_version = 1``
-NONE_GIVEN = "no expectations were given"  # why the rules of the row are skipped in most runs; never a gap
-# Share of measured samples/s that a sound machine may lose between two runs. A check trains for some hundred milliseconds, and
-# such a rate tells whether a device is broken, not how fast it is: docs/expectations.md says why. `gpucheck bench` measures.
+NONE_GIVEN = "no expectations were given"  # why the rules of the row are skipped in most runs; not a gap
+# Share of measured samples/s that a healthy machine may lose between two runs. A check trains for some hundred milliseconds:
+# that shows whether a device is broken, not how fast it is (see docs/expectations.md). `gpucheck bench` measures speed.
 SPEED_TOLERANCE = 0.5
 
 
 def steady(devices: Iterable[str]) -> bool:
-    """Whether a job's speed says something about the machine: a CPU's is what other processes leave of it."""
+    """Whether a job's speed is reproducible: a CPU's depends on other processes."""
     return any(not name.startswith("CPU") for name in devices)

@@ -1,4 +1,4 @@
-"""Expected GPUs: how many, which, and with how much memory."""
+"""Expected GPUs: their number, model and memory."""
 
 import fnmatch
 from collections.abc import Callable, Iterator
@@ -28,20 +28,20 @@ def gpu_count(machine: Machine) -> Iterator[Item]:
 
 
 def _kept(machine: Machine, promised: PromisedGpus) -> Item:
-    """Whether the node has as many GPUs as its scheduler hands out. More is no fault: a site may keep one back."""
+    """Whether the node has as many GPUs as its scheduler allocates. More is not a fault: a site may reserve one."""
     if promised.count is None:
         return Item("number of GPUs", "what the scheduler hands out", promised.source, None)
     gpus, driver = machine.get(Gpus), machine.get(Driver)
     wanted = f"at least {promised.count} ({promised.source})"
     if gpus is None or driver is None or driver.status in ("hung", "crashed"):
         return Item("number of GPUs", wanted, machine.why_not(Gpus), None if promised.count else True)
-    # NVML's count: CUDA shows one process at most one part of a GPU that MIG divides.
+    # NVML's count: CUDA shows a process at most one MIG device.
     count = sum(gpu.mig_devices or 0 if gpu.mig_enabled else 1 for gpu in gpus.gpus if gpu.problem is None)
     return Item("number of GPUs", wanted, str(count), count >= promised.count, saw(driver, "gpu_count"))
 
 
 def usable_gpus(machine: Machine) -> tuple[int | None, tuple[Evidence, ...]]:
-    """How many GPUs this process can use (None: could not be observed), and what says so."""
+    """How many GPUs this process can use (None: could not be observed), and the evidence."""
     cuda, gpus = machine.get(Cuda), machine.get(Gpus)
     if cuda is not None and cuda.device_count is not None:
         return cuda.device_count, saw(cuda, "device_count")
@@ -53,7 +53,7 @@ def usable_gpus(machine: Machine) -> tuple[int | None, tuple[Evidence, ...]]:
 
 
 def gpu_models(machine: Machine) -> Iterator[Item]:
-    """Name, memory and compute capability of every GPU; nothing where there is none, which is the count's matter."""
+    """Name, memory and compute capability of every GPU; nothing without a GPU, which ``gpu_count`` reports."""
     wanted, gpus, cuda = machine.expected.gpu, machine.get(Gpus), machine.get(Cuda)
     if not wanted.names and wanted.memory_gib is None and wanted.compute_capability is None:
         return
@@ -67,11 +67,11 @@ def gpu_models(machine: Machine) -> Iterator[Item]:
         label = f"GPU {getattr(gpu, 'index', getattr(gpu, 'ordinal', place))}"
         for name, expected, is_met, words in _gpu_wishes(machine.expected):
             value = getattr(gpu, name)
-            words_seen = (
-                f"unknown: {getattr(gpu, 'problem', None) or 'the driver does not tell'}" if value is None else words(value)
+            observed = (
+                f"unknown: {getattr(gpu, 'problem', None) or 'not reported by the driver'}" if value is None else words(value)
             )
             evidence = saw(source, f"{field}[{place}].{name}")
-            yield Item(label, expected, words_seen, None if value is None else is_met(value), evidence, (label,))
+            yield Item(label, expected, observed, None if value is None else is_met(value), evidence, (label,))
 
 
 Wish = tuple[str, str, Callable[[Any], bool], Callable[[Any], str]]  # field, expected, met, in words

@@ -1,4 +1,4 @@
-"""What expectations are held against, and what comes of each: met, not met, or could not be looked at."""
+"""The facts that expectations are compared with, and the result of each: met, not met, or not checked."""
 
 import msgspec
 
@@ -10,7 +10,7 @@ from gpucheck.core.probes.training import Training
 
 
 class Item(msgspec.Struct, frozen=True):
-    """One expectation. ``met`` is None where it could not be looked at; ``seen`` then says why."""
+    """One expectation. ``met`` is None if it could not be checked; ``seen`` is then the reason."""
 
     what: str  # "Keras", "GPU 3"
     expected: str  # "==3.15.*", "at least 139 GiB"
@@ -21,7 +21,7 @@ class Item(msgspec.Struct, frozen=True):
 
 
 class Machine:
-    """The facts that expectations are held against, and why one of them is not there."""
+    """The facts that expectations are compared with, and why one is missing."""
 
     def __init__(self, request: Request, *facts: Fact | None) -> None:
         """``request`` has the expectations; a fact that is None was not observed."""
@@ -39,7 +39,7 @@ class Machine:
         return fact if isinstance(fact, kind) else None
 
     def why_not(self, kind: type[Fact]) -> str:
-        """Why there is none of that type."""
+        """Why there is no fact of that type."""
         if kind in (TensorFlow, Keras, Training) and self.request.level < Level.DEFAULT:
             return "not looked at with --quick"
         if kind is Training and not self.request.smoke:
@@ -48,5 +48,5 @@ class Machine:
 
     @property
     def expected(self) -> Expectations:
-        """What the user expects; nothing where nothing was said."""
+        """The user's expectations; empty if there are none."""
         return self.request.expectations or Expectations()

@@ -1,4 +1,4 @@
-"""Expectations files, or the same table in pyproject.toml, into ``Expectations``; what is wrong with one is named by its line."""
+"""Read expectations files, or the same table in pyproject.toml, into ``Expectations``; errors are reported with their line."""
 
 import re
 from collections.abc import Iterable
@@ -28,39 +28,39 @@ def parse(text: str, name: str) -> Expectations:
 
     Args:
         text: the file's.
-        name: what the file is called in messages.
+        name: the file's name in messages.
 
     Raises:
-        Problem: not TOML, a later format, an unknown key, a wrong type, a senseless value, or nothing at all: what is empty was
-            cut off, and would be met by every machine. Mutes and allowed warnings alone are enough.
+        Problem: not TOML, a later format, an unknown key, a wrong type, an invalid value, or an empty file: it was probably
+            truncated, and every machine would meet it. Mutes and allowed warnings alone are enough.
     """
     expected = convert(toml.load(text, name), text, name)
     if not (_of_machine(expected) or expected.allowed_warnings or expected.mute):
-        raise Problem(f"{name}: a file that expects nothing is no baseline; `gpucheck snapshot` writes one")
+        raise Problem(f"{name}: a file that expects nothing is not a baseline; `gpucheck snapshot` writes one")
     return expected
 
 
 def baseline(text: str, name: str) -> Expectations:
-    """Read an expectations file to hold a machine against; arguments and errors as of ``parse``.
+    """Read an expectations file to compare a machine with; arguments and errors as for ``parse``.
 
     Raises:
-        Problem: also where only mutes and allowed warnings stand in it, which no machine can differ from.
+        Problem: also if it has only mutes and allowed warnings, which every machine meets.
     """
     expected = parse(text, name)
     if not _of_machine(expected):
-        raise Problem(f"{name}: only mutes or allowed warnings: a file that expects nothing of a machine is no baseline")
+        raise Problem(f"{name}: only mutes or allowed warnings: a file that expects nothing of a machine is not a baseline")
     return expected
 
 
 def _of_machine(expected: Expectations) -> bool:
-    """Whether a machine could fail it."""
+    """Whether a machine can fail to meet it."""
     gpu, versions, training = (msgspec.structs.asdict(part) for part in (expected.gpu, expected.versions, expected.training))
     speeds = training.pop("min_samples_per_second").values()
     return any(value not in (None, ()) for part in (gpu, versions, training) for value in part.values()) or any(speeds)
 
 
 def convert(table: Any, text: str, name: str, at: Path = ()) -> Expectations:
-    """Turn a table that stands at a path of a document into expectations; arguments and errors as of ``parse``."""
+    """Convert a table at a path of a document into expectations; arguments and errors as for ``parse``."""
     where = _Where(text, name, at)
     if not isinstance(table, dict):
         raise where.problem((), f"expected a table, not {_kind(table)}")
@@ -73,7 +73,7 @@ def convert(table: Any, text: str, name: str, at: Path = ()) -> Expectations:
     except msgspec.ValidationError as error:
         words, _, place = str(error).partition(" - at `$")
         raise where.problem(_path(place.rstrip("`")), _plain(words)) from None
-    for path, problem in _senseless(expected):
+    for path, problem in _invalid(expected):
         raise where.problem(path, problem)
     return expected
 
@@ -83,7 +83,7 @@ class _Where:
         self._text, self._name, self._at = text, name, at
 
     def problem(self, path: Path, words: str) -> Problem:
-        """The error, with its line and its key."""
+        """An error, with its line and key."""
         line = toml.line(self._text, (*self._at, *path))
         dotted = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
         return Problem(f"{self._name}{f':{line}' if line else ''}: {f'{dotted}: ' if dotted else ''}{words}")
@@ -98,7 +98,7 @@ def _check_version(version: Any, where: _Where) -> None:
 
 
 def _check_keys(table: dict[str, Any], kind: type[msgspec.Struct], where: _Where, at: Path = ()) -> None:
-    """Every key of every table is known; the nested tables of a struct are structs of the same names."""
+    """Raise for an unknown key of any table; a struct's nested tables are structs of the same names."""
     fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
     for name, entry in table.items():
         if name not in fields:
@@ -115,7 +115,7 @@ def _check_keys(table: dict[str, Any], kind: type[msgspec.Struct], where: _Where
 
 
 def _spelled(name: str, entry: Any, where: _Where) -> Any:
-    """Short spellings in full: one speed for a strategy means float32, one name stands for a list of one."""
+    """Expand short forms: one speed for a strategy means float32, one name means a list of one."""
     if name == "training" and isinstance(entry, dict) and isinstance(speeds := entry.get("min_samples_per_second"), dict):
         full = {strategy: speed if isinstance(speed, dict) else {"float32": speed} for strategy, speed in speeds.items()}
         for strategy, by_precision in full.items():
@@ -129,7 +129,7 @@ def _spelled(name: str, entry: Any, where: _Where) -> Any:
     return entry
 
 
-def _senseless(expected: Expectations) -> Iterable[tuple[Path, str]]:
+def _invalid(expected: Expectations) -> Iterable[tuple[Path, str]]:
     gpu, training = expected.gpu, expected.training
     if gpu.count is not None and gpu.count < 0:
         yield ("gpu", "count"), "expected 0 or more"
@@ -140,17 +140,17 @@ def _senseless(expected: Expectations) -> Iterable[tuple[Path, str]]:
     for field in msgspec.structs.fields(expected.versions):
         specifier = getattr(expected.versions, field.name)
         if specifier is not None and not _is_specifier(specifier):
-            words = f'{specifier!r} is no version specifier (PEP 440) such as ">=2.21,<2.22" or "==3.15.*"'
+            words = f'{specifier!r} is not a version specifier (PEP 440) such as ">=2.21,<2.22" or "==3.15.*"'
             yield ("versions", field.name), words
     if training.max_first_step_seconds is not None and not 0 < training.max_first_step_seconds < 1e6:
         yield ("training", "max_first_step_seconds"), "expected a number of seconds above 0"
-    yield from _senseless_names(expected)
+    yield from _invalid_names(expected)
     for place, mute in enumerate(expected.mute):
         if not mute.reason.strip():
             yield ("mute", place, "reason"), "a muted diagnosis needs a reason"
 
 
-def _senseless_names(expected: Expectations) -> Iterable[tuple[Path, str]]:
+def _invalid_names(expected: Expectations) -> Iterable[tuple[Path, str]]:
     strategies = [module.rpartition(".")[2] for module in modules("gpucheck.core.training.strategies")]
     for name in expected.training.strategies:
         if name not in strategies:
@@ -159,7 +159,7 @@ def _senseless_names(expected: Expectations) -> Iterable[tuple[Path, str]]:
         path: Path = ("training", "min_samples_per_second", strategy)
         if strategy not in strategies:
             yield path, f"no strategy of that name{did_you_mean(strategy, strategies)}"
-        yield from _senseless_speeds(path, speeds)
+        yield from _invalid_speeds(path, speeds)
     known_codes = [name.rpartition(".")[2].replace("_", "-") for row in modules("gpucheck.core.rules") for name in modules(row)]
     codes: list[tuple[Path, str]] = [(("allowed_warnings",), code) for code in expected.allowed_warnings]
     codes += [(("mute", place, "code"), mute.code) for place, mute in enumerate(expected.mute)]
@@ -168,10 +168,10 @@ def _senseless_names(expected: Expectations) -> Iterable[tuple[Path, str]]:
             yield path, f"no diagnosis has the code {code!r}{did_you_mean(code, known_codes, otherwise=_LISTED)}"
 
 
-def _senseless_speeds(path: Path, speeds: dict[str, float]) -> Iterable[tuple[Path, str]]:
+def _invalid_speeds(path: Path, speeds: dict[str, float]) -> Iterable[tuple[Path, str]]:
     for precision, speed in speeds.items():
         if precision not in PRECISIONS:
-            yield (*path, precision), f"no precision of that name; known are {', '.join(PRECISIONS)}"
+            yield (*path, precision), f"no precision of that name; expected one of {', '.join(PRECISIONS)}"
         if not 0 < speed < 1e15:
             yield (*path, precision), "expected samples per second above 0"
 
@@ -196,7 +196,7 @@ _KINDS |= {"bool": "true or false", "date": "a date such as 2026-12-31", "null":
 
 
 def _plain(words: str) -> str:
-    """msgspec's "Expected `int | null`, got `str`" in the words of TOML."""
+    """Translate msgspec's "Expected `int | null`, got `str`" into TOML's terms."""
     match = re.fullmatch(r"Expected `([^`]+)`, got `([^`]+)`", words)
     if not match:
         missing = re.fullmatch(r"Object missing required field `(\w+)`", words)
@@ -211,10 +211,10 @@ def _kind(value: Any) -> str:
 
 
 def merge(first: Expectations, second: Expectations) -> Expectations:
-    """Everything that either expects; what both mute or allow is joined.
+    """Combine two expectations, including everything that either mutes or allows.
 
     Raises:
-        Contradiction: they expect different things of one field.
+        Contradiction: they expect different values of one field.
     """
     return _merged(first, second, "")
 

@@ -1,4 +1,4 @@
-"""TOML both ways, as far as expectations need it: reading with line numbers, and writing of strings, numbers and tables."""
+"""The TOML that expectations need: reading with line numbers, and writing of strings, numbers and tables."""
 
 import importlib
 import re
@@ -9,18 +9,18 @@ Path = tuple[str | int, ...]
 
 
 class Problem(ValueError):
-    """A file that cannot be used as it is; the message says where and why, in one line."""
+    """A file that can't be used; the message says where and why, in one line."""
 
 
 def load(text: str, name: str) -> dict[str, Any]:
     """Parse a document.
 
     Raises:
-        Problem: with the name and, where the parser gives it, the line.
+        Problem: with the name and, if the parser reports it, the line.
     """
     parser = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        return cast("dict[str, Any]", parser.loads(text.removeprefix("\ufeff")))  # as Windows' editors begin a file
+        return cast("dict[str, Any]", parser.loads(text.removeprefix("\ufeff")))  # Windows' editors write a byte order mark
     except (ValueError, RecursionError) as error:
         words = str(error) or "nested too deeply"
         place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", words)
@@ -29,7 +29,7 @@ def load(text: str, name: str) -> dict[str, Any]:
 
 
 def line(text: str, path: Path) -> int | None:
-    """Line (from 1) where a path is written; of what it lies in, where it has no line of its own (an inline table's key)."""
+    """Line (from 1) of a path; for a key of an inline table, the line of the table."""
     best, at = 0, None
     for number, place in _places(text):
         common = 0
@@ -48,7 +48,7 @@ _VALUE = re.compile(r'''"""|\'\'\'|"(?:[^"\\]|\\.)*"|'[^']*'|\#.*|[\[\]{}]''')
 
 
 def _places(text: str) -> list[tuple[int, Path]]:
-    """Every table header and assignment with its line and full path; what lies inside a value of many lines is passed over."""
+    """Every table header and assignment with its line and full path; the content of multi-line values is skipped."""
     places: list[tuple[int, Path]] = []
     table: Path = ()
     counts: dict[Path, int] = {}  # arrays of tables
@@ -87,7 +87,7 @@ def _keys(dotted: str) -> tuple[str, ...]:
 
 
 def _after(row: str, start: int, depth: int, quote: str) -> tuple[int, str]:
-    """How many brackets, and which many-line string, are open at the end of a row."""
+    """How many brackets, and which multi-line string, are open at the end of a row."""
     while True:
         if quote:
             end = row.find(quote, start)
@@ -107,12 +107,12 @@ def _after(row: str, start: int, depth: int, quote: str) -> tuple[int, str]:
 
 
 def key(name: str) -> str:
-    """A key, quoted where it has to be."""
+    """A key, quoted if necessary."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else string(name)
 
 
 def string(text: str) -> str:
-    """A basic string: printable text as it is, everything else escaped (TOML 1.0, "String")."""
+    """A basic string: printable text unchanged, everything else escaped (TOML 1.0, "String")."""
     short = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
     body = (
         short.get(letter)
@@ -123,7 +123,7 @@ def string(text: str) -> str:
 
 
 def value(plain: Any) -> str:
-    """A string, boolean, number, list of such, or table of such (inline).
+    """A string, boolean, number, or a list or inline table of these.
 
     Raises:
         TypeError: for anything else.
@@ -135,7 +135,7 @@ def value(plain: Any) -> str:
     if isinstance(plain, int):
         return str(plain)
     if isinstance(plain, float):
-        return repr(plain)  # Python's inf, nan and 1e+16 are TOML's too
+        return repr(plain)  # inf, nan and 1e+16 are valid TOML
     if isinstance(plain, (list, tuple)):
         return f"[{', '.join(map(value, plain))}]"
     if isinstance(plain, dict):

@@ -1,4 +1,4 @@
-"""Expected training: strategies that pass, speeds, the first step."""
+"""Expected training: passing strategies, speeds, the first step."""
 
 from collections.abc import Iterator
 
@@ -68,17 +68,17 @@ def _cite(fact: Training | None, place: int, field: str) -> tuple[Evidence, ...]
 
 
 def as_usual(run: TrainingRun) -> bool:
-    """Whether it was compiled no more and no less than its backend does unless told otherwise."""
+    """Whether it was compiled as its backend does by default."""
     return run.compiled == (run.backend == "jax")
 
 
 def _measured(fact: Training | None) -> list[tuple[int, TrainingRun]]:
-    """The runs whose speed and first step count."""
+    """The runs whose speed and first step are compared."""
     return [(place, run) for place, run in _planned(fact) if run.status != "skipped" and as_usual(run)]
 
 
 def _planned(fact: Training | None) -> list[tuple[int, TrainingRun]]:
-    """All runs but those that were only tried to find out why another failed."""
+    """All runs except those that only diagnose the failure of another."""
     return [(place, run) for place, run in enumerate(fact.runs if fact is not None else ()) if run.cross_device is None]
 
 

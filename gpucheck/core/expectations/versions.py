@@ -1,4 +1,4 @@
-"""Expected versions: the driver, its CUDA, cuDNN, TensorFlow, Keras, Python."""
+"""Expected versions of the driver, its CUDA, cuDNN, TensorFlow, Keras and Python."""
 
 from collections.abc import Callable, Iterator
 
@@ -14,11 +14,11 @@ from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.tensorflow import TensorFlow
 
 OF_NODE = ("driver", "cuda")  # the others belong to an environment, and a node may have many
-ABSENT = "absent"  # looked for, and not there: what was expected is not met
+ABSENT = "absent"  # not installed: the expectation is not met
 
 
 def version(machine: Machine) -> Iterator[Item]:
-    """Versions of what is installed."""
+    """Installed versions."""
     wanted = machine.expected.versions
     for name, (what, look) in _VERSIONS.items():
         specifier = getattr(wanted, name)
@@ -27,14 +27,14 @@ def version(machine: Machine) -> Iterator[Item]:
         installed, evidence = look(machine)
         if installed is None or installed == ABSENT:
             met = None if installed is None else False
-            yield Item(what, specifier, installed or "its version could not be seen", met, evidence)
+            yield Item(what, specifier, installed or "its version is unknown", met, evidence)
             continue
         met = versions.satisfies(installed, specifier)
-        observed = installed if met is not None else f"{installed}, which is no version that can be compared"
+        observed = installed if met is not None else f"{installed}, which can't be compared as a version"
         yield Item(what, specifier, observed, met, evidence)
 
 
-Version = tuple[str | None, tuple[Evidence, ...]]  # None: could not be seen
+Version = tuple[str | None, tuple[Evidence, ...]]  # None: unknown
 
 
 def _driver(machine: Machine) -> Version:
@@ -109,5 +109,5 @@ _VERSIONS: dict[str, tuple[str, Callable[[Machine], Version]]] = {
 
 
 def versions_seen(machine: Machine) -> dict[str, str | None]:
-    """Every version by its name in the file: None where it could not be observed, ``ABSENT`` where it is not there."""
+    """Every version by its name in the file: None if unknown, ``ABSENT`` if not installed."""
     return {name: look(machine)[0] for name, (_, look) in _VERSIONS.items()}
