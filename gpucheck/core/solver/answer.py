@@ -1,4 +1,4 @@
-"""The answer: what can be installed, what can't and why, and what would lift a limit."""
+"""The answer: what can be installed, what can't and why, and what would make a newer release work."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -15,25 +15,25 @@ class Reason:
 
     kind: Kind
     text: str  # "driver 470.57 runs CUDA up to 11.4; CUDA 12 needs driver 525.60.13 or newer"
-    source: str  # where that is written
-    needs: str | None = None  # what would lift it: the driver, Python or glibc from which on it works
+    source: str  # documentation of this requirement
+    needs: str | None = None  # the minimum driver, Python or glibc version that works
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
     """A combination that works."""
 
-    tensorflow: str | None  # "2.20.0"; None where Keras runs on another backend
-    keras: str  # what is asked for: ">=3.10.0"
+    tensorflow: str | None  # "2.20.0"; None if Keras runs on another backend
+    keras: str  # the requirement: ">=3.10.0"
     python: Python
     cuda: str | None = None  # the CUDA it was built with; None: a build for the CPU, or a TPU
     cudnn: str | None = None
     backend: str = "tensorflow"
     source: Literal["pip", "image"] = "pip"
-    packages: tuple[str, ...] = ()  # what pip is asked for
-    index: str | None = None  # another package index than pip's own
+    packages: tuple[str, ...] = ()  # pip's arguments
+    index: str | None = None  # a package index other than pip's default
     image: str | None = None  # "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"
-    assignments: tuple[Assignment, ...] = ()  # variables without which it does not work; {environment} is its folder
+    assignments: tuple[Assignment, ...] = ()  # required environment variables; {environment} is its folder
     remarks: tuple[str, ...] = ()
 
 
@@ -47,7 +47,7 @@ class Excluded:
 
 @dataclass(frozen=True, kw_only=True)
 class Limit:
-    """What would make a newer release work."""
+    """A change that would make a newer release work."""
 
     kind: Kind
     text: str  # "with driver 525.60.13 or newer: TensorFlow 2.20.0"
@@ -56,13 +56,13 @@ class Limit:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """Everything there is to say; without a choice, ``advice`` says what then."""
+    """The whole answer; without a choice, ``advice`` says what to do."""
 
     machine: Machine
     choices: tuple[Choice, ...] = ()  # best first
-    excluded: tuple[Excluded, ...] = ()  # newest first; only what is newer than the best choice
+    excluded: tuple[Excluded, ...] = ()  # newest first; only releases newer than the best choice
     limits: tuple[Limit, ...] = ()
-    advice: tuple[str, ...] = field(default=())  # what to do where there is no choice
+    advice: tuple[str, ...] = field(default=())  # what to do if there is no choice
 
     @property
     def best(self) -> Choice | None:

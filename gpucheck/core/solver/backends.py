@@ -84,7 +84,7 @@ def _backend(name: str) -> tuple[Assignment, ...]:
 
 
 def _without_gpu(machine: Machine, wishes: Wishes) -> Answer:
-    """A build for the CPU is there for every Python that any build is for."""
+    """The answer for a CPU: every Python that any build supports has a CPU build."""
     builds = frameworks.BUILDS[wishes.backend]
     lowest, highest = min((build.python_min for build in builds), key=versions.parse), builds[0].python_max
     python = _python(lowest, highest, machine, wishes)
@@ -124,7 +124,7 @@ def _on_tpu(machine: Machine, wishes: Wishes) -> Answer:
 
 
 def _python(lowest: str, highest: str, machine: Machine, wishes: Wishes) -> Python | None:
-    """The newest Python that fits; one that uv fetches where none is wished for and none here fits."""
+    """The newest Python that fits; if none here fits and the user named none, one that uv fetches."""
     candidates = (wishes.python,) if wishes.python is not None else machine.pythons or ()
     fitting = [python for python in candidates if _between(lowest, python, highest)]
     newest = max(fitting, key=lambda python: versions.parse(python.version)[:2], default=None)
@@ -142,7 +142,7 @@ def _fetched(python: Python, machine: Machine) -> Iterator[str]:
 
 
 def _limits(excluded: list[Excluded]) -> Iterator[Limit]:
-    """A build whose driver or Python is all that is missing."""
+    """The first build for which only the driver or Python is too old."""
     for entry in excluded:
         (reason, *others) = entry.reasons
         if not others and reason.needs is not None and reason.kind in ("driver", "python"):

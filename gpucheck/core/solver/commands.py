@@ -1,4 +1,4 @@
-"""What to type for a choice: commands for a POSIX shell (on Windows: for PowerShell and cmd) that make a new environment."""
+"""The commands for a choice: they create a new environment in a POSIX shell (on Windows: PowerShell and cmd)."""
 
 import re
 
@@ -10,11 +10,11 @@ from gpucheck.core.solver.machine import Machine
 from gpucheck.core.solver.solve import is_fetched
 
 FOLDER = "~/tensorflow-env"
-WINDOWS_FOLDER = "tensorflow-env"  # below the current one: neither PowerShell nor cmd take ~ everywhere
+WINDOWS_FOLDER = "tensorflow-env"  # in the current folder: PowerShell and cmd don't expand ~ everywhere
 
 
 def quoted(text: str, system: str) -> str:
-    """One word of a command."""
+    """Quote one word of a command."""
     if system == "win32":
         return f'"{text}"' if re.search(r"[^\w\\.:=/-]", text) else text
     return word(text)
@@ -26,9 +26,9 @@ def environment_python(folder: str, system: str) -> str:
 
 
 def installs(choice: Choice) -> tuple[tuple[tuple[str, ...], str | None], ...]:
-    """What is installed, one step after the other: packages, and the index that has them if it is not pip's own.
+    """The install steps in order: packages, and their index if it is not pip's default.
 
-    PyTorch's index has no Keras, and beside pip's own index it would lose to a newer build for another CUDA.
+    PyTorch's index has no Keras, and together with pip's default index pip would prefer a newer build for another CUDA.
     """
     if choice.index is None:
         return ((choice.packages, None),)
@@ -36,7 +36,7 @@ def installs(choice: Choice) -> tuple[tuple[tuple[str, ...], str | None], ...]:
 
 
 def make(choice: Choice, machine: Machine, folder: str | None = None) -> tuple[str, ...]:
-    """The commands that make the environment, in order."""
+    """The commands that create the environment, in order."""
     if choice.source == "image":
         return (f"docker run --gpus all -it --rm {choice.image}",)
     system, folder = machine.system, folder or _folder(machine)
@@ -59,7 +59,7 @@ def _folder(machine: Machine) -> str:
 
 
 def check(choice: Choice, machine: Machine, folder: str | None = None) -> str:
-    """The command that proves the environment."""
+    """The command that checks the environment."""
     if choice.source == "image":
         return "gpucheck"
     target = quoted(environment_python(folder or _folder(machine), machine.system), machine.system)
@@ -75,7 +75,7 @@ def trains_on_cpu(choice: Choice) -> bool:
 
 
 def export(assignment: Assignment, folder: str, system: str) -> str:
-    """The line that makes an assignment for an environment in a folder; on Windows for PowerShell, where only plain ones come."""
+    """The line that sets a variable for an environment in a folder; on Windows for PowerShell, only for plain values."""
     if system == "win32":
         return f'$env:{assignment.variable} = "{assignment.value}"'
     value = assignment.value.replace("{environment}", folder.replace("~", "$HOME", 1))

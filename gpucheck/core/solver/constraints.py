@@ -1,6 +1,6 @@
-"""The reasons for which a TensorFlow release does not work on a machine: one function each, with its source.
+"""The reasons why a TensorFlow release does not work on a machine: one function each, with its source.
 
-Each takes a release and a machine, and returns why it does not work, or None. What is unknown excludes nothing.
+Each takes a release and a machine, and returns why it does not work, or None. An unknown property excludes nothing.
 """
 
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ def glibc(release: Release, machine: Machine) -> Reason | None:
 
 
 def cuda_build(release: Release, machine: Machine) -> Reason | None:
-    """The packages for this platform can use NVIDIA GPUs, and pip brings the CUDA libraries."""
+    """The packages for this platform can use NVIDIA GPUs, and pip installs the CUDA libraries."""
     architecture = machine.architecture or "x86_64"
     if not wheels.has_cuda(release, machine.system, architecture):
         name = _SYSTEMS.get(machine.system, machine.system)
@@ -71,7 +71,7 @@ def driver(release: Release, machine: Machine) -> Reason | None:
 
 
 def _newest_cuda(driver_version: str) -> str:
-    """What minor version compatibility lets a driver run: 470.57 supports 11.4, and runs all of CUDA 11 up to 11.8."""
+    """The newest CUDA that a driver runs by minor version compatibility: 470.57 supports 11.4, and runs CUDA 11 up to 11.8."""
     newest = cuda_tables.cuda_of_driver(driver_version) or "9"
     return {"11": "11.8", "12": "12.9"}.get(newest.partition(".")[0], newest)
 
@@ -92,7 +92,7 @@ def kernels(release: Release, machine: Machine) -> Reason | None:
 
 
 def _compiling(release: Release, machine: Machine, capability: tuple[int, int], title: str) -> Reason | None:
-    """Whether this driver can compile the release's PTX for a GPU: minor version compatibility does not cover that."""
+    """Why this driver can't compile the release's PTX for a GPU, which minor version compatibility does not cover."""
     needed = wheels.cuda_of_ptx(release, capability)
     branch = cuda_tables.branch_of_cuda(needed)
     if machine.cuda is None or branch is None or versions.at_least(machine.cuda, needed):
@@ -102,7 +102,7 @@ def _compiling(release: Release, machine: Machine, capability: tuple[int, int], 
 
 
 def blackwell(release: Release, machine: Machine) -> Reason | None:
-    """Blackwell GPUs: no wheel up to 2.21 has machine code for them, and what is compiled instead fails."""
+    """Blackwell GPUs: no wheel up to 2.21 has machine code for them, and the code compiled from PTX fails."""
     problem = tensorflow.blackwell_problem(release.minor)
     for capability, gpu in machine.kinds:
         if capability >= FIRST_BLACKWELL and problem is not None:
@@ -111,13 +111,13 @@ def blackwell(release: Release, machine: Machine) -> Reason | None:
 
 
 def has_packages(release: Release, candidate: Python) -> bool:
-    """Whether the release is for that Python."""
+    """Whether the release supports that Python."""
     minor = versions.minor(candidate.version)
     return versions.at_least(minor, release.python_min) and versions.at_least(release.python_max, minor)
 
 
 def python_reason(release: Release, pythons: tuple[Python, ...]) -> Reason:
-    """Why none of these fits: what the release is for, and what would be nearest."""
+    """Why none of these fits: the supported versions, and the nearest one."""
     newest = max((versions.parse(candidate.version)[:2] for candidate in pythons), default=())
     too_old = bool(newest) and newest < versions.parse(release.python_min)
     here = ", ".join(sorted({versions.minor(candidate.version) for candidate in pythons}, key=versions.parse))
@@ -131,7 +131,7 @@ def python_reason(release: Release, pythons: tuple[Python, ...]) -> Reason:
 
 
 def driver_for_gpus(machine: Machine) -> Reason | None:
-    """The driver itself works with the GPUs: NVIDIA ends an architecture's support with a branch, and begins it with one."""
+    """The driver supports the GPUs: NVIDIA begins and ends the support of an architecture with a driver branch."""
     parsed = versions.parse(machine.driver or "")
     if not parsed:
         return None
@@ -148,13 +148,13 @@ def driver_for_gpus(machine: Machine) -> Reason | None:
     return None
 
 
-# What nothing lifts comes first: it is the one that people are told.
+# Reasons that the user can't change come first: users see the first one.
 ALWAYS: tuple[Constraint, ...] = (platform, glibc)
 WITH_GPU: tuple[Constraint, ...] = (platform, cuda_build, blackwell, kernels, driver, glibc)
 
 
 def reasons(release: Release, machine: Machine, with_gpu: bool) -> Iterator[Reason]:
-    """Every reason that has nothing to do with Python."""
+    """Every reason except Python's version."""
     for constraint in WITH_GPU if with_gpu else ALWAYS:
         reason = constraint(release, machine)
         if reason is not None:

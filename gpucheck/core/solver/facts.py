@@ -1,4 +1,4 @@
-"""The machine of an answer, from the facts that probes read. Rules that ask the solver make theirs here, too."""
+"""Build the solver's machine from the facts of probes, for `gpucheck setup` and for rules."""
 
 from gpucheck.core.compat import versions
 from gpucheck.core.probes.cuda import Cuda
@@ -23,18 +23,18 @@ def machine(
     silent: tuple[str, ...] = (),
     uv: bool | None = None,
 ) -> Machine:
-    """Put the facts together; each may be missing.
+    """Combine the facts; each may be missing.
 
     Args:
         system: the operating system.
-        wsl: of Windows Subsystem for Linux.
-        driver: what NVML says.
+        wsl: Windows Subsystem for Linux.
+        driver: the driver, from NVML.
         gpus: NVML's GPUs.
-        cuda: CUDA's GPUs, where NVML has none.
-        tpu: chips.
-        here: whether an NVIDIA GPU is here (the combiner GpuPresence says so); None: nobody could say.
-        pythons: those that could hold an environment; None: nobody looked.
-        silent: folders that could not be looked into for them.
+        cuda: CUDA's GPUs, if NVML has none.
+        tpu: TPU chips.
+        here: whether there is an NVIDIA GPU (from the combiner GpuPresence); None: unknown.
+        pythons: interpreters usable for an environment; None: not searched.
+        silent: folders that could not be searched for them.
         uv: whether uv is installed.
     """
     generations = tpu.generations if tpu is not None else ()
@@ -60,7 +60,7 @@ def _version(driver: Driver | None) -> str | None:
 
 
 def _gpus(gpus: Gpus | None, cuda: Cuda | None) -> tuple[Gpu, ...]:
-    """NVML's list first: it has those that CUDA_VISIBLE_DEVICES hides, too."""
+    """NVML's list if there is one: it includes GPUs that CUDA_VISIBLE_DEVICES hides."""
     listed = [Gpu(capability=gpu.compute_capability, name=gpu.name) for gpu in (gpus.gpus if gpus else ())]
     return tuple(
         listed or [Gpu(capability=device.compute_capability, name=device.name) for device in (cuda.devices if cuda else ())]

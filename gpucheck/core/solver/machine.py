@@ -1,4 +1,4 @@
-"""What an answer depends on: the machine, and what the user wishes. None is unknown, which never excludes a release."""
+"""The input of the solver: the machine and the user's wishes. None means unknown, which never excludes a release."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,11 @@ from gpucheck.core.compat import cuda, gpus, versions
 
 @dataclass(frozen=True, kw_only=True)
 class Python:
-    """A Python that could hold the environment."""
+    """A Python interpreter for the environment."""
 
     version: str  # "3.12.3" or "3.12"
     executable: str | None = None  # None: not on this machine; uv or conda can fetch it
-    has_venv: bool | None = None  # False: its venv module can't make environments (Debian's python3-venv is missing)
+    has_venv: bool | None = None  # False: its venv module can't create environments (Debian's python3-venv is missing)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,19 +33,19 @@ class Gpu:
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """What is known of a machine."""
+    """The known properties of a machine."""
 
     system: str = "linux"  # as sys.platform: "linux", "darwin", "win32"
-    architecture: str | None = "x86_64"  # "aarch64"; macOS says "arm64"
+    architecture: str | None = "x86_64"  # "aarch64"; "arm64" on macOS
     os_name: str | None = None
     glibc: str | None = None
     musl: bool | None = None
-    wsl: bool = False  # WSL2: the driver is the Windows one
+    wsl: bool = False  # WSL2: the driver is Windows' driver
     driver: str | None = None  # "580.159.04"
-    gpus: tuple[Gpu, ...] | None = ()  # (): none; None: nobody could say
+    gpus: tuple[Gpu, ...] | None = ()  # (): none; None: unknown
     tpu: str | None = None  # generation, "v5e"
-    pythons: tuple[Python, ...] | None = ()  # None: nobody looked, so any Python may be there
-    silent: tuple[str, ...] = ()  # folders in which Pythons may lie, and whose file systems do not answer
+    pythons: tuple[Python, ...] | None = ()  # None: not searched, so any Python may be there
+    silent: tuple[str, ...] = ()  # folders that could not be searched: their file systems do not respond
     uv: bool | None = None  # whether uv is installed
 
     @property
@@ -55,21 +55,21 @@ class Machine:
 
     @property
     def kinds(self) -> tuple[tuple[tuple[int, int], Gpu], ...]:
-        """Each compute capability here with a GPU that has it, the oldest first; what is unknown is left out."""
+        """Each known compute capability with a GPU that has it, oldest first."""
         gpus_by_capability = {gpu.capability: gpu for gpu in reversed(self.gpus or ()) if gpu.capability is not None}
         return tuple(sorted(gpus_by_capability.items(), key=lambda kind: kind[0]))
 
     def driver_reaches(self, lowest: str) -> bool:
-        """Whether the driver is that one or newer, as far as its number is known: '525.60' may be 525.60.13."""
+        """Whether the driver is that version or newer; a partial version matches: '525.60' may be 525.60.13."""
         driver = versions.parse(self.driver or "")
         return versions.parse(lowest)[: len(driver)] <= driver
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wishes:
-    """What the user asked for."""
+    """The user's wishes."""
 
     tensorflow: str | None = None  # a PEP 440 specifier: ">=2.16,<2.20"
     backend: str = "tensorflow"
-    python: Python | None = None  # this one and no other
-    cpu: bool = False  # do without the GPU
+    python: Python | None = None  # only this one
+    cpu: bool = False  # don't use a GPU

@@ -1,6 +1,6 @@
-"""The answer: every release judged against the machine, the newest without a known defect first.
+"""The answer: every release checked against the machine, the newest without a known defect first.
 
-Rules ask ``best``; everything else is for ``gpucheck setup``.
+Rules use ``best``; everything else is for ``gpucheck setup``.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,17 +18,17 @@ from gpucheck.core.solver.machine import Machine, Python, Wishes
 
 _TENSORRT = "tensorrt"
 _JETSON_GUIDE = "https://docs.nvidia.com/deeplearning/frameworks/install-tf-jetson-platform/index.html"
-_NEWEST_CUDNN = "9.99"  # what pip brings where only the major is bounded
+_NEWEST_CUDNN = "9.99"  # newer than any that pip installs if only the major is bounded
 _LIFTED: tuple[Kind, ...] = ("driver", "python", "glibc")
 
 
 def best(machine: Machine, wishes: Wishes | None = None) -> Choice | None:
-    """What to install on this machine; None where nothing works. For a rule's repair: no finding follows from it."""
+    """What to install on this machine; None if nothing works. For fixes of rules, not for findings."""
     return solve(machine, wishes).best
 
 
 def solve(machine: Machine, wishes: Wishes | None = None) -> Answer:
-    """Everything there is to say about a machine."""
+    """The whole answer for a machine."""
     wishes = wishes or Wishes()
     if wishes.backend != "tensorflow":
         return backends.solve(machine, wishes)
@@ -55,9 +55,9 @@ def _judge(
     """The choices, best first, and why each other release does not work, newest first.
 
     Args:
-        machine: where.
-        wishes: what is asked for.
-        fetched: with Pythons that are not on the machine.
+        machine: the target.
+        wishes: the user's.
+        fetched: use Pythons that are not on the machine.
     """
     choices: list[Choice] = []
     out: dict[str, tuple[Reason, ...]] = {}
@@ -79,12 +79,12 @@ def _judge(
 
 
 def uses_gpu(machine: Machine, wishes: Wishes) -> bool:
-    """Whether the answer must use a GPU; where nobody could say whether one is here, it may be."""
+    """Whether the answer must use a GPU; also if it is unknown whether there is one."""
     return not wishes.cpu and machine.gpus != ()
 
 
 def _python(release: Release, machine: Machine, wishes: Wishes) -> Python | None:
-    """The newest Python for the release, one that can make environments before one that can't."""
+    """The newest Python for the release; those that can create environments are preferred."""
     fitting = [python for python in _pythons(machine, wishes) if constraints.has_packages(release, python)]
     usable = [python for python in fitting if machine.uv or python.has_venv is not False] or fitting
     return max(usable, key=lambda python: versions.parse(python.version)[:2], default=None)
@@ -122,7 +122,7 @@ def is_fetched(python: Python, machine: Machine) -> bool:
 
 
 def _packages(release: Release) -> tuple[str, ...]:
-    """TensorFlow with its CUDA libraries. 2.14 also asks for a TensorRT that few Pythons have: its other packages by name."""
+    """TensorFlow with its CUDA libraries. 2.14 also requires a TensorRT for few Pythons: list its other packages by name."""
     parts = tuple(part for part in release.and_cuda if not part.startswith(_TENSORRT))
     if parts == release.and_cuda:
         return (f"tensorflow[and-cuda]=={release.latest_patch}",)
@@ -130,7 +130,7 @@ def _packages(release: Release) -> tuple[str, ...]:
 
 
 def _cudnn(release: Release, machine: Machine) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What keeps a cuDNN away that has no code for a GPU here: a pin beside TensorFlow, and the reason."""
+    """A pin that excludes cuDNN versions without code for a GPU of this machine, and the reason."""
     old = next((gpu for capability, gpu in machine.kinds if not cuda_tables.cudnn_runs_on(_NEWEST_CUDNN, capability)), None)
     ranges = any(part.startswith("nvidia-cudnn-cu12<") for part in release.and_cuda)
     if old is None or not ranges:
@@ -180,7 +180,7 @@ def _gpu_remarks(release: Release, machine: Machine) -> Iterator[str]:
 
 
 def _images(machine: Machine, wishes: Wishes) -> Iterator[Choice]:
-    """NVIDIA's image, where no wheel has code for the GPUs."""
+    """NVIDIA's image, for GPUs that no wheel has code for."""
     image = images.LAST
     if not machine.kinds or wishes.cpu or machine.system != "linux" or machine.architecture not in image.architectures:
         return
@@ -201,7 +201,7 @@ def _images(machine: Machine, wishes: Wishes) -> Iterator[Choice]:
 
 
 def _limits(machine: Machine, wishes: Wishes, newest: str | None, reasons: dict[str, tuple[Reason, ...]]) -> Iterator[Limit]:
-    """For each kind of limit, the newest release that lifting it would allow, and the least that lifts it."""
+    """For each kind of limit, the newest release that a change would allow, and the smallest such change."""
     for kind in _LIFTED:
         needs = {reason.needs for why in reasons.values() for reason in why if reason.kind == kind and reason.needs}
         limit = None
@@ -218,7 +218,7 @@ def _limits(machine: Machine, wishes: Wishes, newest: str | None, reasons: dict[
 
 
 def _is_newest(python: Python | None, needs: Iterable[str]) -> bool:
-    """Whether the wished Python is newer than what is needed, so that the nearest is the highest."""
+    """Whether the requested Python is newer than all needed ones, so that the nearest is the highest."""
     return python is not None and all(versions.at_least(python.version, need) for need in needs)
 
 
@@ -244,7 +244,7 @@ def _condition(machine: Machine, wishes: Wishes, kind: Kind, need: str) -> str:
 
 
 def _advice(machine: Machine, wishes: Wishes, choices: tuple[Choice, ...]) -> tuple[str, ...]:
-    """What to do where nothing can be installed."""
+    """What to do if nothing can be installed."""
     if choices:
         return ()
     if machine.system == "win32" and uses_gpu(machine, wishes):

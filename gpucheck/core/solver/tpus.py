@@ -1,4 +1,4 @@
-"""The answer for a TPU: TensorFlow's own package for TPUs, with the libtpu that it works with."""
+"""The answer for a TPU: TensorFlow's package for TPUs, with a compatible libtpu."""
 
 from gpucheck.core.compat import tpu, versions
 from gpucheck.core.compat.tensorflow import RELEASES
@@ -11,7 +11,7 @@ _PYPI = "https://pypi.org/project/tensorflow-tpu/#files"
 
 
 def solve(machine: Machine, wishes: Wishes) -> Answer:
-    """tensorflow-tpu on the newest Python that it has packages for."""
+    """Choose tensorflow-tpu on the newest Python that it supports."""
     release = RELEASES[versions.minor(tpu.LATEST_TENSORFLOW_TPU)]
     works = next((entry.tensorflow for entry in tpu.GENERATIONS if entry.name == machine.tpu), "unknown")
     reasons = []
