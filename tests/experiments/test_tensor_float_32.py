@@ -65,7 +65,7 @@ def test_a_gpu_before_ampere_has_no_tf32():
 
 
 def test_an_unknown_gpu_is_not_tried():
-    with pytest.raises(NotHere, match="does not tell"):
+    with pytest.raises(NotHere, match="does not report"):
         here("GPU:0", gpus(1, 1, [None]))
 
 

@@ -1,1 +1,1 @@
-"""What is trained and measured in child processes: the strategies, and the experiments of ``--full``."""
+"""Training in child processes: the strategies, and the experiments of ``--full``."""

@@ -1,4 +1,4 @@
-"""What experiments share: one network from one seed, its loss step by step, and the seconds of a step."""
+"""Shared by experiments: one network from one seed, its loss step by step, and the seconds of a step."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from gpucheck.core.training import strategies
 MEASUREMENT_SECONDS = 0.2
 LEAST_STEPS, MOST_STEPS = 2, 40
 REPEATS = 3
-SLOW_SECONDS = 0.1  # of a step; a longer one varies less, and one measurement of it has to do
+SLOW_SECONDS = 0.1  # of a step; a longer one varies less, so one measurement is enough
 
 
 class Comparison:
-    """The smoke job's network trained step by step, without dropout: replicas and precisions draw differently."""
+    """The smoke job's network, trained step by step without dropout, which differs between replicas and precisions."""
 
     def __init__(self, setting: Setting, devices: list[str], synchronized: bool = False, precision: str = "float32") -> None:
         """Build it; every one starts from the same weights.
@@ -60,7 +60,7 @@ class Comparison:
 
 
 def build_strategy(setting: Setting, devices: list[str]) -> Any:
-    """Of one device, or mirrored on several."""
+    """Build a strategy for one device, or a mirrored one for several."""
     logical = tuple(setting.names[device] for device in devices)
     return strategies.build("mirrored" if len(devices) > 1 else "one_device", setting.tf, logical)
 
@@ -112,13 +112,13 @@ def finite(figures: dict[str, Any]) -> dict[str, float | None]:
 
 
 def forget(keras: Any) -> None:
-    """Let go of what an experiment has built."""
+    """Release the memory of an experiment."""
     keras.backend.clear_session()
     gc.collect()
 
 
 def measurements(seconds: float) -> tuple[int, int]:
-    """How many measurements of how many steps each, for steps of about that many seconds."""
+    """The number of measurements, and of steps in each, for steps of about that many seconds."""
     steps = max(LEAST_STEPS, min(MOST_STEPS, round(MEASUREMENT_SECONDS / max(seconds, 1e-6))))
     return (1 if seconds > SLOW_SECONDS else REPEATS), steps
 

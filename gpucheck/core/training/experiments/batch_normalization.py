@@ -22,7 +22,7 @@ TOLERANCE = 5e-3
 
 
 class Distance(NamedTuple):
-    """Of a replica's statistics from the exact ones."""
+    """The distance of a replica's statistics from the exact ones."""
 
     value: float
     statistic: str  # "mean": the distance is in standard deviations; "variance": it is relative to the variance
@@ -64,7 +64,7 @@ def run(setting: Setting) -> ExperimentResult:
 
 
 def problem(synchronized: Distance, unsynchronized: Distance, local: Distance) -> str | None:
-    """What is wrong with the statistics; None: nothing.
+    """The error of the statistics; None if they are correct.
 
     Args:
         synchronized: from the global batch, with synchronized=True.

@@ -1,4 +1,4 @@
-"""What several replicas do to the loss: with the same global batch nothing, with the same per-replica batch a lot.
+"""The effect of several replicas on the loss: none with the same global batch, a large one with the same per-replica batch.
 
 Fixed global batch (for convergence): every replica takes its part of the batch that one device would have, and the loss must be
 the same. Fixed per-replica batch (for throughput): every replica takes as much as one device had, so that a step averages over
@@ -53,7 +53,7 @@ def run(setting: Setting) -> ExperimentResult:
 
 
 def problem(several: float, single: float, count: int, samples: int) -> str | None:
-    """Why the first losses of replicas and of one device are not the same, as far as they tell; None: they are."""
+    """How the first losses of replicas and of one device differ, with the likely cause; None: they are equal."""
     difference = relative_difference(several, single)
     if difference <= TOLERANCE:
         return None

@@ -1,4 +1,4 @@
-"""What feeding a device costs: the smoke job's own pipeline against one resident batch; and what each remedy gives.
+"""The cost of the input pipeline, compared with one resident batch, and the gain of each optimization.
 
 The remedies are tried on a pipeline whose host has work to do: generated samples are kept as JPEGs, decoded, resized, cropped and
 flipped. Each is added to those before it: nothing, ``prefetch``, a parallel ``map``, ``cache`` after decoding, twice the batch.
@@ -25,7 +25,7 @@ RESIZED_PIXELS, PIXELS = 40, 32  # sides before and after the random crop
 
 
 def run(setting: Setting) -> ExperimentResult:
-    """Measure on the first accelerator, or on the CPU where there is none."""
+    """Measure on the first accelerator, or on the CPU if there is none."""
     tf, devices = setting.tf, setting.devices()
     trained = setting.passed("one_device")
     if trained is None or trained.devices[0] not in devices:
@@ -80,7 +80,7 @@ def _resident_and_piped(job: Trainer, data: Any) -> tuple[float, float]:
 
 
 def _draw(source: Any, batches: int) -> float:
-    """Seconds that a pipeline takes for some batches, nothing else running."""
+    """Seconds that a pipeline takes for some batches alone."""
     began = time.perf_counter()
     for _ in range(batches):
         next(source)

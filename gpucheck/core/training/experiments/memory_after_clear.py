@@ -1,4 +1,4 @@
-"""Whether memory comes back: the smoke network is trained and cleared (``clear_session``) again and again."""
+"""Test whether memory is released: the smoke network is trained and cleared (``clear_session``) repeatedly."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ HOST_TOLERANCE = 64 << 20
 
 
 class HostMemory:
-    """Resident memory of this process, by the kernel's account. Bytes."""
+    """Resident memory of this process, as the kernel reports it, in bytes."""
 
     def __init__(self) -> None:
-        """Look whether the kernel gives one."""
+        """Raise ``NotHere`` if the kernel does not report it."""
         try:
             self.current()
         except OSError as error:
-            raise NotHere(f"the kernel does not tell this process' memory: {error}") from None
+            raise NotHere(f"the kernel does not report this process' memory: {error}") from None
         self.peak_known = False
 
     def reset(self) -> None:
@@ -73,7 +73,7 @@ class DeviceMemory:
 
 
 def run(setting: Setting) -> ExperimentResult:
-    """Train, clear and look, three times."""
+    """Train, clear and measure memory, three times."""
     device = setting.devices()[0]
     logical = setting.names[device]
     on_host = logical.startswith("CPU")
@@ -98,7 +98,7 @@ def run(setting: Setting) -> ExperimentResult:
 
 
 def leak(device: str, held: list[int], tolerance: int) -> str | None:
-    """Whether every round has left more than that behind, in words; None: no. Bytes."""
+    """The problem if every round leaks more than the tolerance, in bytes; else None."""
     least = _least_growth(held)
     if least <= tolerance:
         return None

@@ -1,4 +1,4 @@
-"""Whether memory growth is honoured: TensorFlow was asked to take a GPU's memory as it is needed, and not all of it at once."""
+"""Test whether memory growth works: TensorFlow should allocate a GPU's memory on demand, not all of it at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LITTLE, MUCH = 1 / 4, 1 / 3
 
 
 def run(setting: Setting) -> ExperimentResult:
-    """Ask the driver what is left after training, on every GPU."""
+    """Query the free memory of every GPU after training."""
     gpus = [device for device in setting.devices() if device.startswith("GPU")]
     if not gpus:
         raise NotHere(f"main memory is not taken in advance, and this is {setting.devices()[0]}")
@@ -32,7 +32,7 @@ def run(setting: Setting) -> ExperimentResult:
         raise NotHere("memory growth is not set: this TensorFlow could not be asked for it")
     driver, loaded = load(cuda.LIBRARIES, "cuInit")
     if driver is None:
-        raise NotHere(f"NVIDIA's driver can't be asked: {loaded.problem}")
+        raise NotHere(f"NVIDIA's driver can't be queried: {loaded.problem}")
     return measured(setting, gpus, functools.partial(cuda.memory, driver))
 
 
@@ -52,7 +52,7 @@ def measured(setting: Setting, gpus: list[str], memory: Callable[[int], tuple[in
     for gpu in gpus:
         state = memory(int(gpu.split(":")[1]))
         if state is None:
-            raise NotHere(f"the driver does not tell what is free on {gpu}")
+            raise NotHere(f"the driver does not report the free memory of {gpu}")
         free, total = state
         name = gpu.lower().replace(":", "_")
         figures[f"{name}_free_bytes"], figures[f"{name}_total_bytes"] = free, total
@@ -62,7 +62,7 @@ def measured(setting: Setting, gpus: list[str], memory: Callable[[int], tuple[in
 
 
 def judged(gpu: str, free: int, total: int, allocates: Callable[[int], bool]) -> str | None:
-    """Why growth is not honoured, in words; None: it is.
+    """Why growth does not work; None if it works.
 
     Little may be free because others hold the rest. Then TensorFlow can't have a large block; it can where the block is its own
     already. Bytes.

@@ -1,4 +1,4 @@
-"""Precision against precision on the first device: what 16 bits do to the loss, and what loss scaling does.
+"""Compare precisions on the first device: the effect of 16 bits and of loss scaling on the loss.
 
 Seed, data and steps are the same, so the losses differ by rounding alone. Under mixed_float16 Keras multiplies the loss by a
 dynamic scale; a step whose gradients overflow is left out, and the scale halved.

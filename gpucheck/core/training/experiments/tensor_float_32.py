@@ -88,6 +88,6 @@ def require_tf32(setting: Setting, device: str) -> None:
     number = int(setting.names[device].split(":")[1]) * len(visible) // len(logical)
     capability = config.experimental.get_device_details(visible[number]).get("compute_capability")
     if capability is None:
-        raise NotHere(f"TensorFlow does not tell the compute capability of {device}")
+        raise NotHere(f"TensorFlow does not report the compute capability of {device}")
     if tuple(capability) < CAPABILITY:
         raise NotHere(f"{device} has the compute capability {'.'.join(map(str, capability))}; TF32 begins with 8.0")

@@ -1,4 +1,4 @@
-"""What compiling by XLA costs a job at its start and saves at each step: from the first device's jobs with it and without.
+"""The cost of XLA compilation at the start of a job, and its gain per step, from the first device's jobs with and without it.
 
 Nothing is trained again. The first job on a device loads its libraries too, and the one without XLA is the first.
 """

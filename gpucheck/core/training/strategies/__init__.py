@@ -1,6 +1,6 @@
-"""Strategies: each file says what one strategy trains, and builds it in the child process. Standard library and TensorFlow only.
+"""Strategies: each file plans the jobs of one strategy, and builds it in the child. Standard library and TensorFlow only.
 
-A file ends with ``STRATEGY``, which declares everything that others need to know of it.
+A file ends with ``STRATEGY``, which declares all of its properties.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class Wanted(NamedTuple):
-    """One job that a strategy wants to be trained."""
+    """One job of a strategy."""
 
     devices: tuple[str, ...]
     precision: str = "float32"  # a Keras dtype policy
@@ -20,9 +20,9 @@ class Wanted(NamedTuple):
 
 
 class Strategy(NamedTuple):
-    """What a file of this folder declares."""
+    """The properties that a file of this folder declares."""
 
-    level: int  # from which on it belongs to a run: 0 to 2; 3: only where it is asked for
+    level: int  # minimum level of a run that includes it: 0 to 2; 3: only on request
     # Of the names of the devices, whether everything is to be proven (--full), and whether every logical CPU device is one to
     # prove: what to train, or in words why nothing.
     jobs: Callable[[list[str], bool, bool], list[Wanted] | str]
@@ -30,13 +30,13 @@ class Strategy(NamedTuple):
     build: Callable[[Any, tuple[str, ...], str | None], Any] | None
     position: int = 9  # among the strategies of a run; the same: by name
     backends: tuple[str, ...] = ("tensorflow",)  # of Keras, that train with it
-    steps_per_execution: int = 1  # of ``Model.fit``, between which Python has no part
-    absence_is_news: bool = True  # whether a run says so where it can't be trained
+    steps_per_execution: int = 1  # of ``Model.fit``, run without returning to Python
+    absence_is_news: bool = True  # whether a run reports that it can't be trained
     not_in_bench: str | None = None  # why ``gpucheck bench`` does not measure it; None: it does
 
 
 def load(name: str) -> Strategy:
-    """A strategy by the name of its file."""
+    """Load a strategy by the name of its file."""
     strategy: Strategy = importlib.import_module(f"{__name__}.{name}").STRATEGY
     return strategy
 
@@ -48,8 +48,8 @@ def load_all() -> dict[str, Strategy]:
 
 
 def build(name: str, tf: Any, devices: tuple[str, ...], cross_device: str | None = None) -> Any:
-    """Build a strategy of TensorFlow's on devices, given by their logical names."""
+    """Build a TensorFlow strategy on devices, given by their logical names."""
     builder = load(name).build
     if builder is None:
-        raise ValueError(f"{name} is no strategy of TensorFlow's")
+        raise ValueError(f"{name} is not a TensorFlow strategy")
     return builder(tf, devices, cross_device)

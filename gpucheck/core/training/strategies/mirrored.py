@@ -13,7 +13,7 @@ _groups = itertools.count(1)
 def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
     """What to train, or why nothing.
 
-    All GPUs, or all logical CPU devices. With ``full`` also 1, 2, 4, ... of them, so that scaling is seen as it grows.
+    All GPUs, or all logical CPU devices. With ``full`` also 1, 2, 4, ... of them, to measure scaling.
     """
     for kind in ("GPU", "CPU"):
         chosen = tuple(device for device in devices if device.startswith(kind))
@@ -23,12 +23,12 @@ def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
 
 
 def counts(total: int, full: bool) -> list[int]:
-    """How many of so many devices train together: all; with ``full`` also 1, 2, 4, ..."""
+    """Numbers of devices that train together: all; with ``full`` also 1, 2, 4, ..."""
     return [*([1 << power for power in range(total.bit_length()) if 1 << power < total] if full else []), total]
 
 
 def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
-    """A strategy with one replica per device; gradients are summed by NCCL where there are several GPUs.
+    """A strategy with one replica per device; NCCL sums the gradients of several GPUs.
 
     Args:
         tf: TensorFlow.

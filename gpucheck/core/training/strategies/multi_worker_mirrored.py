@@ -13,7 +13,7 @@ from gpucheck.core.training.strategies import Strategy, Wanted
 
 
 def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
-    """Nothing in this process: workers are processes of their own."""
+    """No jobs in this process: workers are separate processes."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""One device: every accelerator on its own, or the CPU where there is none."""
+"""One device: every accelerator on its own, or the CPU if there is none."""
 
 from __future__ import annotations
 

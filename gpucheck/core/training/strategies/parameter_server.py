@@ -1,4 +1,4 @@
-"""Parameter server: the variables lie on a server, and workers change them one by one, without waiting for each other.
+"""Parameter server: a server holds the variables, and workers update them asynchronously.
 
 Trained only where ``--strategy parameter_server`` asks for it, with a cluster of one process: a coordinator, two workers and a
 parameter server that speak over loopback ports, on the CPU. That proves the mechanism, and no machine of a real cluster.
@@ -14,7 +14,7 @@ _servers: list[Any] = []  # they live as long as the process
 
 
 def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
-    """Nothing in the process that trains everything else: it would be part of a cluster from then on."""
+    """No jobs in the process that trains everything else: it would become part of a cluster."""
     return []
 
 
