@@ -108,7 +108,7 @@ def test_conda(tmp_path):
 
 def test_no_environment(tmp_path):
     for kind in ("venv", None):
-        with pytest.raises(install.NoEnvironment, match="no virtual or conda environment"):
+        with pytest.raises(install.NoEnvironment, match="not a virtual or conda environment"):
             install.install(WANTED, str(tmp_path), kind)
 
 

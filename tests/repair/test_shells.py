@@ -97,7 +97,7 @@ def test_dotenv_has_whole_values_and_never_an_empty_one(env, tmp_path):
     values = dict(line.split("=", 1) for line in lines if not line.startswith("#"))
     assert values.keys() == {"LD_LIBRARY_PATH", "XLA_FLAGS", "CUDA_CACHE_PATH"}
     assert values["CUDA_CACHE_PATH"] == "/var/tmp/cuda-cache-1000"
-    assert "# (a .env file can't say it) unset CUDA_VISIBLE_DEVICES" in lines
+    assert "# (not possible in a .env file) unset CUDA_VISIBLE_DEVICES" in lines
     file = tmp_path / "env"
     file.write_text("".join(f"{line}\n" for line in lines))
     read = seen(["sh"], {}, f"set -a\n. '{file}'\n'{sys.executable}' -c '{PRINT}'\n")  # a shell reads these quotes alike
@@ -112,7 +112,7 @@ def test_docker_instructions():
     )
     assert lines[3] == r'ENV XLA_FLAGS="--xla_gpu_cuda_data_dir=\"/usr/local/cuda 12\"${XLA_FLAGS:+ $XLA_FLAGS}"'
     assert all(line.startswith(("# ", "ENV ")) for line in lines)  # a comment has a line of its own
-    assert "# (a Dockerfile can't say it) unset CUDA_VISIBLE_DEVICES" in lines
+    assert "# (not possible in a Dockerfile) unset CUDA_VISIBLE_DEVICES" in lines
 
 
 @pytest.mark.parametrize("shell", SHELLS)

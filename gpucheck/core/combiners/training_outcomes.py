@@ -59,7 +59,7 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
     @property
     def skip(self) -> Skip | None:
         """Why nothing is known of training; None where something is."""
-        return Skip("no training job and no log to see it in") if self.training is None and self.log is None else None
+        return Skip("no training job and no log to check") if self.training is None and self.log is None else None
 
     def trained_on_gpu(self, *, compiled: bool = False) -> bool:
         """Whether a job passed on a GPU (``compiled``: with a step compiled by TensorFlow's XLA): proof of all below it."""

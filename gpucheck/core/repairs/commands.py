@@ -1,4 +1,4 @@
-"""Commands that a fix gives, for a POSIX shell."""
+"""Shell commands for fixes, for a POSIX shell."""
 
 from collections.abc import Iterable
 
@@ -10,9 +10,9 @@ _NEW_ENVIRONMENT = "~/tensorflow-env"
 
 
 def pip(interpreter: Interpreter | None, *packages: str) -> str:
-    """The command that installs into this interpreter; into whichever is first on PATH where only a log is known.
+    """Return the command that installs into this interpreter; None: into the first Python on PATH.
 
-    pip is fetched where it is absent, and where it must not be used (PEP 668) a new virtual environment takes its place.
+    The command installs pip if it is missing, and creates a virtual environment if the interpreter forbids pip (PEP 668).
     """
     install = " ".join(("-m pip install", *map(word, packages)))
     if interpreter is None:
@@ -26,17 +26,17 @@ def pip(interpreter: Interpreter | None, *packages: str) -> str:
 
 
 def library_path(*folders: str) -> str:
-    """The command that lets the loader look into these folders first. It counts for processes started afterwards."""
+    """Return the command that makes the loader search these folders first. It affects processes started afterwards."""
     return statement(look_first(folders, ""))
 
 
 def look_first(folders: Iterable[str], reason: str) -> Assignment:
-    """Let the loader look into these folders first."""
+    """Make the loader search these folders first."""
     return Assignment(variable="LD_LIBRARY_PATH", operation=Operation.PREPEND, value=":".join(folders), reason=reason)
 
 
 def set_path(variable: str, folders: Iterable[str]) -> str:
-    """The command that makes a variable hold these folders and no others."""
+    """Return the command that sets a variable to exactly these folders."""
     value = ":".join(folders)
     operation = Operation.SET if value else Operation.UNSET
     return statement(Assignment(variable=variable, operation=operation, value=value, reason=""))

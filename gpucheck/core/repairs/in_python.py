@@ -1,4 +1,4 @@
-"""Repairs in the words of Python, for a script or a notebook that is to repair itself."""
+"""Fixes as Python code, for a script or a notebook that repairs itself."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,7 +9,7 @@ _AT_START = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH")  # read once, before
 
 
 def repairs(findings: Iterable[Diagnosis]) -> tuple[str, ...]:
-    """What to do about each root cause, best first: the words, and below them what to type, indented."""
+    """Return what to do about each root cause, in the findings' order: the text, then the commands, indented."""
     return tuple(
         _repair(finding) for finding in findings if finding.explained_by is None and finding.muted is None and finding.fix
     )
@@ -33,7 +33,7 @@ def _where(fix: Fix, assignments: tuple[Assignment, ...]) -> str:
 
 
 def _statements(finding: Diagnosis) -> Iterator[str]:
-    """The assignments that repair it, where a program can still make them itself."""
+    """Yield the assignments that fix it, if a running program can still make them."""
     made = [assignment for assignment in finding.assignments if assignment.apply]
     if any(assignment.variable in _AT_START or assignment.operation is Operation.PREPEND for assignment in made):
         return

@@ -1,7 +1,7 @@
-"""Making assignments last: with the activation of a virtual or conda environment, undone when it is deactivated.
+"""Save assignments in the activation of a virtual or conda environment; deactivation undoes them.
 
-A virtual environment's ``bin/activate`` gets two blocks between marks (one at its end, one in its ``deactivate``), a conda
-environment one file each in ``activate.d`` and ``deactivate.d``. Both hold what was found needed then; nothing is run later.
+A virtual environment's ``bin/activate`` gets two marked blocks (one at its end, one in its ``deactivate``), a conda
+environment one file each in ``activate.d`` and ``deactivate.d``. They contain the saved assignments; nothing is checked later.
 """
 
 import os
@@ -13,18 +13,18 @@ from gpucheck.core.system.write import replace
 
 BEGIN, END = "# >>> gpucheck env >>>", "# <<< gpucheck env <<<"
 FILE = "gpucheck-env.sh"
-# What belongs to an environment. Which GPUs a job may use belongs to the job, and is never made to last.
+# The variables that belong to an environment. Which GPUs a job may use belongs to the job, and is never saved.
 LASTING = ("LD_LIBRARY_PATH", "XLA_FLAGS", "CUDA_CACHE_PATH", "TF_FORCE_GPU_ALLOW_GROWTH")
 _BLOCK = re.compile(rf"^[ \t]*{re.escape(BEGIN)}\n.*?^[ \t]*{re.escape(END)}\n", re.MULTILINE | re.DOTALL)
 _DEACTIVATE = re.compile(r"^deactivate *\(\) *\{[ \t]*\n", re.MULTILINE)
 
 
 class NoEnvironment(Exception):
-    """There is nothing whose activation could set variables; the message says why, in one line."""
+    """There is no activation script to change; the message says why, in one line."""
 
 
 def lasting(assignments: tuple[Assignment, ...]) -> tuple[Assignment, ...]:
-    """Those that belong to the environment rather than to one shell or job."""
+    """Return the assignments that belong to the environment rather than to one shell or job."""
     return tuple(
         assignment
         for assignment in assignments
@@ -33,7 +33,7 @@ def lasting(assignments: tuple[Assignment, ...]) -> tuple[Assignment, ...]:
 
 
 def files(prefix: str, kind: str | None) -> tuple[str, ...]:
-    """The files that hold, or would hold, the assignments.
+    """Return the files that contain, or would contain, the assignments.
 
     Args:
         prefix: the environment's folder.
@@ -46,19 +46,19 @@ def files(prefix: str, kind: str | None) -> tuple[str, ...]:
         return tuple(f"{prefix}/etc/conda/{when}.d/{FILE}" for when in ("activate", "deactivate"))
     script = f"{prefix}/bin/activate"
     if kind != "venv" or not os.path.isfile(script):
-        raise NoEnvironment(f"{prefix} is no virtual or conda environment with an activation script for sh")
+        raise NoEnvironment(f"{prefix} is not a virtual or conda environment with an activation script for sh")
     return (os.path.realpath(script),)
 
 
 def install(assignments: tuple[Assignment, ...], prefix: str, kind: str | None) -> list[str]:
-    """Write the assignments into the environment's activation, in place of an earlier installation.
+    """Write the assignments into the environment's activation scripts, replacing an earlier installation.
 
     Returns:
-        The files that were changed; empty if all stood there already.
+        The changed files; empty if nothing changed.
 
     Raises:
         NoEnvironment: see ``files``.
-        OSError: a file could not be read or written; each file is either the old or the new one.
+        OSError: a file could not be read or written; each file is then either unchanged or complete.
     """
     paths = files(prefix, kind)
     if kind == "conda":
@@ -75,7 +75,7 @@ def install(assignments: tuple[Assignment, ...], prefix: str, kind: str | None) 
 
 
 def uninstall(prefix: str, kind: str | None) -> list[str]:
-    """Take out exactly what ``install`` put in; returns the files that were changed or removed. Raises like ``install``."""
+    """Remove exactly what ``install`` added. Return the changed or removed files. Raises like ``install``."""
     changed = []
     for path in files(prefix, kind):
         if not os.path.exists(path):
@@ -91,12 +91,12 @@ def uninstall(prefix: str, kind: str | None) -> list[str]:
 
 
 def installed(prefix: str, kind: str | None) -> bool:
-    """Whether an installation is there. Raises like ``install``."""
+    """Whether the assignments are installed. Raises like ``install``."""
     return any(os.path.exists(path) and BEGIN in _read(path) for path in files(prefix, kind))
 
 
 def _set(assignments: tuple[Assignment, ...]) -> list[str]:
-    """Lines that keep the old values and set the new ones. A second activation in a row changes nothing."""
+    """Return lines that save the old values and set the new ones. A repeated activation changes nothing."""
     lines = []
     for name in dict.fromkeys(assignment.variable for assignment in assignments):
         lines.append(f'_GPUCHECK_OLD_{name}="${{{name}:-}}"; _GPUCHECK_HAD_{name}="${{{name}+yes}}"')
@@ -123,7 +123,7 @@ def _with_blocks(text: str, assignments: tuple[Assignment, ...]) -> str:
     function = _DEACTIVATE.search(text)
     if function is not None:
         text = text[: function.end()] + _block(_restore(assignments), "    ") + text[function.end() :]
-    # A last line without its end stays as it is: the mark begins a line of its own, and removal must be exact.
+    # A last line without a newline is kept: the mark starts on a new line, and removal must restore the file exactly.
     return text + ("" if text.endswith("\n") or not text else f"{_JOINT}\n") + _block(_set(assignments))
 
 

@@ -1,4 +1,4 @@
-"""Limits of a process that a log or a signal names: what is said of each, and the command that raises it."""
+"""Process limits that a log or a signal names: the summary for each, and the command that raises it."""
 
 from typing import NamedTuple
 

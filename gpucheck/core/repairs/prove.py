@@ -1,4 +1,4 @@
-"""Make the assignments of what was found, and look again: one is handed on only with what a check under it found."""
+"""Apply the assignments of the findings and check again: an assignment is returned only with the report of a check under it."""
 
 import contextlib
 import os
@@ -8,25 +8,25 @@ from typing import NamedTuple
 from gpucheck.core.model import Assignment, Operation, Report
 from gpucheck.core.repairs.shells import applied
 
-ROUNDS_MAX = 3  # one fault can hide the next: a variable that keeps CUDA from starting hides the one that hides the GPUs
+ROUNDS_MAX = 3  # one fault can mask the next: a variable that stops CUDA from starting masks one that hides the GPUs
 
 
 class Proof(NamedTuple):
-    """What to assign, and the check made with all of it in force."""
+    """The assignments, and the report of the check with all of them applied."""
 
     assignments: tuple[Assignment, ...]
     report: Report
 
 
 def prove(check: Callable[[Mapping[str, str]], Report], env: Mapping[str, str]) -> Proof:
-    """Repair an environment until nothing is left that a variable can repair.
+    """Repair an environment until no finding is left that an environment variable can fix.
 
     Args:
         check: checks the machine as a process with that environment sees it.
         env: the environment to start from.
 
     Returns:
-        Every assignment, in the order of making them; the report is of the last environment.
+        All assignments in the order in which they were applied, and the report of the last environment.
     """
     made: dict[tuple[str, str], Assignment] = {}
     for _ in range(ROUNDS_MAX):
@@ -44,17 +44,17 @@ def prove(check: Callable[[Mapping[str, str]], Report], env: Mapping[str, str]) 
 
 
 def growth(env: Mapping[str, str]) -> tuple[Assignment, ...]:
-    """Let TensorFlow take GPU memory as it needs it, if it is not told so already."""
+    """Let TensorFlow allocate GPU memory as needed, unless the environment already says so."""
     variable = "TF_FORCE_GPU_ALLOW_GROWTH"
     if env.get(variable, "").lower() == "true":
         return ()
-    reason = "TensorFlow takes GPU memory as it needs it, not nearly all of it at once"
+    reason = "TensorFlow takes GPU memory as it needs it, instead of nearly all of it at start"
     return (Assignment(variable=variable, operation=Operation.SET, value="true", reason=reason),)
 
 
 def _prepare(assignments: Iterable[Assignment]) -> None:
-    """Make the folder of a new kernel cache, for this user alone: whoever makes it first decides what is loaded from it."""
+    """Create the folder of a new kernel cache for this user only: its owner controls what is loaded from it."""
     for assignment in assignments:
         if assignment.variable == "CUDA_CACHE_PATH" and assignment.value and assignment.apply:
-            with contextlib.suppress(OSError):  # the check that follows tells
+            with contextlib.suppress(OSError):  # the next check reports the failure
                 os.mkdir(assignment.value, 0o700)

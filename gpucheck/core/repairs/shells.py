@@ -1,28 +1,26 @@
-"""Everything that is printed to be typed: words and assignments in the syntax of each shell or file format."""
+"""Text for users to run: words and assignments in the syntax of each shell or file format."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
 
 from gpucheck.core.model import Assignment, Operation
 
-_PLAIN_WORD = re.compile(
-    r"(?:~/)?[\w@%+:,./-][\w@%+=:,./-]*", re.ASCII
-)  # a leading ~ is meant to be expanded; zsh looks for =program
-_PLAIN_IN_QUOTES = re.compile(r'[^\\"$`!\x00-\x1f\x7f]*')  # a shell that is typed into expands ! there, too
+_PLAIN_WORD = re.compile(r"(?:~/)?[\w@%+:,./-][\w@%+=:,./-]*", re.ASCII)  # a leading ~ should be expanded; zsh expands =program
+_PLAIN_IN_QUOTES = re.compile(r'[^\\"$`!\x00-\x1f\x7f]*')  # an interactive shell also expands !
 
 
 def word(text: str) -> str:
-    """One word for sh, bash, dash, zsh and fish alike, quoted where it has to be."""
+    """Return the text as one word for sh, bash, dash, zsh and fish, quoted if necessary."""
     if _PLAIN_WORD.fullmatch(text):
         return text
     if _PLAIN_IN_QUOTES.fullmatch(text):
         return f'"{text}"'
-    # A quote can't stand between single quotes, and a backslash means something there to fish: both stand outside.
+    # Single quotes can't contain a quote, and in fish a backslash is special there: both are written outside the quotes.
     return "'" + re.sub(r"(['\\])", r"'\\\1'", text) + "'"
 
 
 def statement(assignment: Assignment) -> str:
-    """The line that makes an assignment in a POSIX shell."""
+    """Return the line that makes an assignment in a POSIX shell."""
     name, value = assignment.variable, assignment.value
     if assignment.operation is Operation.UNSET:
         return f"unset {name}"
@@ -35,7 +33,7 @@ def statement(assignment: Assignment) -> str:
 
 
 def applied(assignments: Iterable[Assignment], env: Mapping[str, str]) -> dict[str, str]:
-    """The environment with the assignments made."""
+    """Return the environment with the assignments applied."""
     changed = dict(env)
     for assignment in assignments:
         name = assignment.variable
@@ -53,7 +51,7 @@ def applied(assignments: Iterable[Assignment], env: Mapping[str, str]) -> dict[s
 def sh(assignments: tuple[Assignment, ...], env: Mapping[str, str]) -> str:
     """POSIX sh, bash, dash, ksh, zsh: ``eval "$(gpucheck env)"``.
 
-    The comment follows on the same line: eval without the quotes joins the lines, and the first one still counts.
+    The comment is on the same line: eval without quotes joins the lines, and the first assignment must still work.
     """
     return _lines(assignments, statement, trailing=True)
 
@@ -69,20 +67,20 @@ def powershell(assignments: tuple[Assignment, ...], env: Mapping[str, str]) -> s
 
 
 def dotenv(assignments: tuple[Assignment, ...], env: Mapping[str, str]) -> str:
-    """A .env file. It can neither refer to what a variable holds nor take one out: values are whole, as they would be here."""
+    """Write a .env file. It can't refer to a variable's value or unset one, so values are written in full."""
     parts, done = [], dict(env)
     for assignment in assignments:
         done = applied([assignment], done)
         name, value = assignment.variable, done.get(assignment.variable)
         if not assignment.apply or value is None:
-            parts.append(f"# {_reason(assignment)}\n# (a .env file can't say it) unset {name}\n")
+            parts.append(f"# {_reason(assignment)}\n# (not possible in a .env file) unset {name}\n")
         else:
             parts.append(f"# {_reason(assignment)}\n{name}={_dotenv_value(value)}\n")
     return "".join(parts)
 
 
 def docker(assignments: tuple[Assignment, ...], env: Mapping[str, str]) -> str:
-    """Instructions of a Dockerfile, which can't take a variable out."""
+    """Write Dockerfile instructions, which can't unset a variable."""
     return _lines(assignments, _docker)
 
 
@@ -96,7 +94,7 @@ SHELLS: dict[str, Callable[[tuple[Assignment, ...], Mapping[str, str]], str]] = 
 
 
 def _reason(assignment: Assignment) -> str:
-    """Why, on one line: what stood behind a line's end would be no comment any more, and a path may hold one."""
+    """Return the reason on one line: text after a line end would no longer be a comment, and a path may contain one."""
     return " ".join(assignment.reason.split())
 
 
@@ -122,7 +120,7 @@ def _fish(assignment: Assignment) -> str:
     make = f"set -gx {name} '{value}'"
     if assignment.operation is Operation.SET:
         return make
-    # A name that ends in PATH is a list joined by colons, any other one joined by blanks; an empty entry would count.
+    # fish joins variables named *PATH with colons and others with spaces; an empty entry would be kept.
     return f'if test -n "${name}"; {make} ${name}; else; {make}; end'
 
 
@@ -130,7 +128,7 @@ def _powershell(assignment: Assignment) -> str:
     name = assignment.variable
     if assignment.operation is Operation.UNSET:
         return f"Remove-Item Env:{name} -ErrorAction SilentlyContinue"
-    value = re.sub("(['‘’‚‛])", r"\1\1", assignment.value)  # it takes typographic quotes for quotes
+    value = re.sub("(['‘’‚‛])", r"\1\1", assignment.value)  # PowerShell accepts typographic quotes as quotes
     prepend = assignment.operation is Operation.PREPEND
     rest = f" + $(if ($env:{name}) {{ '{assignment.separator}' + $env:{name} }})" if prepend else ""
     return f"$env:{name} = '{value}'{rest}"
@@ -139,14 +137,14 @@ def _powershell(assignment: Assignment) -> str:
 def _docker(assignment: Assignment) -> str:
     name = assignment.variable
     if assignment.operation is Operation.UNSET:
-        return f"# (a Dockerfile can't say it) unset {name}"
+        return f"# (not possible in a Dockerfile) unset {name}"
     value = re.sub(r'([\\"$])', r"\\\1", assignment.value)
     rest = f"${{{name}:+{assignment.separator}${name}}}" if assignment.operation is Operation.PREPEND else ""
     return f'ENV {name}="{value}{rest}"'
 
 
 def _dotenv_value(value: str) -> str:
-    """Bare where possible, because ``docker run --env-file`` takes quotes for part of the value."""
+    """Return the value without quotes if possible: ``docker run --env-file`` treats quotes as part of the value."""
     if _PLAIN_WORD.fullmatch(value) and not value.startswith("~"):
         return value
     if "'" not in value and "\\" not in value:

@@ -1,4 +1,4 @@
-"""Lists, long lines and sizes in the words of a summary."""
+"""Format lists, long lines and sizes for summaries."""
 
 import re
 
@@ -14,7 +14,7 @@ def listing(names: list[str], most: int = 3) -> str:
 
 
 def short(text: str, limit: int = 140) -> str:
-    """One line without its closing full stop, cut at a word where it is long."""
+    """Return the text on one line without its final full stop, cut at a word if it is too long."""
     line = " ".join(text.split())
     if len(line) > limit:
         line = line[:limit].rpartition(" ")[0] + " ..."
@@ -35,9 +35,10 @@ def byte_count(text: str) -> int | None:
 
 
 def library_not_started(library: str, text: str) -> str:
-    """The sentence about cuBLAS or cuDNN, with the status word if the text has one."""
+    """Return the summary for cuBLAS or cuDNN, with the status if the text contains one."""
     status = re.search(rf"{library.upper()}_STATUS_\w+", text)
-    return f"{library} could not start{f' ({status[0]})' if status else ''}, mostly because too little GPU memory is left for it."
+    why = "usually because too little GPU memory is left for it"
+    return f"{library} could not start{f' ({status[0]})' if status else ''}, {why}."
 
 
 def version_text(numbers: tuple[int, ...]) -> str:

@@ -125,7 +125,7 @@ ROWS = (
     ),
     Row(
         "memory-growth-too-late",
-        "Memory growth was set too late: TensorFlow had already initialised the GPU (Physical devices cannot be modified"
+        "Memory growth was requested too late: TensorFlow had already initialised the GPU (Physical devices cannot be modified"
         " after being initialized).",
         Match(Kind.MEMORY_GROWTH_TOO_LATE),
     ),

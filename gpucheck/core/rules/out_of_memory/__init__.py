@@ -1,4 +1,4 @@
-"""Device, host or shared memory, or a limit of the operating system, ran out or is about to."""
+"""GPU, main or shared memory, or an operating system limit, is used up or too low."""
 
 from gpucheck.core.engine.plugin import Row
 

@@ -5,14 +5,14 @@ Symptom:
     failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED
     Attempting to perform BLAS operation using StreamExecutor without BLAS support
 Cause:
-    cuBLAS takes its own workspace from what TensorFlow leaves. Nearly always none was left: another process holds the memory,
-    or TensorFlow itself took all of it. Otherwise cuBLAS and cuBLASLt come from different CUDA releases.
+    cuBLAS allocates its own workspace from the memory that TensorFlow leaves free. Usually nothing was left: another process uses
+    the memory, or TensorFlow itself took all of it. Otherwise cuBLAS and cuBLASLt come from different CUDA releases.
 Fix:
-    1. Leave cuBLAS some memory
+    1. Leave some GPU memory for cuBLAS
        $ export TF_FORCE_GPU_ALLOW_GROWTH=true
-    2. See whether another process holds the GPU's memory
+    2. Check whether another process uses the GPU's memory
        ? nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
-    3. Reinstall the CUDA libraries that belong to this TensorFlow
+    3. Reinstall the CUDA libraries that this TensorFlow needs
 Verify:
     $ python -c "import tensorflow as tf; print(tf.linalg.matmul(tf.ones((64, 64)), tf.ones((64, 64)))[0, 0])"
 Unless:
@@ -23,7 +23,7 @@ Example:
     training.runs[0].reason = "InternalError: Attempting to perform BLAS operation using StreamExecutor without BLAS support"
     training.runs[1].status = "skipped"
     log.events = [{"kind": "cublas-failed", "line": 31, "text": "E cuda_blas.cc:366] failed to create cublas handle: CUBLAS_STATUS_NOT_INITIALIZED", "fields": {"status": "CUBLAS_STATUS_NOT_INITIALIZED"}}]
-    -> cuBLAS could not start (CUBLAS_STATUS_NOT_INITIALIZED), mostly because too little GPU memory is left for it.
+    -> cuBLAS could not start (CUBLAS_STATUS_NOT_INITIALIZED), usually because too little GPU memory is left for it.
 References:
     https://docs.nvidia.com/cuda/cublas/index.html#cublasstatus-t
 """
@@ -38,5 +38,5 @@ FAILED = r"CUBLAS_STATUS_\w+|cublas handle|without BLAS support|[Bb]las (xGEMM|G
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
 def check(log_causes: LogCauses) -> Finding | Skip | None:
-    """A run failed in cuBLAS, or the log of a run that did not pass says so."""
+    """Report a run that failed in cuBLAS, or a log of a run that did not pass and says so."""
     return library_start_failure(log_causes, "cublas-init-failed", "cuBLAS", FAILED)

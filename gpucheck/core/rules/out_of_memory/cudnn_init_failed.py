@@ -1,16 +1,16 @@
-"""cuDNN, the library of convolutions, could not start on the GPU.
+"""cuDNN, NVIDIA's library for neural networks, could not start on the GPU.
 
 Symptom:
     Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR
     Failed to get convolution algorithm. This is probably because cuDNN failed to initialize
     DNN library initialization failed. Look at the errors above for more details.
 Cause:
-    cuDNN takes memory beside TensorFlow's own. Where TensorFlow, or another process, has taken all of it, cuDNN can't start.
-    A cuDNN of another version than TensorFlow asks for ends the same way, and has its own code.
+    cuDNN needs memory in addition to TensorFlow's own. If TensorFlow or another process has taken all of it, cuDNN can't start.
+    A cuDNN version that does not match TensorFlow fails the same way, and is reported as cudnn-version-mismatch.
 Fix:
-    1. Leave cuDNN some memory
+    1. Leave some GPU memory for cuDNN
        $ export TF_FORCE_GPU_ALLOW_GROWTH=true
-    2. See whether another process holds the GPU's memory
+    2. Check whether another process uses the GPU's memory
        ? nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
 Verify:
     gpucheck trains its convolutional network: one_device on GPU:0 passed.
@@ -22,7 +22,7 @@ Example:
     training.runs[0].reason = "FailedPreconditionError: DNN library initialization failed. Look at the errors above for more details."
     training.runs[1].status = "skipped"
     log.events = [{"kind": "cudnn-failed", "line": 31, "text": "E cuda_dnn.cc:338] Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR", "fields": {"status": "CUDNN_STATUS_INTERNAL_ERROR"}}]
-    -> cuDNN could not start (CUDNN_STATUS_INTERNAL_ERROR), mostly because too little GPU memory is left for it.
+    -> cuDNN could not start (CUDNN_STATUS_INTERNAL_ERROR), usually because too little GPU memory is left for it.
 References:
     https://docs.nvidia.com/deeplearning/cudnn/backend/latest/api/cudnn-graph-library.html#cudnnstatus-t
 """
@@ -37,5 +37,5 @@ FAILED = r"CUDNN_STATUS_\w+|cudnn handle|DNN library (initialization failed|is n
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
 def check(log_causes: LogCauses) -> Finding | Skip | None:
-    """A run failed in cuDNN, or the log of a run that did not pass says so."""
+    """Report a run that failed in cuDNN, or a log of a run that did not pass and says so."""
     return library_start_failure(log_causes, "cudnn-init-failed", "cuDNN", FAILED)

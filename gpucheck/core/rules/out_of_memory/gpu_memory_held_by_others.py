@@ -1,4 +1,4 @@
-"""Another process holds the memory of a GPU that this one is to train on.
+"""Another process uses the memory of a GPU that this process should train on.
 
 Symptom:
     failed to allocate 7.43G (7983005696 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory
@@ -7,17 +7,17 @@ Symptom:
     failed call to cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY: out of memory
     GPU 0 has a total capacity of 23.69 GiB of which 1.06 MiB is free. Process 4242 has 20.31 GiB memory in use.
 Cause:
-    TensorFlow takes nearly all memory of every GPU it sees and keeps it until its process ends. A notebook whose kernel still
-    runs, a job that did not die, or a neighbour on a shared machine is enough to leave nothing for the next one.
+    TensorFlow takes nearly all memory of every GPU it sees and keeps it until its process ends. A notebook whose kernel is still
+    running, a job that did not exit, or another user of a shared machine can leave nothing for the next process.
 Fix:
-    1. See which processes hold it, and end those that are yours (a notebook: shut down its kernel)
+    1. List the processes that use it, and end those that are yours (for a notebook, shut down its kernel)
        ? nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
-    2. See whose process it is
+    2. Check who owns the process
        ? ps -o pid,user,etime,args -p PID
     3. Or train on a GPU that is free: export CUDA_VISIBLE_DEVICES=GPU-<uuid>
-    4. See which GPU is free
+    4. Check which GPU is free
        ? nvidia-smi --query-gpu=index,uuid,memory.free --format=csv
-    5. Where processes share a GPU on purpose, let each take only what it needs
+    5. If processes share a GPU on purpose, let each one take only the memory it needs
        $ export TF_FORCE_GPU_ALLOW_GROWTH=true
 Verify:
     $ nvidia-smi --query-gpu=index,memory.free --format=csv
@@ -31,7 +31,7 @@ Example:
     training.runs[0].reason = "0.9 GiB of GPU memory are free"
     training.runs[1].status = "skipped"
     training.runs[1].reason = "0.9 GiB of GPU memory are free"
-    -> python3 (pid 4242) holds 138.9 of the 140.4 GiB of GPU 0 (NVIDIA H200), and the 922 MiB that are free are too little to train.
+    -> python3 (pid 4242) uses 138.9 of the 140.4 GiB of GPU 0 (NVIDIA H200); the remaining 922 MiB are too little to train.
 References:
     https://www.tensorflow.org/guide/gpu#limiting_gpu_memory_growth
     https://docs.nvidia.com/deploy/nvidia-smi/index.html
@@ -51,7 +51,7 @@ ENOUGH_BYTES = 3 << 29
 
 
 class Held(msgspec.Struct, frozen=True):
-    """A GPU of which others hold a part."""
+    """A GPU whose memory is partly used by other processes."""
 
     gpu: Gpu
     place: int
@@ -62,12 +62,12 @@ class Held(msgspec.Struct, frozen=True):
 
     @property
     def crowded(self) -> bool:
-        """Whether too little is free to start, or others hold more than half."""
+        """Whether too little memory is free to start, or other processes use more than half."""
         return self.starved or 2 * self.others_bytes > self.total_bytes
 
     @property
     def others(self) -> list[GpuProcess]:
-        """Other processes on it, the largest first."""
+        """The other processes on the GPU, largest first."""
         others = [process for process in self.gpu.processes if not process.own]
         return sorted(others, key=lambda process: process.memory_bytes or 0, reverse=True)
 
@@ -79,11 +79,11 @@ class Held(msgspec.Struct, frozen=True):
     jobs=True,
 )
 def check(used: GpusInUse, outcomes: TrainingOutcomes) -> Finding | Skip | None:
-    """Too little is free to start, or others hold more than half. What gpucheck itself holds does not count."""
+    """Report GPUs with too little free memory to start, or of which other processes than gpucheck use more than half."""
     measured = [held for place, gpu in used.used if (held := _held(place, gpu)) is not None]
     crowded = [held for held in measured if held.crowded]
     if not crowded:
-        return None if measured or not used.used else Skip("the driver does not tell how much GPU memory is in use")
+        return None if measured or not used.used else Skip("the driver does not report how much GPU memory is in use")
     worst = min(crowded, key=lambda held: (not held.starved, held.free_bytes))
     trained = {device for run in outcomes.passed for device in run.devices}
     blocked = any(held.starved and used.device_name(held.gpu) not in trained for held in crowded)
@@ -110,9 +110,9 @@ def _held(place: int, gpu: Gpu) -> Held | None:
 def _summary(held: Held, crowded: int, used: int, blocked: bool) -> str:
     size = f"{held.others_bytes / (1 << 30):.1f} of the {gib(held.total_bytes)} of {held.gpu.title}"
     free = gib(held.free_bytes)
-    rest = f"and the {free} that are free are too little to train" if blocked else f"which leaves {free} to train with"
-    more = f"; {crowded} of {used} GPUs are held like this" if crowded > 1 else ""
-    return f"{_holder(held)} {size}, {rest}{more}."
+    rest = f"; the remaining {free} are too little to train" if blocked else f", which leaves {free} for training"
+    more = f"; {crowded} of {used} GPUs are affected" if crowded > 1 else ""
+    return f"{_holder(held)} {size}{rest}{more}."
 
 
 def _holder(held: Held) -> str:
@@ -120,11 +120,11 @@ def _holder(held: Held) -> str:
     accounted = sum(process.memory_bytes or 0 for process in others)
     complete = all(process.memory_bytes is not None for process in others)
     if not others or (complete and 2 * accounted < held.others_bytes):
-        return "A process that can't be seen from here holds"
+        return "A process that is not visible from here uses"
     first = f"{others[0].name} (pid {others[0].pid})" if others[0].name else f"Process {others[0].pid}"
     if len(others) == 1:
-        return f"{first} holds"
-    return f"{first} and {len(others) - 1} more {'processes hold' if len(others) > 2 else 'process hold'}"
+        return f"{first} uses"
+    return f"{first} and {len(others) - 1} more {'processes' if len(others) > 2 else 'process'} use"
 
 
 def _evidence(gpus: Gpus, held: Held) -> tuple[Evidence, ...]:
@@ -136,23 +136,23 @@ def _fix(held: Held, idle: Held | None) -> tuple[Fix, ...]:
     pids = [str(process.pid) for process in held.gpu.processes if not process.own]
     look = (
         Fix(
-            text="See whose process it is, and end it if it is yours (a notebook: shut down its kernel)",
+            text="Check who owns the process, and end it if it is yours (for a notebook, shut down its kernel)",
             command=f"ps -o pid,user,etime,args -p {','.join(pids)}",
             kind="look",
         )
         if pids
         else Fix(
-            text="From outside the container, or as an administrator, see which process it is",
+            text="Find the process from outside the container, or as an administrator",
             command="nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv",
             kind="look",
         )
     )
     move: tuple[Fix, ...] = ()
     if idle is not None:
-        text = f"Train on {idle.gpu.label}, of which {gib(idle.free_bytes)} are free"
+        text = f"Train on {idle.gpu.label}, which has {gib(idle.free_bytes)} free"
         move = (Fix(text=text, command=f"export CUDA_VISIBLE_DEVICES={idle.gpu.uuid}"),)
     share = Fix(
-        text="Where TensorFlow processes share a GPU on purpose, let each of them take only what it needs",
+        text="If TensorFlow processes share a GPU on purpose, let each one take only the memory it needs",
         command="export TF_FORCE_GPU_ALLOW_GROWTH=true",
     )
     return (look, *move, share)

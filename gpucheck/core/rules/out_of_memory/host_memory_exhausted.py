@@ -1,4 +1,4 @@
-"""The host's main memory, or the part of it that this container or job may use, ran out or is too little to start with.
+"""The machine's main memory, or the part that this container or job may use, ran out or is too small to start training.
 
 Symptom:
     Killed
@@ -6,27 +6,27 @@ Symptom:
     Allocation of 3221225472 exceeds 10% of free system memory.
     kubectl describe pod: OOMKilled, exit code 137
 Cause:
-    TensorFlow alone needs most of a GiB of main memory before the first step, and data that is loaded, cached or shuffled in
-    memory comes on top. Past the limit of a container or a batch job the kernel kills the process, and nothing is printed.
+    TensorFlow alone needs almost 1 GiB of main memory before the first step, plus the data that is loaded, cached or shuffled in
+    memory. If a container or batch job exceeds its limit, the kernel kills the process, which then prints no message.
 Fix:
     1. Raise the limit: docker run --memory 8g ...; resources.limits.memory in Kubernetes; #SBATCH --mem=16G in Slurm
        needs: network
-    2. See what else fills the memory, and end it
+    2. Find other processes that use the memory, and end them
        ? ps aux --sort=-rss | head
     3. Read from disk instead of keeping the data in memory: no .cache() without a file name, a smaller .shuffle() buffer
 Verify:
     free -h, and in a container cat /sys/fs/cgroup/memory.max
 Unless:
-    Nothing tells of memory: the kernel counts no kill of its own, and enough was free. Then it is training-crashed: somebody
-    else sent SIGKILL, such as a batch system at its time limit. And where more is free than ulimit -v allows, that limit has
-    refused the allocation: process-limit-too-low.
+    Nothing points to memory: the kernel reports no kill of its own, and enough memory was free. Then it is training-crashed:
+    something else sent SIGKILL, such as a batch system at its time limit. If more memory is free than ulimit -v allows, that
+    limit refused the allocation: process-limit-too-low.
 Example:
     limits.memory_limit_bytes = 536870912
     limits.memory_limit_used_bytes = 104857600
     tensorflow = {"imported": null, "error": "killed by SIGKILL", "ending": "killed by SIGKILL"}
     keras = {}
     training = {"runs": [], "ending": "killed by SIGKILL", "stage": "import"}
-    -> Main memory ran out: the system killed the process at the stage "import" (SIGKILL), with a limit of 512 MiB for this container or job.
+    -> Main memory ran out: the system killed the process at the stage "import" (SIGKILL); this container or job has a limit of 512 MiB.
 References:
     https://docs.docker.com/engine/containers/resource_constraints/
     https://docs.kernel.org/admin-guide/cgroup-v2.html#memory
@@ -40,7 +40,7 @@ from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.wording import gib, short
 
 NEEDED_BYTES = 1 << 30  # import tensorflow: some 0.6 GiB resident; the smoke job's model and data on top
-UNCOUNTED_BYTES = 4 << 30  # less room than this, and a kill without the kernel's count of its own kills is put down to memory
+UNCOUNTED_BYTES = 4 << 30  # with less free memory, a kill is attributed to memory if the kernel's own count is not available
 
 
 @rule(
@@ -50,26 +50,26 @@ UNCOUNTED_BYTES = 4 << 30  # less room than this, and a kill without the kernel'
     jobs=True,
 )
 def check(resources: Resources, tensorflow: TensorFlow | None, log_causes: LogCauses) -> Finding | Skip | None:
-    """The kernel killed a child, an allocation in main memory failed, or there is no room to import TensorFlow."""
+    """Report a child that the kernel killed, an allocation that failed, or too little memory to import TensorFlow."""
     free, limits = resources.free_bytes, resources.limits
     ran_out = _killed(tensorflow, resources) or _failed(resources, log_causes)
     if ran_out is not None:
         what, evidence = ran_out
         limit = limits.memory_limit_bytes if limits is not None else None
-        has = f", with a limit of {gib(limit)} for this container or job" if limit is not None else ""
+        has = f"; this container or job has a limit of {gib(limit)}" if limit is not None else ""
         return _finding(f"{what.rstrip('.')}{has}.", (*evidence, *resources.evidence), resources)
     if resources.outcomes.passed or (tensorflow is not None and tensorflow.imported):
         return None
     if free is None:
-        return Skip("how much main memory is available is not known")
+        return Skip("the available main memory is not known")
     if free >= NEEDED_BYTES:
         return None
-    summary = f"Only {gib(free)} of main memory are available, and importing TensorFlow takes about {gib(NEEDED_BYTES)}."
+    summary = f"Only {gib(free)} of main memory are available, but importing TensorFlow takes about {gib(NEEDED_BYTES)}."
     return _finding(summary, resources.evidence, resources)
 
 
 def _killed(tensorflow: TensorFlow | None, resources: Resources) -> tuple[str, tuple[Evidence, ...]] | None:
-    """A SIGKILL that the kernel counts as its own, or that found little memory. Of any other nobody knows who sent it."""
+    """Return a SIGKILL that the kernel counts as its own, or that came when memory was low; others have an unknown sender."""
     training, free = resources.outcomes.training, resources.free_bytes
     if training is not None and training.ending == "killed by SIGKILL" and _by_memory(training.oom_kills, free):
         where = f' at the stage "{training.stage}"' if training.stage else ""
@@ -82,13 +82,13 @@ def _killed(tensorflow: TensorFlow | None, resources: Resources) -> tuple[str, t
 
 
 def _by_memory(oom_kills: int | None, free: int | None) -> bool:
-    # A daemon (earlyoom, systemd-oomd) kills too, and is not counted.
+    # Daemons (earlyoom, systemd-oomd) kill processes too; the kernel does not count those.
     return bool(oom_kills) or (free is not None and free < (UNCOUNTED_BYTES if oom_kills is None else NEEDED_BYTES))
 
 
 def _failed(resources: Resources, log_causes: LogCauses) -> tuple[str, tuple[Evidence, ...]] | None:
     if resources.refused_by_limit() is not None:
-        return None  # by the limit on the address space: process-limit-too-low
+        return None  # the limit on the address space refused it: process-limit-too-low
     failed = resources.outcomes.failed_run(REFUSED)
     if failed is not None:
         return f"Main memory ran out: {short(failed.text, 100)}", failed.evidence
@@ -107,7 +107,7 @@ def _finding(summary: str, evidence: tuple[Evidence, ...], resources: Resources)
         evidence=evidence,
         fix=(
             raise_it,
-            Fix(text="See what else fills the memory", command="ps aux --sort=-rss | head", kind="look"),
+            Fix(text="Find other processes that use the memory", command="ps aux --sort=-rss | head", kind="look"),
             Fix(text="Read the data from disk: no .cache() without a file name, a smaller .shuffle() buffer"),
         ),
     )

@@ -1,15 +1,15 @@
-"""Memory growth was switched on for some GPUs and not for the others.
+"""Memory growth was enabled for some GPUs only.
 
 Symptom:
     ValueError: Memory growth cannot differ between GPU devices
 Cause:
-    TensorFlow has one setting for all GPUs that it uses. The program set it for gpus[0] only, although TensorFlow sees several.
+    TensorFlow requires the same setting for all GPUs that it uses. The program set it for gpus[0] only, but TensorFlow sees more.
 Fix:
-    1. Set it for all GPUs at once, outside the program
+    1. Enable it for all GPUs with an environment variable
        $ export TF_FORCE_GPU_ALLOW_GROWTH=true
-    2. Or for every GPU, right after the import: for gpu in tf.config.list_physical_devices("GPU"):
+    2. Or enable it for every GPU, right after the import: for gpu in tf.config.list_physical_devices("GPU"):
        tf.config.experimental.set_memory_growth(gpu, True)
-    3. Or show the program the one GPU that it means
+    3. Or let the program see only the GPU that it uses
        $ export CUDA_VISIBLE_DEVICES=0
 Verify:
     All values of [tf.config.experimental.get_memory_growth(g) for g in tf.config.list_physical_devices("GPU")] are equal.
@@ -18,7 +18,7 @@ Unless:
 Example:
     machine: hgx-h200
     tensorflow.memory_growth = {"settable": true, "same_on_all": false, "problem": "ValueError: Memory growth cannot differ between GPU devices"}
-    -> Memory growth is not the same on all 8 GPUs, and TensorFlow then refuses to initialise them.
+    -> Memory growth is not the same on all 8 GPUs, so TensorFlow refuses to initialise them.
 References:
     https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth
 """
@@ -36,7 +36,7 @@ MIXED = r"Memory growth cannot differ between GPU devices"
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
 def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
-    """TensorFlow says so when its GPUs start, or the settings read back differ."""
+    """Report TensorFlow's own error when it starts the GPUs, or settings that differ when they are read back."""
     growth = tensorflow.memory_growth if tensorflow is not None else None
     gpus = [device for device in (tensorflow.devices or ()) if device.kind == "GPU"] if tensorflow is not None else []
     evidence: tuple[Evidence, ...] | None
@@ -47,15 +47,15 @@ def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes:
     if evidence is None:
         return None if growth is not None and growth.same_on_all else outcomes.skip
     return Finding(
-        summary=f"Memory growth is not the same on all {f'{len(gpus)} ' if len(gpus) > 1 else ''}GPUs, and TensorFlow then"
+        summary=f"Memory growth is not the same on all {f'{len(gpus)} ' if len(gpus) > 1 else ''}GPUs, so TensorFlow"
         " refuses to initialise them.",
         evidence=evidence,
         fix=(
-            Fix(text="Set it for all GPUs at once, outside the program", command="export TF_FORCE_GPU_ALLOW_GROWTH=true"),
+            Fix(text="Enable it for all GPUs with an environment variable", command="export TF_FORCE_GPU_ALLOW_GROWTH=true"),
             Fix(
-                text="Or for each of them, right after the import:"
+                text="Or enable it for every GPU, right after the import:"
                 ' for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)'
             ),
-            Fix(text="Or show the program only the GPU that it means", command="export CUDA_VISIBLE_DEVICES=0"),
+            Fix(text="Or let the program see only the GPU that it uses", command="export CUDA_VISIBLE_DEVICES=0"),
         ),
     )

@@ -1,13 +1,12 @@
-"""Memory growth was asked for after TensorFlow had already initialised the GPU.
+"""Memory growth was requested after TensorFlow had already initialised the GPU.
 
 Symptom:
     RuntimeError: Physical devices cannot be modified after being initialized
 Cause:
-    tf.config.experimental.set_memory_growth only counts before the first operation, the first tensor or the first
-    tf.distribute strategy touches the GPU. Something ran earlier: an import that builds a model, an earlier notebook cell, a
-    start-up file of Python.
+    tf.config.experimental.set_memory_growth only works before the first operation, tensor or tf.distribute strategy uses the GPU.
+    Something ran earlier: an import that builds a model, an earlier notebook cell, or a Python start-up file.
 Fix:
-    1. Say it outside the program, where it can't be too late
+    1. Set it as an environment variable before the start
        $ export TF_FORCE_GPU_ALLOW_GROWTH=true
     2. Or make it the first thing after the import, before any model, dataset or strategy:
        for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)
@@ -18,7 +17,7 @@ Unless:
     TensorFlow may take all memory of the GPU: then remove the call.
 Example:
     tensorflow.memory_growth = {"settable": false, "problem": "RuntimeError: Physical devices cannot be modified after being initialized"}
-    -> Memory growth was asked for too late: TensorFlow had already initialised the GPU (Physical devices cannot be modified after being initialized).
+    -> Memory growth was requested too late: TensorFlow had already initialised the GPU (Physical devices cannot be modified after being initialized).
 References:
     https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth
 """
@@ -36,7 +35,7 @@ TOO_LATE = r"Physical devices cannot be modified after being initialized"
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
 def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
-    """TensorFlow refused memory growth for that reason, to us or to the program whose log this is."""
+    """Report that TensorFlow refused memory growth for that reason, in gpucheck's own run or in the log."""
     growth = tensorflow.memory_growth if tensorflow is not None else None
     evidence: tuple[Evidence, ...] | None
     if tensorflow is not None and growth is not None and growth.settable is False:
@@ -44,19 +43,19 @@ def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes:
             return None
         evidence = saw(tensorflow, "memory_growth.problem")
     elif tensorflow is not None and tensorflow.devices is not None:
-        return None  # it was in time, or there is no GPU to ask for; what is refused later, gpucheck asked for
+        return None  # it was in time, or there is no GPU; a later refusal comes from gpucheck's own request
     else:
         evidence = log_causes.seen("memory-growth-too-late", TOO_LATE)
     if evidence is None:
         return outcomes.skip
     return Finding(
-        summary="Memory growth was asked for too late: TensorFlow had already initialised the GPU (Physical devices cannot be"
+        summary="Memory growth was requested too late: TensorFlow had already initialised the GPU (Physical devices cannot be"
         " modified after being initialized).",
         evidence=evidence,
         fix=(
-            Fix(text="Say it outside the program, where it can't be too late", command="export TF_FORCE_GPU_ALLOW_GROWTH=true"),
+            Fix(text="Set it as an environment variable before the start", command="export TF_FORCE_GPU_ALLOW_GROWTH=true"),
             Fix(
-                text="Or make it the first statement after the import; in a notebook, restart the kernel before:"
+                text="Or make it the first statement after the import (in a notebook, restart the kernel first):"
                 ' for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)'
             ),
         ),

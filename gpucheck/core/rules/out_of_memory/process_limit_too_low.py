@@ -1,4 +1,4 @@
-"""A limit of the operating system on this process (address space, threads, processor time, file size) is below what training needs.
+"""An operating system limit of this process (address space, threads, processor time, file size) is too low for training.
 
 Symptom:
     terminate called after throwing an instance of 'std::bad_alloc'
@@ -7,28 +7,28 @@ Symptom:
     CPU time limit exceeded (core dumped)
     cuInit returns CUDA_ERROR_OUT_OF_MEMORY (2) or CUDA_ERROR_OPERATING_SYSTEM (304) on a machine with free memory
 Cause:
-    CUDA reserves virtual addresses for the memory of every GPU at once, so ulimit -v must exceed their sum although nothing of
-    it is used. TensorFlow starts several threads per processor, each of which counts against ulimit -u and the container's
-    pids limit. NCCL and data pipelines hold many files open. At the end of ulimit -t the kernel ends the process (SIGXCPU, then
-    SIGKILL), and past ulimit -f it refuses to write a checkpoint any longer.
+    CUDA reserves virtual addresses for the memory of every GPU at once, so ulimit -v must exceed their sum even if the memory is
+    not used. TensorFlow starts several threads per processor, and each counts against ulimit -u and the container's pids limit.
+    NCCL and data pipelines keep many files open. When ulimit -t is reached the kernel ends the process (SIGXCPU, then SIGKILL),
+    and when a checkpoint exceeds ulimit -f it refuses to write more.
 Fix:
-    1. Raise it in the shell or job script that starts training
+    1. Raise the limit in the shell or job script that starts training
        $ ulimit -v unlimited; ulimit -t unlimited; ulimit -f unlimited; ulimit -l unlimited; ulimit -u 65535; ulimit -n 65535
     2. Containers: docker run --pids-limit -1 --ulimit nofile=65535 ...; Kubernetes: podPidsLimit in the kubelet's configuration;
        systemd: TasksMax=
        needs: network
-    3. If the shell refuses: the hard limit is set in /etc/security/limits.conf or by the batch system
+    3. If the shell refuses, ask an administrator to raise the hard limit in /etc/security/limits.conf or the batch system
 Verify:
     $ ulimit -v -u -n -t -f
 Unless:
-    Programs are over before the processor time is used up, and write and open little. Training here, which takes seconds, writes no
-    checkpoint and reads no data files, proves address space and threads only.
+    Your programs end before the processor time is used up, and write and open few files. gpucheck's own training takes seconds,
+    writes no checkpoint and reads no data files, so it proves only address space and threads.
 Example:
     limits.address_space_bytes = 68719476736
     training.runs = []
     training.ending = "killed by SIGABRT"
     training.stage = "first step"
-    -> The limit on this process' address space (ulimit -v) is 64.0 GiB, and CUDA reserves addresses for all 140.4 GiB of GPU memory.
+    -> The limit on this process's address space (ulimit -v) is 64.0 GiB, but CUDA reserves addresses for all 140.4 GiB of GPU memory.
 References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/#unified-virtual-address-space
     https://docs.docker.com/reference/cli/docker/container/run/
@@ -54,14 +54,14 @@ from gpucheck.core.repairs.wording import gib
 SPACE_BESIDE_GPUS_BYTES = 8 << 30  # TensorFlow's libraries, its threads' stacks and malloc's arenas
 SPACE_WITHOUT_GPU_BYTES = 4 << 30
 THREADS, THREADS_PER_PROCESSOR = 64, 4  # two pools of one thread per processor in TensorFlow, one each in Eigen and OpenMP
-FILES, FILES_MIN = 128, 32  # NCCL and a pipeline that reads files side by side; a handful of data files
-CPU_SECONDS, CPU_SECONDS_MIN = 600, 30  # an import and a step take some 10 s; hardly any training is over after ten minutes
+FILES, FILES_MIN = 128, 32  # NCCL and a pipeline that reads files in parallel; a few data files
+CPU_SECONDS, CPU_SECONDS_MIN = 600, 30  # an import and a step take about 10 s; almost all training takes more than ten minutes
 FILE_BYTES, FILE_BYTES_MIN = 1 << 30, 1 << 20  # a checkpoint; the first lines of a log
-_ENDED_BY = {  # the limit, and what a log would say of it
+_ENDED_BY = {  # the limit, and the summary for it
     "killed by SIGXCPU": ("cpu_seconds", REACHED[Kind.CPU_TIME_LIMIT]),
     "killed by SIGXFSZ": ("file_size_bytes", REACHED[Kind.FILE_SIZE_LIMIT]),
 }
-# docker run --ulimit has a name for each but the address space.
+# docker run --ulimit has a name for every limit except the address space.
 _IN_DOCKER = {"t": "cpu=-1", "f": "fsize=-1", "u": "nproc=65535", "n": "nofile=65535", "l": "memlock=-1"}
 
 
@@ -72,7 +72,7 @@ class Shortage(msgspec.Struct, frozen=True):
     evidence: tuple[Evidence, ...]
     command: str | None
     fatal: bool
-    group: bool = False  # the limit is a control group's, which no shell raises
+    group: bool = False  # a control group's limit, which a shell can't raise
 
 
 @rule(
@@ -86,7 +86,7 @@ def check(
     system: System | None,
     log_causes: LogCauses,
 ) -> Finding | Skip | None:
-    """The first limit that was reached or does not suffice, unless training has shown that it does."""
+    """Report the first limit that was reached or is too low, unless training has proved it sufficient."""
     reached = _refused(resources, used, system) or _reached(resources, log_causes)
     if reached is not None:
         return _finding(reached, None)
@@ -135,12 +135,12 @@ def _address_space(limits: Limits, used: GpusInUse | None) -> Shortage | None:
     if used is not None and memory:
         why = f"CUDA reserves addresses for all {gib(memory)} of GPU memory"
         evidence = (*evidence, *saw(used.gpus, f"gpus[{gpus[0][0]}].memory_total_bytes"))
-    summary = f"The limit on this process' address space (ulimit -v) is {gib(space)}, and {why}."
+    summary = f"The limit on this process's address space (ulimit -v) is {gib(space)}, but {why}."
     return Shortage(summary, evidence, "ulimit -v unlimited", True)
 
 
 def _refused(resources: Resources, used: GpusInUse | None, system: System | None) -> Shortage | None:
-    """An allocation failed with enough memory free, or a thread did, whose stack takes addresses too (EAGAIN in pthread_create(3))."""
+    """Report an allocation or a thread that failed with enough memory free; a thread's stack takes addresses too (EAGAIN)."""
     limits = resources.limits
     if limits is None or limits.address_space_bytes is None:
         return None
@@ -153,7 +153,7 @@ def _refused(resources: Resources, used: GpusInUse | None, system: System | None
         return msgspec.structs.replace(short, evidence=(*short.evidence, *refusal.evidence))
     what = "another thread" if refusal.event is not None and refusal.event.kind == Kind.THREAD_LIMIT else "an allocation"
     return Shortage(
-        f"The limit on this process' address space (ulimit -v) is {gib(limits.address_space_bytes)}, and {what} was refused"
+        f"The limit on this process's address space (ulimit -v) is {gib(limits.address_space_bytes)}: {what} was refused"
         f" while {gib(resources.free_bytes or 0)} of main memory were free.",
         (*saw(limits, "address_space_bytes"), *refusal.evidence, *resources.evidence),
         "ulimit -v unlimited",
@@ -166,17 +166,17 @@ def _threads(limits: Limits, system: System | None) -> Shortage | None:
     group, user = limits.processes_cgroup, limits.processes
     if group is not None and group < needed:
         return Shortage(
-            f"This container or job may run {group} threads and processes (pids.max), and TensorFlow starts up to {needed}"
+            f"This container or job may run {group} threads and processes (pids.max), but TensorFlow starts up to {needed}"
             " on this machine.",
             saw(limits, "processes_cgroup", "processes_cgroup_file", "cpu_affinity_count"),
             f"cat {limits.processes_cgroup_file}" if limits.processes_cgroup_file else None,
             group < THREADS,
             True,
         )
-    # Root is exempt from RLIMIT_NPROC; the others share it with whatever else runs under their name.
+    # Root is exempt from RLIMIT_NPROC; for other users it counts all their processes.
     if user is not None and user < needed and not (system is not None and system.is_root):
         return Shortage(
-            f"This user may run {user} threads and processes (ulimit -u), and TensorFlow starts up to {needed} on this machine.",
+            f"This user may run {user} threads and processes (ulimit -u), but TensorFlow starts up to {needed} on this machine.",
             saw(limits, "processes", "cpu_affinity_count"),
             "ulimit -u $(ulimit -H -u)",
             user < THREADS,
@@ -188,7 +188,7 @@ def _files(limits: Limits) -> Shortage | None:
     if limits.open_files is None or limits.open_files >= FILES:
         return None
     return Shortage(
-        f"This process may hold {limits.open_files} files open (ulimit -n), too few for TensorFlow, its data files and NCCL.",
+        f"This process may open {limits.open_files} files (ulimit -n), too few for TensorFlow, its data files and NCCL.",
         saw(limits, "open_files"),
         "ulimit -n $(ulimit -H -n)",
         False,
@@ -196,12 +196,12 @@ def _files(limits: Limits) -> Shortage | None:
 
 
 def _few_files(limits: Limits) -> Shortage | None:
-    """What the proof does not show: it makes its data, and reads no files."""
+    """Return a shortage that gpucheck's own training can't detect: it generates its data and reads no files."""
     if limits.open_files is None or limits.open_files >= FILES_MIN:
         return None
     return Shortage(
-        f"This process may hold {limits.open_files} files open (ulimit -n): enough for the training here, which reads no files,"
-        " and too few for data in several of them.",
+        f"This process may open {limits.open_files} files (ulimit -n): enough for gpucheck's own training, which reads no files,"
+        " but too few for a data set in several files.",
         saw(limits, "open_files"),
         "ulimit -n 1024",
         False,
@@ -213,7 +213,7 @@ def _processor_time(limits: Limits) -> Shortage | None:
     if seconds is None or seconds >= CPU_SECONDS:
         return None
     return Shortage(
-        f"This process may use {seconds} s of processor time (ulimit -t), summed over its threads; then the kernel ends it.",
+        f"This process may use {seconds} s of processor time (ulimit -t), summed over its threads, before the kernel ends it.",
         saw(limits, "cpu_seconds"),
         "ulimit -t unlimited",
         seconds < CPU_SECONDS_MIN,
@@ -225,7 +225,7 @@ def _file_size(limits: Limits) -> Shortage | None:
     if size is None or size >= FILE_BYTES:
         return None
     return Shortage(
-        f"This process may write no file larger than {size >> 10} KiB (ulimit -f), too little for checkpoints and logs.",
+        f"This process can't write files larger than {size >> 10} KiB (ulimit -f), too little for checkpoints and logs.",
         saw(limits, "file_size_bytes"),
         "ulimit -f unlimited",
         size < FILE_BYTES_MIN,
@@ -244,24 +244,24 @@ def _finding(shortage: Shortage, container: Container | None) -> Finding:
 def _shell_fixes(shortage: Shortage) -> tuple[Fix, ...]:
     docker = _IN_DOCKER.get((shortage.command or "").removeprefix("ulimit -")[:1])
     return (
-        Fix(text="Raise it in the shell or job script that starts training", command=shortage.command),
+        Fix(text="Raise the limit in the shell or job script that starts training", command=shortage.command),
         *([Fix(text=f"In a container: docker run --ulimit {docker} ...", needs=("network",))] if docker else []),
-        Fix(text="If the shell refuses, an administrator sets it in /etc/security/limits.conf or the batch system"),
+        Fix(text="If the shell refuses, ask an administrator to raise it in /etc/security/limits.conf or the batch system"),
     )
 
 
 def _group_fixes(shortage: Shortage, container: Container | None) -> tuple[Fix, ...]:
-    """No process inside can raise it: who started the container or service does."""
-    kubernetes = Fix(text="Raise podPidsLimit in the configuration of the node's kubelet, then start the pod anew")
+    """Return the fixes for a control group's limit: only the configuration of the container or service can raise it."""
+    kubernetes = Fix(text="Raise podPidsLimit in the configuration of the node's kubelet, then restart the pod")
     docker = Fix(text="Start the container without the limit: docker run --pids-limit -1 ...", needs=("network",))
-    systemd = Fix(text="Raise TasksMax= of the systemd service or slice that it runs in; of a batch job, ask the batch system")
-    look = Fix(text="Look at it again", command=shortage.command, kind="look")
+    systemd = Fix(text="Raise TasksMax= of its systemd service or slice (for a batch job, in the batch system)")
+    look = Fix(text="Check the limit again", command=shortage.command, kind="look")
     if container is not None and container.kind == "kubernetes":
         return (kubernetes, look)
     if container is not None and container.inside:
         return (docker, systemd, look)
     return (
         systemd,
-        Fix(text="Of a container: docker run --pids-limit -1 ...; of a pod: podPidsLimit of the kubelet", needs=("network",)),
+        Fix(text="For a container: docker run --pids-limit -1 ...; for a pod: the kubelet's podPidsLimit", needs=("network",)),
         look,
     )

@@ -1,4 +1,4 @@
-"""The proof itself failed: a training job did not finish, and no cause of another row is known."""
+"""A training job did not finish, and no rule of another row explains it."""
 
 from gpucheck.core.engine.plugin import Row
 

@@ -1,24 +1,24 @@
-"""The process that imported TensorFlow or trained was ended by a signal, and nothing else that was seen says why.
+"""The process that imported TensorFlow or trained a model crashed, and no other finding explains why.
 
 Symptom:
     Segmentation fault (core dumped)
     Aborted (core dumped)
     Fatal Python error: Bus error
 Cause:
-    A crash in native code: a library of another version than TensorFlow was built for, a truncated file (SIGBUS), a processor
-    without the instructions that the wheel uses (SIGILL), or a defect of a driver or library.
+    A crash in native code: a library version that TensorFlow was not built for, a truncated file (SIGBUS), a processor without
+    the instructions that the wheel uses (SIGILL), or a bug in a driver or library.
 Fix:
-    1. See in which call your own program dies
+    1. Find the call in which your own program crashes
        ? PYTHONFAULTHANDLER=1 python train.py
     2. Install TensorFlow and its libraries in a fresh environment, without LD_LIBRARY_PATH and LD_PRELOAD
-    3. Of "Check failed: num_threads >= 1"
+    3. If the message is "Check failed: num_threads >= 1"
        $ unset TF_NUM_INTRAOP_THREADS
-    4. Look at the kernel's words
+    4. Read the kernel's messages
        ? sudo dmesg | tail
 Verify:
     gpucheck: all runs passed.
 Unless:
-    Somebody ended the process on purpose.
+    The process was ended on purpose.
 Example:
     training.runs = []
     training.ending = "killed by SIGSEGV"
@@ -40,25 +40,25 @@ from gpucheck.core.probes.training import Training
 from gpucheck.core.processes.last_words import fatal, is_call
 from gpucheck.core.repairs.wording import listing, short
 
-CALL = Fix(text="Run your own program with PYTHONFAULTHANDLER=1 set, which prints the call in which it dies")
+CALL = Fix(text="Run your own program with PYTHONFAULTHANDLER=1, which prints the call in which it crashes")
 FIX = (
     Fix(
-        text="Try without libraries that the environment puts in front",
+        text="Try without the libraries that environment variables add",
         command="env -u LD_LIBRARY_PATH -u LD_PRELOAD gpucheck -v",
         kind="look",
     ),
-    Fix(text="Look for the kernel's words on it", command="sudo dmesg | tail -n 50", kind="look"),
+    Fix(text="Read the kernel's messages about it", command="sudo dmesg | tail -n 50", kind="look"),
 )
 KILLED = "killed by SIGKILL"
-THREADS = "TF_NUM_INTRAOP_THREADS"  # TensorFlow takes a negative number as it is, and its default for 0 and what is no number
-ASKED_TO_GO = ("SIGTERM", "SIGINT", "SIGHUP")  # somebody else's decision, no crash
+THREADS = "TF_NUM_INTRAOP_THREADS"  # TensorFlow uses a negative number as it is; for 0 and non-numbers it uses its default
+STOPPED_BY = ("SIGTERM", "SIGINT", "SIGHUP")  # sent by a user or a batch system: not a crash
 
 
 class Crash(msgspec.Struct, frozen=True):
-    """A process that ended by a signal or with a status of its own instead of finishing."""
+    """A process that was killed by a signal or exited with an error status."""
 
     subject: str  # "The training process"
-    where: str  # ' at the stage "build"', or nothing
+    where: str  # ' at the stage "build"', or empty
     ending: str  # "killed by SIGSEGV"
     evidence: tuple[Evidence, ...]
     last_words: tuple[str, ...]
@@ -69,10 +69,10 @@ class Crash(msgspec.Struct, frozen=True):
 def check(
     tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, limits: Limits | None, environment: Environment | None
 ) -> Finding | Skip | None:
-    """The child ended by a signal or with a status of its own instead of finishing."""
+    """Report a child process that was killed by a signal or exited with an error status."""
     training = outcomes.training
     if tensorflow is None and training is None:
-        return Skip("no training job and no log to see it in")
+        return Skip("no training job and no log to check")
     crash = _of_training(training) or _of_worker(outcomes) or _of_import(tensorflow)
     if crash is not None:
         killed = crash.ending == KILLED and not crash.affects
@@ -89,7 +89,7 @@ def _of_training(training: Training | None) -> Crash | None:
 
 
 def _of_worker(outcomes: TrainingOutcomes) -> Crash | None:
-    """A worker of a job of several; the others only lost it."""
+    """Return the worker that crashed in a job of several; the other workers only lost the connection."""
     for place, run in enumerate(outcomes.runs):
         ended = [fault for fault in run.worker_faults if fault.how == "ended" and _is_crash(fault.reason)]
         if ended:
@@ -107,7 +107,7 @@ def _of_import(tensorflow: TensorFlow | None) -> Crash | None:
 
 
 def _is_crash(ending: str) -> bool:
-    return ending.startswith(("killed by", "exited with status")) and not any(name in ending for name in ASKED_TO_GO)
+    return ending.startswith(("killed by", "exited with status")) and not any(name in ending for name in STOPPED_BY)
 
 
 def _at(stage: str | None) -> str:
@@ -115,12 +115,12 @@ def _at(stage: str | None) -> str:
 
 
 def _fields(ending: str, last_words: tuple[str, ...]) -> list[str]:
-    """The fields of what the process wrote last, line by line; who is killed writes nothing about it."""
+    """Return the fields of the process's last lines; a killed process writes nothing about it."""
     return [] if ending == KILLED else [f"last_words[{place}]" for place in range(len(last_words))]
 
 
 def _crashed(crash: Crash, environment: Environment | None) -> Finding:
-    """With why the process says that it ends, if it says so."""
+    """Return the finding, with the reason that the process printed, if any."""
     why = next(filter(None, map(fatal, crash.last_words)), None)
     negative: tuple[Evidence, ...] = ()
     if why and "num_threads" in why and environment and environment.variables.get(THREADS, "").strip().startswith("-"):
@@ -136,20 +136,20 @@ def _crashed(crash: Crash, environment: Environment | None) -> Finding:
 
 
 def _killed(crash: Crash, limits: Limits | None) -> Finding:
-    """No crash, but somebody's decision: the kernel's, a batch system's, a person's. SIGKILL does not say whose."""
+    """Return the finding about SIGKILL, which the kernel, a batch system or a user may have sent."""
     look = Fix(
-        text="See whether the kernel names it (it writes a line for what it kills for want of memory)",
+        text="Check whether the kernel's log names it (the kernel logs every process that it kills to free memory)",
         command=FIX[-1].command,
         kind="look",
     )
-    ask = Fix(text="Ask the batch system, the container runtime or the cluster why it ended the job (time limit, preemption)")
+    ask = Fix(text="Check in the batch system, container runtime or cluster why it ended the job (time limit, preemption)")
     limited, evidence = "", crash.evidence
     fixes: tuple[Fix, ...] = (look, ask)
     if limits is not None and limits.cpu_seconds is not None:
         limited = f"; this process may use {limits.cpu_seconds} s of processor time (ulimit -t)"
-        text = "Raise the limit on processor time, at whose end the kernel sends SIGKILL"
+        text = "Raise the limit on processor time; the kernel sends SIGKILL when it is reached"
         fixes = (Fix(text=text, command="ulimit -t unlimited"), *fixes)
         evidence = (*evidence, *saw(limits, "cpu_seconds"))
     return Finding(
-        summary=f"{crash.subject} was killed{crash.where} by SIGKILL, by whom is unknown{limited}.", evidence=evidence, fix=fixes
+        summary=f"{crash.subject} was killed{crash.where} by SIGKILL, sender unknown{limited}.", evidence=evidence, fix=fixes
     )

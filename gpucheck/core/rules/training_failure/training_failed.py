@@ -1,33 +1,33 @@
-"""A training job ended with an exception, and nothing else that was seen says why.
+"""A training job ended with an exception, and no other finding explains why.
 
 Symptom:
     gpucheck: one_device on GPU:0 failed at the stage "first step"
     gpucheck --full: the experiment memory_after_clear failed
     AttributeError: module 'tensorflow' has no attribute 'Session'
 Cause:
-    The job is gpucheck's own small model. An exception there means that TensorFlow, Keras or a library of theirs does not work
-    on this machine in a way that no other page names; the message of the exception is the best lead.
-    Where all jobs passed and only an experiment of --full failed, it is a warning: models train here, but something beside it
-    does not work as documented (memory does not come back, an out-of-memory can't be caught, replicas compute another loss).
-    In a log it stands for a program that calls what TensorFlow 2 has removed: Session, ConfigProto, placeholder, contrib.
+    The job trains gpucheck's own small model. An exception means that TensorFlow, Keras or one of their libraries does not work
+    on this machine, in a way that no other page covers. Start with the message of the exception.
+    If all jobs passed and only an experiment of --full failed, this is a warning: models train here, but something else does not
+    work as documented (memory is not freed, an out-of-memory error can't be caught, replicas compute a different loss).
+    In a log it means that a program calls something that TensorFlow 2 removed: Session, ConfigProto, placeholder, contrib.
 Fix:
-    1. See the whole log of the job (of an experiment: gpucheck --full -v, while nothing else uses the machine)
+    1. Read the full log of the job (for an experiment: gpucheck --full -v, while nothing else uses the machine)
        ? gpucheck -v
-    2. Let an error of the GPU be told where it happens, and look for labels and indices out of range: the CPU names the line
+    2. Make GPU errors appear in the call that causes them, and check for labels and indices out of range (the CPU names the line)
        ? export CUDA_LAUNCH_BLOCKING=1
-    3. Code of TensorFlow 1: write tf.random.set_seed for set_random_seed, tf.io.gfile for gfile, tf_keras or tf-slim for contrib,
-       set_memory_growth for ConfigProto, MirroredStrategy for multi_gpu_model, tf.compat.v1.NAME for others; or rewrite it all
+    3. TensorFlow 1 code: write tf.random.set_seed for set_random_seed, tf.io.gfile for gfile, tf_keras or tf-slim for contrib,
+       set_memory_growth for ConfigProto, MirroredStrategy for multi_gpu_model, tf.compat.v1.NAME for others; or convert all of it
        $ tf_upgrade_v2 --infile old.py --outfile new.py
-    4. Or let it run as it is: import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()
+    4. Or run it unchanged: import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()
     5. Try a fresh environment
        $ python -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install "tensorflow[and-cuda]"
-    6. If it follows one GPU through different programs, test that GPU, as an administrator
+    6. If different programs fail on the same GPU, test that GPU, as an administrator
        ? dcgmi diag -r 3
-    7. Of an experiment: until it is repaired, do without what it tries, as the fix says (float32, one device, a process per model)
+    7. For an experiment: until it is fixed, avoid what it tests, as the fix says (float32, one device, a process per model)
 Verify:
     gpucheck: all runs passed.
 Unless:
-    An experiment failed whose subject you do not use. Never for a job: what fails here fails in real training too.
+    The failed experiment tests a feature that you do not use. Never ignore a failed job: real training would fail too.
 Example:
     training.runs[0].status = "failed"
     training.runs[0].stage = "build"
@@ -48,27 +48,27 @@ from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.wording import short
 
 _FIX = (
-    Fix(text="See the log of the job", command="gpucheck -v", kind="look"),
-    Fix(text="Look the message up among the known installation errors: https://www.tensorflow.org/install/errors"),
+    Fix(text="Read the log of the job", command="gpucheck -v", kind="look"),
+    Fix(text="Look up the message in the list of known installation errors: https://www.tensorflow.org/install/errors"),
 )
-# What to do about a failed experiment, by its name: what makes training compute something else first, memory after it.
+# What to do about a failed experiment, by its name. First those that make training compute wrong values, then memory.
 EXPERIMENT_FIX = {
-    "precision": 'Train in float32 until this is repaired: keras.mixed_precision.set_global_policy("float32")',
-    "tensor_float_32": "Train without TF32 until this is repaired: tf.config.experimental.enable_tensor_float_32_execution(False)",
-    "batch_normalization": "Until this is repaired, train a model with BatchNormalization on one device, or take a normalization"
-    " that looks at one sample at a time (LayerNormalization, GroupNormalization)",
-    "global_batch": "Until this is repaired, train on one device, or compare the first loss of several with one device's",
-    "memory_after_clear": "Train each model in a process of its own: its memory is given back when it ends",
+    "precision": 'Train in float32 until this is fixed: keras.mixed_precision.set_global_policy("float32")',
+    "tensor_float_32": "Train without TF32 until this is fixed: tf.config.experimental.enable_tensor_float_32_execution(False)",
+    "batch_normalization": "Until this is fixed, train models with BatchNormalization on one device, or use a normalization"
+    " that works on one sample at a time (LayerNormalization, GroupNormalization)",
+    "global_batch": "Until this is fixed, train on one device, or compare the first loss of several devices with that of one",
+    "memory_after_clear": "Train each model in a separate process: its memory is freed when the process ends",
     "memory_growth": "Set a limit in MiB instead of memory growth:"
     " tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=8192)])",
-    "out_of_memory": "Don't count on catching ResourceExhaustedError, as a search for the largest batch does: try each size in a"
-    " process of its own",
+    "out_of_memory": "Don't rely on catching ResourceExhaustedError, as a search for the largest batch does: try each size in a"
+    " separate process",
 }
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-unexpected",))
 def check(training: Training, trial: NcclTrial) -> Finding | Skip | None:
-    """Any run failed, its XLA-compiled step did, or an experiment. The causes that have a page explain it."""
+    """Report a run, an XLA-compiled step or an experiment that failed. Findings of specific causes explain it."""
     failed = [(place, run) for place, run in enumerate(training.runs) if run.status == "failed"]
     if failed:
         return _failed(training, failed)
@@ -103,7 +103,7 @@ def _affected(run: TrainingRun) -> tuple[str, ...]:
 
 
 def _xla(training: Training) -> Finding | None:
-    """Keras compiles with XLA unless told otherwise (jit_compile="auto"), so a model trained as usual fails like this."""
+    """Report a failed XLA step: Keras compiles with XLA by default (jit_compile="auto"), so a user's model would fail too."""
     for place, run in enumerate(training.runs):
         if run.xla_verified is False:
             problem = f": {short(run.xla_problem, 200)}" if run.xla_problem else ""
@@ -111,7 +111,7 @@ def _xla(training: Training) -> Finding | None:
                 summary=f"Training with {label(run)} fails when XLA is on (Keras's default){problem}.",
                 evidence=saw(training, f"runs[{place}].xla_verified", f"runs[{place}].xla_problem"),
                 fix=(
-                    Fix(text="Until it is repaired, compile without XLA: model.compile(..., jit_compile=False)"),
+                    Fix(text="Until it is fixed, compile without XLA: model.compile(..., jit_compile=False)"),
                     *_FIX,
                 ),
                 affects=run.devices,
@@ -120,7 +120,7 @@ def _xla(training: Training) -> Finding | None:
 
 
 def _failed_experiments(training: Training) -> list[int]:
-    """Their places."""
+    """The indices of the failed experiments."""
     return [place for place, experiment in enumerate(training.experiments) if experiment.status == "failed"]
 
 
@@ -130,10 +130,10 @@ def _experiment(training: Training) -> Finding | None:
         return None
     failed = [training.experiments[place] for place in places]
     first, *others = failed
-    repeat = Fix(text="Repeat it while nothing else uses the machine, and see the log", command="gpucheck --full -v", kind="look")
-    more = f" ({', '.join(experiment.name for experiment in others)} failed, too)" if others else ""
+    repeat = Fix(text="Repeat it on an otherwise idle machine, and read the log", command="gpucheck --full -v", kind="look")
+    more = f" ({', '.join(experiment.name for experiment in others)} failed too)" if others else ""
     return Finding(
-        summary=f"All jobs train, but the experiment {first.name} failed{more}: {short(first.reason or 'no reason', 240)}.",
+        summary=f"Training passed, but the experiment {first.name} failed{more}: {short(first.reason or 'no reason', 240)}.",
         evidence=saw(training, *(f"experiments[{place}].reason" for place in places)),
         fix=(*dict.fromkeys(map(_experiment_fix, failed)), repeat),
         affects=first.devices,
@@ -147,7 +147,7 @@ def _rank(experiment: Experiment) -> int:
 
 
 def _experiment_fix(experiment: Experiment) -> Fix:
-    """What was measured has a remedy by its experiment; what was raised ("TypeError: ...") is looked up."""
+    """Return the experiment's own fix; for an exception ("TypeError: ...") the list of known errors."""
     raised = re.match(r"\w+: ", experiment.reason or "")
     text = EXPERIMENT_FIX.get(experiment.name)
     return _FIX[-1] if raised or text is None else Fix(text=text)

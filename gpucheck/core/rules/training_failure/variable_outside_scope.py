@@ -6,15 +6,15 @@ Symptom:
     RuntimeError: Mixing different tf.distribute.Strategy objects
     RuntimeError: Need to be inside "with strategy.scope()"
 Cause:
-    A strategy mirrors the variables that are created inside its scope. What was created before it, outside it, or in the scope
-    of a second strategy has variables of another kind, and TensorFlow refuses to train the two together.
+    A strategy mirrors the variables that are created inside its scope. Objects created outside it, or in the scope of a second
+    strategy, have variables of a different kind, and TensorFlow refuses to train the two together.
 Fix:
     1. Create the model, the optimizer and the metrics, and load weights into them, under: with strategy.scope():
-    2. Let gpucheck show the lines of the program
+    2. Find the lines in the program
        ? gpucheck lint TRAIN.py
-    3. Make one strategy per program, and hand it on: every tf.distribute.MirroredStrategy() is another one
+    3. Create one strategy per program, and pass it on: every tf.distribute.MirroredStrategy() call creates another one
 Verify:
-    gpucheck lint TRAIN.py reports nothing, and the first step of training is done.
+    gpucheck lint TRAIN.py reports nothing, and the first training step completes.
 Unless:
     Never: TensorFlow does not train a model whose variables belong to different scopes.
 Example:
@@ -35,13 +35,13 @@ REFUSED = r"distribution strategy scope|tf\.distribute\.Strategy(?:\.scope\(\)| 
 
 FIX = (
     Fix(text="Create the model, the optimizer and the metrics under: with strategy.scope():"),
-    Fix(text="Let gpucheck show the lines of the program", command="gpucheck lint TRAIN.py", kind="look"),
-    Fix(text="Make one strategy per program and hand it on: every call of its constructor makes another one"),
+    Fix(text="Find the lines in the program", command="gpucheck lint TRAIN.py", kind="look"),
+    Fix(text="Create one strategy per program and pass it on: every call of its constructor creates another one"),
 )
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "training-crashed"))
 def check(log_causes: LogCauses) -> Finding | Skip | None:
-    """A run's reason, or a line of a log, in which TensorFlow or Keras refuses a variable of another scope."""
+    """Report a run or a log line in which TensorFlow or Keras refuses a variable of another scope."""
     summary = "Something was created or used outside the scope of the strategy that trains it: {text}."
     return log_causes.failure("variable-outside-scope", REFUSED, summary, FIX) or log_causes.outcomes.skip
