@@ -74,7 +74,7 @@ UNMET = ("packages", "unmet", [{"name": "wrapt", "specifier": ">=2"}]), ("tensor
         ),
         (
             UNMET,
-            ["Install what it needs, and nothing else, in a shell:", '/home/user/.venv/bin/python -m pip install "wrapt>=2"'],
+            ["Install the required versions, in a shell:", '/home/user/.venv/bin/python -m pip install "wrapt>=2"'],
         ),
     ],
 )

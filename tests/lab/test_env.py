@@ -165,7 +165,7 @@ def test_no_environment_to_install_into(machine):
         pytest.skip("no system Python here")
     done = machine.run(f"{machine.gpucheck} env --uninstall --python /usr/bin/python3")
     assert done.returncode == 2
-    assert "no virtual or conda environment" in done.stderr
+    assert "not a virtual or conda environment" in done.stderr
 
 
 def test_the_whole_thing_needs_no_written_state(machine):

@@ -28,7 +28,7 @@ def test_one_lost_gpu_of_two():
     plain["gpus"]["gpus"].append({"index": 1, "problem": "GPU is lost", "result": 15, "pci_address": "0000:00:07.0"})
     assert roots(plain) == ["gpu-lost"]
     finding = found("gpu-lost", plain)
-    assert finding.summary == "GPU 1 at 0000:00:07.0 no longer answers its driver: GPU is lost."
+    assert finding.summary == "GPU 1 at 0000:00:07.0 no longer responds to its driver: GPU is lost."
     assert finding.affects == ("GPU 1",)
 
 

@@ -51,7 +51,7 @@ class Installation(Fact, frozen=True, kw_only=True):
         return commands.pip(self.interpreter, *packages)
 
     def reinstall(self, names: Iterable[str | None]) -> Fix | None:
-        """Lay down again the files of those packages that are recorded as installed, and of no other; None if none is.
+        """Return the fix that reinstalls those of the packages that are recorded as installed; None if none is.
 
         A version with a part of its own ("2.17.0+nv25.2") is on no package index.
         """
@@ -61,7 +61,7 @@ class Installation(Fact, frozen=True, kw_only=True):
         if not pins:
             return None
         return Fix(
-            text="Lay down the files of the installed package again" if len(pins) == 1 else "Lay down their files again",
+            text="Reinstall the files of the installed package" if len(pins) == 1 else "Reinstall their files",
             command=self.pip("--force-reinstall", "--no-deps", "--no-cache-dir", *pins),
         )
 

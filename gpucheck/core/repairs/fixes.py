@@ -8,7 +8,7 @@ from gpucheck.core.model import Fix
 CPU_IS_ENOUGH = Fix(text="If you want to train on the CPU, allow it", command="gpucheck --allow-cpu")
 NONE_PROMISED = Fix(text="If this node should have no GPU, say so", command="gpucheck node --gres 0")
 TEST_GPU = Fix(text="Test the GPU itself, as an administrator", command="dcgmi diag -r 3", kind="look")
-ASK_SLURM = Fix(text="Ask Slurm for a GPU when starting the job: srun --gres=gpu:1 COMMAND, or #SBATCH --gres=gpu:1")
+ASK_SLURM = Fix(text="Request a GPU from Slurm when starting the job: srun --gres=gpu:1 COMMAND, or #SBATCH --gres=gpu:1")
 
 
 def for_xids(xids: Iterable[Xid]) -> tuple[Fix, ...]:

@@ -134,7 +134,8 @@ def driver_library_mismatch(events: Events) -> Cause | None:
         return None
     if kernel and library and kernel != library:
         summary = (
-            f"The NVIDIA kernel module is version {kernel} and the driver's libraries are {library}: the versions must be equal."
+            f"The NVIDIA kernel module is version {kernel}, but the driver's libraries are {library}:"
+            " both must have the same version."
         )
     elif compat and len(compat) == len(named):
         summary = (

@@ -1,4 +1,4 @@
-"""The machine has, or should have, a GPU, and TensorFlow does not list it."""
+"""The machine has, or should have, a GPU, but TensorFlow does not list it."""
 
 from gpucheck.core.engine.plugin import Row
 
@@ -9,5 +9,5 @@ ROW = Row(
     position=1,
 )
 
-# What follows wherever CUDA does not come up: every cause below CUDA explains these.
+# What follows if CUDA does not start: every cause below CUDA explains these.
 WITHOUT_CUDA = ("cuda-init-failed", "gpus-not-listed", "training-failed")

@@ -1,4 +1,4 @@
-"""What metadata and the file system tell of an import before anybody tries it: what hides a module, and what it needs and lacks."""
+"""Predict from metadata and the file system whether an import fails: hidden modules and missing requirements."""
 
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.compat import versions
@@ -6,7 +6,7 @@ from gpucheck.core.model import Fix, saw
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, renaming
 
-# Required by TensorFlow 2.20 and 2.21 and Keras 3.15, and imported without: each was hidden from Python, then both imported.
+# Required by TensorFlow 2.20 and 2.21 and Keras 3.15, but both import without them (tested with each one hidden from Python).
 _NOT_IMPORTED = frozenset(
     {
         "google-pasta",
@@ -20,11 +20,11 @@ _NOT_IMPORTED = frozenset(
         "wheel",
     }
 )
-_BREAKING = ("numpy", "protobuf")  # whose next major is another interface
+_BREAKING = ("numpy", "protobuf")  # a new major version changes the interface
 
 
 def foreseen(installation: Installation) -> Obstacle | None:
-    """Why the import of TensorFlow will fail, or may."""
+    """Return why the import of TensorFlow will, or may, fail."""
     packages = installation.packages
     for module, file in packages.hidden.items():
         return Obstacle(f"{file} hides the installed module {module}", saw(packages, "hidden"), renaming(module, file))
@@ -32,10 +32,10 @@ def foreseen(installation: Installation) -> Obstacle | None:
 
 
 def lacking(installation: Installation, requirer: str | None = None) -> Obstacle | None:
-    """What is required and missing, or of another version.
+    """Return the requirement that is missing or has the wrong version.
 
     Args:
-        installation: the examined one.
+        installation: the examined environment.
         requirer: "tensorflow" or "keras"; None: either.
     """
     packages = installation.packages
@@ -46,7 +46,7 @@ def lacking(installation: Installation, requirer: str | None = None) -> Obstacle
         return None
     places.sort(key=lambda place: not _fails(packages, place))
     first = packages.unmet[places[0]]
-    have = f"and {first.installed} is installed" if first.installed else "which is not installed"
+    have = f"but {first.installed} is installed" if first.installed else "which is not installed"
     more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
     wanted = {packages.unmet[place].name: packages.unmet[place] for place in reversed(places)}
     install = installation.pip(*(f"{name}{one.specifier}" for name, one in sorted(wanted.items())))
@@ -54,9 +54,9 @@ def lacking(installation: Installation, requirer: str | None = None) -> Obstacle
         f"it needs {first.name}{' ' if first.specifier else ''}{first.specifier}, {have}{more}",
         saw(packages, *(f"unmet[{place}].{field}" for place in places for field in ("name", "specifier", "installed"))),
         (
-            Fix(text="Install what it needs, and nothing else", command=install),
+            Fix(text="Install the required versions", command=install),
             Fix(
-                text="See which packages do not fit together",
+                text="List the packages with conflicting requirements",
                 command=f"{installation.python} -m pip check",
                 kind="look",
             ),
@@ -66,7 +66,7 @@ def lacking(installation: Installation, requirer: str | None = None) -> Obstacle
 
 
 def _fails(packages: Packages, place: int) -> bool:
-    """Whether the import fails for want of it: what is newer than asked for mostly works. NVIDIA's builds have rules of their own."""
+    """Whether the import fails without it. Newer versions than required mostly work; NVIDIA's builds have their own rules."""
     one = packages.unmet[place]
     if packages.tensorflow is None or "+" in packages.tensorflow.version:
         return False

@@ -1,4 +1,4 @@
-"""A failed import whose cause is a file of the user's: one that hides an installed module, or settings that Keras can't take."""
+"""A failed import caused by a user's file: one that hides an installed module, or Keras settings that can't be read."""
 
 import re
 
@@ -12,16 +12,16 @@ from gpucheck.core.repairs.shells import word
 
 
 class Obstacle(msgspec.Struct, frozen=True):
-    """What stands in the way: the words after "can't be imported: ", what shows it, and how to clear it."""
+    """Why an import fails: the words after "can't be imported: ", the evidence and the fix."""
 
     words: str
     evidence: tuple[Evidence, ...]
     fix: tuple[Fix, ...]
-    sure: bool = True  # the import fails; else it may
+    sure: bool = True  # False: the import may still succeed
 
 
 def own_file(fact: TensorFlow | Keras | Backend) -> Obstacle | None:
-    """The user's file that ended the import; None if none did."""
+    """Return the user's file that made the import fail; None if no file did."""
     failure = saw(fact, "imported", "error_type", "error")
     for module, file in fact.shadows.items():
         return Obstacle(f"{file} hides the installed module {module}", (*saw(fact, "shadows"), *failure), renaming(module, file))
@@ -34,22 +34,22 @@ def own_file(fact: TensorFlow | Keras | Backend) -> Obstacle | None:
         f"the settings in {path} can't be used: {problem}",
         (*saw(fact, "keras_settings"), *failure),
         (
-            Fix(text=f"Correct {path}, or put it aside: Keras writes a new one", command=put_aside),
-            Fix(text="See what it holds", command=f"cat {word(path)}", kind="look"),
+            Fix(text=f"Correct {path}, or rename it: Keras writes a new one", command=put_aside),
+            Fix(text="Show its content", command=f"cat {word(path)}", kind="look"),
         ),
     )
 
 
 def renaming(module: str, file: str) -> tuple[Fix, ...]:
-    """Give the file that hides a module another name; or leave it out of Python's path."""
+    """Return the fixes: rename the file that hides a module, or remove its folder from Python's path."""
     own = re.sub(r"[/\\]__init__\.\w+$", "", file)
     name = re.split(r"[/\\]", own)[-1]
     folder = own.removesuffix(name)
     command = f"mv {word(own)} {word(f'{folder}my_{name}')} && rm -rf {word(f'{folder}__pycache__')}"
     return (
         Fix(
-            text=f"Rename it, and delete the __pycache__ beside it: Python takes it for {module}",
+            text=f"Rename it, and delete the __pycache__ next to it: Python imports it instead of {module}",
             command=None if "\\" in own else command,
         ),
-        Fix(text="Or start from another folder, and leave that one out of PYTHONPATH"),
+        Fix(text="Or start from another folder, and remove this folder from PYTHONPATH"),
     )

@@ -1,4 +1,4 @@
-"""A tool that XLA needs beside TensorFlow's own libraries, and that is missing: ptxas and libdevice are alike in that."""
+"""A missing tool that XLA needs in addition to TensorFlow's libraries: the check shared by ptxas and libdevice."""
 
 from collections.abc import Callable
 
@@ -12,17 +12,17 @@ from gpucheck.core.compat import versions
 from gpucheck.core.model import Assignment, Finding, Fix, Severity, Skip, saw
 from gpucheck.core.repairs.shells import statement
 
-WITHOUT_XLA = Fix(text="Or do without XLA, in your code: model.compile(..., jit_compile=False)")
+WITHOUT_XLA = Fix(text="Or disable XLA in your code: model.compile(..., jit_compile=False)")
 
 
 class XlaTool(msgspec.Struct, frozen=True):
     """A file that XLA looks for."""
 
     field: str  # of ``Libraries``
-    event: str  # the kind of a log's lines that miss it
+    event: str  # the kind of log line that reports it missing
     name: str
     need: str  # what XLA does with it: "needs it for the GPU"
-    reach: Callable[[str], Assignment]  # lets XLA find the copy at a path, where no whole toolkit fits
+    reach: Callable[[str], Assignment]  # makes XLA find the copy at a path, if no complete toolkit fits
 
 
 def missing_tool(
@@ -31,7 +31,7 @@ def missing_tool(
     outcomes: TrainingOutcomes,
     toolkit: XlaToolkit,
 ) -> Finding | Skip | None:
-    """A tool that is not where XLA looks, unless a compiled step on a GPU went well without it."""
+    """Report a tool that XLA can't find, unless a compiled step on a GPU passed without it."""
     libraries = faults.libraries
     if not faults.presence.here:
         return faults.presence.skip
@@ -42,16 +42,16 @@ def missing_tool(
         return None
     release = releases.release(libraries.tensorflow)
     copies = file.elsewhere
-    where = f" (a copy lies at {copies[0]}, where it does not look)" if copies else ""
+    where = f" (XLA does not search the copy at {copies[0]})" if copies else ""
     assignment = toolkit.assignment or (tool.reach(copies[0]) if copies else None)
-    text = "Let it be found, in the shell that starts Python"
+    text = "Make XLA find it, in the shell that starts Python"
     reach = [Fix(text=text, command=statement(assignment))] if assignment is not None else []
     return Finding(
-        summary=f"{tool.name} is {'not found' if copies else 'not installed'}{where}, and XLA, with which Keras 3 compiles models"
-        f" by default, {tool.need}.",
+        summary=f"{tool.name} is {'not found' if copies else 'not installed'}{where}; XLA, which Keras 3 uses by"
+        f" default to compile models, {tool.need}.",
         evidence=(*saw(libraries, f"{tool.field}.path", f"{tool.field}.elsewhere"), *outcomes.saw_events(tool.event)),
         fix=(*reach, faults.installation.xla_tools(libraries.tensorflow), WITHOUT_XLA),
         assignments=() if toolkit.assignment is None else (toolkit.assignment,),
-        # Keras 2 compiles with XLA only where it is told to.
+        # Keras 2 compiles with XLA only on request.
         severity=None if release is None or versions.at_least(release.minor, "2.16") else Severity.WARNING,
     )

@@ -1,21 +1,21 @@
-"""The GPU's compute mode keeps this process out.
+"""The GPU's compute mode does not let this process use the GPU.
 
 Symptom:
     CUDA_ERROR_DEVICE_UNAVAILABLE: CUDA-capable device(s) is/are busy or unavailable
     cudaErrorDevicesUnavailable (46): all CUDA-capable devices are busy or unavailable
     RuntimeError: CUDA error: all CUDA-capable devices are busy or unavailable
 Cause:
-    In the compute mode "prohibited" no program may use the GPU; in "exclusive process" only one at a time may, and another one
-    has it. Some clusters set exclusive mode on purpose; a display card is sometimes set to prohibited.
+    In compute mode "prohibited" no program may use the GPU. In "exclusive process" only one process at a time may, and another
+    process already uses it. Some clusters set exclusive mode on purpose; a display card is sometimes set to prohibited.
 Fix:
-    1. See who uses it, and its mode; wait for that process or end it
+    1. Find the process that uses it, and its mode; wait for that process or end it
        ? nvidia-smi
-    2. Let every program in again (it lasts until the driver is reloaded)
+    2. Allow all programs to use it again (until the driver is reloaded)
        $ sudo nvidia-smi -c DEFAULT
 Verify:
     nvidia-smi --query-gpu=index,compute_mode --format=csv says Default.
 Unless:
-    The GPU is meant to be left alone: hide it with CUDA_VISIBLE_DEVICES instead.
+    The GPU should not be used: hide it with CUDA_VISIBLE_DEVICES instead.
 Example:
     gpus.gpus[0].compute_mode = "exclusive-process"
     gpus.gpus[0].processes = [{"pid": 4242, "memory_bytes": 1073741824, "name": "python3"}]
@@ -23,7 +23,7 @@ Example:
     training.runs[0].reason = "all CUDA-capable devices are busy or unavailable"
     training.runs[1].status = "failed"
     training.runs[1].reason = "all CUDA-capable devices are busy or unavailable"
-    -> GPU 0 lets in only one process at a time (compute mode exclusive-process), and process 4242 (python3) has it.
+    -> GPU 0 allows only one process at a time (compute mode exclusive-process), and process 4242 (python3) is using it.
 References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (Compute Modes)
 """
@@ -49,7 +49,7 @@ _MPS_SERVER = "nvidia-cuda-mps"  # the kernel cuts its name; exclusive mode with
     explains=(*WITHOUT_CUDA, "gpu-memory-held-by-others", "nccl-failed", "training-crashed", "replica-count-mismatch"),
 )
 def check(request: Request, environment: Environment, gpus: CudaGpus, outcomes: TrainingOutcomes) -> Finding | Skip | None:
-    """Exclusive mode alone is a site's choice; it is a fault where somebody else is in, or CUDA was refused."""
+    """Exclusive mode alone is a site's choice; it is a fault if another process uses the GPU, or CUDA was refused."""
     refused = _refused(gpus.cuda, outcomes)
     candidates = [
         (place, gpu)
@@ -67,9 +67,9 @@ def check(request: Request, environment: Environment, gpus: CudaGpus, outcomes: 
         summary=f"{listing([f'{gpu.label} {why}' for _, gpu, why in closed])}.",
         evidence=(*saw(gpus.gpus, *fields), *refused),
         fix=(
-            Fix(text="See who uses it, and wait for that or end it", command=f"nvidia-smi -i {indices}", kind="look"),
+            Fix(text="Find the process that uses it, and wait for it or end it", command=f"nvidia-smi -i {indices}", kind="look"),
             Fix(
-                text="Let every program in again, until the driver is reloaded",
+                text="Allow all programs to use it again (until the driver is reloaded)",
                 command=f"sudo nvidia-smi -i {indices} -c DEFAULT",
             ),
         ),
@@ -78,20 +78,20 @@ def check(request: Request, environment: Environment, gpus: CudaGpus, outcomes: 
 
 
 def _candidates(environment: Environment, gpus: CudaGpus) -> list[tuple[int, Gpu]]:
-    """The GPUs that the user chose for CUDA, else all: CUDA leaves out what it can't get into."""
+    """Return the GPUs that the user chose for CUDA, else all: CUDA does not list a GPU that it may not use."""
     visible = {device.pci_address for device in gpus.cuda.devices}
     chosen = "CUDA_VISIBLE_DEVICES" in environment.variables and bool(visible)
     return [(place, gpu) for place, gpu in enumerate(gpus.gpus.gpus) if not chosen or gpu.pci_address in visible]
 
 
 def _closed(gpu: Gpu, outcomes: TrainingOutcomes, refused: tuple[Evidence, ...]) -> str | None:
-    """Why a program does not get into this GPU."""
+    """Return why a program may not use this GPU."""
     if gpu.compute_mode == "prohibited":
-        return "lets no program in (compute mode prohibited)"
+        return "does not allow any program (compute mode prohibited)"
     if gpu.compute_mode not in ("exclusive-process", "exclusive-thread") or outcomes.trained_on_gpu():
         return None
     holder = _holder(gpu) or ("another one" if refused else None)
-    return f"lets in only one process at a time (compute mode {gpu.compute_mode}), and {holder} has it" if holder else None
+    return f"allows only one process at a time (compute mode {gpu.compute_mode}), and {holder} is using it" if holder else None
 
 
 def _holder(gpu: Gpu) -> str | None:
@@ -102,7 +102,7 @@ def _holder(gpu: Gpu) -> str | None:
 
 
 def _refused(cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[Evidence, ...]:
-    """Where CUDA itself said that a device is unavailable."""
+    """Return the evidence that CUDA itself reported a device as unavailable."""
     if cuda.result == _DEVICE_UNAVAILABLE:
         return saw(cuda, "result_name")
     for place, event in enumerate(outcomes.events):

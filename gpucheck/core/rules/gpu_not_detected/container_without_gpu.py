@@ -1,4 +1,4 @@
-"""This is a container into which no GPU was passed.
+"""The container was started without access to a GPU.
 
 Symptom:
     failed call to cuInit: UNKNOWN ERROR (303)
@@ -8,26 +8,26 @@ Symptom:
     nvidia-smi: command not found, inside the container only
 Cause:
     A container sees a GPU only if it was started with one: --gpus all with the NVIDIA Container Toolkit, --nv with Apptainer,
-    a limit of nvidia.com/gpu in Kubernetes. An image that sets NVIDIA_VISIBLE_DEVICES=all merely asks for it. TensorFlow's GPU
-    images carry a stub of libcuda.so.1, so that without --gpus they fail with error 34 instead of 303.
+    a limit of nvidia.com/gpu in Kubernetes. An image that sets NVIDIA_VISIBLE_DEVICES=all only requests it. TensorFlow's GPU
+    images contain a stub of libcuda.so.1, so without --gpus they fail with error 34 instead of 303.
 Fix:
     1. Docker: start it with the GPUs (Podman: --device nvidia.com/gpu=all; Apptainer: --nv)
        $ docker run --gpus all IMAGE
-    2. Kubernetes: ask for one in the container's specification, resources.limits["nvidia.com/gpu"]: 1
-    3. Kubernetes: see which nodes have one
+    2. Kubernetes: request one in the container's specification, resources.limits["nvidia.com/gpu"]: 1
+    3. Kubernetes: check which nodes have one
        ? kubectl describe nodes | grep -A 8 -E 'Allocated|nvidia.com/gpu'
-    4. If Docker refuses: install the NVIDIA Container Toolkit on the machine, and tell Docker of it
+    4. If Docker refuses: install the NVIDIA Container Toolkit on the machine, and configure Docker for it
        $ sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker
-    5. If it had one before: restart the container; a systemctl daemon-reload on its machine takes the GPUs away from running ones
+    5. If it had one before: restart the container; systemctl daemon-reload on the host removes GPUs from running containers
        $ docker restart CONTAINER
-    6. Against a repetition, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all
-    7. See whether the machine itself can use its GPU, outside of the container
+    6. To prevent this, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all
+    7. Check whether the machine itself can use its GPU, outside the container
        ? nvidia-smi
-    8. If training on the CPU is what you want, ignore it: the job runs without a GPU
+    8. If you want to train on the CPU, ignore this: the job runs without a GPU
 Verify:
     docker run --rm --gpus all ubuntu nvidia-smi prints the table.
 Unless:
-    The container is meant to train on its CPU: say so with --allow-cpu.
+    The container should train on the CPU: use --allow-cpu.
 Example:
     container = {"inside": true, "kind": "docker"}
     environment.variables = {}
@@ -37,7 +37,7 @@ Example:
     cuda = {"status": "library-not-found", "problem": "libcuda.so.1: cannot open shared object file"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> This docker container was given no GPU: the machine has one, but no /dev/nvidia* was passed in.
+    -> This docker container has no GPU: the machine has one, but no /dev/nvidia* was passed in.
 References:
     https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/install-guide.html
     https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/
@@ -60,7 +60,7 @@ _START = {
     "enroot": Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all in its environment, and in Slurm with --gres=gpu:1"),
 }
 _TOOLKIT = Fix(
-    text="If that fails: on the machine, install the NVIDIA Container Toolkit, then connect Docker to it",
+    text="If that fails: install the NVIDIA Container Toolkit on the machine, then configure Docker for it",
     command="sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker",
 )
 
@@ -71,12 +71,12 @@ _TOOLKIT = Fix(
     explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build", "device-nodes-missing"),
 )
 def check(stack: CudaStack, kernel_module: KernelModule, tpu: Tpu | None) -> Finding | None:
-    """No device file was passed in, though the bus shows a GPU, somebody asked for one, or the bus can't be seen."""
+    """Report that no device file was passed in, although the bus shows a GPU, one was requested, or the bus is not readable."""
     if not stack.given_no_gpu or stack.counts_gpus or not _wanted(stack, tpu):
         return None
     kind = f"{stack.container.kind} container" if stack.container.kind else "container"
     return Finding(
-        summary=f"This {kind} was given no GPU: {_reason(stack, kernel_module)}.",
+        summary=f"This {kind} has no GPU: {_reason(stack, kernel_module)}.",
         evidence=(
             *saw(stack.container, "inside", "nvidia_visible_devices", "driver_files_mounted"),
             *saw(stack.device_nodes, "control.present"),
@@ -88,7 +88,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, tpu: Tpu | None) -> Fin
 
 
 def _wanted(stack: CudaStack, tpu: Tpu | None) -> bool:
-    """Whether the container should have a GPU; what its host lacks, or keeps for virtual machines, has pages of its own."""
+    """Whether the container should have a GPU; a host without GPUs, or with GPUs for virtual machines, has its own pages."""
     bus_tells = _bus_tells(stack)
     if stack.container.gpu_requested:
         return stack.request.needs_gpu or bool(stack.pci.gpus) or not bus_tells
@@ -98,13 +98,13 @@ def _wanted(stack: CudaStack, tpu: Tpu | None) -> bool:
 
 
 def _bus_tells(stack: CudaStack) -> bool:
-    """On WSL2 the bus never shows the GPU, so it proves nothing there."""
+    """Whether the bus shows if a GPU is here; on WSL2 it never does."""
     return stack.pci.readable and not stack.wsl.inside
 
 
 def _reason(stack: CudaStack, kernel_module: KernelModule) -> str:
     container, pci = stack.container, stack.pci
-    asked = f"NVIDIA_VISIBLE_DEVICES={container.nvidia_visible_devices} asks for one" if container.gpu_requested else ""
+    asked = f"NVIDIA_VISIBLE_DEVICES={container.nvidia_visible_devices} requests one" if container.gpu_requested else ""
     if pci.gpus and kernel_module.loaded is False:
         return "the machine has one, but no NVIDIA driver is loaded there"
     if pci.gpus:

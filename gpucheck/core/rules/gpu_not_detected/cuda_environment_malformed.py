@@ -1,31 +1,31 @@
-"""A CUDA variable has a value that CUDA rejects, so that it does not start at all.
+"""A CUDA environment variable has a value that CUDA rejects, so CUDA does not start.
 
 Symptom:
     failed call to cuInit: CUDA_ERROR_INVALID_DEVICE: invalid device ordinal
     nvidia-smi works, and no CUDA program does
 Cause:
-    CUDA_DEVICE_ORDER takes exactly two values, FASTEST_FIRST and PCI_BUS_ID, in capitals. With any other, cuInit itself fails
-    with error 101 (measured on driver 580), although no GPU was asked for by number. It fails in the same way where
-    CUDA_VISIBLE_DEVICES names one GPU twice, as in 0,0.
+    CUDA_DEVICE_ORDER accepts exactly two values, FASTEST_FIRST and PCI_BUS_ID, in capitals. With any other value cuInit fails
+    with error 101 (measured on driver 580), although no GPU was selected by number. It fails in the same way if
+    CUDA_VISIBLE_DEVICES names a GPU twice, as in 0,0.
 Fix:
-    1. See what is set
+    1. Check which variables are set
        ? env | grep -E '^(CUDA|NVIDIA)_'
-    2. Give CUDA_DEVICE_ORDER a value that CUDA knows
+    2. Set CUDA_DEVICE_ORDER to a valid value
        $ export CUDA_DEVICE_ORDER=PCI_BUS_ID
-    3. Or leave the order to CUDA, which means FASTEST_FIRST
+    3. Or use CUDA's default order, FASTEST_FIRST
        $ unset CUDA_DEVICE_ORDER
     4. Name each GPU once in CUDA_VISIBLE_DEVICES (for several devices on one GPU: gpucheck --logical-devices 2)
        $ export CUDA_VISIBLE_DEVICES=0
 Verify:
     gpucheck --quick finds nothing.
 Unless:
-    Never; no CUDA program runs with it.
+    Never: no CUDA program runs with this value.
 Example:
     environment.variables = {"CUDA_DEVICE_ORDER": "FOO"}
     cuda = {"status": "failed", "result": 101, "result_name": "CUDA_ERROR_INVALID_DEVICE", "driver_version": "13.0"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> CUDA does not start because CUDA_DEVICE_ORDER=FOO is none of the values it knows: FASTEST_FIRST and PCI_BUS_ID.
+    -> CUDA does not start because CUDA_DEVICE_ORDER=FOO is not a valid value: it must be FASTEST_FIRST or PCI_BUS_ID.
 References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
 """
@@ -44,13 +44,13 @@ _ORDERS = tuple(_TEXTS)
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "devices-hidden"))
 def check(environment: Environment, cuda: Cuda) -> Finding | None:
-    """A foreign value, and CUDA's refusal: a value that CUDA lets pass is no finding."""
+    """Report an invalid value if CUDA refused to start; a value that CUDA accepts is not reported."""
     if cuda.result != _INVALID_DEVICE:
         return None
     order = environment.variables.get("CUDA_DEVICE_ORDER")
     if order and order not in _ORDERS:
-        wrong, assignment = f"is none of the values it knows: {' and '.join(_ORDERS)}", _order(order)
-        text, leave = _TEXTS[assignment.value], "Or leave the choice to CUDA"
+        wrong, assignment = f"is not a valid value: it must be {' or '.join(_ORDERS)}", _order(order)
+        text, leave = _TEXTS[assignment.value], "Or use CUDA's default order"
     else:
         listed = [entry.strip() for entry in environment.variables.get("CUDA_VISIBLE_DEVICES", "").split(",")]
         if len(set(listed)) == len(listed):
@@ -68,23 +68,23 @@ def check(environment: Environment, cuda: Cuda) -> Finding | None:
 
 
 def _order(order: str) -> Assignment:
-    """What was meant, where only its letters or blanks are wrong; else the order in which nvidia-smi numbers GPUs."""
+    """Return the intended value if only case or spaces are wrong; else nvidia-smi's order."""
     meant = order.strip().upper()
     return Assignment(
         variable="CUDA_DEVICE_ORDER",
         operation=Operation.SET,
         value=meant if meant in _ORDERS else "PCI_BUS_ID",
         reason=f"CUDA does not start with {' '.join(order.split()) if order.isprintable() else 'its value'}:"
-        f" it knows {' and '.join(_ORDERS)} only",
+        f" it accepts only {' and '.join(_ORDERS)}",
     )
 
 
 def _each_once(listed: list[str], twice: str) -> Assignment:
-    """The same GPUs in the same order."""
+    """Return the same GPUs in the same order, each once."""
     shown = twice if twice.isprintable() else "a GPU"
     return Assignment(
         variable="CUDA_VISIBLE_DEVICES",
         operation=Operation.SET,
         value=",".join(dict.fromkeys(listed)),
-        reason=f"CUDA does not start where {shown} is named more than once",
+        reason=f"CUDA does not start if {shown} is named more than once",
     )

@@ -1,4 +1,4 @@
-"""CUDA does not start though a driver is here, and nothing that gpucheck knows of explains it.
+"""CUDA does not start although a driver is installed, and no other rule explains it.
 
 Symptom:
     failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error
@@ -6,29 +6,29 @@ Symptom:
     failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
     RuntimeError: cuda runtime error (999) : unknown error
 Cause:
-    The driver refuses without a reason that can be seen from here. Frequent ones: the machine was suspended and resumed, which
-    leaves nvidia-uvm in a bad state; a half-finished driver upgrade; a virtual machine whose GPU was not passed through whole,
-    or whose virtual GPU has no licence (error 102); an MPS server that does not answer (805, 807, 808).
+    The driver refuses without giving a reason. Frequent causes: the machine was suspended and resumed, which leaves nvidia-uvm in
+    a bad state; an incomplete driver upgrade; a virtual machine whose GPU is only partly passed through, or whose virtual GPU has
+    no licence (error 102); an MPS server that does not respond (805, 807, 808).
 Fix:
-    1. Load nvidia-uvm anew, with every GPU program ended (after a suspend it is often in a bad state, or not loaded)
+    1. End every GPU program, then reload nvidia-uvm (after a suspend it is often in a bad state, or not loaded)
        $ sudo rmmod nvidia_uvm; sudo modprobe nvidia_uvm && sudo nvidia-modprobe -u -c=0
-    2. Where the MPS server is named: stop it (its clients too), then start it anew
+    2. If the error names the MPS server: stop it and its clients, then restart it
        $ echo quit | nvidia-cuda-mps-control
-    3. Read what the kernel says
+    3. Read the kernel's messages
        ? sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
     4. Restart the machine; if that does not help, reinstall the driver
        needs: reboot
 Verify:
     gpucheck --quick finds nothing.
 Unless:
-    Never on a machine that is to train on its GPU. One without a GPU answers CUDA_ERROR_NO_DEVICE, which is no fault with
-    --allow-cpu.
+    Never on a machine that should train on its GPU. A machine without a GPU reports CUDA_ERROR_NO_DEVICE, which is not an error
+    with --allow-cpu.
 Example:
     container = {"inside": false}
     cuda = {"status": "failed", "result": 999, "result_name": "CUDA_ERROR_UNKNOWN", "driver_version": "13.0"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> CUDA does not start: cuInit answers CUDA_ERROR_UNKNOWN (999: the driver gives no reason).
+    -> CUDA does not start: cuInit returned CUDA_ERROR_UNKNOWN (999: the driver gives no reason).
 References:
     https://docs.nvidia.com/cuda/cuda-driver-api/ (CUresult)
 """
@@ -44,12 +44,12 @@ from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 
 _MPS = (805, 807, 808)
-_READ_KERNEL_LOG = Fix(text="Read what the kernel says", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
+_READ_KERNEL_LOG = Fix(text="Read the kernel's messages", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("gpus-not-listed", "training-failed"))
 def check(stack: CudaStack, xids: XidReports, environment: Environment | None) -> Finding | None:
-    """cuInit failed (or counts nothing) though something says that a GPU is here; or the driver names an error of its own."""
+    """Report that cuInit failed or lists no GPU although one is here, or that the driver returned an error of its own."""
     cuda, refused = stack.cuda, refuses(stack.cuda)
     failed = cuda.status == "failed" or (cuda.status == "ok" and cuda.device_count == 0)
     if not failed or (stack.given_no_gpu and not (refused and not stack.request.needs_gpu)):
@@ -76,13 +76,13 @@ def check(stack: CudaStack, xids: XidReports, environment: Environment | None) -
 
 def _summary(cuda: Cuda) -> str:
     if cuda.status == "ok":
-        return "CUDA starts, but counts no GPU."
+        return "CUDA starts, but lists no GPU."
     result = results.cuda(str(cuda.result)) if cuda.result is not None else None
     name = cuda.result_name or (result.name if result else None)
     if name is None:
         return f"CUDA does not start: {cuda.problem or 'cuInit failed'}."
     meaning = result.meaning if result else ""
-    return f"CUDA does not start: cuInit answers {name} ({cuda.result}{f': {meaning}' if meaning else ''})."
+    return f"CUDA does not start: cuInit returned {name} ({cuda.result}{f': {meaning}' if meaning else ''})."
 
 
 def _fixes(stack: CudaStack) -> tuple[Fix, ...]:
@@ -93,14 +93,14 @@ def _fixes(stack: CudaStack) -> tuple[Fix, ...]:
             Fix(text="Install NVIDIA's current Windows driver, on Windows and not inside WSL"),
         )
     if stack.cuda.result in _MPS:
-        stop = "Stop the MPS server (its clients too), then start it anew"
+        stop = "Stop the MPS server and its clients, then restart it"
         return (Fix(text=stop, command="echo quit | nvidia-cuda-mps-control"), _READ_KERNEL_LOG)
     if stack.container.inside:
-        text = "See whether CUDA starts outside of it (nvidia-smi does not tell)"
+        text = "Check whether CUDA starts outside the container (nvidia-smi does not show this)"
         outside = Fix(text=text, command="gpucheck --quick", kind="look")
         return (Fix(text="Restart the container"), restart, outside, _READ_KERNEL_LOG)
     reload = Fix(
-        text="If the machine was suspended: load nvidia-uvm anew, with every GPU program ended",
+        text="If the machine was suspended: end every GPU program, then reload nvidia-uvm",
         command="sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm",
     )
     return (reload, _READ_KERNEL_LOG, restart)

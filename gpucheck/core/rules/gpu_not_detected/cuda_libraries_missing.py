@@ -1,4 +1,4 @@
-"""CUDA libraries that TensorFlow opens are nowhere on this machine.
+"""CUDA libraries that TensorFlow needs are not installed on this machine.
 
 Symptom:
     Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly
@@ -6,23 +6,23 @@ Symptom:
     Could not load dynamic library 'libcudart.so.12'; dlerror: libcudart.so.12: cannot open shared object file
     Could not find cuda drivers on your machine, GPU will not be used.
 Cause:
-    TensorFlow opens seven CUDA libraries before it lists the first GPU; without any one of them it lists none. The plain
-    tensorflow package brings none: they come with its and-cuda extra. The line about missing CUDA drivers is misleading: it
-    only says that libcudart was not found.
+    TensorFlow loads seven CUDA libraries before it lists the first GPU; if one is missing, it lists no GPU. The plain tensorflow
+    package does not include them: install its and-cuda extra. The message about missing CUDA drivers is misleading: it only
+    means that libcudart was not found.
 Fix:
-    1. Install a TensorFlow with its CUDA libraries, which it finds by itself
+    1. Install TensorFlow with its CUDA libraries, which it finds by itself
        $ python -m pip install "{tensorflow}"
-    2. If pip says that they are there already, their files were lost: pip install --force-reinstall --no-deps and the package
+    2. If pip says that they are already installed, files are missing: pip install --force-reinstall --no-deps PACKAGE
        needs: network
-    3. See whether the loader knows them; if they lie in a folder of their own, name it in LD_LIBRARY_PATH
+    3. Check whether the loader finds them; if they are in another folder, add it to LD_LIBRARY_PATH
        ? ldconfig -p | grep -E 'libcu(dart|blas|fft|solver|sparse|dnn)'
     4. On a cluster, load the module of the CUDA major that TensorFlow was built for (12 since TensorFlow 2.15)
-    5. PyTorch: install it with the libraries it brings
+    5. PyTorch: reinstall it with its libraries
        $ python -m pip install --force-reinstall torch
 Verify:
     python -c 'import tensorflow as tf; print(tf.config.list_physical_devices("GPU"))' lists the GPU.
 Unless:
-    TensorFlow is meant to train on the CPU although a GPU is here: hide it with CUDA_VISIBLE_DEVICES=-1 and say --allow-cpu.
+    TensorFlow should train on the CPU although a GPU is here: hide it with CUDA_VISIBLE_DEVICES=-1 and use --allow-cpu.
 Example:
     packages.nvidia = []
     packages.and_cuda = []
@@ -60,7 +60,7 @@ from gpucheck.core.repairs.wording import listing
     ),
 )
 def check(faults: LibraryFaults) -> Finding | Skip | None:
-    """No copy anywhere, and not of cuDNN alone, which has a page of its own."""
+    """Report libraries without a copy anywhere; a missing cuDNN alone has its own page."""
     installation = faults.installation
     missing = faults.blocking("missing")
     if isinstance(missing, Skip):

@@ -1,4 +1,4 @@
-"""CUDA libraries that TensorFlow opens are installed, but not where its loader looks.
+"""CUDA libraries that TensorFlow needs are installed, but outside the loader's search path.
 
 Symptom:
     Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly
@@ -8,10 +8,10 @@ Symptom:
 Cause:
     The loader searches LD_LIBRARY_PATH, then the folders written into libtensorflow_framework.so.2 (its RUNPATH), then the
     system's. TensorFlow 2.21.0 was built without pip's nvidia/cusolver/lib in that RUNPATH, so out of the box it never finds
-    libcusolver.so.11. In other cases the libraries lie in a toolkit's folder that nobody told the loader about.
+    libcusolver.so.11. In other cases the libraries are in a toolkit's folder that is not in the loader's search path.
 Fix:
-    1. Name exactly the folder that is missing, before Python starts; naming all of nvidia/*/lib works too, but then XLA's first step
-       takes six to ten times as long (gpucheck env prints the line for this machine)
+    1. Add exactly the missing folder before Python starts; adding all of nvidia/*/lib works too, but makes XLA's first step
+       six to ten times slower (gpucheck env prints the line for this machine)
        $ export LD_LIBRARY_PATH="$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/nvidia/cusolver/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
     2. Or use a release that finds them by itself
        $ python -m pip install "{tensorflow}"
@@ -28,7 +28,7 @@ Example:
     tensorflow.memory_growth = {}
     tensorflow.mapped_libraries = {}
     training.runs = []
-    -> TensorFlow 2.21.0 cannot use the GPU: it does not search the folder that holds libcusolver.so.11 (a bug of this release).
+    -> TensorFlow 2.21.0 cannot use the GPU: it does not search the folder of libcusolver.so.11 (a bug of this release).
 References:
     https://www.tensorflow.org/install/pip
     https://man7.org/linux/man-pages/man8/ld.so.8.html
@@ -56,7 +56,7 @@ from gpucheck.core.repairs.wording import listing
     ),
 )
 def check(faults: LibraryFaults) -> Finding | Skip | None:
-    """A copy lies on this machine, and none where the loader looks."""
+    """Report libraries that are installed outside the loader's search path."""
     installation = faults.installation
     unreachable = faults.blocking("unreachable")
     if isinstance(unreachable, Skip):
@@ -68,9 +68,9 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     release = releases.release(libraries.tensorflow or "")
     defect = release is not None and not release.cusolver_reachable and names == ["libcusolver.so.11"]
     assignment = _assignment(unreachable, installation.packages)
-    holds = f"the folder that holds {listing(names)}" if len(names) == 1 else f"the folders that hold {listing(names)}"
+    where = f"the {'folder' if len(names) == 1 else 'folders'} of {listing(names)}"
     return Finding(
-        summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: it does not search {holds}"
+        summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: it does not search {where}"
         f"{' (a bug of this release)' if defect else ''}.",
         evidence=(
             *(item for fault in unreachable for item in fault.evidence),
@@ -84,24 +84,24 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
 
 
 def _searched(libraries: Libraries) -> tuple[Evidence, ...]:
-    """The wheels' folders on the loader's RUNPATH by their short names: "cublas" for .../nvidia/cublas/lib."""
+    """Return the wheels' folders in the loader's RUNPATH by short name: "cublas" for .../nvidia/cublas/lib."""
     names = (folder.partition("/nvidia/")[2].partition("/")[0] for folder in libraries.runpath)
     wheels = sorted({name for name in names if name})
     return (Evidence(fact="libraries", field="runpath", value=wheels),) if wheels else saw(libraries, "runpath")
 
 
 def _assignment(unreachable: list[Fault], packages: Packages) -> Assignment | None:
-    """Let the loader search the missing folders, each once; None where a folder's name can't stand in the variable."""
+    """Make the loader search the missing folders, each once; None if the variable can't contain a folder's name."""
     folders = list(dict.fromkeys(_folder(fault, packages) for fault in unreachable))
     if any(":" in folder or ";" in folder or not folder.isprintable() for folder in folders):
-        return None  # the loader splits the variable there, and knows no way to quote
+        return None  # the loader splits the variable at these characters and has no quoting
     names = listing([fault.soname for fault in unreachable])
-    verb = "lies" if len(unreachable) == 1 else "lie"
-    return look_first(folders, f"{names} {verb} where TensorFlow's loader does not look")
+    verb = "is" if len(unreachable) == 1 else "are"
+    return look_first(folders, f"{names} {verb} outside the search path of TensorFlow's loader")
 
 
 def _folder(fault: Fault, packages: Packages) -> str:
-    """Where the copy lies that was installed for this TensorFlow, else the first one found."""
+    """Return the folder of the copy that was installed for this TensorFlow, else of the first one found."""
     sites = tuple({f"{package.folder}/nvidia/" for package in packages.nvidia})
     own = [copy for copy in fault.copies if copy.startswith(sites)] if sites else []
     return (own or list(fault.copies))[0].rpartition("/")[0]
@@ -113,7 +113,7 @@ def _fixes(installation: Installation, assignment: Assignment | None) -> list[Fi
         export = statement(assignment)
         text = "Add these folders before starting Python"
         if ":" not in assignment.value:
-            text = "Add just this folder before starting Python (every CUDA folder would make XLA's first step much slower)"
+            text = "Add only this folder before starting Python (adding every CUDA folder slows XLA's first step)"
         fixes.append(Fix(text=text, command=export))
         if installation.interpreter.environment == "venv":
             activate = word(f"{installation.interpreter.prefix}/bin/activate")

@@ -6,21 +6,21 @@ Symptom:
     CUDA driver is a stub library
     libcuda reported version is: INVALID_ARGUMENT: expected %d.%d, %d.%d.%d, or %d.%d.%d.%d form for driver version; got "1"
 Cause:
-    A toolkit ships lib64/stubs/libcuda.so so that programs can be linked where no driver is. It does nothing. Once its folder
-    is on LD_LIBRARY_PATH (or in /etc/ld.so.conf.d), or a link libcuda.so.1 points to it, it is found before the driver.
+    A toolkit ships lib64/stubs/libcuda.so so that programs can be linked without a driver. It has no function at run time. If its
+    folder is in LD_LIBRARY_PATH or /etc/ld.so.conf.d, or a link libcuda.so.1 points to it, it is found before the driver.
 Fix:
-    1. See which file is found first
+    1. Check which file is found first
        ? echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda.so.1
-    2. Take the folder that ends in /stubs out of LD_LIBRARY_PATH, in the shell and in the files that set it
-    3. See which files set it
+    2. Remove the folder that ends in /stubs from LD_LIBRARY_PATH, in the shell and in the files that set it
+    3. Find the files that set it
        ? grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/ ~/.bashrc
-    4. Or out of /etc/ld.so.conf.d, then make the loader's list anew
+    4. Or remove it from /etc/ld.so.conf.d, then update the loader's cache
        $ sudo ldconfig
     5. TensorFlow's GPU image: start it with --gpus all; it falls back to the stub only without a driver
 Verify:
     ldconfig -p | grep libcuda.so.1 shows the driver's file, and gpucheck --quick finds nothing.
 Unless:
-    Never when running; for linking, name the folder with -L instead.
+    Never at run time; for linking, pass the folder with -L instead.
 Example:
     environment.variables = {"LD_LIBRARY_PATH": "/usr/local/cuda/lib64/stubs:/usr/local/nvidia/lib64"}
     cuda = {"status": "failed", "result": 34, "result_name": "CUDA_ERROR_STUB_LIBRARY", "library": "/usr/local/cuda/lib64/stubs/libcuda.so.1"}
@@ -43,7 +43,7 @@ _STUB_LIBRARY = 34
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=WITHOUT_CUDA)
 def check(stack: CudaStack, environment: Environment) -> Finding | None:
-    """CUDA names the stub itself; where there is no GPU for it to hide, that is the finding instead."""
+    """Report the stub if CUDA names it and a GPU is here; without a GPU, another rule reports that."""
     if stack.cuda.result != _STUB_LIBRARY or stack.given_no_gpu:
         return None
     if not (stack.pci.gpus or stack.driver.gpu_count or stack.wsl.dxg_present):
@@ -56,14 +56,14 @@ def check(stack: CudaStack, environment: Environment) -> Finding | None:
     evidence = saw(stack.cuda, "result_name", "library")
     fix: tuple[Fix, ...] = (
         Fix(
-            text="Remove the line that adds the stub's folder, and make the loader's list anew with sudo ldconfig",
+            text="Remove the line that adds the stub's folder, and update the loader's cache with sudo ldconfig",
             needs=("sudo",),
         ),
-        Fix(text="See which line it is", command="grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/", kind="look"),
+        Fix(text="Find the line", command="grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/", kind="look"),
     )
     if len(kept) < len(entries):
         summary += ", found through LD_LIBRARY_PATH"
         evidence += saw(environment, "variables.LD_LIBRARY_PATH")
-        text = "Take the stub's folder out of LD_LIBRARY_PATH (and out of the file that sets it)"
+        text = "Remove the stub's folder from LD_LIBRARY_PATH (and from the file that sets it)"
         fix = (Fix(text=text, command=set_path("LD_LIBRARY_PATH", kept)),)
     return Finding(summary=f"{summary}.", evidence=evidence, fix=fix)

@@ -1,20 +1,20 @@
-"""CUDA was started in a process that forked afterwards, and its child can't use it.
+"""A process started CUDA and then forked; the child process can't use CUDA.
 
 Symptom:
     Failed setting context: CUDA_ERROR_NOT_INITIALIZED: initialization error
     RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method
     A child of multiprocessing that hangs at its first TensorFlow call
 Cause:
-    A fork copies the process' memory, but not the threads and the connection that the CUDA driver holds for it. On Linux,
+    A fork copies the process's memory, but not its threads and its connection to the CUDA driver. On Linux,
     Python's multiprocessing forked by default until 3.14, and so do gunicorn --preload, Celery's prefork pool, and os.fork.
 Fix:
-    1. Start fresh processes instead: multiprocessing.set_start_method("spawn"), as the program's first act
-    2. Or touch TensorFlow's devices only in the children: no import-time model, no tf.config.list_logical_devices in the parent
+    1. Start new processes instead: call multiprocessing.set_start_method("spawn") first in the program
+    2. Or use TensorFlow's devices only in the children: no import-time model, no tf.config.list_logical_devices in the parent
     3. gunicorn: without --preload; Celery: --pool=solo or --pool=threads; in a child that needs no GPU: CUDA_VISIBLE_DEVICES=-1
 Verify:
     The child's first TensorFlow operation runs, and nvidia-smi lists the child.
 Unless:
-    Never: it cannot work.
+    Never: CUDA does not support this.
 Example:
     log.events = [{"kind": "cuda-used-after-fork", "line": 3, "text": "RuntimeError: Cannot re-initialize CUDA in forked subprocess"}]
     training.runs[0].status = "failed"
@@ -31,12 +31,12 @@ from gpucheck.core.logs.events import Event, Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.probes.cuda import Cuda
 
-NOT_INITIALIZED = "3"  # CUDA_ERROR_NOT_INITIALIZED: of a later call, it means that this process never called cuInit
+NOT_INITIALIZED = "3"  # CUDA_ERROR_NOT_INITIALIZED: from a later call, it means that this process never called cuInit
 FORKED = r"in forked subprocess|CUDA_ERROR_NOT_INITIALIZED"
 FIX = (
-    Fix(text='Start fresh processes, as the program\'s first act: multiprocessing.set_start_method("spawn")'),
+    Fix(text='Start new processes instead: call multiprocessing.set_start_method("spawn") first in the program'),
     Fix(text="Or use TensorFlow's devices only in the children, not before they are forked"),
-    Fix(text="gunicorn: leave out --preload; Celery: --pool=solo; a child that needs no GPU: CUDA_VISIBLE_DEVICES=-1"),
+    Fix(text="gunicorn: remove --preload; Celery: --pool=solo; a child that needs no GPU: CUDA_VISIBLE_DEVICES=-1"),
 )
 
 
@@ -46,7 +46,7 @@ FIX = (
     explains=("cuda-init-failed", "gpus-not-listed", "training-failed", "training-crashed"),
 )
 def check(outcomes: TrainingOutcomes, cuda: Cuda | None) -> Finding | Skip | None:
-    """PyTorch names it; in TensorFlow a call finds CUDA not initialised although cuInit did not fail, here in a fresh process neither."""
+    """Report PyTorch's own message, or TensorFlow's "not initialized" error if cuInit itself did not fail."""
     failed_here = cuda is not None and cuda.status == "failed"
     refused = failed_here or any(event.kind == Kind.CUINIT_FAILED for event in outcomes.events)
 

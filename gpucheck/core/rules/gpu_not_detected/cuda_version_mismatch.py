@@ -1,17 +1,17 @@
-"""Only CUDA libraries of another major version are installed than TensorFlow opens.
+"""The installed CUDA libraries have a different major version than TensorFlow needs.
 
 Symptom:
     Could not load dynamic library 'libcudart.so.12'; dlerror: libcudart.so.12: cannot open shared object file
     Cannot dlopen some GPU libraries.
     nvcc --version says 13.0, and TensorFlow lists no GPU
 Cause:
-    TensorFlow asks for its CUDA libraries by name with the major version in it: since 2.15 those of CUDA 12, before that those of
-    CUDA 11. Libraries of CUDA 13 have other names and are never opened. A newer driver is fine: only the libraries must fit.
+    TensorFlow loads its CUDA libraries by names that contain the major version: since 2.15 those of CUDA 12, before that those of
+    CUDA 11. Libraries of CUDA 13 have other names and are never loaded. A newer driver is fine: only the libraries must match.
 Fix:
-    1. Install the right ones, in Python's environment; the other toolkit may stay where it is
+    1. Install the right ones in Python's environment; the other toolkit can stay
        $ python -m pip install "{tensorflow}"
-    2. Or install the toolkit of that CUDA major beside the other; several can stand side by side
-    3. Or take a release of the program that was built for the CUDA that is here
+    2. Or install the toolkit of that CUDA major version too; several can be installed side by side
+    3. Or use a release of the program that was built for the installed CUDA
 Verify:
     python -c 'import tensorflow as tf; print(tf.config.list_physical_devices("GPU"))' lists the GPU.
 Unless:
@@ -30,7 +30,7 @@ Example:
     tensorflow.memory_growth = {}
     tensorflow.mapped_libraries = {}
     training.runs = []
-    -> TensorFlow 2.21.0 cannot use the GPU: it needs the libraries of CUDA 12, and only those of CUDA 13 are installed.
+    -> TensorFlow 2.21.0 cannot use the GPU: it needs the libraries of CUDA 12, but only those of CUDA 13 are installed.
 References:
     https://www.tensorflow.org/install/source#gpu
 """
@@ -61,7 +61,7 @@ from gpucheck.core.repairs.wording import listing
     ),
 )
 def check(faults: LibraryFaults) -> Finding | Skip | None:
-    """The CUDA runtime that TensorFlow opens is nowhere, and one of another major is."""
+    """Report that the CUDA runtime that TensorFlow needs is missing, and one of another major version is installed."""
     installation = faults.installation
     missing = faults.blocking("missing")
     if isinstance(missing, Skip):
@@ -76,15 +76,15 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     if not majors or needed.cuda_major in majors:
         return None  # none at all, or the right one too: cuda-libraries-missing
     return Finding(
-        summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: it needs the libraries of CUDA {needed.cuda_major}, and only"
-        f" those of CUDA {listing([str(major) for major in sorted(majors)])} are installed.",
+        summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: it needs the libraries of CUDA {needed.cuda_major}, but"
+        f" only those of CUDA {listing([str(major) for major in sorted(majors)])} are installed.",
         evidence=(*runtime[0].evidence, *(item for _, evidence in installed for item in evidence)),
         fix=tuple(dict.fromkeys((installation.cuda_libraries(), installation.with_cuda()))),
     )
 
 
 def _majors(packages: Packages, libraries: Libraries) -> Iterator[tuple[int, tuple[Evidence, ...]]]:
-    """Majors of every CUDA runtime: pip's wheels (with -cu12 in their names up to CUDA 12), toolkits, loose files."""
+    """Yield the major version of every CUDA runtime: pip's wheels (named -cu12 up to CUDA 12), toolkits, single files."""
     for place, package in enumerate(packages.nvidia):
         if match := re.fullmatch(r"nvidia-(?:cuda-runtime|cublas)(?:-cu(\d+))?", package.name):
             major = int(match[1]) if match[1] else next(iter(versions.parse(package.version)), None)

@@ -1,4 +1,4 @@
-"""cuDNN, or a part of it, is not installed; the other CUDA libraries are.
+"""cuDNN, or a part of it, is not installed, but the other CUDA libraries are.
 
 Symptom:
     Could not load dynamic library 'libcudnn.so.9'; dlerror: libcudnn.so.9: cannot open shared object file
@@ -7,21 +7,21 @@ Symptom:
     Autotuner could not find any supported configs for HLO: %cudnn-conv-bw-filter
     DNN library is not found.
 Cause:
-    NVIDIA ships cuDNN apart from the CUDA toolkit, so a machine can have all of CUDA and no cuDNN; TensorFlow then lists no GPU.
-    cuDNN 9 is in parts that it opens from its own folder at first use: a copy with a part missing fails only in training.
+    NVIDIA ships cuDNN separately from the CUDA toolkit, so a machine can have CUDA without cuDNN; TensorFlow then lists no GPU.
+    cuDNN 9 consists of parts that it loads from its own folder at first use: a copy with a missing part fails only in training.
 Fix:
     1. Install it with pip (for CUDA 12)
        $ python -m pip install "nvidia-cudnn-cu12>=9.3,<10"
-    2. If pip says that it is there already, lay it down again, whole
+    2. If pip says that it is already installed, reinstall all of its files
        $ python -m pip install --force-reinstall --no-deps nvidia-cudnn-cu12
-    3. Or let TensorFlow bring it, with the other libraries
+    3. Or install it with TensorFlow and its other libraries
        $ python -m pip install "{tensorflow}"
-    4. If it is installed, see whether the loader knows it
+    4. If it is installed, check whether the loader finds it
        ? ldconfig -p | grep libcudnn
 Verify:
     gpucheck trains a convolutional network on the GPU.
 Unless:
-    There is no other way: TensorFlow does not list a GPU without cuDNN.
+    Never: TensorFlow does not list a GPU without cuDNN.
 Example:
     packages.and_cuda[5].installed = null
     packages.and_cuda[5].satisfied = null
@@ -60,7 +60,7 @@ from gpucheck.core.repairs.wording import listing
     ),
 )
 def check(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding | Skip | None:
-    """Nothing is missing but cuDNN, or parts beside the copy that wins."""
+    """Report that only cuDNN is missing, or parts of the copy that is loaded."""
     installation = faults.installation
     if faults.presence.here and faults.libraries.cudnn_parts_missing:
         return _partial(faults.libraries, installation, outcomes)
@@ -80,7 +80,7 @@ def _partial(libraries: Libraries, installation: Installation, outcomes: Trainin
     parts = list(libraries.cudnn_parts_missing)
     package = next((library.package for library in libraries.libraries if library.soname.startswith("libcudnn")), None)
     return Finding(
-        summary=f"cuDNN is incomplete: {listing(parts)} {'is' if len(parts) == 1 else 'are'} missing beside libcudnn, so layers"
+        summary=f"cuDNN is incomplete: {listing(parts)} {'is' if len(parts) == 1 else 'are'} missing next to libcudnn, so layers"
         " that need it fail on the GPU.",
         evidence=saw(libraries, "cudnn_parts_missing"),
         fix=(_fix(libraries, installation, package),),

@@ -1,4 +1,4 @@
-"""The cuDNN that TensorFlow loads does not fit: another major, older than it was built with, or without code for this GPU.
+"""TensorFlow loads an incompatible cuDNN: another major version, too old, or without support for this GPU.
 
 Symptom:
     Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0. CuDNN library needs to have matching major version
@@ -7,10 +7,11 @@ Symptom:
     DNN library is not found.
     CUDNN_STATUS_ARCH_MISMATCH, CUDNN_STATUS_EXECUTION_FAILED_CUDART (a GPU before Turing with cuDNN 9.11 or newer)
 Cause:
-    TensorFlow runs with the cuDNN major it was built with and the same or a newer minor. All packages of one environment share one
-    cuDNN, so installing PyTorch can replace it by an older one. And from 9.11 on cuDNN has no code for GPUs before Turing.
+    TensorFlow needs the cuDNN major version it was built with, and the same or a newer minor. All packages of an environment
+    share one cuDNN, so installing PyTorch can replace it with an older one. From 9.11 on cuDNN has no code for older GPUs than
+    Turing.
 Fix:
-    1. Install one that fits (for CUDA 12)
+    1. Install a compatible version (for CUDA 12)
        $ python -m pip install --upgrade "nvidia-cudnn-cu12>=9.3,<10"
     2. If LD_LIBRARY_PATH puts another copy first, start without it
        $ unset LD_LIBRARY_PATH
@@ -19,7 +20,7 @@ Fix:
 Verify:
     gpucheck trains a convolutional network on the GPU.
 Unless:
-    Nothing that you run uses cuDNN (no convolution, no recurrent layer).
+    Your programs do not use cuDNN (no convolution, no recurrent layer).
 Example:
     packages.and_cuda[5].installed = "9.1.0.70"
     packages.and_cuda[5].satisfied = false
@@ -52,7 +53,7 @@ from gpucheck.core.repairs.wording import version_text
     explains=("cudnn-missing", "cudnn-init-failed", "gpus-not-listed", "training-failed", "training-crashed"),
 )
 def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> Finding | Skip | None:
-    """TensorFlow's own words if it spoke; else the version that the loader takes, against the release's."""
+    """Report TensorFlow's own message, else compare the version that the loader finds with the release's."""
     installation = faults.installation
     if not faults.presence.here or outcomes.trained_on_gpu():
         return faults.presence.skip
@@ -61,18 +62,18 @@ def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> 
     needed = releases.release(version or "")
     place = next((place for place, library in enumerate(libraries.libraries) if library.soname.startswith("libcudnn.")), None)
     if version is None or needed is None or place is None or "+" in version:
-        return Skip("which cuDNN this TensorFlow was built with is not known")
+        return Skip("the cuDNN version that this TensorFlow was built with is unknown")
     cudnn = libraries.libraries[place]
     if cudnn.path is None:
         return _other_major(installation, needed, version, cudnn.package)
     if cudnn.version is None:
-        return Skip("the version of the cuDNN that the loader takes is not known")
+        return Skip("the version of the cuDNN that the loader finds is unknown")
     complaint = outcomes.saw_events(Kind.CUDNN_VERSION_MISMATCH)
     evidence = (*saw(libraries, f"libraries[{place}].path", f"libraries[{place}].version"), *complaint)
     older = not versions.at_least(cudnn.version, needed.cudnn)
     if older or complaint:
         than = f"is older than the {needed.cudnn} that TensorFlow {version} was built with"
-        state = than if older else f"does not fit TensorFlow {version}, which says so itself"
+        state = than if older else f"is incompatible with TensorFlow {version}, as its own message says"
         return Finding(
             summary=f"cuDNN {cudnn.version} {state}, so layers that need it fail on the GPU.",
             evidence=evidence,
@@ -82,7 +83,7 @@ def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> 
     if not old:
         return None
     return Finding(
-        summary=f"cuDNN {cudnn.version} has no code for {old[0].name} (compute capability {version_text(old[0].capability)}):"
+        summary=f"cuDNN {cudnn.version} does not support {old[0].name} (compute capability {version_text(old[0].capability)}):"
         f" {cuda_tables.CUDNN_LAST_FOR_OLD_GPUS} was the last for GPUs before Turing.",
         evidence=(*evidence, *(item for gpu in old for item in gpu.evidence)),
         fix=_fixes(installation, cudnn.package, needed, below="9.11"),
@@ -91,11 +92,11 @@ def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> 
 
 
 def _other_major(installation: Installation, needed: releases.Release, version: str, package: str | None) -> Finding | None:
-    """libcudnn of the wanted major is absent because a wheel of another one is installed."""
+    """Report that the needed libcudnn is missing because a wheel of another major version is installed."""
     for place, wheel in enumerate(installation.packages.nvidia):
         if wheel.name.startswith("nvidia-cudnn") and versions.parse(wheel.version)[:1] != versions.parse(needed.cudnn)[:1]:
             return Finding(
-                summary=f"cuDNN {wheel.version} is installed, and TensorFlow {version} opens only cuDNN"
+                summary=f"cuDNN {wheel.version} is installed, but TensorFlow {version} only loads cuDNN"
                 f" {needed.cudnn.partition('.')[0]}.",
                 evidence=saw(installation.packages, f"nvidia[{place}].name", f"nvidia[{place}].version"),
                 fix=_fixes(installation, package, needed),
@@ -110,7 +111,7 @@ def _fixes(
     wanted = f"{package or f'nvidia-cudnn-cu{needed.cuda_major}'}>={needed.cudnn},<{limit}"
     return (
         Fix(
-            text="Install a cuDNN that fits (other frameworks in this environment share it: check that they accept it)",
+            text="Install a compatible cuDNN (other frameworks in this environment share it: check that they accept it)",
             command=installation.pip(wanted),
         ),
     )

@@ -1,4 +1,4 @@
-"""The NVIDIA driver runs, and a device file under /dev that CUDA opens is not there.
+"""The NVIDIA driver is loaded, but a device file under /dev that CUDA needs is missing.
 
 Symptom:
     failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
@@ -6,20 +6,21 @@ Symptom:
     ls: cannot access '/dev/nvidia-uvm': No such file or directory
     Unable to determine the device handle for GPU
 Cause:
-    CUDA opens /dev/nvidiactl, /dev/nvidia-uvm and one /dev/nvidia<N> per GPU. The kernel module does not make them:
+    CUDA opens /dev/nvidiactl, /dev/nvidia-uvm and one /dev/nvidia<N> per GPU. The kernel module does not create them:
     nvidia-modprobe does, started by a udev rule of the distribution's driver package (71-nvidia.rules) or at the first use, or
-    nvidia-persistenced at boot. A driver installed without those, a container that was given only some files, or a chroot lacks one. Without nvidia-uvm, cuInit fails with 999; without the others, with 100.
+    nvidia-persistenced at boot. Files are missing if the driver was installed without those, in a chroot, or in a container that
+    got only some of them. Without nvidia-uvm, cuInit fails with 999; without the others, with 100.
 Fix:
-    1. Make the device files now
+    1. Create the device files now
        $ sudo modprobe nvidia-uvm && sudo nvidia-modprobe -u -c=0
-    2. Have them made at every start
+    2. Create them at every boot
        $ sudo systemctl enable --now nvidia-persistenced
-    3. In a container: start it with --gpus all (Apptainer: --nv), or pass every one of them: --device /dev/nvidiactl
+    3. In a container: start it with --gpus all (Apptainer: --nv), or pass all of them: --device /dev/nvidiactl
        --device /dev/nvidia-uvm --device /dev/nvidia0
 Verify:
     ls /dev/nvidiactl /dev/nvidia-uvm /dev/nvidia0 prints all three.
 Unless:
-    Never on Linux with a GPU of your own; WSL2 has none of them and needs none.
+    Never on Linux with a GPU; WSL2 does not have or need these files.
 Example:
     container = {"inside": false}
     kernel_module.uvm_loaded = false
@@ -45,14 +46,14 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 _OTHER_CAUSES = (34, 101, 802, 803, 804)  # the stub, a malformed variable, the fabric, versions: CUDA got past the nodes
 _NO_DEVICE_BEHIND = ("ENXIO", "ENODEV")
 _IN_CONTAINER = (
-    Fix(text="Start the container again, with all of the GPU's device files: --gpus all (Docker), --nv (Apptainer)"),
-    Fix(text="See which the machine itself has (run it there)", command="ls -l /dev/nvidia*", kind="look"),
+    Fix(text="Restart the container with all of the GPU's device files: --gpus all (Docker), --nv (Apptainer)"),
+    Fix(text="Check which ones the machine has (run it outside the container)", command="ls -l /dev/nvidia*", kind="look"),
 )
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden"))
 def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | None:
-    """A missing node matters only where CUDA fails: CUDA makes nodes itself where nvidia-modprobe is installed."""
+    """Report a missing device file if CUDA fails; CUDA creates the files itself if nvidia-modprobe is installed."""
     container, cuda = stack.container, stack.cuda
     if not _matter(stack, kernel_module):
         return None
@@ -60,7 +61,7 @@ def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | None:
     if not unusable:
         if stack.device_nodes.gpus or not container.inside:
             return None
-        unusable = {"gpus": ("/dev/nvidia0", "missing")}  # nothing says how many there should be: none is too few
+        unusable = {"gpus": ("/dev/nvidia0", "missing")}  # the expected number is unknown, but there must be one
     paths = [path for path, _ in unusable.values()]
     state = " or ".join(sorted({state for _, state in unusable.values()}))
     not_loaded = "uvm" in unusable and kernel_module.uvm_loaded is False
@@ -77,19 +78,19 @@ def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | None:
 
 
 def _matter(stack: CudaStack, kernel_module: KernelModule) -> bool:
-    """Whether CUDA fails, on a loaded driver, for a reason that missing files can have."""
+    """Whether CUDA fails on a loaded driver with an error that missing files can cause."""
     container, cuda = stack.container, stack.cuda
     if stack.wsl.inside or not kernel_module.loaded or stack.counts_gpus or stack.given_no_gpu:
         return False
     if cuda.status not in ("failed", "ok") or cuda.result in _OTHER_CAUSES:
         return False
-    if container.inside:  # "none": the runtime passed everything but the GPUs, as it was told
+    if container.inside:  # "none": the runtime passed everything except the GPUs, as requested
         return container.nvidia_visible_devices != "none"
     return bool(stack.pci.gpus or kernel_module.gpu_addresses)
 
 
 def _unusable_nodes(stack: CudaStack) -> dict[str, tuple[str, str]]:
-    """By their field: the path and what is wrong with it."""
+    """Return the unusable device files by field: the path and its state."""
     device_nodes = stack.device_nodes
     nodes = {"control": device_nodes.control}
     if stack.cuda.result != CUDA_ERROR_NO_DEVICE:
@@ -100,7 +101,7 @@ def _unusable_nodes(stack: CudaStack) -> dict[str, tuple[str, str]]:
 
 
 def _unusable(node: DeviceNode) -> str | None:
-    """What is wrong with the node itself; who may open it is another page's question."""
+    """Return the state of an unusable device file; permissions have their own page."""
     if not node.present:
         return "missing"
     if node.regular_file:
@@ -111,6 +112,6 @@ def _unusable(node: DeviceNode) -> str | None:
 def _on_host(kernel_module: KernelModule) -> tuple[Fix, ...]:
     load = "sudo modprobe nvidia-uvm && " if kernel_module.uvm_loaded is False else ""
     return (
-        Fix(text="Make the device files now", command=f"{load}sudo nvidia-modprobe -u -c=0"),
-        Fix(text="Have them made at every start", command="sudo systemctl enable --now nvidia-persistenced"),
+        Fix(text="Create the device files now", command=f"{load}sudo nvidia-modprobe -u -c=0"),
+        Fix(text="Create them at every boot", command="sudo systemctl enable --now nvidia-persistenced"),
     )

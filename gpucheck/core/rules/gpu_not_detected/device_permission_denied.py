@@ -1,4 +1,4 @@
-"""The GPU's device files are there, and this process may not open them.
+"""This process has no permission to open the GPU's device files.
 
 Symptom:
     Failed to initialize NVML: Insufficient Permissions
@@ -6,20 +6,20 @@ Symptom:
     failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
     The same commands work with sudo
 Cause:
-    Two kinds of refusal. EACCES: the file's mode or group leaves this user out (or SELinux does). EPERM: a device rule of the
-    control group forbids it: a container that lost its GPUs when systemctl daemon-reload ran on its machine, a
-    rootless container, or a Slurm job that was given no GPU.
+    There are two errors. EACCES: the file's mode or group (or SELinux) denies access to this user. EPERM: a device rule of the
+    control group forbids it, as in a container that lost its GPUs when systemctl daemon-reload ran on the host, in a rootless
+    container, or in a Slurm job without a GPU.
 Fix:
-    1. See who may open the files, join the group that owns them, and log in again
+    1. Check who may open the files, join the group that owns them, and log in again
        $ ls -l /dev/nvidia*; id; sudo usermod -aG video $USER
-    2. In a container: restart it; a systemctl daemon-reload on its machine takes the GPUs away from running ones
-    3. Against a repetition, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all
+    2. In a container: restart it; systemctl daemon-reload on the host removes GPUs from running containers
+    3. To prevent this, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all
     4. Rootless Podman: add --security-opt=label=disable --group-add keep-groups
-    5. Slurm: ask for a GPU, such as with --gres=gpu:1
+    5. Slurm: request a GPU, for example with --gres=gpu:1
 Verify:
     head -c0 /dev/nvidiactl /dev/nvidia0 prints no error.
 Unless:
-    The machine gives each job only its own GPUs: CUDA then counts those, and this is not said.
+    The machine gives each job only its own GPUs: CUDA then lists those, and this is not reported.
 Example:
     container = {"inside": false}
     device_nodes.control = {"path": "/dev/nvidiactl", "present": true, "openable": false, "error": "EACCES", "mode": "0660", "owner": "root", "group": "video"}
@@ -51,7 +51,7 @@ _NVML_REFUSED = (4, 17)  # no permission; blocked by the operating system or a c
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden", "container-without-gpu"))
 def check(stack: CudaStack, environment: Environment | None) -> Finding | Skip | None:
-    """Where CUDA counts any GPU, the others are refused on purpose: they belong to another job."""
+    """Report refused device files, unless CUDA lists a GPU: the others then belong to another job."""
     container, device_nodes, driver, cuda = stack.container, stack.device_nodes, stack.driver, stack.cuda
     if stack.wsl.inside or stack.counts_gpus or stack.given_no_gpu:
         return None
@@ -62,13 +62,13 @@ def check(stack: CudaStack, environment: Environment | None) -> Finding | Skip |
         refused = {}  # some GPU is ours to open: not the reason why CUDA counts none
     if not refused and driver.result not in _NVML_REFUSED:
         if cuda.status == "failed" and any(node.present and node.openable is None for node in nodes.values()):
-            return Skip("whether the device files may be opened could not be tried")
+            return Skip("opening the device files could not be tried")
         return None
     first = next(iter(refused.values()), None)
     return Finding(
         summary=_summary(container, list(refused.values()))
         if refused
-        else f"The system does not let this process use the NVIDIA driver: NVML answers"
+        else f"The system does not let this process use the NVIDIA driver: NVML returned"
         f" {driver.problem or driver.result_name or driver.result}.",
         evidence=(
             *saw(device_nodes, *refused),
@@ -94,12 +94,12 @@ def _fixes(container: Container, environment: Environment | None, node: DeviceNo
     if environment is not None and "SLURM_JOB_ID" in environment.variables:
         return (
             ASK_SLURM,
-            Fix(text="See what this job was given", command="scontrol show job $SLURM_JOB_ID | grep -i tres", kind="look"),
+            Fix(text="Check the resources of this job", command="scontrol show job $SLURM_JOB_ID | grep -i tres", kind="look"),
         )
     if container.inside:
         return (
-            Fix(text="Restart the container: a systemctl daemon-reload on its machine takes the GPUs away from running ones"),
-            Fix(text="Against a repetition, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all"),
+            Fix(text="Restart the container: systemctl daemon-reload on the host removes GPUs from running containers"),
+            Fix(text="To prevent this, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all"),
             Fix(text="Rootless Podman: add --security-opt=label=disable --group-add keep-groups"),
         )
     group = node.group if node is not None and node.group not in (None, "root") else None
@@ -115,7 +115,7 @@ def _fixes(container: Container, environment: Environment | None, node: DeviceNo
             command="sudo chmod 0666 /dev/nvidiactl /dev/nvidia-uvm /dev/nvidia[0-9]*",
         ),
         Fix(
-            text="If it comes back after a restart, look for NVreg_DeviceFileMode and for udev rules",
+            text="If it happens again after a restart, check NVreg_DeviceFileMode and udev rules",
             command="grep -r NVreg_DeviceFile /etc/modprobe.d/; grep -ril nvidia /etc/udev/rules.d/",
             kind="look",
         ),

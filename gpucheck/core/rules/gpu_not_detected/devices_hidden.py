@@ -1,33 +1,33 @@
-"""A GPU is here and works, and an environment variable hides it from CUDA.
+"""The machine has a working GPU, but an environment variable hides it from CUDA.
 
 Symptom:
     failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
     CUDA_VISIBLE_DEVICES is set to -1 - this hides all GPUs from CUDA
     nvidia-smi shows the GPU, and tf.config.list_physical_devices("GPU") returns []
 Cause:
-    CUDA offers a program only the GPUs that CUDA_VISIBLE_DEVICES names, reads the list up to the first entry that it can't
-    match, and ignores the rest. So an empty value, -1, a number beyond the last GPU, or the UUID of another GPU (or of a MIG
-    instance that was made anew) hides everything behind it. nvidia-smi takes no notice of the variable. In a container,
-    NVIDIA_VISIBLE_DEVICES=none passes the driver in and leaves the GPUs out.
+    CUDA shows a program only the GPUs that CUDA_VISIBLE_DEVICES names. It reads the list up to the first entry that it can't
+    match, and ignores the rest. So an empty value, -1, a number that is too high, or the UUID of another GPU (or of a recreated
+    MIG instance) hides everything after it. nvidia-smi ignores the variable. In a container, NVIDIA_VISIBLE_DEVICES=none passes
+    in the driver without the GPUs.
 Fix:
-    1. See what hides them, and which GPUs there are
+    1. Check what hides them, and which GPUs exist
        ? env | grep VISIBLE_DEVICES; nvidia-smi -L
-    2. Let CUDA see every GPU (look in ~/.bashrc, the job script, os.environ in the program and the image's ENV, too)
+    2. Let CUDA see every GPU (also check ~/.bashrc, the job script, os.environ in the program and the image's ENV)
        $ unset CUDA_VISIBLE_DEVICES
-    3. Slurm: ask for a GPU when starting the job (srun --gres=gpu:1 COMMAND); Slurm sets the variable itself
+    3. Slurm: request a GPU when starting the job (srun --gres=gpu:1 COMMAND); Slurm sets the variable itself
     4. In a container: start it with --gpus all
-    5. In a container: see whether /dev/nvidia0 is in it
+    5. In a container: check whether it contains /dev/nvidia0
        ? ls -l /dev/nvidia*
 Verify:
-    nvidia-smi -L lists what may be named, and gpucheck --quick finds nothing.
+    nvidia-smi -L lists the valid names, and gpucheck --quick finds nothing.
 Unless:
-    The GPUs are hidden on purpose, to train on the CPU: say so with --allow-cpu.
+    The GPUs are hidden on purpose, to train on the CPU: use --allow-cpu.
 Example:
     environment.variables = {"CUDA_VISIBLE_DEVICES": "-1"}
     cuda = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE", "driver_version": "13.0"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> CUDA_VISIBLE_DEVICES=-1 hides every GPU from CUDA: the driver sees 1, a program gets none.
+    -> CUDA_VISIBLE_DEVICES=-1 hides every GPU from CUDA: the driver sees 1, but programs see none.
 References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
 """
@@ -48,7 +48,7 @@ _NO_DEVICE = (100, 101)
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "replica-count-mismatch"))
 def check(stack: CudaStack, environment: Environment, gpus: Gpus) -> Finding | Skip | None:
-    """The driver counts GPUs that CUDA, told to look at some of them only, does not find."""
+    """Report GPUs that the driver lists but CUDA does not, because CUDA_VISIBLE_DEVICES hides them."""
     cuda, counted = stack.cuda, stack.driver.gpu_count
     none = cuda.result in _NO_DEVICE or (cuda.status == "ok" and cuda.device_count == 0)
     if not none and not cuda.device_count:
@@ -61,12 +61,12 @@ def check(stack: CudaStack, environment: Environment, gpus: Gpus) -> Finding | S
         return None
     hides_all = entries[0] in HIDES_ALL
     if not counted and not (hides_all and none and _openable(stack.device_nodes)):
-        return None  # nothing says that there is a GPU to hide
+        return None  # there may be no GPU to hide
     usable = 0 if hides_all else _usable(entries, gpus, counted or 0)
     if usable is None:
         return Skip("which GPUs the driver has could not be compared with CUDA_VISIBLE_DEVICES")
     if usable == len(entries) or usable != (cuda.device_count or 0):
-        return None  # every entry is good, or CUDA found more or fewer than the entries account for
+        return None  # every entry is valid, or the entries do not explain the number that CUDA found
     assignment = _assignment(value, cuda.device_count, slurm="SLURM_JOB_ID" in environment.variables)
     return Finding(
         summary=_summary(value, entries, usable, counted, none=none),
@@ -82,23 +82,23 @@ def check(stack: CudaStack, environment: Environment, gpus: Gpus) -> Finding | S
 
 
 def _summary(value: str, entries: list[str], usable: int, counted: int | None, *, none: bool) -> str:
-    shown = f"CUDA_VISIBLE_DEVICES={value}" if value else "CUDA_VISIBLE_DEVICES, set to nothing,"
-    driver = f"the driver sees {counted}" if counted else "the device files are there"
+    shown = f"CUDA_VISIBLE_DEVICES={value}" if value else "CUDA_VISIBLE_DEVICES (empty)"
+    driver = f"the driver sees {counted}" if counted else "the device files exist"
     wrong = entries[usable]
     if none and entries[0] in HIDES_ALL:
-        return f"{shown} hides every GPU from CUDA: {driver}, a program gets none."
+        return f"{shown} hides every GPU from CUDA: {driver}, but programs see none."
     if none:
-        return f"{shown} hides every GPU from CUDA: no GPU here is called {wrong}, and {driver}."
-    return f"{shown} names {len(entries)} GPUs, and CUDA stops at {wrong}, which is not here: a program gets {usable}."
+        return f"{shown} hides every GPU from CUDA: this machine has no GPU {wrong}, but {driver}."
+    return f"{shown} names {len(entries)} GPUs, but CUDA stops at {wrong}, which does not exist: programs see only {usable}."
 
 
 def _assignment(value: str, offered: int | None, slurm: bool) -> Assignment:
-    """Let CUDA see every GPU; only a suggestion where the value may have been chosen well for some other machine or job."""
+    """Let CUDA see every GPU; only a suggestion if the value may be right for another machine or job."""
     shown = f" ({value})" if value.strip() and value.isprintable() else ""
     if slurm:
-        reason = f"Slurm's list of GPUs{shown} is not what CUDA finds: ask Slurm for GPUs, others' jobs may run on these"
+        reason = f"Slurm's list of GPUs{shown} is not what CUDA finds: request GPUs from Slurm, other jobs may run on these"
     elif offered:
-        reason = f"CUDA stops at the first name it does not know{shown}, and offers {offered}"
+        reason = f"CUDA stops at the first unknown name{shown}, and shows {offered}"
     else:
         reason = f"it hides every GPU{shown}"
     apply = not (slurm or offered)
@@ -139,22 +139,20 @@ def _left_out(stack: CudaStack) -> Finding | None:
     if not stack.device_nodes.control.present or any(node.present for node in stack.device_nodes.gpus):
         return None
     return Finding(
-        summary="NVIDIA_VISIBLE_DEVICES=none keeps every GPU out of this container; the driver itself was passed in.",
+        summary="NVIDIA_VISIBLE_DEVICES=none keeps every GPU out of this container, although the driver was passed in.",
         evidence=(
             *saw(stack.container, "nvidia_visible_devices"),
             *saw(stack.device_nodes, "control.present", "gpus"),
             *saw(stack.cuda, "status", "result_name"),
         ),
-        fix=(Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all, or with --gpus all and the variable left out"),),
+        fix=(Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all, or with --gpus all and without the variable"),),
         severity=None if stack.request.needs_gpu else Severity.WARNING,
     )
 
 
 def _fixes(request: Request, environment: Environment, command: str) -> tuple[Fix, ...]:
     unset = Fix(text="Let CUDA see every GPU", command=command)
-    names = Fix(
-        text="See which GPUs are here, to name some of them by number from 0 or by UUID", command="nvidia-smi -L", kind="look"
-    )
+    names = Fix(text="List the GPUs, to select some of them by number (from 0) or by UUID", command="nvidia-smi -L", kind="look")
     if "SLURM_JOB_ID" in environment.variables:
         return (ASK_SLURM, unset)
     return (unset, names, CPU_IS_ENOUGH) if request.needs_gpu else (unset, names)

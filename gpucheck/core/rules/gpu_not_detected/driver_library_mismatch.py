@@ -1,4 +1,4 @@
-"""The NVIDIA kernel module and the driver's libraries are of different versions.
+"""The NVIDIA kernel module and the driver's libraries have different versions.
 
 Symptom:
     Failed to initialize NVML: Driver/library version mismatch
@@ -7,22 +7,22 @@ Symptom:
     CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE: forward compatibility was attempted on non supported HW
     kernel version 580.126.9 does not match DSO version 580.159.4 -- cannot find working devices in this configuration
 Cause:
-    Kernel module and libraries talk to each other only at exactly the same version. An upgrade (often an unattended one)
-    replaced the files while the old module stayed loaded; or the container image brought driver libraries of its own; or a
-    forward-compatibility libcuda (the cuda-compat package) was loaded on a GPU or driver that does not take it.
+    The kernel module and the libraries must have exactly the same version. An upgrade (often an unattended one) replaced the
+    files while the old module stayed loaded; or the container image contains its own driver libraries; or a
+    forward-compatibility libcuda (the cuda-compat package) was loaded on a GPU or driver that does not support it.
 Fix:
     1. Restart the machine, so that the kernel module of the libraries' version is loaded
        $ sudo reboot
     2. In a container: restart it, and remove the packages libnvidia-*, libcuda* and cuda-compat-* from its image
-    3. For CUDA error 804: take the folder with cuda-compat's libcuda.so.1 out of LD_LIBRARY_PATH, or remove that package
-    4. See where libcuda.so.1 is found, and whether cuda-compat is installed
+    3. For CUDA error 804: remove the folder with cuda-compat's libcuda.so.1 from LD_LIBRARY_PATH, or remove that package
+    4. Check where libcuda.so.1 is found, and whether cuda-compat is installed
        ? echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda; dpkg -l | grep cuda-compat
     5. Compare the two versions
        ? cat /proc/driver/nvidia/version; nvidia-smi
 Verify:
     nvidia-smi prints its table, and cat /proc/driver/nvidia/version shows the same version.
 Unless:
-    Never; nothing runs on the GPU until both agree.
+    Never: nothing runs on the GPU until both versions match.
 Example:
     kernel_module.version = "580.126.09"
     driver = {"status": "failed", "result": 18, "result_name": "NVML_ERROR_LIB_RM_VERSION_MISMATCH", "problem": "Driver/library version mismatch", "library": "/usr/local/nvidia/lib64/libnvidia-ml.so.580.159.04"}
@@ -30,7 +30,7 @@ Example:
     cuda = {"status": "failed", "result": 803, "result_name": "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "library": "/usr/local/nvidia/lib64/libcuda.so.580.159.04", "driver_version": "13.0"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> The NVIDIA kernel module is version 580.126.09 and the driver's libraries are 580.159.04: they work together only at the same version.
+    -> The NVIDIA kernel module is version 580.126.09, but the driver's libraries are 580.159.04: both must have the same version.
 References:
     https://docs.nvidia.com/deploy/cuda-compatibility/
 """
@@ -54,9 +54,9 @@ _CUDA_MISMATCH = 803
 _CUDA_COMPAT_REFUSED = 804
 _VERSION = r"\.so\.(\d+\.[\d.]*\d)$"  # libcuda.so.580.159.04, not libcuda.so.1
 _IN_CONTAINER = (
-    Fix(text="Restart this container: the driver of its machine was upgraded after it had started"),
+    Fix(text="Restart this container: the host's driver was upgraded after the container started"),
     Fix(
-        text="See whether the image brings driver libraries of its own; those packages must go",
+        text="Check whether the image contains its own driver libraries, and remove those packages",
         command="dpkg -l | grep -E 'libnvidia-|libcuda1|cuda-compat'",
         kind="look",
     ),
@@ -72,7 +72,7 @@ _ON_HOST = (
 def check(
     stack: CudaStack, kernel_module: KernelModule, environment: Environment | None, outcomes: TrainingOutcomes
 ) -> Finding | None:
-    """NVML or CUDA says so; where CUDA works, there is no mismatch that matters."""
+    """Report a mismatch that NVML or CUDA returned, unless CUDA works."""
     driver, cuda = stack.driver, stack.cuda
     if stack.counts_gpus or stack.given_no_gpu:
         return None
@@ -83,11 +83,11 @@ def check(
         return _compat(environment, cuda, mismatch)
     library = _version(driver.library) or _version(cuda.library)
     kernel = kernel_module.version
-    summary = "The NVIDIA kernel module and the driver's libraries are of different versions."
+    summary = "The NVIDIA kernel module and the driver's libraries have different versions."
     if kernel and library and kernel != library:
         summary = (
-            f"The NVIDIA kernel module is version {kernel} and the driver's libraries are {library}:"
-            " they work together only at the same version."
+            f"The NVIDIA kernel module is version {kernel}, but the driver's libraries are {library}:"
+            " both must have the same version."
         )
     return Finding(
         summary=summary,
@@ -113,9 +113,9 @@ def _compat(environment: Environment | None, cuda: Cuda, mismatch: tuple[Evidenc
     entries = [entry for entry in path.split(":") if entry]
     kept = [entry for entry in entries if "compat" not in entry and entry.rstrip("/") != folder]
     remove = Fix(text="Or remove the cuda-compat package (in a container: from its image)")
-    fix = (remove, Fix(text="Install a driver that is new enough by itself"))
+    fix = (remove, Fix(text="Install a newer driver that does not need it"))
     if len(kept) < len(entries):
-        take_out = "Let the machine's own driver library be found: take the folder of cuda-compat out of LD_LIBRARY_PATH"
+        take_out = "Use the machine's own driver library: remove the folder of cuda-compat from LD_LIBRARY_PATH"
         fix = (Fix(text=take_out, command=set_path("LD_LIBRARY_PATH", kept)), remove)
     return Finding(
         summary=f"CUDA loaded a forward-compatibility driver library ({library}), which this GPU or driver does not accept.",

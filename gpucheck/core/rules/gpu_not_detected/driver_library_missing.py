@@ -1,4 +1,4 @@
-"""The NVIDIA kernel module is loaded, and a library of the driver that belongs to it is not found.
+"""The NVIDIA kernel module is loaded, but one of the driver's libraries is not found.
 
 Symptom:
     failed call to cuInit: UNKNOWN ERROR (303)
@@ -7,12 +7,12 @@ Symptom:
     CUDA_ERROR_JIT_COMPILER_NOT_FOUND
     slurmd: We were configured with nvml functionality, but that lib wasn't found on the system.
 Cause:
-    The driver has two halves, and only the kernel's half is here: the package with libcuda.so.1 (and libnvidia-ml.so.1) was
-    not installed, was removed, or lies where the loader does not look. In a container: NVIDIA_DRIVER_CAPABILITIES asks for
-    "utility" only, which brings nvidia-smi and leaves CUDA out.
+    The driver consists of a kernel module and libraries, and only the module is here: the package with libcuda.so.1 (and
+    libnvidia-ml.so.1) was not installed, was removed, or is outside the loader's search path. In a container:
+    NVIDIA_DRIVER_CAPABILITIES requests "utility" only, which includes nvidia-smi but not CUDA.
 Fix:
-    1. In a container: start it again with -e NVIDIA_DRIVER_CAPABILITIES=compute,utility beside --gpus all
-    2. If the files are there: make the loader's list anew
+    1. In a container: restart it with -e NVIDIA_DRIVER_CAPABILITIES=compute,utility in addition to --gpus all
+    2. If the files exist: update the loader's cache
        $ sudo ldconfig; ldconfig -p | grep -E 'libcuda|libnvidia-ml'
     3. Ubuntu, for a driver of branch 580: install the libraries of the module's version
        $ sudo apt-get install -y libnvidia-compute-580 nvidia-utils-580
@@ -23,7 +23,7 @@ Fix:
 Verify:
     ldconfig -p | grep -E "libcuda.so.1|libnvidia-ml.so.1" prints both.
 Unless:
-    Only libnvidia-ml.so.1 is missing and nobody watches the GPU: training does not need it.
+    Only libnvidia-ml.so.1 is missing and you do not monitor the GPU: training does not need it.
 Example:
     container.driver_capabilities = "utility"
     cuda = {"status": "library-not-found", "problem": "libcuda.so.1: cannot open shared object file"}
@@ -63,7 +63,7 @@ class MissingLibrary(msgspec.Struct, frozen=True):
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=WITHOUT_CUDA)
 def check(stack: CudaStack, kernel_module: KernelModule, outcomes: TrainingOutcomes) -> Finding | None:
-    """Kernel module yes, library no. A missing NVML alone leaves training possible."""
+    """Report a missing library of a loaded driver; a warning if only NVML is missing, which training does not need."""
     container = stack.container
     if stack.wsl.inside or not kernel_module.loaded or stack.given_no_gpu:
         return None
@@ -97,7 +97,7 @@ def _missing(stack: CudaStack, outcomes: TrainingOutcomes) -> MissingLibrary | N
     if driver.status in _ABSENT and stack.counts_gpus:
         problem = driver.problem if driver.status == "library-unusable" else None
         evidence = saw(driver, "status", "problem")
-        return MissingLibrary("libnvidia-ml.so.1", "which watches the GPU", "utility", problem, evidence)
+        return MissingLibrary("libnvidia-ml.so.1", "which monitors the GPU", "utility", problem, evidence)
     return None
 
 
@@ -110,9 +110,9 @@ def _grants(container: Container, capability: str) -> bool:
 def _fixes(stack: CudaStack, kernel_module: KernelModule) -> tuple[Fix, ...]:
     if stack.container.inside:
         return (
-            Fix(text="Start the container again, with -e NVIDIA_DRIVER_CAPABILITIES=compute,utility beside --gpus all"),
+            Fix(text="Restart the container with -e NVIDIA_DRIVER_CAPABILITIES=compute,utility in addition to --gpus all"),
             Fix(
-                text="See whether the machine itself has the library (run it there)",
+                text="Check whether the machine has the library (run it outside the container)",
                 command="ldconfig -p | grep libcuda",
                 kind="look",
             ),
@@ -128,5 +128,5 @@ def _fixes(stack: CudaStack, kernel_module: KernelModule) -> tuple[Fix, ...]:
     version = f"Install the libraries of the same driver version as the kernel module {kernel}".rstrip()
     return (
         Fix(text=version, command=install),
-        Fix(text="If the files are there, make the loader's list anew", command="sudo ldconfig"),
+        Fix(text="If the files exist, update the loader's cache", command="sudo ldconfig"),
     )

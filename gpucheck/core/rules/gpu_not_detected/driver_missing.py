@@ -1,4 +1,4 @@
-"""An NVIDIA GPU is on the bus, and no NVIDIA driver is installed for it.
+"""The machine has an NVIDIA GPU, but no NVIDIA driver is installed.
 
 Symptom:
     nvidia-smi: command not found
@@ -6,10 +6,10 @@ Symptom:
     Could not find cuda drivers on your machine, GPU will not be used.
     OSError: libcuda.so.1: cannot open shared object file: No such file or directory
 Cause:
-    The card is plugged in, but neither NVIDIA's kernel module nor its libraries (libcuda.so.1, libnvidia-ml.so.1) are on this
-    system. CUDA wheels and toolkits bring no driver. The nouveau driver that Linux ships with shows a picture, but cannot run CUDA.
+    The card is present, but neither NVIDIA's kernel module nor its libraries (libcuda.so.1, libnvidia-ml.so.1) are installed.
+    CUDA wheels and toolkits do not include a driver. Linux's own nouveau driver can drive a display, but cannot run CUDA.
 Fix:
-    1. See whether the machine has an NVIDIA GPU at all
+    1. Check whether the machine has an NVIDIA GPU
        ? lspci -d 10de:
     2. Ubuntu: install NVIDIA's driver, then restart the machine
        $ sudo ubuntu-drivers install
@@ -20,11 +20,11 @@ Fix:
     4. Fedora (with RPM Fusion): install NVIDIA's driver, then restart the machine
        $ sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda
        needs: reboot
-    5. If training on the CPU is what you want, ignore it: the job runs without a GPU
+    5. If you want to train on the CPU, ignore this: the job runs without a GPU
 Verify:
     nvidia-smi prints a table with one box per GPU.
 Unless:
-    The GPU is meant for a display only, and training for another machine.
+    The GPU is only used for a display, and training runs on another machine.
 Example:
     container = {"inside": false}
     pci.gpus[0].kernel_driver = "nouveau"
@@ -35,7 +35,7 @@ Example:
     cuda = {"status": "library-not-found", "problem": "libcuda.so.1: cannot open shared object file"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> No NVIDIA driver is installed for the GPU on the PCI bus (0000:00:06.0); nouveau holds it, which cannot run CUDA.
+    -> No NVIDIA driver is installed for the GPU on the PCI bus (0000:00:06.0); it uses nouveau, which cannot run CUDA.
 References:
     https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/
 """
@@ -56,22 +56,22 @@ _STUB_LIBRARY = 34  # a toolkit's link-time stub is no driver
     explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "driver-not-loaded", "device-nodes-missing"),
 )
 def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | Skip | None:
-    """Neither the kernel's half nor the libraries' half is there."""
+    """Report a GPU without the driver's kernel module and without its libraries."""
     pci, driver, cuda = stack.pci, stack.driver, stack.cuda
     if stack.wsl.inside or stack.container.inside or driver.gpu_count or stack.counts_gpus:
         return None
     if all(gpu.kernel_driver == "vfio-pci" for gpu in pci.gpus):
-        return None  # none, or all are handed to a virtual machine: driver-not-loaded says so
+        return None  # no GPU, or all are passed to a virtual machine, which driver-not-loaded reports
     if driver.status != "library-not-found" or not (cuda.status == "library-not-found" or cuda.result == _STUB_LIBRARY):
         return None
     if kernel_module.loaded or kernel_module.installed_for_running_kernel or kernel_module.installed_for_kernels:
         return None
     if kernel_module.loaded is None:
-        return Skip("whether the NVIDIA kernel module is loaded could not be read")
+        return Skip("the list of loaded kernel modules could not be read")
     many = len(pci.gpus) > 1
     gpus = f"{'GPUs' if many else 'GPU'} on the PCI bus ({listing([gpu.address for gpu in pci.gpus])})"
     nouveau = any(gpu.kernel_driver == "nouveau" for gpu in pci.gpus)
-    held = f"; nouveau holds {'them' if many else 'it'}, which cannot run CUDA" if nouveau else ""
+    held = f"; {'they use' if many else 'it uses'} nouveau, which cannot run CUDA" if nouveau else ""
     return Finding(
         summary=f"No NVIDIA driver is installed for the {gpus}{held}.",
         evidence=(

@@ -1,4 +1,4 @@
-"""The NVIDIA driver is installed, but it is not the one that holds the GPU.
+"""The NVIDIA driver is installed, but the GPU does not use it.
 
 Symptom:
     NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.
@@ -9,28 +9,28 @@ Symptom:
     NVRM: The NVIDIA GPU is not supported by the open nvidia.ko
     No devices were found
 Cause:
-    A new kernel was installed and the module was not built for it; Secure Boot refused it because it is not signed; nouveau took
-    the card first; the card was handed to a virtual machine (vfio-pci); or the module runs, and this GPU is too old for it: the
-    open module knows no GPU before Turing, and branch 590 and later drop Maxwell, Pascal and Volta.
+    A new kernel was installed and the module was not built for it; Secure Boot rejected the module because it is not signed;
+    nouveau uses the card; the card is passed to a virtual machine (vfio-pci); or the module is loaded but does not support this
+    old GPU: the open module supports no GPU before Turing, and branch 590 and later drop Maxwell, Pascal and Volta.
 Fix:
-    1. Load it, and read what the kernel answers
+    1. Load it, and read the kernel's messages
        $ sudo modprobe nvidia; sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
     2. After a kernel update: build the module for the running kernel (Fedora and RHEL: dnf install kernel-devel)
        $ sudo apt-get install -y linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia
-    3. If the key was rejected: enrol it (sudo mokutil --import ...), or switch Secure Boot off in the firmware
+    3. If the key was rejected: enrol it (sudo mokutil --import ...), or disable Secure Boot in the firmware
        needs: sudo
-    4. See whether Secure Boot is on
+    4. Check whether Secure Boot is on
        ? mokutil --sb-state
     5. For a GPU from Blackwell on, and for Grace Hopper: install the driver with its open kernel modules (Ubuntu's packages for that
        end in -open), then restart the machine
        needs: reboot
-    6. See which drivers Ubuntu has for it
+    6. List the drivers that Ubuntu has for it
        ? sudo ubuntu-drivers list --gpgpu
-    7. For a GPU before Turing: install the last branch that knows it, such as nvidia-driver-580, in its proprietary form
+    7. For a GPU before Turing: install the last branch that supports it, such as nvidia-driver-580, in its proprietary form
 Verify:
     lspci -k -d 10de: says "Kernel driver in use: nvidia", and nvidia-smi prints its table.
 Unless:
-    The GPU is meant for a virtual machine: then train inside that machine.
+    The GPU belongs to a virtual machine: then train inside that machine.
 Example:
     container = {"inside": false}
     system.kernel = "6.8.0-88-generic"
@@ -42,7 +42,7 @@ Example:
     cuda = {"status": "failed", "result": 999, "result_name": "CUDA_ERROR_UNKNOWN", "library": "/usr/lib/x86_64-linux-gnu/libcuda.so.580.159.04"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> The NVIDIA driver is not loaded: its kernel module was built for 6.8.0-45-generic, and the running kernel is 6.8.0-88-generic.
+    -> The NVIDIA driver is not loaded: its kernel module was built for 6.8.0-45-generic, but the running kernel is 6.8.0-88-generic.
 References:
     https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/
     https://github.com/NVIDIA/open-gpu-kernel-modules
@@ -70,12 +70,12 @@ _LAST_BRANCH_BEFORE_TURING = 580
     explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "container-without-gpu", "device-nodes-missing"),
 )
 def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | Skip | None:
-    """A GPU on the bus that the nvidia module does not drive, though something of the driver is installed."""
+    """Report a GPU that the nvidia module does not drive, although a part of the driver is installed."""
     gpus = stack.pci.gpus
     if stack.wsl.inside or not gpus or stack.driver.gpu_count or stack.counts_gpus or stack.given_no_gpu:
         return None
     if kernel_module.loaded is None:
-        return Skip("whether the NVIDIA kernel module is loaded could not be read")
+        return Skip("the list of loaded kernel modules could not be read")
     holders = {gpu.kernel_driver for gpu in gpus}
     if "nvidia" in holders:
         return None
@@ -99,7 +99,7 @@ def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | Skip | Non
 
 
 def _installed(stack: CudaStack, module: KernelModule) -> bool:
-    """Whether any part of the driver lies on this system."""
+    """Whether any part of the driver is installed."""
     cuda = stack.cuda
     return bool(
         module.installed_for_running_kernel
@@ -113,30 +113,30 @@ def _passed_through(gpus: tuple[PciFunction, ...]) -> tuple[str, tuple[Fix, ...]
     plural, are, them = ("s", "are", "them") if len(gpus) > 1 else ("", "is", "it")
     return (
         f"The NVIDIA GPU{plural} on the bus ({listing([gpu.address for gpu in gpus])}) {are} reserved for virtual machines:"
-        f" vfio-pci holds {them}.",
+        f" vfio-pci uses {them}.",
         (
-            Fix(text="Train inside the virtual machine that was given the GPU"),
+            Fix(text="Train inside the virtual machine that has the GPU"),
             Fix(text="To use it here, stop that machine, and remove the vfio-pci binding from the boot options"),
-            Fix(text="See who holds it", command=f"lspci -k -s {gpus[0].address}", kind="look"),
+            Fix(text="Check which driver uses it", command=f"lspci -k -s {gpus[0].address}", kind="look"),
         ),
     )
 
 
 def _not_taken(gpus: tuple[PciFunction, ...], module: KernelModule, system: System) -> tuple[str, tuple[Fix, ...]]:
-    """The module runs and no GPU is bound to it: another driver was first, or it does not know the GPU."""
+    """Return the reason that no GPU is bound to the loaded module: another driver uses it, or the GPU is not supported."""
     holder = gpus[0].kernel_driver
     version = module.version or ""
     name = f"The NVIDIA driver {version}".rstrip()
     if holder is not None:
         release = _without_nouveau(system) if holder == "nouveau" else Fix(text=f"Release the GPU from {holder}")
-        return f"{name} is loaded, but {holder} holds the GPU at {gpus[0].address}.", (release,)
+        return f"{name} is loaded, but {holder} uses the GPU at {gpus[0].address}.", (release,)
     address = listing([gpu.address for gpu in gpus])
     look = Fix(text="Read why the driver refused it", command="sudo dmesg | grep -i nvrm", kind="look")
     branch = (versions.parse(version) or (0,))[0]
     old = all(int(gpu.device_id, 16) < _FIRST_TURING for gpu in gpus)
     if not old or not (module.open_source or branch >= _FIRST_BRANCH_FROM_TURING):
         legacy = Fix(text="If it says that the GPU needs a legacy or a newer driver, install that branch")
-        return f"{name} is loaded, but did not take the GPU at {address}.", (look, legacy)
+        return f"{name} is loaded, but does not use the GPU at {address}.", (look, legacy)
     kind = "open kernel module" if module.open_source else "driver"
     wanted = min(branch, _LAST_BRANCH_BEFORE_TURING) or _LAST_BRANCH_BEFORE_TURING
     install = Fix(
@@ -149,21 +149,21 @@ def _not_taken(gpus: tuple[PciFunction, ...], module: KernelModule, system: Syst
 
 def _not_loaded(gpus: tuple[PciFunction, ...], module: KernelModule, system: System) -> tuple[str, tuple[Fix, ...]]:
     load = Fix(
-        text="Load it, and read what the kernel says (an unsigned module is refused under Secure Boot)",
+        text="Load it, and read the kernel's messages (Secure Boot rejects an unsigned module)",
         command='sudo modprobe nvidia || sudo dmesg | grep -i -E "nvrm|nvidia|nouveau|lockdown" | tail',
     )
     if any(gpu.kernel_driver == "nouveau" for gpu in gpus):
         return (
-            "The NVIDIA driver is installed, but not loaded: the nouveau driver holds the GPU, and cannot run CUDA.",
+            "The NVIDIA driver is installed, but not loaded: the GPU uses the nouveau driver, which cannot run CUDA.",
             (_without_nouveau(system),),
         )
     if module.installed_for_running_kernel is False:
         running = f"the running kernel is {system.kernel}" if system.kernel else "another kernel is running"
         built = listing(list(module.installed_for_kernels))
         reason = (
-            f"its kernel module was built for {built}, and {running}"
+            f"its kernel module was built for {built}, but {running}"
             if built
-            else "its libraries are here, but no kernel module for the running kernel"
+            else "its libraries are installed, but not a kernel module for the running kernel"
         )
         return f"The NVIDIA driver is not loaded: {reason}.", (_build(system), load)
     return "The NVIDIA driver is installed, but its kernel module is not loaded.", (load,)
@@ -184,7 +184,7 @@ def _build(system: System) -> Fix:
 def _without_nouveau(system: System) -> Fix:
     image = "sudo update-initramfs -u" if system.os_id in ("ubuntu", "debian", "linuxmint") else "sudo dracut --force"
     return Fix(
-        text="Keep nouveau away from the GPU, then restart the machine",
+        text="Disable nouveau, then restart the machine",
         command="printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf"
         f" && {image}",
         needs=("reboot",),

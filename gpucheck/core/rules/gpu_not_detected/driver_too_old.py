@@ -7,23 +7,23 @@ Symptom:
     CUDA_ERROR_UNSUPPORTED_PTX_VERSION
     Driver version is lower than what is required to execute PTX
 Cause:
-    A driver runs programs of its own CUDA major version and of older ones, never of a newer major. TensorFlow 2.15 and later
-    were built with CUDA 12, which asks for driver 525.60.13 (528.33 on Windows, for WSL2); 2.10 to 2.14 ask for 450.80.02.
+    A driver runs programs of its own CUDA major version and of older ones, never of a newer one. TensorFlow 2.15 and later were
+    built with CUDA 12, which needs driver 525.60.13 (528.33 on Windows, for WSL2); 2.10 to 2.14 need 450.80.02.
 Fix:
-    1. See which driver runs, and which CUDA it knows
+    1. Check the driver's version, and the CUDA version that it supports
        ? nvidia-smi
-    2. Ubuntu: install a newer driver, which goes on running everything older, then restart the machine
+    2. Ubuntu: install a newer driver, which also runs older programs, then restart the machine
        $ sudo ubuntu-drivers install
        needs: reboot
     3. Fedora (with RPM Fusion): install a newer driver, then restart the machine
        $ sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda
        needs: reboot
-    4. Or install a TensorFlow, or take an image, that was built with a CUDA that the driver knows
+    4. Or use a TensorFlow release or image that was built with a CUDA version that the driver supports
 Verify:
     nvidia-smi prints a CUDA version at least as new as TensorFlow's major: 12.0 for TensorFlow 2.21.
 Unless:
     The forward-compatibility package (cuda-compat) is in use on a data-center GPU: CUDA then reports the newer version, and
-    this is not said.
+    this is not reported.
 Example:
     kernel_module.version = "470.256.02"
     driver.version = "470.256.02"
@@ -31,7 +31,7 @@ Example:
     cuda.driver_version = "11.4"
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> The NVIDIA driver 470.256.02 knows CUDA up to 11.4, and TensorFlow 2.21.0 needs 12.0 (driver 525.60.13 or newer).
+    -> The NVIDIA driver 470.256.02 supports CUDA up to 11.4, but TensorFlow 2.21.0 needs 12.0 (driver 525.60.13 or newer).
 References:
     https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/
     https://docs.nvidia.com/deploy/cuda-compatibility/
@@ -83,7 +83,7 @@ def check(
     version = stack.driver.version or (kernel_module.version if kernel_module is not None else None)
     name = f"driver {version}" if version else "driver"
     return Finding(
-        summary=f"The NVIDIA {name} knows CUDA up to {newest}, and TensorFlow {installed.version} needs {needed}{floor}.",
+        summary=f"The NVIDIA {name} supports CUDA up to {newest}, but TensorFlow {installed.version} needs {needed}{floor}.",
         evidence=(
             *evidence,
             *saw(stack.driver, "version"),
@@ -101,9 +101,12 @@ def _refused(stack: CudaStack) -> Finding:
     name = cuda.result_name or (result.name if result is not None else "error")
     version = f" {driver.version}" if driver.version else ""
     return Finding(
-        summary=f"The NVIDIA driver{version} is too old for the CUDA library above it: cuInit answers {name} ({cuda.result}).",
+        summary=f"The NVIDIA driver{version} is too old for the loaded CUDA library: cuInit returned {name} ({cuda.result}).",
         evidence=(*saw(cuda, "result", "result_name", "library"), *saw(driver, "version")),
-        fix=(Fix(text="See which driver runs, and which CUDA it knows", command="nvidia-smi", kind="look"), _newer_driver(stack)),
+        fix=(
+            Fix(text="Check the driver's version and its CUDA version", command="nvidia-smi", kind="look"),
+            _newer_driver(stack),
+        ),
     )
 
 

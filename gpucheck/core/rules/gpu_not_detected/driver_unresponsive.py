@@ -1,4 +1,4 @@
-"""The NVIDIA driver does not answer: a call to it hung, or took the calling process down.
+"""The NVIDIA driver does not respond: a call to it hung, or crashed the calling process.
 
 Symptom:
     nvidia-smi hangs, and kill -9 does not end it
@@ -6,18 +6,18 @@ Symptom:
     INFO: task nvidia-smi:1234 blocked for more than 120 seconds.
     Segmentation fault (core dumped), before TensorFlow has printed anything
 Cause:
-    The driver waits for a GPU that stopped answering (its firmware hangs, or it fell off the bus), or another process wedged it.
-    A crash instead of a hang comes from a damaged or foreign driver library, or from something preloaded into every process.
+    The driver waits for a GPU that stopped responding (its firmware hangs, or it fell off the bus), or another process blocks it.
+    A crash instead of a hang is caused by a damaged or wrong driver library, or by a library preloaded into every process.
 Fix:
-    1. Read what the kernel says
+    1. Read the kernel's messages
        ? sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
     2. End the processes that use the GPU; those in state D can't be ended
-    3. Restart the machine; if it comes back, take the GPU out of service: it is usually the hardware
+    3. Restart the machine; if it happens again, take the GPU out of service: the hardware is usually faulty
        needs: reboot
 Verify:
-    timeout 10 nvidia-smi answers within a second or two (a little longer without persistence mode).
+    timeout 10 nvidia-smi responds within a second or two (a little longer without persistence mode).
 Unless:
-    The machine is so overloaded that nothing answers in time: look again when it is idle.
+    The machine is too busy to respond in time: check again when it is idle.
 Example:
     driver = {"status": "hung", "problem": "no answer within 20 s in nvmlInit"}
     gpus = null
@@ -25,7 +25,7 @@ Example:
     tensorflow.devices = null
     tensorflow.ending = "timed out"
     training.runs = []
-    -> The NVIDIA driver does not answer NVML and CUDA: no answer within 20 s in nvmlInit.
+    -> The NVIDIA driver does not respond to NVML and CUDA: no answer within 20 s in nvmlInit.
 References:
     https://docs.nvidia.com/deploy/xid-errors/
 """
@@ -46,7 +46,7 @@ _LATE = ("timed out", "could not be killed")
     explains=(*WITHOUT_CUDA, "training-crashed", "tensorflow-import-failed"),
 )
 def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes) -> Finding | None:
-    """A child that was stopped at its limit or died. Training that passed on a GPU proves more."""
+    """Report a child that timed out or crashed, unless training passed on a GPU."""
     if outcomes.trained_on_gpu():
         return None
     unanswered = [
@@ -56,12 +56,12 @@ def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes) -> Fin
     if unanswered:
         names = " and ".join(name for name, _ in unanswered)
         problem = next((fact.problem for _, fact in unanswered if fact.problem), None)
-        state = f"does not answer {names}" if hung else f"cannot be asked through {names}"
+        state = f"does not respond to {names}" if hung else f"can't be queried through {names}"
         summary = f"The NVIDIA driver {state}{f': {problem}' if problem else ''}."
         evidence = tuple(item for _, fact in unanswered for item in saw(fact, "status", "problem"))
     elif stack.device_nodes.ending in _LATE:
         node = stack.device_nodes.hung_on or "its device files"
-        summary = f"The NVIDIA driver does not answer: opening {node} did not come to an end."
+        summary = f"The NVIDIA driver does not respond: opening {node} did not return."
         evidence = saw(stack.device_nodes, "ending", "hung_on")
     else:
         return None
@@ -69,7 +69,7 @@ def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes) -> Fin
         summary=summary,
         evidence=(*evidence, *xids.last_message),
         fix=_fixes(stack, hung),
-        # NVML's child died while it asked this one.
+        # The GPU that NVML's child was querying when it crashed.
         affects=tuple(
             gpu.label for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if gpu.problem and gpu.result is None
         ),
@@ -79,15 +79,15 @@ def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes) -> Fin
 def _fixes(stack: CudaStack, hung: bool) -> tuple[Fix, ...]:
     where = f" ({stack.on_host.strip()})" if stack.on_host else ""
     read = Fix(
-        text=f"Read what the kernel says about it{where}",
+        text=f"Read the kernel's messages about it{where}",
         command='sudo dmesg | grep -i -E "nvrm|xid|segfault" | tail',
         kind="look",
     )
-    last = Fix(text="Restart the machine; if it comes back, take this GPU out of service", needs=("reboot",))
+    last = Fix(text="Restart the machine; if it happens again, take this GPU out of service", needs=("reboot",))
     if hung:
         return (read, last)
     damaged = Fix(
-        text="Look for a damaged or foreign driver library, or one in LD_PRELOAD",
+        text="Look for a damaged or wrong driver library, or one in LD_PRELOAD",
         command="ldconfig -p | grep -E 'libcuda|libnvidia-ml'; echo $LD_PRELOAD",
         kind="look",
     )

@@ -1,4 +1,4 @@
-"""The NVSwitch fabric between the GPUs is not up, because no fabric manager of the driver's version runs.
+"""The NVSwitch fabric between the GPUs is not ready, because no fabric manager of the driver's version is running.
 
 Symptom:
     failed call to cuInit: CUDA_ERROR_SYSTEM_NOT_READY: system not yet initialized
@@ -6,26 +6,26 @@ Symptom:
     Error 802: system not yet initialized
     nvidia-smi works and shows every GPU; under Fabric: State: In Progress
 Cause:
-    On HGX and DGX machines the GPUs are joined by NVSwitches, and CUDA waits until the fabric manager has set these up. It is a
-    service of its own package, must have exactly the driver's version, and has to be running before the first CUDA program.
+    On HGX and DGX machines NVSwitches connect the GPUs, and CUDA waits until the fabric manager has configured them. This service
+    has its own package, must have exactly the driver's version, and must run before the first CUDA program.
 Fix:
-    1. Start it, and at every start of the machine
+    1. Start it now and at every boot
        $ sudo systemctl enable --now nvidia-fabricmanager
-    2. If it is absent or of another version than the driver, install the one of the driver's branch; on Ubuntu, for branch 580
+    2. If it is missing or does not match the driver's version, install the one of the driver's branch; on Ubuntu, for branch 580
        $ sudo apt-get install -y nvidia-fabricmanager-580
-    3. Read why it stopped
+    3. Check why it stopped
        ? sudo journalctl -u nvidia-fabricmanager -n 50
 Verify:
     nvidia-smi -q -i 0 | grep -A 3 Fabric says State: Completed and Status: Success.
 Unless:
-    The machine has just been started: the fabric takes up to some minutes.
+    The machine has just been started: the fabric can take a few minutes.
 Example:
     pci.nvswitches = [{"address": "0000:07:00.0", "vendor_id": "0x10de", "device_id": "0x22a3", "class_code": "0x068000"}]
     gpus.gpus[0].fabric_state = "in-progress"
     cuda = {"status": "failed", "result": 802, "result_name": "CUDA_ERROR_SYSTEM_NOT_READY", "driver_version": "13.0"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> The NVSwitch fabric that joins the GPUs is not ready (CUDA error 802): the fabric manager is not running, or not of the driver's version 580.159.04.
+    -> The NVSwitch fabric that connects the GPUs is not ready (CUDA error 802): the fabric manager is not running, or does not match the driver's version 580.159.04.
 References:
     https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/
 """
@@ -45,7 +45,7 @@ _NVML_NOT_READY = 27
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "nccl-failed", "container-without-gpu"))
 def check(stack: CudaStack, gpus: Gpus | None, outcomes: TrainingOutcomes) -> Finding | None:
-    """CUDA says so; NVML counts only where the bus shows NVSwitches. Where CUDA counts GPUs, the fabric is up."""
+    """Report CUDA's error, or NVML's if the bus shows NVSwitches. If CUDA lists GPUs, the fabric is ready."""
     driver, cuda = stack.driver, stack.cuda
     if stack.counts_gpus:
         return None
@@ -55,13 +55,13 @@ def check(stack: CudaStack, gpus: Gpus | None, outcomes: TrainingOutcomes) -> Fi
     elif driver.result == _NVML_NOT_READY and stack.pci.nvswitches:
         source, evidence = "NVML error 27", saw(driver, "result", "result_name")
     elif logged:
-        source, evidence = "the log says so", logged
+        source, evidence = "from the log", logged
     else:
         return None
     version = f"'s version {driver.version}" if driver.version else "'s version"
     return Finding(
-        summary=f"The NVSwitch fabric that joins the GPUs is not ready ({source}): the fabric manager is not running,"
-        f" or not of the driver{version}.",
+        summary=f"The NVSwitch fabric that connects the GPUs is not ready ({source}): the fabric manager is not running,"
+        f" or does not match the driver{version}.",
         evidence=(*evidence, *saw(stack.pci, "nvswitches"), *_states(gpus)),
         fix=_fixes(stack),
     )
@@ -85,8 +85,8 @@ def _fixes(stack: CudaStack) -> tuple[Fix, ...]:
     return (
         Fix(text=f"Start the fabric manager{where}", command="sudo systemctl enable --now nvidia-fabricmanager"),
         Fix(
-            text=f"If there is none, or it does not start: install the one of exactly the driver's version{where}",
+            text=f"If it is missing or does not start: install the one with exactly the driver's version{where}",
             command=None if where else install,
         ),
-        Fix(text=f"Read why it stopped{where}", command="sudo journalctl -u nvidia-fabricmanager -n 50", kind="look"),
+        Fix(text=f"Check why it stopped{where}", command="sudo journalctl -u nvidia-fabricmanager -n 50", kind="look"),
     )

@@ -1,4 +1,4 @@
-"""A GPU of this machine no longer answers, or could not be started by its driver.
+"""A GPU of this machine no longer responds, or its driver could not start it.
 
 Symptom:
     NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.
@@ -8,26 +8,26 @@ Symptom:
     NVRM: Xid (PCI:0000:3b:00): 119, Timeout waiting for RPC from GSP!
     ERR! instead of values in nvidia-smi
 Cause:
-    The card lost its connection or its firmware hangs: heat, a power cable or supply that fails, a bad slot or riser, a fault
-    of the board, or an uncorrectable memory error that waits for a reset.
+    The card lost its connection or its firmware hangs. Causes are heat, a failing power cable or supply, a bad slot or riser, a
+    faulty board, or an uncorrectable memory error that requires a reset.
 Fix:
-    1. Read what the kernel says about it
+    1. Read the kernel's messages about it
        ? sudo dmesg | grep -i -E "nvrm|xid" | tail
-    2. If a reset is asked for, with every program on that GPU ended
+    2. If a reset is required: end every program on that GPU, then reset it
        $ sudo nvidia-smi --gpu-reset -i 0
-    3. If the GPU is lost: switch the machine off and on again; a warm restart is often not enough
-    4. If it comes back: check power, seating and temperature, and have the board replaced
+    3. If the GPU is lost: power the machine off and on again; a warm restart is often not enough
+    4. If it happens again: check power, seating and temperature, and have the board replaced
 Verify:
     nvidia-smi lists as many GPUs as lspci -d 10de: does, without ERR!.
 Unless:
-    The kernel's log tells of an Xid, and the GPU was reset since: it answers again, and gpucheck only warns until the machine is
+    The kernel's log contains an Xid, but the GPU was reset since: it responds again, and gpucheck only warns until the machine is
     restarted. Otherwise keep jobs off this GPU until it is repaired.
 Example:
     gpus.gpus = [{"index": 0, "problem": "GPU is lost", "result": 15, "pci_address": "0000:00:06.0"}]
     cuda = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE", "driver_version": "13.0"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> GPU 0 at 0000:00:06.0 no longer answers its driver: GPU is lost.
+    -> GPU 0 at 0000:00:06.0 no longer responds to its driver: GPU is lost.
 References:
     https://docs.nvidia.com/deploy/xid-errors/
 """
@@ -52,7 +52,7 @@ _NOT_FOUND = 28
 
 
 class LostGpu(msgspec.Struct, frozen=True):
-    """A GPU that does not answer, and what shows it."""
+    """A GPU that does not respond, and the evidence."""
 
     label: str  # "GPU 3 at 0000:3b:00.0", or what else is known of it
     reason: str
@@ -77,7 +77,7 @@ class LostGpu(msgspec.Struct, frozen=True):
     ),
 )
 def check(stack: CudaStack, xids: XidReports) -> Finding | None:
-    """NVML says so of a GPU, a device file that answers EIO, a GPU that its driver holds and does not list, or an Xid."""
+    """Report a GPU that NVML calls lost, a device file that returns EIO, a GPU that its driver does not list, or an Xid."""
     driver, gpus, reports = stack.driver, xids.gpus, xids.of("gpu")
     lost = [
         *_unanswering(stack, gpus),
@@ -92,7 +92,7 @@ def check(stack: CudaStack, xids: XidReports) -> Finding | None:
         return _answering_again(reports) if reports else None
     labels = list(dict.fromkeys(gpu.label for gpu in lost))
     reasons = listing(list(dict.fromkeys(gpu.reason for gpu in lost)))
-    verb = "no longer answers its driver" if len(labels) == 1 else "no longer answer their driver"
+    verb = "no longer responds to its driver" if len(labels) == 1 else "no longer respond to their driver"
     reset = [gpu.index for gpu in (gpus.gpus if gpus is not None else ()) if gpu.result == _RESET_REQUIRED]
     return Finding(
         summary=f"{listing(labels)} {verb}: {reasons}.",
@@ -106,11 +106,11 @@ def check(stack: CudaStack, xids: XidReports) -> Finding | None:
 
 
 def _answering_again(reports: list[XidReport]) -> Finding:
-    """They answer, and the log can't tell whether a reset came between: no reason to stop, one to look."""
+    """Return a warning: the GPUs respond, but the log does not show whether they were reset."""
     first, *others = reports
     more = f", and {len(others)} more such messages" if others else ""
     return Finding(
-        summary=f"{first.label} answers now, but since its driver was loaded the kernel reported of it: {first.meaning}{more}.",
+        summary=f"{first.label} responds now, but the kernel has reported since its driver was loaded: {first.meaning}{more}.",
         evidence=cited(reports),
         fix=(
             *fixes(reports),
@@ -159,7 +159,7 @@ def _unlisted(stack: CudaStack, gpus: Gpus | None) -> list[LostGpu]:
     return [
         LostGpu(
             f"The GPU at {function.address}",
-            "the nvidia driver holds it and does not list it",
+            "it uses the nvidia driver, which does not list it",
             (*saw(stack.pci, f"gpus[{place}].address", f"gpus[{place}].kernel_driver"), *saw(driver, "status", "gpu_count")),
         )
         for place, function in enumerate(stack.pci.gpus)
@@ -172,10 +172,10 @@ def _reported(report: XidReport) -> LostGpu:
 
 
 def _fixes(reset: list[int], any_gpu: bool) -> tuple[Fix, ...]:
-    read = Fix(text="Read what the kernel says about it", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
-    cold = Fix(text="Switch the machine off and on again; if it comes back, check power and seating, and replace the board")
+    read = Fix(text="Read the kernel's messages about it", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
+    cold = Fix(text="Power the machine off and on again; if it happens again, check power and seating, and replace the board")
     if not reset and not any_gpu:
         return (read, cold)
     which = f" -i {','.join(str(index) for index in reset)}" if reset else ""
     command = f"sudo nvidia-smi --gpu-reset{which}"
-    return (Fix(text="Reset the GPU, with every program on it ended", command=command), read, cold)
+    return (Fix(text="End every program on the GPU, then reset it", command=command), read, cold)

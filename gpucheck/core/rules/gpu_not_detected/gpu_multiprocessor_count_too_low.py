@@ -4,21 +4,21 @@ Symptom:
     Ignoring visible gpu device (device: 1, name: GeForce GT 1030, ...) with core count: 3. The minimum required count is 8.
     You can adjust this requirement with the env var TF_MIN_GPU_MULTIPROCESSOR_COUNT.
 Cause:
-    TensorFlow leaves small cards out, so that a display card does not slow down training on a large one: it asks for 8
-    multiprocessors, or for as many as the best GPU has where all have fewer. TF_MIN_GPU_MULTIPROCESSOR_COUNT sets another floor.
+    TensorFlow ignores small cards, so that a display card does not slow down training on a large one. It requires 8
+    multiprocessors, or as many as the best GPU has if all have fewer. TF_MIN_GPU_MULTIPROCESSOR_COUNT sets another minimum.
 Fix:
-    1. To train on it all the same, set the limit to its number of multiprocessors
+    1. To train on it anyway, set the limit to its number of multiprocessors
        $ export TF_MIN_GPU_MULTIPROCESSOR_COUNT=3
-    2. To be rid of the message: leave it out with CUDA_VISIBLE_DEVICES; it is meant for a display
+    2. To avoid the message, hide the card with CUDA_VISIBLE_DEVICES; it is intended for a display
 Verify:
     tf.config.list_physical_devices("GPU") lists it.
 Unless:
-    The card is there for a display: leave it out.
+    The card is only used for a display.
 Example:
     environment.variables = {"TF_MIN_GPU_MULTIPROCESSOR_COUNT": "144"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> TensorFlow ignores GPU 0 (NVIDIA H200): it has 132 multiprocessors, and TF_MIN_GPU_MULTIPROCESSOR_COUNT asks for 144.
+    -> TensorFlow ignores GPU 0 (NVIDIA H200): it has 132 multiprocessors, but TF_MIN_GPU_MULTIPROCESSOR_COUNT requires 144.
 References:
     https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/common_runtime/gpu/gpu_device.cc
 """
@@ -57,10 +57,10 @@ def check(environment: Environment, gpus: Gpus | None, cuda: Cuda, tensorflow: T
     described = [f"{name} ({device.name})" if device.name else name for name, (_, device) in zip(names, small, strict=True)]
     have = "it has" if len(small) == 1 else "they have"
     few = listing(sorted({str(device.multiprocessors) for _, device in small}))
-    asks = f"{_VARIABLE} asks" if value.isdecimal() else "TensorFlow asks"
+    requires = f"{_VARIABLE} requires" if value.isdecimal() else "TensorFlow requires"
     left = len(cuda.devices) - len(small)
     return Finding(
-        summary=f"TensorFlow ignores {listing(described)}: {have} {few} multiprocessors, and {asks} for {floor}.",
+        summary=f"TensorFlow ignores {listing(described)}: {have} {few} multiprocessors, but {requires} {floor}.",
         evidence=(
             *saw(cuda, *(f"devices[{place}].multiprocessors" for place, _ in small)),
             *(saw(environment, f"variables.{_VARIABLE}") if value else ()),
@@ -83,7 +83,7 @@ def _label(device: CudaDevice, gpus: Gpus | None) -> str:
 
 
 def _fixes(value: str, least: int, left: int) -> tuple[Fix, ...]:
-    text = "Ask for no more than this machine has" if value.isdecimal() else "Train on it all the same"
-    leave = Fix(text="Or leave it out; it is meant for a display")
-    own = Fix(text="Or go back to TensorFlow's own floor", command=f"unset {_VARIABLE}")
+    text = "Require no more than this machine has" if value.isdecimal() else "Train on it anyway"
+    leave = Fix(text="Or do not use it; it is intended for a display")
+    own = Fix(text="Or use TensorFlow's default minimum", command=f"unset {_VARIABLE}")
     return (Fix(text=text, command=f"export {_VARIABLE}={least}"), leave if left else own)

@@ -1,4 +1,4 @@
-"""Keras was asked to train on JAX or PyTorch, which is installed, but importing it, or Keras on it, fails.
+"""Keras should train on JAX or PyTorch, which is installed, but importing it, or Keras on it, fails.
 
 Symptom:
     RuntimeError: jaxlib version 0.4.30 is older than and incompatible with jax version 0.7.0
@@ -6,18 +6,17 @@ Symptom:
     OSError: libtorch_global_deps.so: cannot open shared object file
     RuntimeError: Unable to initialize backend 'cuda'
 Cause:
-    A package that it imports is missing or of a version that it can't work with (jax and jaxlib go together), or its files are
-    incomplete.
+    A package that it imports is missing or has an incompatible version (jax and jaxlib must match), or its files are incomplete.
 Fix:
-    1. See what does not fit together
+    1. List the packages with conflicting requirements
        ? python -m pip check
-    2. Install it again
+    2. Reinstall it
        $ python -m pip install --upgrade --force-reinstall jax
     3. Or start from a fresh virtual environment
 Verify:
     KERAS_BACKEND=jax python -c 'import keras; print(keras.backend.backend())' prints jax.
 Unless:
-    There is no other way: nothing trains without the import.
+    Never: nothing trains without the import.
 Example:
     request.backend = "jax"
     packages.others = [{"name": "jax", "version": "0.7.0", "folder": "/x"}, {"name": "jaxlib", "version": "0.4.30", "folder": "/x"}]
@@ -63,7 +62,9 @@ def check(backend: Backend, keras_backend: KerasBackend) -> Finding | None:
         summary=f"{what} can't be imported: {short(error or 'no reason was given')}.",
         evidence=evidence,
         fix=(
-            Fix(text="See which packages do not fit together", command=f"{installation.python} -m pip check", kind="look"),
-            Fix(text="Install it again", command=installation.pip("--upgrade", "--force-reinstall", name)),
+            Fix(
+                text="List the packages with conflicting requirements", command=f"{installation.python} -m pip check", kind="look"
+            ),
+            Fix(text="Reinstall it", command=installation.pip("--upgrade", "--force-reinstall", name)),
         ),
     )

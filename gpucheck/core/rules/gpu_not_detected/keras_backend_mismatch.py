@@ -1,24 +1,23 @@
-"""Keras is told to run on another backend than TensorFlow, by a variable or a file that may have been forgotten.
+"""A variable or a file, perhaps a forgotten one, makes Keras use another backend than TensorFlow.
 
 Symptom:
     keras.backend.backend() prints 'jax' or 'torch'
     TensorFlow lists the GPU, and Keras trains on the CPU
     ValueError: Unable to import backend : theano
 Cause:
-    Keras 3 reads KERAS_BACKEND, then "backend" in ~/.keras/keras.json, then takes tensorflow. The file is written at the first import
-    and survives reinstallation. The choice is made when keras is imported and can't be changed afterwards.
+    Keras 3 reads KERAS_BACKEND, then "backend" in ~/.keras/keras.json, and uses tensorflow by default. The file is written at the
+    first import and survives reinstallation. The backend is chosen when keras is imported and can't be changed afterwards.
 Fix:
     1. To train with TensorFlow, before Python starts
        $ export KERAS_BACKEND=tensorflow
     2. If that changes nothing, set "backend": "tensorflow" in ~/.keras/keras.json
-    3. If another one is meant, name that one in the same places: KERAS_BACKEND=torch; gpucheck then leaves TensorFlow out
+    3. If you want another backend, set it in the same places: KERAS_BACKEND=torch; gpucheck then does not check TensorFlow
        $ gpucheck --backend torch
 Verify:
     python -c 'import keras; print(keras.backend.backend())' prints tensorflow.
 Unless:
-    You mean to train with JAX or PyTorch. gpucheck then trains on that backend, and this is only a warning: whoever set it on purpose
-    has the answer all the same, and whoever forgot it is told, because it decides which framework every program uses. It is
-    silent where TensorFlow is not installed, since nothing can be forgotten there, and with --backend.
+    You want to train with JAX or PyTorch. gpucheck then trains on that backend, and this is only a warning, because the setting
+    decides which framework every program uses. It is not reported if TensorFlow is not installed, or with --backend.
 Example:
     environment.variables.KERAS_BACKEND = "jax"
     keras.backend = "jax"
@@ -28,7 +27,7 @@ Example:
     training.runs[1].backend = "jax"
     training.runs[1].strategy = "data_parallel"
     log.events = [{"kind": "keras-backend", "line": 5, "text": "Using JAX backend.", "fields": {"name": "jax"}}]
-    -> Keras runs on jax here (KERAS_BACKEND=jax) and trains well on it; TensorFlow, which is installed too, was not trained.
+    -> Keras runs on jax here (KERAS_BACKEND=jax), and training passed; TensorFlow, which is also installed, was not trained.
 References:
     https://keras.io/getting_started/#configuring-your-backend
 """
@@ -110,12 +109,12 @@ def _summary(named: NamedBackend, outcomes: TrainingOutcomes, *, broken: bool) -
     if name not in keras_tables.BACKENDS:
         return f"Keras has no backend named {name} ({named.where}), so it can't be imported."
     if broken:
-        return f"Keras can't be imported: it was told to run on {name} ({named.where})."
+        return f"Keras can't be imported: it is set to run on {name} ({named.where})."
     runs = f"Keras runs on {name} here ({named.where})"
     if name in {run.backend for run in outcomes.passed} - {run.backend for run in outcomes.failed}:
-        return f"{runs} and trains well on it; TensorFlow, which is installed too, was not trained."
+        return f"{runs}, and training passed; TensorFlow, which is also installed, was not trained."
     if name in keras_tables.OTHERS:
-        return f"{runs}, which is a valid way to train if it is meant; TensorFlow was not trained."
+        return f"{runs}, which is fine if it is intended; TensorFlow was not trained."
     return f"{runs}, which can't train; this check verifies TensorFlow."
 
 
@@ -123,10 +122,10 @@ def _fixes(installation: Installation, named: NamedBackend, *, broken: bool) -> 
     name = named.name
     fixes = [Fix(text="To train with TensorFlow, before Python starts", command="export KERAS_BACKEND=tensorflow")]
     if named.file is not None:
-        fixes.append(Fix(text=f'Or for good: "backend": "tensorflow" in {named.file}'))
+        fixes.append(Fix(text=f'Or permanently: "backend": "tensorflow" in {named.file}'))
     if name in keras_tables.OTHERS and broken:
         install = f"Or to train with {keras_tables.TITLES[name]}, install it"
         fixes.append(Fix(text=install, command=installation.pip(name)))
     elif name in keras_tables.OTHERS:
-        fixes.append(Fix(text="Or stay, and have that backend judged alone", command=f"gpucheck --backend {name}"))
+        fixes.append(Fix(text="Or keep it, and check only that backend", command=f"gpucheck --backend {name}"))
     return tuple(fixes)

@@ -1,12 +1,12 @@
-"""Keras was asked to train on JAX or PyTorch, and that framework, or a Keras that can use it, is not installed.
+"""Keras should train on JAX or PyTorch, but that framework, or a Keras release that supports it, is not installed.
 
 Symptom:
     ModuleNotFoundError: No module named 'jax'
     ModuleNotFoundError: No module named 'torch'
     ModuleNotFoundError: No module named 'keras'
 Cause:
-    The package keras brings no framework with it: each of its backends is installed apart, into the environment of the Python that
-    trains. Keras 2 knows no other backend than TensorFlow.
+    The keras package does not include a framework: install each backend separately, into the environment of the Python that
+    trains. Keras 2 supports no other backend than TensorFlow.
 Fix:
     1. JAX with an NVIDIA GPU (PyTorch: python -m pip install torch)
        $ python -m pip install --upgrade "jax[cuda12]"
@@ -17,7 +17,7 @@ Fix:
 Verify:
     gpucheck --backend jax trains on every device.
 Unless:
-    You train with TensorFlow: leave --backend away.
+    You train with TensorFlow: omit --backend.
 Example:
     request.backend = "jax"
     backend = {"name": "jax", "source": "--backend", "imported": false, "error_type": "ModuleNotFoundError", "error": "No module named 'jax'"}
@@ -54,7 +54,7 @@ def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
     old = not versions.at_least(version, "3")
     if not absent and not old:
         return None
-    which = f"Keras {version} is installed, and no release before 3 knows another backend than TensorFlow"
+    which = f"Keras {version} is installed, but releases before 3 support no other backend than TensorFlow"
     if absent:
         verb = "is" if len(absent) == 1 else "are"
         which = f"{listing(absent)} {verb} not installed for {interpreter.executable} (Python {interpreter.version})"

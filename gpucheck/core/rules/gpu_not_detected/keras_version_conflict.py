@@ -1,4 +1,4 @@
-"""Keras, or tf_keras, is not of a version that the installed TensorFlow works with.
+"""The installed version of Keras, or tf_keras, does not work with the installed TensorFlow.
 
 Symptom:
     ImportError: Keras cannot be imported. Check that it is installed.
@@ -11,11 +11,11 @@ Cause:
 Fix:
     1. See which versions are installed
        ? python -m pip list | grep -i -E 'keras|tensorflow'
-    2. Install the Keras that TensorFlow asks for
+    2. Install the Keras version that TensorFlow requires
        $ python -m pip install "keras>=3.12.0"
     3. Give programs written for Keras 2 the old Keras, of TensorFlow's own minor version
        $ python -m pip install "tf_keras==2.21.*" && export TF_USE_LEGACY_KERAS=1
-    4. Or bring TensorFlow and Keras up together
+    4. Or upgrade TensorFlow and Keras together
        $ python -m pip install --upgrade tensorflow keras
 Verify:
     $ python -c 'import tensorflow as tf; print(tf.keras.__version__)'
@@ -25,7 +25,7 @@ Example:
     packages.keras.version = "2.15.0"
     keras = {"imported": true, "version": "2.15.0", "backend": "tensorflow", "backend_source": "default", "legacy": true}
     training.runs = []
-    -> Keras 2.15.0 is installed, and TensorFlow 2.21.0 asks for keras>=3.12.0.
+    -> Keras 2.15.0 is installed, but TensorFlow 2.21.0 requires keras>=3.12.0.
 References:
     https://keras.io/getting_started/#tensorflow--keras-2-backwards-compatibility
 """
@@ -60,10 +60,10 @@ def check(backend: KerasBackend, outcomes: TrainingOutcomes) -> Finding | None:
     if wanted is None or state is None:
         return _legacy(backend.environment, installation, trained=bool(outcomes.passed))
     # Its metadata may not say: then the table of releases does.
-    asks = "asks for" if packages.keras_requirement else "is made for"
+    asks = "requires" if packages.keras_requirement else "is made for"
     field = "keras_requirement" if packages.keras_requirement else "tensorflow.version"
     return Finding(
-        summary=f"{state}, and TensorFlow {tensorflow.version} {asks} keras{wanted}.",
+        summary=f"{state}, but TensorFlow {tensorflow.version} {asks} keras{wanted}.",
         evidence=(*saw(packages, "keras", field), *outcomes.saw_events(Kind.KERAS_VERSION_CONFLICT)),
         fix=(Fix(text=f"Install the Keras that TensorFlow {asks}", command=installation.pip(f"keras{wanted}")),),
         severity=Severity.WARNING if outcomes.passed or _same_major(have, tensorflow.version) else None,
@@ -97,7 +97,7 @@ def _legacy(environment: Environment, installation: Installation, *, trained: bo
     state = f"tf_keras {old.version} is installed" if old else "tf_keras is not installed"
     minor = versions.minor(tensorflow.version)
     return Finding(
-        summary=f"TF_USE_LEGACY_KERAS asks for Keras 2, but {state}, and TensorFlow {tensorflow.version} needs tf_keras {minor}.",
+        summary=f"TF_USE_LEGACY_KERAS selects Keras 2, but {state}, and TensorFlow {tensorflow.version} needs tf_keras {minor}.",
         evidence=(
             *saw(environment, "variables.TF_USE_LEGACY_KERAS"),
             *saw(installation.packages, "tf_keras", "tensorflow.version"),

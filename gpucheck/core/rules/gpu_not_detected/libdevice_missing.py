@@ -1,18 +1,18 @@
-"""libdevice.10.bc, CUDA's library of mathematical functions for compilers, is not where XLA looks.
+"""XLA can't find libdevice.10.bc, CUDA's library of mathematical functions for compilers.
 
 Symptom:
     Can't find libdevice directory ${CUDA_DIR}/nvvm/libdevice
     libdevice not found at ./libdevice.10.bc
     INTERNAL: libdevice not found at ./libdevice.10.bc [Op:__inference_one_step_on_data]
 Cause:
-    XLA links libdevice into the kernels that it generates. It looks into --xla_gpu_cuda_data_dir, /usr/local/cuda and pip's
-    nvidia/cuda_nvcc, and at last into the working directory. Keras 3 compiles models with XLA by default (jit_compile="auto").
+    XLA links libdevice into the kernels that it generates. It searches --xla_gpu_cuda_data_dir, /usr/local/cuda, pip's
+    nvidia/cuda_nvcc, and finally the working directory. Keras 3 compiles models with XLA by default (jit_compile="auto").
 Fix:
     1. Install NVIDIA's compiler tools
        $ python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"
     2. Or name an installed toolkit
        $ export XLA_FLAGS="--xla_gpu_cuda_data_dir=/usr/local/cuda${XLA_FLAGS:+ $XLA_FLAGS}"
-    3. Or do without XLA, in your code: model.compile(..., jit_compile=False)
+    3. Or disable XLA in your code: model.compile(..., jit_compile=False)
 Verify:
     gpucheck trains one XLA-compiled step on the GPU.
 Unless:
@@ -24,7 +24,7 @@ Example:
     libraries.libdevice = {}
     training.runs = []
     log.events = [{"kind": "libdevice-missing", "line": 9, "text": "libdevice not found at ./libdevice.10.bc", "fields": {"path": "./libdevice.10.bc"}}]
-    -> libdevice.10.bc is not installed, and XLA, with which Keras 3 compiles models by default, links it into every GPU kernel.
+    -> libdevice.10.bc is not installed; XLA, which Keras 3 uses by default to compile models, links it into every GPU kernel.
 References:
     https://openxla.org/xla/flags_guidance
     https://www.tensorflow.org/install/pip
@@ -47,7 +47,7 @@ _LIBDEVICE = XlaTool(
         variable="XLA_FLAGS",
         operation=Operation.PREPEND,
         value=f"--xla_gpu_cuda_data_dir={copy.partition('/nvvm/')[0]}",
-        reason="libdevice lies there",
+        reason="libdevice is there",
     ),
 )
 

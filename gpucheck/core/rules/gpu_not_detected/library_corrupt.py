@@ -1,4 +1,4 @@
-"""A library of CUDA, TensorFlow or a package that it imports is damaged, or was built for another kind of machine.
+"""A library of CUDA, TensorFlow or a package that it imports is damaged, or was built for another processor.
 
 Symptom:
     libcublas.so.12: file too short
@@ -6,19 +6,19 @@ Symptom:
     wrong ELF class: ELFCLASS32
     Bus error (core dumped) while TensorFlow opens its libraries
 Cause:
-    The file that the loader takes is empty, cut off, no library at all, or made for another processor: an installation that ran
-    out of disk space, an interrupted copy, a Git LFS pointer, a folder of another architecture in LD_LIBRARY_PATH. pip records the
-    size and the hash of each file that it installs: sizes are compared always, hashes with --full.
+    The file that the loader finds is empty, truncated, not a library, or built for another processor. Causes are a full disk
+    during installation, an interrupted copy, a Git LFS pointer, or a folder of another architecture in LD_LIBRARY_PATH. pip
+    records the size and hash of each installed file: gpucheck always compares sizes, and hashes with --full.
 Fix:
-    1. Lay the files of the package down again that the damaged one belongs to, and of no other
+    1. Reinstall the files of the package that contains the damaged file, and no other package
        $ python -m pip install --force-reinstall --no-deps --no-cache-dir "nvidia-cudnn-cu12<10"
-    2. If it lies outside site-packages, take its folder out of LD_LIBRARY_PATH
-    3. See whether the disk is full
+    2. If it is outside site-packages, remove its folder from LD_LIBRARY_PATH
+    3. Check whether the disk is full
        ? df -h
 Verify:
     gpucheck --quick finds no damaged library.
 Unless:
-    There is no other way: a damaged library can't be used.
+    Never: a damaged library can't be used.
 Example:
     libraries.libraries[1].problem = "truncated"
     libraries.libraries[1].opened = false
@@ -41,7 +41,7 @@ from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.probes.packages import Packages
 
-_SEE_DISK = Fix(text="See whether the disk is full", command="df -h", kind="look")
+_SEE_DISK = Fix(text="Check whether the disk is full", command="df -h", kind="look")
 
 
 @rule(
@@ -107,7 +107,7 @@ def _of_installed(faults: LibraryFaults, damaged: list[int]) -> Finding:
     packages = faults.installation.packages
     file = packages.damaged[damaged[0]]
     sizes = f": {file.found_bytes or 0} of {file.recorded_bytes} bytes" if file.problem in ("empty", "truncated") else ""
-    state = "not the file that was installed (its hash is another)" if file.problem == "changed" else file.problem
+    state = "not the file that was installed (its hash differs)" if file.problem == "changed" else file.problem
     more = f", and {len(damaged) - 1} more" if len(damaged) > 1 else ""
     return Finding(
         summary=f"{file.path} of {file.package} {file.version} is {state}{sizes}{more}.",
@@ -131,8 +131,8 @@ def _fixes(installation: Installation, corrupt: list[Fault], damaged: list[int])
         return (again, _SEE_DISK)
     folder = (corrupt[0].library.path or "").rpartition("/")[0] if corrupt else ""
     return (
-        Fix(text=f"Take {folder} out of LD_LIBRARY_PATH, or install what lies there again")
+        Fix(text=f"Remove {folder} from LD_LIBRARY_PATH, or reinstall its content")
         if folder
-        else Fix(text="Install it again from where it came: it is no package of the package index"),
+        else Fix(text="Reinstall it from its original source: it is not on the package index"),
         *([installation.cuda_libraries()] if corrupt else []),
     )

@@ -1,4 +1,4 @@
-"""LD_LIBRARY_PATH, LD_PRELOAD or the system puts another copy of a CUDA library before the one that was installed with TensorFlow.
+"""LD_LIBRARY_PATH, LD_PRELOAD or the system loads a different copy of a CUDA library than the one installed with TensorFlow.
 
 Symptom:
     Loaded runtime CuDNN library: 8.9.2 but source was compiled with: 9.3.0.
@@ -7,13 +7,13 @@ Symptom:
     pip shows the right versions, and TensorFlow behaves as if it had others
 Cause:
     LD_LIBRARY_PATH is searched before the folders that TensorFlow knows, so an exported /usr/local/cuda/lib64 or conda lib folder
-    silently wins over pip's libraries. Copies of different versions then meet in one process.
+    silently overrides pip's libraries. One process then loads copies of different versions.
 Fix:
-    1. Start without the folders that LD_LIBRARY_PATH puts first (look into ~/.bashrc and the container's ENV)
+    1. Start without the folders in LD_LIBRARY_PATH (also check ~/.bashrc and the container's ENV)
        $ unset LD_LIBRARY_PATH
-    2. See which NVIDIA packages do not fit together
+    2. List the packages with conflicting requirements
        ? python -m pip check
-    3. Keep TensorFlow, PyTorch and JAX in virtual environments of their own: each pins its own CUDA libraries
+    3. Install TensorFlow, PyTorch and JAX in separate virtual environments: each pins its own CUDA libraries
 Verify:
     echo $LD_LIBRARY_PATH no longer names it, and gpucheck finds pip's copies.
 Unless:
@@ -148,7 +148,7 @@ def _fixes(conflicts: list[Conflict], libraries: Libraries, preload: str) -> tup
     preloaded = {conflict.library.path for conflict in conflicts if conflict.library.source == _PRELOAD}
     searched = [conflict for conflict in conflicts if conflict.library.path not in preloaded]
     kept = [path for path in preload.replace(":", " ").split() if path not in preloaded]
-    remove = Fix(text="Take the other copies out of LD_PRELOAD before Python starts", command=set_path(_PRELOAD, kept))
+    remove = Fix(text="Remove the other copies from LD_PRELOAD before Python starts", command=set_path(_PRELOAD, kept))
     return (*((remove,) if preloaded else ()), *((_fix(searched, libraries),) if searched else ()))
 
 
@@ -157,6 +157,6 @@ def _fix(conflicts: list[Conflict], libraries: Libraries) -> Fix:
     unsearched = [conflict.own_folder for conflict in conflicts if conflict.own_folder not in libraries.runpath]
     kept = [folder for folder in libraries.library_path if folder.rstrip("/") not in foreign]
     return Fix(
-        text="Take the other copies' folder out of LD_LIBRARY_PATH before Python starts",
+        text="Remove the other copies' folder from LD_LIBRARY_PATH before Python starts",
         command=set_path("LD_LIBRARY_PATH", dict.fromkeys([*unsearched, *kept])),
     )

@@ -10,12 +10,12 @@ Fix:
     1. Train on a Linux machine with an NVIDIA GPU, on a cloud or in a notebook service
     2. For the Mac's own GPU, install Apple's plug-in
        $ python -m pip install tensorflow-metal
-    3. If training on the CPU is what you want, say so
+    3. If you want to train on the CPU, allow it
        $ gpucheck --allow-cpu
 Verify:
     gpucheck --allow-cpu passes here, or gpucheck passes there.
 Unless:
-    The Mac's own GPU is used through tensorflow-metal: where TensorFlow lists it, this is not said.
+    The Mac's own GPU is used through tensorflow-metal: if TensorFlow lists it, this is not reported.
 Example:
     machine: laptop-cpu
     request.allow_cpu = false

@@ -1,17 +1,17 @@
-"""A GPU is in MIG mode and has no instance that a program could use.
+"""A GPU is in MIG mode, but has no instance that a program can use.
 
 Symptom:
     failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
     nvidia-smi shows the GPU with MIG M. Enabled, and "No MIG devices found"
 Cause:
-    In MIG mode (Multi-Instance GPU) a data-center GPU is used only through instances cut from it. On Ampere GPUs the mode
-    outlives a restart, and the instances never do: after one, the GPU is there and offers nothing until they are made again.
+    In MIG mode (Multi-Instance GPU) programs can use a data-center GPU only through its instances. On Ampere GPUs the mode
+    survives a restart, but the instances do not: the GPU is then unusable until they are created again.
 Fix:
-    1. See the mode and the instances, if there are any
+    1. Show the mode and the instances
        ? nvidia-smi -L; sudo nvidia-smi mig -lgi
-    2. To use instances, make at least one on GPU 0; profile 0 is the largest
+    2. To use instances, create at least one on GPU 0; profile 0 is the largest
        $ sudo nvidia-smi mig -i 0 -cgi 0 -C
-    3. Name the first one that is there, by its UUID; a program can use a single one (container: docker run --gpus device=UUID)
+    3. Select the first one by its UUID; a program can use only one (container: docker run --gpus device=UUID)
        $ export CUDA_VISIBLE_DEVICES="$(nvidia-smi -L | grep -o -m1 'MIG-[0-9a-f/-]*')"
        needs: network
     4. To use the GPU whole, leave MIG mode
@@ -19,14 +19,14 @@ Fix:
 Verify:
     nvidia-smi -L lists a MIG device below the GPU, or MIG M. says Disabled.
 Unless:
-    A scheduler (such as NVIDIA's MIG manager in Kubernetes) makes the instances when a job asks for them.
+    A scheduler (such as NVIDIA's MIG manager in Kubernetes) creates instances when a job requests them.
 Example:
     gpus.gpus[0].mig_enabled = true
     gpus.gpus[0].mig_devices = 0
     cuda = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE", "driver_version": "13.0"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> GPU 0 is in MIG mode without any instance, so CUDA gets nothing of it.
+    -> GPU 0 is in MIG mode without any instance, so CUDA can't use it.
 References:
     https://docs.nvidia.com/datacenter/tesla/mig-user-guide/
 """
@@ -47,7 +47,7 @@ def check(container: Container, gpus: Gpus, cuda: Cuda) -> Finding | Skip | None
     empty = [(place, gpu) for place, gpu in enabled if gpu.mig_devices == 0]
     if not empty:
         if not cuda.device_count and any(gpu.mig_devices is None for _, gpu in enabled):
-            return Skip("how many MIG instances there are could not be asked")
+            return Skip("the MIG instances could not be queried")
         return None
     if container.inside and cuda.device_count:
         return None  # it was given some instance; the rest is not its own
@@ -57,12 +57,12 @@ def check(container: Container, gpus: Gpus, cuda: Cuda) -> Finding | Skip | None
     outside = " on the machine that runs this container" if container.inside else ""
     fields = (f"gpus[{place}].{name}" for place, _ in empty for name in ("mig_enabled", "mig_devices"))
     return Finding(
-        summary=f"{listing(names)} {verb} in MIG mode without any instance, so CUDA gets nothing of {them}.",
+        summary=f"{listing(names)} {verb} in MIG mode without any instance, so CUDA can't use {them}.",
         evidence=(*saw(gpus, *fields), *saw(cuda, "status", "device_count")),
         fix=(
             Fix(text=f"To use the GPU whole, leave MIG mode{outside}", command=f"sudo nvidia-smi -i {indices} -mig 0"),
             Fix(
-                text=f"Or make an instance{outside}; profile 0 is the largest",
+                text=f"Or create an instance{outside}; profile 0 is the largest",
                 command=f"sudo nvidia-smi mig -i {indices} -cgi 0 -C",
             ),
         ),

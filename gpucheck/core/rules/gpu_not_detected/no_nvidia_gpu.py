@@ -1,4 +1,4 @@
-"""The machine has no NVIDIA GPU that this process could see.
+"""This process can't see an NVIDIA GPU on this machine.
 
 Symptom:
     No devices were found
@@ -7,20 +7,20 @@ Symptom:
     Could not find cuda drivers on your machine, GPU will not be used.
 Cause:
     No NVIDIA device is on the PCI bus. The machine has no such GPU, the virtual machine was created without one, passthrough
-    is off, or the card is dead, unpowered or not seated. A container shows its host's bus, so this holds inside one too.
+    is off, or the card is broken, unpowered or not seated. A container shows its host's bus, so this also applies inside one.
 Fix:
-    1. Look whether the machine has one, outside of any container
+    1. Check whether the machine has one, outside any container
        ? lspci -d 10de:
     2. If it has: install the driver, or load it
        $ nvidia-smi || sudo modprobe nvidia
     3. On a cloud, choose an instance type with a GPU; on Kubernetes, request one: resources.limits["nvidia.com/gpu"]: 1
-    4. If training on the CPU is what you want, ignore it, or say so
+    4. If you want to train on the CPU, ignore this, or allow it
        $ gpucheck --allow-cpu
 Verify:
     lspci -d 10de: prints one line per GPU.
 Unless:
-    The machine is meant to train on its CPU: say so with --allow-cpu, and this is no fault. Nor is it with --strategy tpu or
-    parameter_server alone, which train without a GPU.
+    The machine should train on its CPU: with --allow-cpu this is not an error. Neither is it with only --strategy tpu or
+    parameter_server, which train without a GPU.
 Example:
     pci.gpus = []
     kernel_module = {"loaded": false, "nouveau_loaded": false}
@@ -63,13 +63,13 @@ def check(stack: CudaStack, tpu: Tpu) -> Finding | Skip | None:
     if not pci.readable:
         return Skip("the PCI bus is not readable here")
     if {"hung", "crashed"} & {stack.driver.status, stack.cuda.status}:
-        return Skip("the driver ends or holds up whoever asks it, so something is there that the bus does not show")
+        return Skip("queries to the driver crash or hang, so there is a device that the bus does not show")
     return Finding(
         summary="No NVIDIA GPU: none is on the PCI bus of this machine.",
         evidence=(*saw(pci, "gpus"), *saw(stack.driver, "status"), *saw(stack.cuda, "status")),
         fix=(
             Fix(text="Use a machine or instance type with an NVIDIA GPU"),
             NONE_PROMISED if stack.request.level is Level.NODE else CPU_IS_ENOUGH,
-            Fix(text="Look at the bus yourself", command="lspci -d 10de:", kind="look"),
+            Fix(text="List NVIDIA devices on the bus", command="lspci -d 10de:", kind="look"),
         ),
     )

@@ -6,7 +6,7 @@ Symptom:
     version `GLIBC_2.27' not found
 Cause:
     The packages on PyPI are for x86-64 and 64-bit ARM, for the GNU C library (not Alpine's musl) of 2.27 or newer, and for 64-bit
-    Python. Those for ARM contain no GPU code, although pip installs NVIDIA's libraries beside them without complaint.
+    Python. Those for ARM contain no GPU code, although pip installs NVIDIA's libraries with them without a warning.
 Fix:
     1. Use a newer distribution with glibc (Alpine has another C library), or an image with one
        $ docker run --gpus all -it tensorflow/tensorflow:latest-gpu
@@ -123,7 +123,7 @@ def _no_wheel(system: System, interpreter: Interpreter) -> tuple[str, str] | Non
     if system.musl:
         name = system.os_name or "this system"
         return (
-            f"{name} uses the musl C library, and the packages need glibc",
+            f"{name} uses the musl C library, but the packages need glibc",
             "Use an image or a distribution with glibc, such as python:3.12-slim",
         )
     if interpreter.bits == 32:
@@ -141,6 +141,6 @@ def _old_glibc(system: System, packages: Packages) -> tuple[str, str] | None:
         return None
     what = f"TensorFlow {installed.version} needs" if installed else "every one needs"
     return (
-        f"{what} glibc {release.glibc_floor} or newer, and this system has {system.glibc}",
+        f"{what} glibc {release.glibc_floor} or newer, but this system has {system.glibc}",
         "Use a newer distribution, or a container image with one",
     )

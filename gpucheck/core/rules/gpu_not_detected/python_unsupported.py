@@ -8,9 +8,9 @@ Cause:
     Each TensorFlow release is built for some Python versions; a new Python has to wait for the next release, and old ones are dropped.
     TensorFlow needs CPython: there is none for PyPy.
 Fix:
-    1. See which Python this is, and whether it is a 64-bit one
+    1. Check the Python version, and whether it is a 64-bit build
        ? python -VV
-    2. Make an environment with a Python that TensorFlow supports (uv fetches it if need be)
+    2. Create an environment with a Python that TensorFlow supports (uv downloads it if necessary)
        $ uv venv --python 3.12 ~/tensorflow-env && uv pip install --python ~/tensorflow-env/bin/python tensorflow
     3. Or with conda
        $ conda create -n tensorflow python=3.12
@@ -27,7 +27,7 @@ Example:
     tensorflow = {"imported": false, "error_type": "ModuleNotFoundError", "error": "No module named 'tensorflow'"}
     keras = {"imported": false, "error_type": "ModuleNotFoundError", "error": "No module named 'keras'"}
     training.runs = []
-    -> No TensorFlow that is known here has packages for Python 3.14.0: 2.21 is for Python 3.10 to 3.13.
+    -> No known TensorFlow release has packages for Python 3.14.0: 2.21 is for Python 3.10 to 3.13.
 References:
     https://www.tensorflow.org/install/pip
 """
@@ -73,14 +73,14 @@ def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: T
         if not asked or versions.satisfies(interpreter.version, asked) is not False:
             return None
         return _found(
-            f"{installed.name} {installed.version} needs Python {asked}, and this is {python}.",
+            f"{installed.name} {installed.version} needs Python {asked}, but this is {python}.",
             (*evidence, *saw(packages, "tensorflow.version", "tensorflow_requires_python")),
         )
     if not versions.parse(interpreter.version) or releases.for_python(interpreter.version) is not None:
         return None
     newest = releases.RELEASES[releases.LATEST]
     return _found(
-        f"No TensorFlow that is known here has packages for {python}: {newest.minor} is for Python {newest.python_min} to"
+        f"No known TensorFlow release has packages for {python}: {newest.minor} is for Python {newest.python_min} to"
         f" {newest.python_max}.",
         evidence,
     )
@@ -92,7 +92,7 @@ def _found(summary: str, evidence: tuple[Evidence, ...]) -> Finding:
         evidence=evidence,
         fix=(
             Fix(
-                text="Make an environment with a Python that TensorFlow supports (uv fetches it if need be)",
+                text="Create an environment with a Python that TensorFlow supports (uv downloads it if necessary)",
                 command=f"uv venv --python {_RECOMMENDED} ~/tensorflow-env && uv pip install --python ~/tensorflow-env/bin/python tensorflow",
             ),
             Fix(text="Or with conda", command=f"conda create -n tensorflow python={_RECOMMENDED}"),

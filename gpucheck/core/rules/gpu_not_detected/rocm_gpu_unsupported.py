@@ -1,4 +1,4 @@
-"""The only GPU here is one of AMD's, and the installed TensorFlow drives only NVIDIA's.
+"""The only GPU here is made by AMD, but the installed TensorFlow supports only NVIDIA GPUs.
 
 Symptom:
     tf.config.list_physical_devices("GPU") returns []
@@ -8,10 +8,10 @@ Cause:
     (tensorflow-rocm), for a list of its GPUs that leaves most integrated graphics out.
 Fix:
     1. If ROCm supports this GPU: install ROCm, then AMD's tensorflow-rocm for exactly that ROCm release
-    2. See what ROCm knows of it
+    2. Check what ROCm reports about it
        ? rocminfo | grep -i gfx
     3. Otherwise use a machine with an NVIDIA GPU
-    4. If the CPU is meant to be enough
+    4. If the CPU is enough
        $ gpucheck --allow-cpu
 Verify:
     tf.config.list_physical_devices("GPU") lists the GPU, and tf.test.is_built_with_rocm() returns True.

@@ -1,17 +1,17 @@
-"""No folder for temporary files can be written: the root file system is read-only, and nothing is mounted at /tmp.
+"""No folder for temporary files is writable: the root file system is read-only, and nothing is mounted at /tmp.
 
 Symptom:
     FileNotFoundError: [Errno 2] No usable temporary directory found in ['/tmp', '/var/tmp', '/usr/tmp', '/app']
     TensorFlow can't be imported in a container that is otherwise complete.
 Cause:
-    TensorFlow asks for a folder for temporary files when it is imported, and writes some while it trains. A container whose root
-    file system is read-only (Kubernetes: readOnlyRootFilesystem, Docker: --read-only) has none unless one is mounted, and TMPDIR
-    names none that can be written.
+    TensorFlow needs a folder for temporary files when it is imported, and writes some while it trains. A container with a
+    read-only root file system (Kubernetes: readOnlyRootFilesystem, Docker: --read-only) has none unless you mount one or set
+    TMPDIR to a writable folder.
 Fix:
     1. Docker: mount one
        $ docker run --tmpfs /tmp ...
     2. Kubernetes: give the pod an emptyDir, mounted at /tmp
-    3. Or name a folder that can be written, such as one on a volume
+    3. Or set TMPDIR to a writable folder, such as one on a volume
        $ export TMPDIR=/data/tmp && mkdir -p "$TMPDIR"
 Verify:
     $ python -c 'import tempfile; print(tempfile.gettempdir())'
@@ -23,7 +23,7 @@ Example:
     tensorflow = {"imported": false, "error_type": "FileNotFoundError", "error": "[Errno 2] No usable temporary directory found in ['/tmp', '/var/tmp', '/usr/tmp', '/app']"}
     keras = {"imported": false}
     training.runs = []
-    -> No folder for temporary files can be written (/tmp, /var/tmp, /usr/tmp, /app), and TensorFlow needs one when it is imported.
+    -> No folder for temporary files is writable (/tmp, /var/tmp, /usr/tmp, /app), but TensorFlow needs one when it is imported.
 References:
     https://docs.python.org/3/library/tempfile.html#tempfile.gettempdir
     https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
@@ -37,7 +37,7 @@ from gpucheck.core.probes.tensorflow import TensorFlow
 
 _DOCKER = Fix(text="Docker: mount one", command="docker run --tmpfs /tmp ...")
 _KUBERNETES = Fix(text="Kubernetes: give the pod an emptyDir, mounted at /tmp")
-_NAME = Fix(text="Or name a folder that can be written, such as one on a volume: TMPDIR")
+_NAME = Fix(text="Or set TMPDIR to a writable folder, such as one on a volume")
 
 
 @rule(
@@ -54,7 +54,7 @@ def check(limits: Limits, tensorflow: TensorFlow | None, container: Container | 
     error = saw(tensorflow, "error") if tensorflow is not None and tensorflow.error else ()
     pod = container is not None and container.kind == "kubernetes"
     return Finding(
-        summary=f"No folder for temporary files can be written ({', '.join(limits.temporary_folders)}), and TensorFlow needs one"
+        summary=f"No folder for temporary files is writable ({', '.join(limits.temporary_folders)}), but TensorFlow needs one"
         " when it is imported.",
         evidence=(*saw(limits, "temporary_folders", "temporary_folder"), *error),
         fix=(_KUBERNETES, _NAME) if pod else (_DOCKER, _KUBERNETES, _NAME),

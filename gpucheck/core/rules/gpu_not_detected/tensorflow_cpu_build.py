@@ -17,11 +17,11 @@ Fix:
        $ python -m pip install --upgrade "jax[cuda12]"
     3. PyTorch
        $ python -m pip install --upgrade --force-reinstall torch
-    4. If the CPU is enough, ignore it
+    4. If the CPU is enough, ignore this
 Verify:
     python -c 'import tensorflow as tf; print(tf.test.is_built_with_cuda())' prints True.
 Unless:
-    This environment is meant for the CPU: hide the GPU with CUDA_VISIBLE_DEVICES=-1 and say --allow-cpu.
+    This environment is for the CPU: hide the GPU with CUDA_VISIBLE_DEVICES=-1 and use --allow-cpu.
 Example:
     packages.tensorflow.name = "tensorflow-cpu"
     packages.flavours[0].name = "tensorflow-cpu"

@@ -5,8 +5,8 @@ Symptom:
     ERROR: Could not find a version that satisfies the requirement tensorflow-gpu
     pip list shows both tensorflow and tensorflow-gpu
 Cause:
-    Since TensorFlow 2.1 the package tensorflow contains the GPU code; tensorflow-gpu was given up after 2.11, and its 2.12.0 is an
-    empty notice. Where both are installed they overwrite each other's files.
+    Since TensorFlow 2.1 the package tensorflow contains the GPU code; tensorflow-gpu was discontinued after 2.11, and its 2.12.0
+    is an empty notice. If both are installed, they overwrite each other's files.
 Fix:
     1. Install tensorflow, which has the GPU code, in its place
        $ python -m pip uninstall -y tensorflow-gpu tensorflow; python -m pip install "{tensorflow}"
@@ -17,7 +17,7 @@ Unless:
     An old project pins tensorflow-gpu 2.11 or older, alone in its environment, and gpucheck trains with it.
 Example:
     packages.flavours = [{"name": "tensorflow", "version": "2.21.0", "folder": "/home/user/.venv/lib/python3.12/site-packages"}, {"name": "tensorflow-gpu", "version": "2.10.1", "folder": "/home/user/.venv/lib/python3.12/site-packages"}]
-    -> tensorflow-gpu 2.10.1, a package that was given up in 2022, is installed beside tensorflow 2.21.0, and their files overwrite each other.
+    -> tensorflow-gpu 2.10.1, a package that was discontinued in 2022, is installed with tensorflow 2.21.0, and their files overwrite each other.
 References:
     https://pypi.org/project/tensorflow-gpu/
 """
@@ -43,13 +43,13 @@ def check(installation: Installation) -> Finding | None:
     old = packages.flavours[place]
     beside = [f"{package.name} {package.version}" for package in packages.flavours if package.name != old.name]
     if beside:
-        state = f", is installed beside {listing(beside)}, and their files overwrite each other."
+        state = f", is installed with {listing(beside)}, and their files overwrite each other."
     elif packages.tensorflow_folder is None:
-        state = ", is installed, and there is no TensorFlow in it."
+        state = ", is installed, but does not contain TensorFlow."
     else:
         state = ", is installed; later releases are only called tensorflow."
     return Finding(
-        summary=f"tensorflow-gpu {old.version}, a package that was given up in 2022{state}",
+        summary=f"tensorflow-gpu {old.version}, a package that was discontinued in 2022{state}",
         evidence=saw(packages, f"flavours[{place}].name", f"flavours[{place}].version", "tensorflow_folder"),
         fix=(installation.with_cuda(instead_of=("tensorflow-gpu", "tensorflow")),),
         severity=Severity.ERROR if not beside and packages.tensorflow_folder is None else None,

@@ -10,31 +10,31 @@ Symptom:
     AttributeError: partially initialized module 'tensorflow' has no attribute 'constant' (most likely due to a circular import)
     ModuleNotFoundError: No module named 'tensorflow.keras'; 'tensorflow' is not a package
 Cause:
-    A package that TensorFlow imports is missing or of a version it can't work with (protobuf and numpy above all); its own files are
-    incomplete; or the processor lacks instructions that the build uses: the wheels for x86-64 need AVX.
-    Or a file of your own is in the way: one that is named like a module (tensorflow.py, random.py, logging.py) hides it, because
-    Python looks into the program's folder first; and a keras.json that holds a value which Keras does not know ends its import.
+    A package that TensorFlow imports is missing or has an incompatible version (mostly protobuf or numpy); TensorFlow's own files
+    are incomplete; or the processor lacks instructions that the build uses: the wheels for x86-64 need AVX.
+    Or one of your own files causes it: a file named like a module (tensorflow.py, random.py, logging.py) hides the module,
+    because Python searches the program's folder first; and Keras can't be imported with an invalid value in keras.json.
 Fix:
-    1. A file of your own that has the name of a module: rename it, and delete the __pycache__ beside it
+    1. If your own file has the name of a module: rename it, and delete the __pycache__ next to it
        $ mv tensorflow.py my_tensorflow.py && rm -rf __pycache__
-    2. Let pip bring the packages that TensorFlow requires, in the versions that it asks for
+    2. Let pip install the packages that TensorFlow requires, in the required versions
        $ python -m pip install tensorflow
-    3. If pip says that all of them are there, lay down again the one that the error names; of NumPy and protobuf, mostly
+    3. If pip says that all of them are installed, reinstall the one that the error names, mostly NumPy or protobuf
        $ python -m pip install --force-reinstall --no-deps --no-cache-dir "protobuf<8"
     4. Or start from a fresh virtual environment
        $ python -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install tensorflow
-    5. Where the processor lacks instructions: use a machine whose processor has AVX (in a virtual machine: let it see the host's)
-    6. See whether the processor has AVX: nothing is printed where it has not
+    5. If the processor lacks instructions: use a machine with AVX (in a virtual machine: pass through the host's processor)
+    6. Check whether the processor has AVX: no output means that it has not
        ? grep -o -m1 -w avx /proc/cpuinfo
     7. Windows: install Microsoft's Visual C++ redistributable for x64, and a 64-bit Python
     8. tensorflow.contrib ended with TensorFlow 1: tf_keras, tensorflow-addons and tf-slim have parts of it
-    9. Settings that Keras can't take: correct ~/.keras/keras.json, or remove it
-    10. See which packages do not fit together
+    9. If Keras rejects its settings: correct ~/.keras/keras.json, or remove it
+    10. List the packages with conflicting requirements
         ? python -m pip check
 Verify:
     $ python -c 'import tensorflow as tf; print(tf.__version__)'
 Unless:
-    There is no other way: nothing trains without the import.
+    Never: nothing trains without the import.
 Example:
     packages.others[1].version = "4.25.3"
     tensorflow = {"imported": false, "error_type": "ImportError", "error": "cannot import name 'runtime_version' from 'google.protobuf' (/home/user/.venv/lib/python3.12/site-packages/google/protobuf/__init__.py)"}
@@ -64,10 +64,10 @@ from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, own_file
 # What a signal most often means while Python loads TensorFlow's libraries.
 _SIGNALS = {
     "SIGILL": "the processor lacks instructions that this build uses (AVX, on x86-64)",
-    "SIGBUS": "a file that it maps is cut short, or the disk is full",
+    "SIGBUS": "a file that it maps is truncated, or the disk is full",
     "SIGSEGV": "native code crashed, most often libraries of different builds in one process",
     "SIGABRT": "it aborted itself, and its log says why",
-    "SIGKILL": "something ended it, most often the kernel for want of memory",
+    "SIGKILL": "something killed it, most often the kernel because memory ran out",
 }
 # Import name -> package, where they differ.
 _PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py", "flatbuffers": "flatbuffers"}
@@ -136,7 +136,7 @@ def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, out
     if signal and not tensorflow.error_type:
         meaning = _SIGNALS.get(signal[0])
         return Finding(
-            summary=f"{opening}: the process was ended by {signal[0]}{f' ({meaning})' if meaning else ''}.",
+            summary=f"{opening}: the process was killed by {signal[0]}{f' ({meaning})' if meaning else ''}.",
             evidence=evidence,
             fix=_signal_fixes(installation, version, signal[0]),
         )
@@ -170,34 +170,34 @@ def _short(error: str) -> str:
 def _fixes(installation: Installation, version: str, package: str) -> tuple[Fix, ...]:
     if missing := lacking(installation):
         return missing.fix
-    see = Fix(text="See which packages do not fit together", command=f"{installation.python} -m pip check", kind="look")
+    see = Fix(text="List the packages with conflicting requirements", command=f"{installation.python} -m pip check", kind="look")
     release = releases.release(version)
     wanted = {"numpy": release.numpy, "protobuf": release.protobuf}.get(package) if release else None
     installed = next((one.version for one in installation.packages.others if one.name == package), None)
     if wanted and (installed is None or not versions.satisfies(installed, wanted)):
-        text = f"Install the {package} that TensorFlow {version} asks for"
+        text = f"Install the {package} version that TensorFlow {version} requires"
         return (Fix(text=text, command=installation.pip(f"{package}{wanted}")), see)
     own = installation.packages.tensorflow
     again = installation.reinstall([package]) or installation.reinstall([own.name if own else None])
-    return (again or Fix(text="Install TensorFlow again", command=installation.pip("--force-reinstall", "tensorflow")), see)
+    return (again or Fix(text="Reinstall TensorFlow", command=installation.pip("--force-reinstall", "tensorflow")), see)
 
 
 def _signal_fixes(installation: Installation, version: str, signal: str) -> tuple[Fix, ...]:
     if signal == "SIGILL":
         return (
             Fix(
-                text="Use a machine whose processor has AVX (in a virtual machine: let it see the host's processor), or build"
+                text="Use a machine with AVX (in a virtual machine: pass through the host's processor), or build"
                 " TensorFlow from source for this one"
             ),
-            Fix(text="Look whether it has", command="grep -o -m1 -w avx /proc/cpuinfo", kind="look"),
+            Fix(text="Check whether it has AVX", command="grep -o -m1 -w avx /proc/cpuinfo", kind="look"),
         )
     if signal == "SIGKILL":
         return (
             Fix(
-                text="Look for the kernel's word on it, and give the process more memory",
+                text="Read the kernel's messages about it, and give the process more memory",
                 command="sudo dmesg | tail -50",
                 kind="look",
             ),
         )
-    room = (Fix(text="See whether the disk is full", command="df -h", kind="look"),) if signal == "SIGBUS" else ()
+    room = (Fix(text="Check whether the disk is full", command="df -h", kind="look"),) if signal == "SIGBUS" else ()
     return (*_fixes(installation, version, ""), *room)

@@ -1,11 +1,11 @@
-"""TensorFlow is not installed for the Python that is examined.
+"""TensorFlow is not installed for the Python that gpucheck examines.
 
 Symptom:
     ModuleNotFoundError: No module named 'tensorflow'
 Cause:
     The package was never installed for this interpreter, or was installed for another one.
 Fix:
-    1. See which Python that is
+    1. Check which Python this is
        ? python -c 'import sys; print(sys.executable, sys.version)'
     2. Install TensorFlow for it, with its CUDA libraries (Linux with an NVIDIA GPU)
        $ python -m pip install "{tensorflow}"
@@ -14,8 +14,8 @@ Fix:
 Verify:
     $ python -c 'import tensorflow as tf; print(tf.__version__)'
 Unless:
-    You train with Keras on JAX or PyTorch: say so with --backend jax or --backend torch. Where KERAS_BACKEND says it, and the
-    framework is installed, this is no fault either.
+    You train with Keras on JAX or PyTorch: use --backend jax or --backend torch. If KERAS_BACKEND selects an installed framework,
+    this is not an error either.
 Example:
     packages = {}
     libraries = {}

@@ -5,16 +5,16 @@ Symptom:
     tf.test.is_built_with_cuda() returns False
     ERROR: Could not find a version that satisfies the requirement nvidia-nccl-cu12
 Cause:
-    TensorFlow 2.10 was the last release whose Windows package was built with CUDA. Later ones train on the CPU there, whatever
-    driver, CUDA and cuDNN are installed. In WSL2, on the same PC, the Linux package uses the GPU.
+    TensorFlow 2.10 was the last release whose Windows package was built with CUDA. Later ones train on the CPU there, regardless
+    of driver, CUDA and cuDNN. In WSL2, on the same PC, the Linux package can use the GPU.
 Fix:
     1. Install WSL2 from an administrator's prompt, and restart
        $ wsl --install
     2. In it, install TensorFlow into a new environment (Ubuntu's own Python refuses packages of pip: PEP 668)
        $ python3 -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install "{tensorflow}"
     3. Install no NVIDIA driver inside WSL; it uses the one of Windows
-    4. Or stay on TensorFlow 2.10 with Python 3.10, CUDA 11.2 and cuDNN 8.1; it gets no more fixes
-    5. If training on the CPU is what you want, ignore it
+    4. Or stay on TensorFlow 2.10 with Python 3.10, CUDA 11.2 and cuDNN 8.1; it no longer gets fixes
+    5. If you want to train on the CPU, ignore this
 Verify:
     gpucheck, inside WSL, trains on GPU:0.
 Unless:
@@ -27,7 +27,7 @@ Example:
     pci.readable = false
     kernel_module = {}
     libraries = {}
-    -> TensorFlow 2.21.0 cannot use a GPU on native Windows: GPU support ended there with 2.10, and goes on in WSL2.
+    -> TensorFlow 2.21.0 cannot use a GPU on native Windows: GPU support ended there with 2.10; use WSL2 instead.
 References:
     https://www.tensorflow.org/install/pip#windows-native
     https://learn.microsoft.com/windows/wsl/install
@@ -63,15 +63,15 @@ def check(request: Request, system: System, build: TensorFlowBuild | None) -> Fi
         return None
     name = f"TensorFlow {installed.version}" if installed is not None else "TensorFlow"
     return Finding(
-        summary=f"{name} cannot use a GPU on native Windows: GPU support ended there with {releases.LAST_ON_WINDOWS},"
-        " and goes on in WSL2.",
+        summary=f"{name} cannot use a GPU on native Windows: GPU support ended there with {releases.LAST_ON_WINDOWS};"
+        " use WSL2 instead.",
         evidence=(
             *saw(system, "platform"),
             *(saw(build.packages, "tensorflow.version") if build is not None and installed is not None else ()),
         ),
         fix=(
             Fix(
-                text="Install WSL2 from an administrator's prompt, restart, and in it type gpucheck setup",
+                text="Install WSL2 from an administrator's prompt, restart, and run gpucheck setup in it",
                 command="wsl --install",
             ),
             CPU_IS_ENOUGH,

@@ -1,17 +1,17 @@
-"""TensorFlow is installed on this machine, but for another Python than the one that is examined.
+"""TensorFlow is installed on this machine, but for another Python than the one that gpucheck examines.
 
 Symptom:
     ModuleNotFoundError: No module named 'tensorflow'
     pip says "Requirement already satisfied: tensorflow", and the import fails
     It works in the terminal and not in the notebook
 Cause:
-    Each interpreter and each virtual environment has packages of its own. python, pip and the notebook's kernel can belong to three
+    Each interpreter and each virtual environment has its own packages. python, pip and the notebook's kernel can belong to three
     different ones, or the environment was not activated.
 Fix:
     1. Install with the Python that runs the program, not with another one's pip
        $ python -m pip install tensorflow
     2. Or run your program with the interpreter that has TensorFlow (in a notebook, choose that kernel), or activate its environment
-    3. See which Python that is
+    3. Check which Python this is
        ? python -c 'import sys; print(sys.executable)'; python -m pip --version
     4. Check the one that has it
        ? gpucheck --python /path/to/python

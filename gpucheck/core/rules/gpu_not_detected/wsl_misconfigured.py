@@ -1,4 +1,4 @@
-"""Under WSL, the way from Linux to the GPU of Windows is broken.
+"""WSL does not give Linux access to the GPU of Windows.
 
 Symptom:
     Failed to initialize NVML: GPU access blocked by the operating system
@@ -11,7 +11,7 @@ Cause:
     with [gpu] enabled=false in /etc/wsl.conf, with an old WSL kernel or Windows driver, without the loader's entry for that
     folder, and when a Linux NVIDIA driver was installed inside WSL: its libcuda.so.1 then hides the right one.
 Fix:
-    1. See which WSL this is (it has to be version 2), from a Windows prompt; if not: wsl --set-version Ubuntu 2
+    1. Check the WSL version from a Windows prompt (it must be 2); if not: wsl --set-version Ubuntu 2
        ? wsl.exe -l -v
     2. Update it, from a Windows prompt
        $ wsl.exe --update && wsl.exe --shutdown
@@ -32,7 +32,7 @@ Example:
     cuda = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE", "library": "/usr/lib/x86_64-linux-gnu/libcuda.so.580.159.04"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> A Linux NVIDIA driver was installed inside WSL, and hides the one of Windows: /usr/lib/x86_64-linux-gnu/libcuda.so.1.
+    -> A Linux NVIDIA driver is installed inside WSL, and hides the Windows driver: /usr/lib/x86_64-linux-gnu/libcuda.so.1.
 References:
     https://docs.nvidia.com/cuda/wsl-user-guide/
     https://learn.microsoft.com/windows/wsl/tutorials/gpu-compute
@@ -86,11 +86,11 @@ def check(stack: CudaStack) -> Finding | None:
     evidence: tuple[Evidence, ...] = saw(stack.cuda, "status", "result_name", "library")
     if foreign and not (loaded and stack.driver.gpu_count):
         return Finding(
-            summary=f"A Linux NVIDIA driver was installed inside WSL, and hides the one of Windows: {listing(foreign)}.",
+            summary=f"A Linux NVIDIA driver is installed inside WSL, and hides the Windows driver: {listing(foreign)}.",
             evidence=(*saw(wsl, "linux_driver_libraries"), *evidence),
             fix=(
                 Fix(
-                    text="Remove it; WSL uses the driver of Windows",
+                    text="Remove it; WSL uses the Windows driver",
                     command=_PURGE,
                 ),
                 Fix(text="Then restart WSL, from a Windows prompt", command=_SHUTDOWN),
@@ -98,11 +98,11 @@ def check(stack: CudaStack) -> Finding | None:
         )
     if stack.cuda.status in _NO_LIBRARY:
         return Finding(
-            summary="WSL's NVIDIA libraries are in /usr/lib/wsl/lib, but the loader does not look there.",
+            summary="WSL's NVIDIA libraries are in /usr/lib/wsl/lib, but the loader does not search this folder.",
             evidence=(*saw(wsl, "libraries"), *evidence),
             fix=(
                 Fix(
-                    text="Add the folder to the loader's list",
+                    text="Add the folder to the loader's search path",
                     command="echo /usr/lib/wsl/lib | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig",
                 ),
             ),
@@ -114,7 +114,7 @@ def _absence(wsl: Wsl) -> Finding | None:
     """What keeps a GPU from being here at all."""
     if wsl.version == 1:
         return Finding(
-            summary="This is WSL1, which has no access to a GPU; WSL2 has.",
+            summary="This is WSL1, which has no access to a GPU; use WSL2.",
             evidence=saw(wsl, "version"),
             fix=(
                 Fix(text="Convert this distribution, from a Windows prompt", command="wsl.exe --set-version $WSL_DISTRO_NAME 2"),
@@ -123,7 +123,7 @@ def _absence(wsl: Wsl) -> Finding | None:
         )
     if wsl.dxg_present is False and wsl.gpu_enabled is False:
         return Finding(
-            summary="WSL keeps the GPU away: /etc/wsl.conf says enabled=false under [gpu].",
+            summary="WSL does not pass in the GPU: /etc/wsl.conf contains enabled=false under [gpu].",
             evidence=saw(wsl, "gpu_enabled", "dxg_present"),
             fix=(
                 Fix(

@@ -1,4 +1,4 @@
-"""XLA_FLAGS (or TF_XLA_FLAGS) holds a flag that this TensorFlow's XLA does not know, and it aborts.
+"""XLA_FLAGS (or TF_XLA_FLAGS) contains a flag that this TensorFlow's XLA does not support, so XLA aborts the process.
 
 Symptom:
     F parse_flags_from_env.cc:234] Unknown flag in XLA_FLAGS: --xla_bogus_flag=1
@@ -8,17 +8,17 @@ Cause:
     XLA ends the process at its first use if a flag is unknown. Flags come and go with each release, so one that was set for another
     release, or for JAX, is enough.
 Fix:
-    1. Take the flag out, or the variable
+    1. Remove the flag or the variable
        $ unset XLA_FLAGS
 Verify:
     gpucheck trains its XLA-compiled step.
 Unless:
-    There is no other way: XLA can't be used with an unknown flag.
+    Never: XLA can't be used with an unknown flag.
 Example:
     environment.variables.XLA_FLAGS = "--xla_gpu_cuda_data_dir=/usr/local/cuda --xla_bogus_flag=1"
     training = {"runs": [], "ending": "killed by SIGABRT", "stage": "first step"}
     log.events = [{"kind": "xla-flag-unknown", "line": 8, "text": "parse_flags_from_env.cc:234] Unknown flag in XLA_FLAGS: --xla_bogus_flag=1", "fields": {"flag": "--xla_bogus_flag=1"}}]
-    -> XLA_FLAGS holds --xla_bogus_flag=1, which this TensorFlow's XLA does not know, so it ends the process.
+    -> XLA_FLAGS contains --xla_bogus_flag=1, which this TensorFlow's XLA does not support, so it aborts the process.
 References:
     https://openxla.org/xla/flags_guidance
 """
@@ -52,12 +52,12 @@ def check(log: Log, environment: Environment | None, outcomes: TrainingOutcomes)
     holder = holders[0] if holders else "XLA_FLAGS"
     named = listing(unknown) if unknown else "a flag"
     return Finding(
-        summary=f"{holder} holds {named}, which this TensorFlow's XLA does not know, so it ends the process.",
+        summary=f"{holder} contains {named}, which this TensorFlow's XLA does not support, so it aborts the process.",
         evidence=(
             *(saw(environment, f"variables.{holder}") if environment is not None and holder in variables else ()),
             *outcomes.saw_events(Kind.XLA_FLAG_UNKNOWN),
         ),
-        fix=(Fix(text=f"Take {named} out of {holder}", command=_without(holder, variables.get(holder, ""), names)),),
+        fix=(Fix(text=f"Remove {named} from {holder}", command=_without(holder, variables.get(holder, ""), names)),),
     )
 
 
