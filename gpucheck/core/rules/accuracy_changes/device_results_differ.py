@@ -1,12 +1,12 @@
-"""The same first step gives another loss on this device than on the CPU.
+"""The same first training step gives a different loss on this device than on the CPU.
 
 Symptom:
     Accuracy differs between machines with the same data, model and seed.
     gpucheck: the first loss of a run is not its cpu_first_loss.
 Cause:
-    Before anything is learnt, the loss depends on data, weights and arithmetic alone; rounding explains a small part in a
-    thousand. A larger difference comes from a device that computes wrongly, from a damaged library, or from an option that trades
-    exactness for speed (XLA_FLAGS, TF_* variables).
+    Before the model has learnt anything, the loss depends only on data, weights and arithmetic; rounding explains a few thousandths.
+    A larger difference means that the device computes wrongly, a library is damaged, or an option trades exactness for speed
+    (XLA_FLAGS, TF_* variables).
 Fix:
     1. Repeat it without such options
        ? env -u XLA_FLAGS -u TF_FP16_CONV_USE_FP32_COMPUTE gpucheck --full
@@ -20,7 +20,7 @@ Unless:
 Example:
     training.runs[0].cpu_first_loss = 2.41
     training.runs[0].loss = {"first": 2.93, "last": 1.52}
-    -> The same first step gives a loss of 2.93 in one_device on GPU:0 and of 2.41 on the CPU, 22 % apart; up to 1 % is rounding.
+    -> The same first step gives a loss of 2.93 in one_device on GPU:0 and of 2.41 on the CPU; they differ by 22 %, but rounding explains only up to 1 %.
 References:
     https://www.tensorflow.org/guide/mixed_precision
     https://docs.nvidia.com/cuda/floating-point/index.html
@@ -59,8 +59,8 @@ def check(training: Training) -> Finding | Skip | None:
         if _relative_difference(here, there) > tolerance:
             device_loss, cpu_loss, percent = _figures(here, there, tolerance)
             return Finding(
-                summary=f"The same first step gives a loss of {device_loss} in {label(run)} and of {cpu_loss} on the CPU,"
-                f" {percent} % apart; up to {100 * tolerance:.0f} % is rounding.",
+                summary=f"The same first step gives a loss of {device_loss} in {label(run)} and of {cpu_loss} on the CPU;"
+                f" they differ by {percent} %, but rounding explains only up to {100 * tolerance:.0f} %.",
                 evidence=saw(training, *(f"runs[{place}].{name}" for name in ("loss.first", "cpu_first_loss", "precision"))),
                 fix=(
                     Fix(

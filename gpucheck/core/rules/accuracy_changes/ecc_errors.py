@@ -1,4 +1,4 @@
-"""The memory of a GPU lost data beyond repair, or has no spare rows left to repair it with.
+"""A GPU's memory had uncorrectable errors, or has no spare rows left to replace faulty ones.
 
 Symptom:
     CUDA_ERROR_ECC_UNCORRECTABLE: uncorrectable ECC error encountered
@@ -8,10 +8,10 @@ Cause:
     Error correction repairs single bits; two in one word are lost. That is noticed, and the process that used them is ended
     before it computes with them; in rare cases, and before Ampere always, so is every process on the GPU. The GPU then sets the row or page aside, which takes effect at its next reset.
 Fix:
-    1. See what was counted
+    1. Show the error counters
        ? nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT
     2. Take the machine out of service, let its jobs end, and restart it: that completes pending repairs
-    3. If errors come back, or remapping failed, have the board replaced
+    3. If errors occur again, or remapping failed, have the board replaced
     4. Test the board, as an administrator
        ? dcgmi diag -r 3
 Verify:
@@ -38,9 +38,9 @@ from gpucheck.core.repairs.fixes import TEST_GPU
 LOST = r"CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_CONTAINED|[Uu]ncorrectable ECC"
 COUNTED = (48, 63, 64, 94, 95, 140, 171, 172)  # Xids that leave a trace in NVML's counters until the GPU is reset
 FIX = (
-    Fix(text="See what was counted", command="nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT", kind="look"),
+    Fix(text="Show the error counters", command="nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT", kind="look"),
     Fix(text="Take the machine out of service, let its jobs end, and restart it: that completes pending repairs"),
-    Fix(text="If errors come back, or remapping failed, have the board replaced"),
+    Fix(text="If errors occur again, or remapping failed, have the board replaced"),
     TEST_GPU,
 )
 FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "retired_pages_pending")
@@ -62,7 +62,7 @@ def check(xids: XidReports, log_causes: LogCauses) -> Finding | Skip | None:
         return _counted(gpus, reports)
     if reports:
         return _reported(reports)
-    summary = "GPU memory lost data beyond repair: {text}."
+    summary = "GPU memory had an uncorrectable error: {text}."
     if (failure := log_causes.failure("ecc-errors", LOST, summary, FIX, severity=Severity.ERROR)) is not None:
         return failure
     if gpus is None:
@@ -90,7 +90,7 @@ def _reported(reports: list[XidReport]) -> Finding:
     first = min(reports, key=lambda report: report.xid.severity != "error")
     more = f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
     return Finding(
-        summary=f"{first.label} has had memory trouble since its driver was loaded: {first.meaning}{more}.",
+        summary=f"{first.label} has had memory errors since its driver was loaded: {first.meaning}{more}.",
         evidence=cited(reports),
         fix=(*fixes(reports), *FIX),
         affects=affected(reports),
@@ -111,7 +111,7 @@ def _repaired(report: XidReport) -> bool:
 
 
 def _trouble(gpu: Gpu) -> str | None:
-    waits = "waits for a reset to replace a faulty row of its memory"
+    waits = "needs a reset to replace a faulty row of its memory"
     return _lost(gpu) or (waits if gpu.remapping_pending else None)
 
 

@@ -4,20 +4,20 @@ Symptom:
     The loss stays where it was, or grows, although the data can be learnt.
     gpucheck: loss_fell is false, or gradients_reach_weights is false.
 Cause:
-    gpucheck trains a small model on data that it makes itself and that is learnable in a few steps. Where that does not learn,
-    gradients are lost or wrong on this device: a faulty GPU, a broken library, or replicas that don't exchange gradients.
+    gpucheck trains a small model on generated data that can be learnt in a few steps. If the model does not learn, gradients are
+    lost or wrong on this device: a faulty GPU, a broken library, or replicas that don't exchange gradients.
 Fix:
-    1. Train on one batch until it is known by heart; where that fails, look at labels, loss and learning rate
-    2. See whether this machine trains at all, and compare with the CPU
+    1. Train on one batch until the model has memorized it; if that fails, check labels, loss and learning rate
+    2. Check whether this machine can train, and compare with the CPU
        ? gpucheck; CUDA_VISIBLE_DEVICES= gpucheck --allow-cpu
-    3. Train without XLA (model.compile(..., jit_compile=False)) and in float32, to see which part is wrong
+    3. Train without XLA (model.compile(..., jit_compile=False)) and in float32, to find the faulty part
     4. Reinstall TensorFlow and its CUDA libraries in a fresh environment
-    5. If it stays, test the GPU, as an administrator
+    5. If it persists, test the GPU, as an administrator
        ? dcgmi diag -r 3
 Verify:
     gpucheck: the loss of each run falls.
 Unless:
-    Never: the data of the smoke job is made so that the loss must fall.
+    Never: with gpucheck's data the loss must fall.
 Example:
     training.runs[0].status = "failed"
     training.runs[0].stage = "verify"
@@ -52,9 +52,7 @@ def check(training: Training) -> Finding | None:
         how, fields = "not every weight changed", ("gradients_reach_weights", "status")
     more = f" (and {len(stuck) - 1} more)" if len(stuck) > 1 else ""
     compare = Fix(text="Compare with the CPU alone", command="CUDA_VISIBLE_DEVICES= gpucheck --allow-cpu", kind="look")
-    fresh = Fix(
-        text="Install TensorFlow and its libraries in a fresh environment, and train without XLA to see which part is wrong"
-    )
+    fresh = Fix(text="Install TensorFlow and its libraries in a fresh environment, and train without XLA to find the faulty part")
     return Finding(
         summary=f"The model did not learn in {label(run)}{more}: {how}.",
         evidence=saw(training, *(f"runs[{place}].{field}" for field in fields)),

@@ -10,8 +10,8 @@ Cause:
     lets a value overflow; from there on every weight is NaN. On gpucheck's own small model none of these is at work: there it
     is the hardware, a driver or a library.
 Fix:
-    1. Find the operation that makes the first bad value: tf.debugging.enable_check_numerics()
-    2. Look at the data (NaN, infinite, labels out of range), lower the learning rate, clip gradients: Adam(1e-4, clipnorm=1.0)
+    1. Find the operation that produces the first bad value: tf.debugging.enable_check_numerics()
+    2. Check the data (NaN, infinite, labels out of range), lower the learning rate, clip gradients: Adam(1e-4, clipnorm=1.0)
     3. Under mixed_float16, keep the last layer in float32 or use mixed_bfloat16
 Verify:
     keras.callbacks.TerminateOnNaN() does not stop the run.
@@ -35,8 +35,8 @@ from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
 
 _FIX = (
-    Fix(text="Find the operation that makes the first bad value: tf.debugging.enable_check_numerics()"),
-    Fix(text="Look for bad values in the data, lower the learning rate, clip gradients (Adam(1e-4, clipnorm=1.0))"),
+    Fix(text="Find the operation that produces the first bad value: tf.debugging.enable_check_numerics()"),
+    Fix(text="Check the data for bad values, lower the learning rate, clip gradients (Adam(1e-4, clipnorm=1.0))"),
     Fix(text="Under mixed_float16, keep the last layer in float32 or use mixed_bfloat16"),
 )
 _NOT_FINITE = {"losses_finite": "loss", "weights_finite": "weights"}

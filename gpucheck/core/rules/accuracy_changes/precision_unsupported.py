@@ -1,4 +1,4 @@
-"""Training in the precision that was asked for does not work on this GPU, or is slower than in float32.
+"""Training in the requested precision does not work on this GPU, or is slower than in float32.
 
 Symptom:
     Your GPU may run slowly with dtype policy mixed_float16 because it does not have compute capability of at least 7.0
@@ -27,7 +27,7 @@ Example:
     training.runs[1].status = "failed"
     training.runs[1].stage = "first step"
     training.runs[1].reason = "UnimplementedError: the DNN library has no convolution for bfloat16"
-    -> Training in mixed_bfloat16 fails on GPU 0 (Tesla T4), whose compute capability 7.5 has no bfloat16 Tensor Cores, and works in float32.
+    -> Training in mixed_bfloat16 fails on GPU 0 (Tesla T4), whose compute capability 7.5 has no bfloat16 Tensor Cores, but works in float32.
 References:
     https://keras.io/api/mixed_precision/
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/#compute-capabilities
@@ -71,7 +71,7 @@ def _failed(used: GpusInUse | None, outcomes: TrainingOutcomes) -> Finding | Non
             if kind == "bfloat16" and gpu_tables.supports(capability, "float16"):
                 better = "mixed_float16"
         return Finding(
-            summary=f"Training in {run.precision} fails {where} and works in float32.",
+            summary=f"Training in {run.precision} fails {where} but works in float32.",
             evidence=outcomes.saw_run(place, "precision", "reason"),
             fix=(Fix(text=f'Use the precision that this GPU has: keras.mixed_precision.set_global_policy("{better}")'),),
             affects=run.devices,
@@ -94,7 +94,7 @@ def _slow(used: GpusInUse | None, outcomes: TrainingOutcomes) -> Finding | None:
         if rate is None or usual is None or rate * SLOWER > usual:
             continue
         return Finding(
-            summary=f"Training in {run.precision} is slower than in float32 on {gpu.title}: {rate:.0f} against {usual:.0f} samples"
+            summary=f"Training in {run.precision} is slower than in float32 on {gpu.title}: {rate:.0f} instead of {usual:.0f} samples"
             f" per second; its compute capability {version_text(gpu.compute_capability or (0, 0))} has no {_type(run.precision)}"
             " Tensor Cores.",
             evidence=(*outcomes.saw_run(place, "samples_per_second"), *outcomes.saw_run(reference, "samples_per_second")),

@@ -1,4 +1,4 @@
-"""Replicas that must hold the same weights hold different ones.
+"""Replicas that must have the same weights have different ones.
 
 Symptom:
     Accuracy drops with the number of GPUs, or a checkpoint evaluates differently from one machine to the next.
@@ -14,8 +14,8 @@ Fix:
     2. Build the same model on every replica: the same code, configuration, random seed and checkpoint
     3. Compare the libraries of the machines
        ? python -m pip freeze | sort | sha256sum
-    4. Take NCCL out of the way: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())
-    5. If that helps, look at the links, and at the kernel log for Xid lines
+    4. Train without NCCL: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())
+    5. If that helps, check the links, and the kernel log for Xid lines
        ? nvidia-smi nvlink --status; nvidia-smi topo -m
 Verify:
     gpucheck --strategy mirrored: replicas_equal is true.
@@ -39,10 +39,10 @@ from gpucheck.core.probes.training import Training
 
 EXCHANGE = (
     Fix(
-        text="Take NCCL out of the way and compare:"
+        text="Train without NCCL and compare:"
         " tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())"
     ),
-    Fix(text="If that helps, look at the links between the GPUs", command="nvidia-smi topo -m", kind="look"),
+    Fix(text="If that helps, check the links between the GPUs", command="nvidia-smi topo -m", kind="look"),
 )
 FRESH = Fix(text="Install TensorFlow in a fresh environment, and compare again")
 SCOPE = Fix(text="In your own program, build model and optimizer inside strategy.scope()")

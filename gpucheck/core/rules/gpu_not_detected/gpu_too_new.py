@@ -1,4 +1,4 @@
-"""A GPU is newer than this TensorFlow: it has no native code for it, and what would be compiled instead fails.
+"""A GPU is too new for this TensorFlow, which has no native code for it and fails with code compiled at run time.
 
 Symptom:
     TensorFlow was not built with CUDA kernel binaries compatible with compute capability 12.0a. CUDA kernels will be jit-compiled
@@ -15,7 +15,7 @@ Fix:
        $ docker run --gpus all -it nvcr.io/nvidia/tensorflow:25.02-tf2-py3
     2. PyTorch: install a build for the newest CUDA
        $ python -m pip install --upgrade torch --index-url https://download.pytorch.org/whl/cu128
-    3. With TensorFlow 2.21: train without XLA, model.compile(..., jit_compile=False), and with patience in the first step
+    3. With TensorFlow 2.21: train without XLA, model.compile(..., jit_compile=False); the first step takes minutes
 Verify:
     gpucheck trains on the GPU, the XLA-compiled step included.
 Unless:
@@ -28,7 +28,7 @@ Example:
     tensorflow.devices[1].description = "NVIDIA GeForce RTX 5090"
     tensorflow.devices[1].compute_capability = [12, 0]
     training.runs = []
-    -> TensorFlow 2.21.0 does not really support NVIDIA GeForce RTX 5090 (Blackwell, compute capability 12.0): kernels wait for a slow PTX compilation, and XLA, which Keras 3 turns on by default, aborts.
+    -> TensorFlow 2.21.0 does not fully support NVIDIA GeForce RTX 5090 (Blackwell, compute capability 12.0): kernels wait for a slow PTX compilation, and XLA, which Keras 3 turns on by default, aborts.
 References:
     https://github.com/tensorflow/tensorflow/issues/111958
     https://github.com/tensorflow/tensorflow/issues/97387
@@ -78,11 +78,11 @@ def check(gpus: CudaGpus, build: TensorFlowBuild, container: Container, outcomes
         return None
     first = newer[0]
     if problem is None:
-        return Skip(f"how TensorFlow {kernels.version} gets on with {first.name} is not known")
+        return Skip(f"whether TensorFlow {kernels.version} works on {first.name} is unknown")
     architecture = gpu_tables.architecture(first.capability)
     kind = f"{f'{architecture}, ' if architecture else ''}compute capability {version_text(first.capability)}"
     return Finding(
-        summary=f"TensorFlow {kernels.version} does not really support {first.name} ({kind}): {problem}.",
+        summary=f"TensorFlow {kernels.version} does not fully support {first.name} ({kind}): {problem}.",
         evidence=(
             *(item for gpu in newer for item in gpu.evidence),
             *kernels.evidence,
@@ -107,7 +107,7 @@ def _fixes(container: Container, installation: Installation, version: str) -> tu
     return (
         image,
         Fix(
-            text=f"Or take TensorFlow 2.21, whose kernels the driver can compile. {without_xla}",
+            text=f"Or use TensorFlow 2.21, whose kernels the driver can compile. {without_xla}",
             command=installation.pip("tensorflow[and-cuda]==2.21.*"),
         ),
     )

@@ -1,21 +1,21 @@
-"""A GPU's compute capability is below the lowest that this TensorFlow has kernels for, so TensorFlow ignores it.
+"""TensorFlow ignores a GPU whose compute capability is below the minimum that this build supports.
 
 Symptom:
     Ignoring visible gpu device (device: 0, name: Tesla M60, compute capability: 5.2). The minimum required Cuda capability is 6.0.
     CUDA_ERROR_NO_BINARY_FOR_GPU, cudaErrorInvalidDeviceFunction
 Cause:
-    A TensorFlow build carries code for some compute capabilities: native code runs on its own generation, intermediate code (PTX) on
-    newer ones only. Nothing runs on an older GPU, and each release drops some.
+    A TensorFlow build contains code for some compute capabilities: native code runs on its own generation, intermediate code
+    (PTX) on newer ones only. Nothing runs on an older GPU, and each release drops some.
 Fix:
-    1. Install the last TensorFlow with code for it
-    2. See which one that is, and what it needs
+    1. Install the last TensorFlow release that supports it
+    2. Check which release this is, and what it needs
        ? gpucheck setup
-    3. Use an older release of another program, which still had code for this GPU
+    3. Other programs: use an older release that still supports this GPU
     4. Use a newer GPU, or build the program from source for this one
 Verify:
     gpucheck trains on the GPU.
 Unless:
-    It is a display card beside the GPUs that train: TensorFlow passes over it, and that is well.
+    It is a display card next to the GPUs that train: TensorFlow should ignore it.
 Example:
     gpus.gpus[0].name = "Tesla M60"
     gpus.gpus[0].compute_capability = [5, 2]
@@ -27,7 +27,7 @@ Example:
     tensorflow.memory_growth = {}
     tensorflow.mapped_libraries = {}
     training.runs = []
-    -> TensorFlow 2.21.0 ignores Tesla M60: its compute capability is 5.2, and the lowest that this build has code for is 6.0.
+    -> TensorFlow 2.21.0 ignores Tesla M60: its compute capability is 5.2, but the minimum that this build supports is 6.0.
 References:
     https://developer.nvidia.com/cuda-gpus
     https://www.tensorflow.org/install/source#gpu
@@ -60,7 +60,7 @@ def check(request: Request, gpus: CudaGpus, build: TensorFlowBuild, outcomes: Tr
         return None
     return Finding(
         summary=f"TensorFlow {kernels.version} ignores {listing(sorted({gpu.name for gpu in old}))}: its compute capability is"
-        f" {version_text(old[0].capability)}, and the lowest that this build has code for is {version_text(kernels.lowest)}.",
+        f" {version_text(old[0].capability)}, but the minimum that this build supports is {version_text(kernels.lowest)}.",
         evidence=(
             *(item for gpu in old for item in gpu.evidence),
             *kernels.evidence,

@@ -1,16 +1,16 @@
-"""CUDA counts more GPUs than TensorFlow (or the JAX or PyTorch that Keras trains on) lists, and no other diagnosis says why.
+"""CUDA finds more GPUs than TensorFlow (or the JAX or PyTorch that Keras trains on) lists, and no other diagnosis explains why.
 
 Symptom:
     nvidia-smi shows the GPU, and tf.config.list_physical_devices("GPU") returns [] or too few
     Skipping registering GPU devices...
 Cause:
-    The driver works for this process, so what stops TensorFlow lies in the process: a library it opens, an environment variable, the
-    build itself. None of the causes that gpucheck knows was seen.
+    The driver works for this process, so the cause is in the process: a library that it loads, an environment variable, or the
+    build itself. gpucheck found none of the causes that it knows.
 Fix:
-    1. Let TensorFlow say which library it fails to open
+    1. Let TensorFlow print which library it fails to load
        ? TF_CPP_MAX_VLOG_LEVEL=1 python -c "import tensorflow as tf; tf.config.list_physical_devices('GPU')" 2>&1 | grep -iE 'could not load|dlerror|ignoring visible'
     2. Try a fresh virtual environment with {tensorflow}
-    3. If training on the CPU is what you want, ignore it: the job runs without a GPU
+    3. If you want to train on the CPU, ignore this: the job runs without a GPU
 Verify:
     TensorFlow lists as many GPUs as nvidia-smi -L.
 Unless:
@@ -21,7 +21,7 @@ Example:
     tensorflow.mapped_libraries = {}
     training.runs = []
     log.events = [{"kind": "gpu-libraries-missing", "line": 6, "text": "Cannot dlopen some GPU libraries.", "fields": {}}]
-    -> CUDA counts 1 GPU for this process, and TensorFlow 2.21.0 lists none.
+    -> CUDA finds 1 GPU for this process, but TensorFlow 2.21.0 lists none.
 References:
     https://www.tensorflow.org/guide/gpu
 """
@@ -81,7 +81,7 @@ def _tensorflow(
         ),
         fix=(
             Fix(
-                text="Let TensorFlow say which library it fails to open",
+                text="Let TensorFlow print which library it fails to load",
                 command=f'TF_CPP_MAX_VLOG_LEVEL=1 {installation.python} -c "{ask}" 2>&1'
                 " | grep -iE 'could not load|dlerror|ignoring visible'",
                 kind="look",
@@ -116,4 +116,4 @@ def _other(cuda: Cuda, installation: Installation, backend: Backend, outcomes: T
 
 def _summary(cuda: Cuda, name: str, listed: int, why: str = "") -> str:
     plural = "s" if (cuda.device_count or 0) > 1 else ""
-    return f"CUDA counts {cuda.device_count} GPU{plural} for this process, and {name} lists {listed or 'none'}{why}."
+    return f"CUDA finds {cuda.device_count} GPU{plural} for this process, but {name} lists {listed or 'none'}{why}."

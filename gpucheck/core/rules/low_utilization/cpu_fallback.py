@@ -1,11 +1,11 @@
-"""Work that was meant for the GPU ran on the CPU.
+"""Work that should run on the GPU ran on the CPU.
 
 Symptom:
     There are non-GPU devices in `tf.distribute.Strategy`, not using nccl allreduce.
     Training runs, nvidia-smi shows 0 %, and all CPU cores are busy.
 Cause:
-    TensorFlow places an operation on the CPU where the GPU has no kernel for it (soft placement), where a program names
-    "/CPU:0", or where a strategy was built from the wrong devices. It says nothing about it.
+    TensorFlow places an operation on the CPU if the GPU has no kernel for it (soft placement), if a program names "/CPU:0", or if
+    a strategy was built from the wrong devices. It prints no warning.
 Fix:
     1. Show where operations run: tf.debugging.set_log_device_placement(True)
     2. Make a silent fallback an error: tf.config.set_soft_device_placement(False)
@@ -57,7 +57,7 @@ def check(tensorflow: TensorFlow | None, backend: Backend | None, outcomes: Trai
     framework = backend if backend is not None and backend.other else tensorflow
     if framework is not None and framework.lists_gpu and outcomes.passed and not any(map(on_gpu, outcomes.runs)):
         return Finding(
-            summary=f"{TITLES[outcomes.runs[0].backend]} lists a GPU, and all that was trained ran on the CPU.",
+            summary=f"{TITLES[outcomes.runs[0].backend]} lists a GPU, but all training ran on the CPU.",
             evidence=(*saw(framework, "devices"), *outcomes.saw_run(0, "devices")),
             fix=_FIX if framework is tensorflow else _OTHER_FIX,
             severity=Severity.WARNING,

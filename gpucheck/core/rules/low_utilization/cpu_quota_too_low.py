@@ -1,11 +1,11 @@
-"""This container or job may use so few processors that they can't feed the GPUs.
+"""This container or job may use too few processors to keep the GPUs busy.
 
 Symptom:
     GPU utilization stays low while one CPU core is at 100 %.
     os.cpu_count() shows all cores of the machine, and training is as slow as with one.
 Cause:
-    Reading, decoding and augmenting the data runs on the CPU, and one thread keeps each GPU busy with kernels. A container
-    with a CPU limit, or a batch job that asked for one core (Slurm's default), leaves too little for that.
+    Reading, decoding and augmenting the data runs on the CPU, and one thread per GPU launches kernels. A container with a CPU
+    limit, or a batch job that requested one core (Slurm's default), has too few processors for that.
 Fix:
     1. Give the job more processors: docker run --cpus 8; Kubernetes: resources.limits.cpu: "8"; Slurm: #SBATCH --cpus-per-task=8
        needs: network
@@ -14,8 +14,8 @@ Fix:
 Verify:
     python -c "import os; print(len(os.sched_getaffinity(0)))" and, in a container, cat /sys/fs/cgroup/cpu.max
 Unless:
-    The data already lies on the GPU, or is tiny. Where gpucheck --full has measured that the processors that are granted keep a
-    GPU busy with decoded and augmented samples, it does not report them.
+    The data is already on the GPU, or is tiny. If gpucheck --full measured that the available processors keep a GPU busy with
+    decoded and augmented samples, it does not report this.
 Example:
     limits.cpu_quota = 1.0
     -> This container or job may use 1 of 16 processors for 1 GPU; reading and preparing the data needs at least 2 per GPU.
@@ -96,5 +96,5 @@ def _more(resources: Resources, processors: int) -> Fix:
     return resources.more(
         pod=f'Raise the limit in the pod\'s manifest: resources: {{limits: {{cpu: "{processors}"}}}}',
         container=f"Start the container with more processors: docker run --cpus {processors} ...",
-        elsewhere=Fix(text=f"Ask the batch system for more processors (Slurm: #SBATCH --cpus-per-task={processors})"),
+        elsewhere=Fix(text=f"Request more processors from the batch system (Slurm: #SBATCH --cpus-per-task={processors})"),
     )

@@ -1,20 +1,20 @@
-"""A GPU runs below its clocks because it is too hot or because its power is being cut.
+"""A GPU runs below its normal clocks because it is too hot or its power is limited.
 
 Symptom:
     Training gets slower after some minutes, or one GPU of several is slower than the others.
     nvidia-smi -q -d PERFORMANCE: HW Thermal Slowdown: Active, HW Power Brake Slowdown: Active
 Cause:
-    The GPU protects itself (thermal slowdown), or the machine tells it to save power (power brake): a blocked air path, dead
-    fans, a hot aisle, a power supply that failed or is too small.
+    The GPU protects itself (thermal slowdown), or the machine makes it save power (power brake): a blocked air path, broken fans,
+    a hot room, a power supply that failed or is too small.
 Fix:
-    1. Watch it
+    1. Monitor it
        ? nvidia-smi --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5
-    2. Thermal: look at air flow, fans, dust, and the room. Power brake: look at power supplies and cables
-    3. On a cloud, give the machine back and take another one
+    2. Thermal: check air flow, fans, dust and room temperature. Power brake: check power supplies and cables
+    3. On a cloud, replace the machine with another one
 Verify:
     nvidia-smi -q -d PERFORMANCE under load: no slowdown is active.
 Unless:
-    The only active reason is SW Power Cap at full load: a busy GPU sits at its power limit, and gpucheck does not report that.
+    The only active reason is SW Power Cap at full load: a busy GPU runs at its power limit, and gpucheck does not report that.
 Example:
     gpus.gpus[0].clock_event_reasons = 72
     gpus.gpus[0].temperature_celsius = 91
@@ -44,12 +44,12 @@ LEAST_SAMPLES, LEAST_SHARE = 3, 0.05
 _CAUSES = {"SwThermalSlowdown": "heat", "HwThermalSlowdown": "heat", "HwPowerBrakeSlowdown": "the machine's power brake"}
 _FIX = (
     Fix(
-        text="Watch it under load",
+        text="Monitor it under load",
         command="nvidia-smi --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5",
         kind="look",
     ),
-    Fix(text="Thermal: look at air flow, fans and the room; power brake: at power supplies and cables"),
-    Fix(text="On a cloud, give this machine back and take another one"),
+    Fix(text="Thermal: check air flow, fans and room temperature; power brake: check power supplies and cables"),
+    Fix(text="On a cloud, replace this machine with another one"),
 )
 
 
@@ -62,7 +62,7 @@ def check(used: GpusInUse, activity: Activity | None) -> Finding | Skip | None:
         return _now(used, slowed)
     if activity is not None and (finding := _while_training(used, activity)) is not None:
         return finding
-    return None if reporting or not used.used else Skip("the GPUs do not tell why their clocks are low")
+    return None if reporting or not used.used else Skip("the GPUs do not report why their clocks are low")
 
 
 def _reasons(gpu: Gpu) -> list[str]:

@@ -1,28 +1,28 @@
-"""The GPU waits for data: the input pipeline takes longer than the computing.
+"""The GPU waits for data: the input pipeline is slower than the computation.
 
 Symptom:
     Your program is HIGHLY input-bound because 68.8% of the total step time sampled is waiting for input.
     nvidia-smi: the GPU utilization jumps between 0 % and 100 %, or stays low.
 Cause:
-    While the GPU computes one batch, the CPU must read, decode and augment the next. Where that takes longer, or only begins when
-    the GPU is done (no prefetch), the GPU stands still for the rest of each step.
+    While the GPU computes one batch, the CPU must read, decode and augment the next. If that takes longer, or only starts when
+    the GPU has finished (no prefetch), the GPU is idle for the rest of each step.
 Fix:
     1. Prepare ahead, and on several cores: dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)
     2. Keep what fits: dataset.cache() before the random augmentation, or on a local disk: dataset.cache("/local/path")
     3. Read from fewer, larger files (TFRecord, interleave), and augment on the GPU with Keras layers inside the model
     4. Shuffle names of files or indices before they are read, and keep the buffer of samples small
-    5. Let gpucheck try the first two and a larger batch on this machine; it names those that helped with what they gave
+    5. Let gpucheck try the first two and a larger batch on this machine; it reports which ones helped, and by how much
        ? gpucheck --full
 Verify:
     gpucheck --full: input_wait_share is below 0.05, or the TensorFlow Profiler no longer says "input-bound".
 Unless:
-    The run was so short that the pipeline had not filled its buffers yet.
+    The run was too short for the pipeline to fill its buffers.
 Example:
     training.runs[0].piped_samples_per_second = 1460.0
     training.runs[0].device_samples_per_second = 3650.0
     training.runs[0].input_wait_share = 0.6
     training.experiments = [{"name": "input_pipeline", "status": "passed", "devices": ["GPU:0"], "figures": {"piped_samples_per_second": 1460.0, "batch_size": 64, "jpeg_decode_and_augment_seconds_per_sample": 0.00042, "jpeg_plain_samples_per_second": 410.0, "jpeg_prefetch_samples_per_second": 612.0, "jpeg_parallel_map_samples_per_second": 1930.0, "jpeg_cache_samples_per_second": 3200.0, "jpeg_larger_batch_size": 128, "jpeg_larger_batch_samples_per_second": 3900.0}}]
-    -> one_device on GPU:0 waits for its input pipeline in 60 % of its time: 1460 samples per second instead of 3650.
+    -> one_device on GPU:0 spends 60 % of its time waiting for its input pipeline: 1460 samples per second instead of 3650.
 References:
     https://www.tensorflow.org/guide/data_performance
     https://www.tensorflow.org/guide/data_performance_analysis
@@ -51,7 +51,7 @@ REMEDIES = {
         "Prepare samples on several cores: dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
     ),
     "cache": ("a cache", FIX[1].text),
-    "larger_batch": ("a larger batch", "Take batches of twice the size"),
+    "larger_batch": ("a larger batch", "Use batches of twice the size"),
 }
 # Times the rate with those before it that helped, from which on a remedy has. On busy CPUs that wait for nothing, prefetch, map and
 # cache gave up to 1.25 by chance.
@@ -78,7 +78,7 @@ def check(outcomes: TrainingOutcomes) -> Finding | Skip | None:
     piped, alone = run.piped_samples_per_second, run.device_samples_per_second
     rates = f": {piped:.0f} samples per second instead of {alone:.0f}" if piped and alone else ""
     return Finding(
-        summary=f"{label(run)} waits for its input pipeline in {100 * share:.0f} % of its time{rates}.",
+        summary=f"{label(run)} spends {100 * share:.0f} % of its time waiting for its input pipeline{rates}.",
         evidence=(
             *outcomes.saw_run(place, "input_wait_share", "piped_samples_per_second", "device_samples_per_second"),
             *outcomes.saw_figures(experiment, *(name for name in tried if name in figures)),

@@ -1,24 +1,24 @@
-"""The driver can't keep the kernels that it compiles for this GPU, so every start compiles them again.
+"""The driver can't cache the kernels that it compiles for this GPU, so every start compiles them again.
 
 Symptom:
     Every run starts slowly, not only the first one.
     CUDA kernels will be jit-compiled from PTX, which could take 30 minutes or longer.
 Cause:
     TensorFlow has no native code for this GPU, so the driver compiles PTX at the first use and keeps the result in
-    ~/.nv/ComputeCache. That folder can't be written (a read-only file system, another user's home, no home at all), or
+    ~/.nv/ComputeCache. That folder is not writable (a read-only file system, another user's home, no home), or
     CUDA_CACHE_DISABLE=1 is set.
 Fix:
-    1. Name a folder that this user can write and that outlives the process (in a container: on a volume)
+    1. Set a writable folder that remains after the process ends (in a container: on a volume)
        $ export CUDA_CACHE_PATH="/var/tmp/cuda-cache-$(id -u)" && mkdir -p "$CUDA_CACHE_PATH"
-    2. Remove the switch
+    2. Enable the cache again
        $ unset CUDA_CACHE_DISABLE
 Verify:
     The second start is faster than the first, and the folder has files.
 Unless:
-    Jobs run for days, and some minutes at their start don't matter.
+    Jobs run for days, and a few minutes at the start don't matter.
 Example:
     limits.kernel_cache_writable = false
-    -> CUDA's kernel cache /home/user/.nv/ComputeCache can't be written, so each start compiles TensorFlow's kernels for GPU 0 (NVIDIA H200) again.
+    -> CUDA's kernel cache /home/user/.nv/ComputeCache is not writable, so each start compiles TensorFlow's kernels for GPU 0 (NVIDIA H200) again.
 References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/#env-vars
     https://developer.nvidia.com/blog/cuda-pro-tip-understand-fat-binaries-jit-caching/
@@ -35,7 +35,7 @@ from gpucheck.core.repairs.shells import statement, word
 _ENABLE = Assignment(
     variable="CUDA_CACHE_DISABLE",
     operation=Operation.UNSET,
-    reason="kernels compiled for this GPU are thrown away at every end",
+    reason="kernels compiled for this GPU are discarded when the process ends",
 )
 
 
@@ -56,13 +56,13 @@ def check(resources: Resources, used: GpusInUse, build: TensorFlowBuild) -> Find
     compiled = [gpu for gpu, capability in capable if not kernels.runs_natively(capability)]
     if not compiled:
         return None
-    state = "is switched off (CUDA_CACHE_DISABLE)" if disabled else "can't be written"
+    state = "is disabled (CUDA_CACHE_DISABLE)" if disabled else "is not writable"
     where = "" if disabled or limits.kernel_cache is None else f" {limits.kernel_cache}"
     volume = " on a mounted volume" if resources.in_container else ""
-    unset = Fix(text="Switch the cache on again", command=statement(_ENABLE))
+    unset = Fix(text="Enable the cache again", command=statement(_ENABLE))
     path = _path(limits)
     name = Fix(
-        text=f"Name a folder{volume} that this user can write and that outlives the process",
+        text=f"Set a writable folder{volume} that remains after the process ends",
         command='export CUDA_CACHE_PATH="/var/tmp/cuda-cache-$(id -u)" && mkdir -p "$CUDA_CACHE_PATH"'
         if path is None
         else f"{statement(path)} && mkdir -p {word(path.value)}",
@@ -84,5 +84,5 @@ def _path(limits: Limits) -> Assignment | None:
     other = limits.kernel_cache_other
     if limits.kernel_cache_writable is not False or not other or not other.isprintable():
         return None
-    reason = "kernels compiled for this GPU can't be kept where CUDA puts them"
+    reason = "kernels compiled for this GPU can't be stored in CUDA's default folder"
     return Assignment(variable="CUDA_CACHE_PATH", operation=Operation.SET, value=other, reason=reason)

@@ -7,7 +7,7 @@ Cause:
     This TensorFlow has no native code for the GPU's compute capability. The driver compiles it from PTX at the first use and
     keeps it in a cache, so later starts are fast until TensorFlow or the driver changes.
 Fix:
-    1. Let it finish once, and keep what it compiled
+    1. Let it finish once, and keep the compiled kernels
        $ export CUDA_CACHE_PATH=/path/to/cache CUDA_CACHE_MAXSIZE=4294967296
     2. Or install a TensorFlow with native code for this GPU
        $ python -m pip install --upgrade "tensorflow[and-cuda]"
@@ -18,7 +18,7 @@ Unless:
 Example:
     training.runs[0].first_step_seconds = 312.0
     log.events = [{"kind": "kernels-jit-compiled", "line": 12, "text": "TensorFlow was not built with CUDA kernel binaries compatible with compute capability 9.0. CUDA kernels will be jit-compiled from PTX, which could take 30 minutes or longer.", "fields": {"capability": "9.0"}}]
-    -> The first training step took 312 s, where it takes 1.1 s in other jobs, because TensorFlow 2.21.0 has no native kernels for GPU 0 (NVIDIA H200), compute capability 9.0, and the driver compiled them.
+    -> The first training step took 312 s (1.1 s in other jobs), because TensorFlow 2.21.0 has no native kernels for GPU 0 (NVIDIA H200), compute capability 9.0, and the driver compiled them.
 References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/#just-in-time-compilation
     https://www.tensorflow.org/install/source#gpu
@@ -67,7 +67,7 @@ def check(used: GpusInUse | None, build: TensorFlowBuild | None, log_causes: Log
         evidence=evidence,
         fix=(
             Fix(
-                text="Let it finish once and keep what it compiled (this only makes the cache large enough)",
+                text="Let it finish once and keep the compiled kernels (this only makes the cache large enough)",
                 command="export CUDA_CACHE_MAXSIZE=4294967296",
             ),
             Fix(
@@ -118,9 +118,9 @@ def _start(seconds: float | None, others: float | None) -> str:
     if seconds is None:
         return "The first training step will be slow"
     if seconds == 0.0:
-        return "The first training step did not end in time"
+        return "The first training step timed out"
     unlike = others is not None and seconds >= UNLIKE * others
-    return f"The first training step took {seconds:.0f} s" + (f", where it takes {others:.1f} s in other jobs" if unlike else "")
+    return f"The first training step took {seconds:.0f} s" + (f" ({others:.1f} s in other jobs)" if unlike else "")
 
 
 def _gpu(foreign: list[Gpu], capability: str) -> str:

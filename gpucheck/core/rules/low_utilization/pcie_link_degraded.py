@@ -1,16 +1,16 @@
-"""A GPU talks to the machine over fewer PCIe lanes, or more slowly, than both of them can.
+"""A GPU is connected with fewer PCIe lanes, or at a lower speed, than the card and the slot support.
 
 Symptom:
     nvidia-smi --query-gpu=pcie.link.width.current,pcie.link.width.max --format=csv prints 8, 16
     Copies to the GPU take long, and the GPU waits for data.
 Cause:
-    A card or riser that is not seated well, a dirty or damaged contact, a slot whose lanes are shared with another card, or a
-    setting of the firmware. The link then trains with fewer lanes.
+    A badly seated card or riser, a dirty or damaged contact, a slot that shares its lanes with another card, or a firmware
+    setting. The link is then established with fewer lanes.
 Fix:
-    1. See what card and slot can do (LnkCap) and what they agreed on (LnkSta)
+    1. Compare what card and slot support (LnkCap) with the current link (LnkSta)
        ? sudo lspci -vv -d 10de: | grep -E 'controller|LnkCap:|LnkSta:'
-    2. Switch the machine off, reseat the card and the riser; try another slot
-    3. On a cloud, give the machine back and take another one
+    2. Power the machine off, reseat the card and the riser, or try another slot
+    3. On a cloud, replace the machine with another one
 Verify:
     While a training runs, this prints what the slot and the card can do:
     $ nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv
@@ -30,8 +30,8 @@ from gpucheck.core.probes.gpus import Gpu, Gpus
 GPU_IDLE = 0x1
 BUSY_PERCENT = 50
 _REPAIR = (
-    Fix(text="Switch the machine off and reseat card and riser, or try another slot"),
-    Fix(text="On a cloud, give this machine back and take another one"),
+    Fix(text="Power the machine off, reseat the card and the riser, or try another slot"),
+    Fix(text="On a cloud, replace this machine with another one"),
 )
 _FIELDS = ("pcie_width", "pcie_width_max", "pcie_generation", "pcie_generation_max")
 
@@ -42,7 +42,7 @@ def check(gpus: Gpus) -> Finding | Skip | None:
     reporting = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.pcie_width and gpu.pcie_width_max]
     degraded = [(place, gpu, link) for place, gpu in reporting if (link := _degraded(gpu))]
     if not degraded:
-        return None if reporting or not gpus.gpus else Skip("the GPUs do not tell their PCIe link")
+        return None if reporting or not gpus.gpus else Skip("the GPUs do not report their PCIe link")
     _, worst, link = degraded[0]
     more = f"; {len(degraded)} of {len(gpus.gpus)} GPUs have such a link" if len(degraded) > 1 else ""
     look = f"sudo lspci -vv -s {worst.pci_address} | grep -E 'LnkCap|LnkSta'" if worst.pci_address else None
@@ -50,7 +50,7 @@ def check(gpus: Gpus) -> Finding | Skip | None:
         summary=f"{worst.title} is connected {link}{more}.",
         evidence=saw(gpus, *(f"gpus[{place}].{field}" for place, _, _ in degraded for field in _FIELDS)),
         fix=(
-            Fix(text="See what card and slot can do (LnkCap) and what they agreed on (LnkSta)", command=look, kind="look"),
+            Fix(text="Compare what card and slot support (LnkCap) with the current link (LnkSta)", command=look, kind="look"),
             *_REPAIR,
         ),
         affects=tuple(gpu.label for _, gpu, _ in degraded),

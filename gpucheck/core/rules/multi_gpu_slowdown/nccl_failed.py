@@ -1,4 +1,4 @@
-"""NCCL, the library through which GPUs exchange gradients, failed.
+"""NCCL, the library that GPUs use to exchange gradients, failed.
 
 Symptom:
     NcclAllReduce ... unhandled system error
@@ -7,10 +7,10 @@ Symptom:
     Training on several GPUs stands still before its second step, and nvidia-smi shows 100 % on all of them
 Cause:
     NCCL needs a path between the GPUs: peer access over NVLink or PCIe, else shared memory, and a network interface between
-    machines. Too little /dev/shm, PCIe access control (ACS) in the firmware, a broken link, or NCCL_* variables that name the
-    wrong interface end here.
+    machines. Common causes are too little /dev/shm, PCIe access control (ACS) in the firmware, a broken link, or NCCL_* variables
+    that name the wrong interface.
 Fix:
-    1. See what it says itself
+    1. Make NCCL print what it does
        ? export NCCL_DEBUG=INFO
     2. Try without peer access; if that helps, the path between the GPUs is the fault (ACS, NVLink). Then without NCCL_SHM, NCCL_IB
        $ export NCCL_P2P_DISABLE=1
@@ -37,7 +37,7 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 
 FAILED = r"(?i)\bnccl"
 FIX = (
-    Fix(text="See what NCCL says itself when the job runs again", command="export NCCL_DEBUG=INFO", kind="look"),
+    Fix(text="Make NCCL print what it does when the job runs again", command="export NCCL_DEBUG=INFO", kind="look"),
     Fix(
         text="Try without peer access; if that helps, the path between the GPUs is the fault (ACS, NVLink)",
         command="export NCCL_P2P_DISABLE=1",

@@ -8,14 +8,14 @@ Cause:
     A link failed in the GPU, in the bridge or in an NVSwitch, or did not come up when the machine started. Transfers then take
     the remaining links, or PCIe, and every step of a multi-GPU job waits for the slowest GPU.
 Fix:
-    1. Look at the links
+    1. Check the links
        ? nvidia-smi nvlink --status
     2. Take the machine out of service and restart it; links that stay down need the board or the bridge replaced
     3. Meanwhile, leave the GPU out: export CUDA_VISIBLE_DEVICES=...
 Verify:
     nvidia-smi nvlink --status: no link is inactive.
 Unless:
-    The links were reset after the Xid that the kernel's log tells of: gpucheck then warns until the machine is restarted.
+    The links were reset after the Xid in the kernel's log: gpucheck then warns until the machine is restarted.
     A bridge connects only some links by design: then all GPUs of the machine have the same number, and nothing is reported.
 Example:
     machine: hgx-h200
@@ -35,7 +35,7 @@ from gpucheck.core.probes.gpus import Gpu, Gpus
 
 UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"
 FIX = (
-    Fix(text="Look at the links", command="nvidia-smi nvlink --status", kind="look"),
+    Fix(text="Check the links", command="nvidia-smi nvlink --status", kind="look"),
     Fix(text="Take the machine out of service and restart it; links that stay down need new hardware"),
 )
 
@@ -56,7 +56,7 @@ def check(xids: XidReports, log_causes: LogCauses) -> Finding | Skip | None:
     if failure is not None:
         return failure
     if len(linked) == 1 and _partly(linked[0]):
-        return Skip("some NVLinks are inactive, and one GPU alone does not tell whether they should be connected")
+        return Skip("some NVLinks are inactive, but a single GPU does not show whether they should be connected")
     return None if gpus is not None else log_causes.outcomes.skip
 
 
@@ -78,7 +78,7 @@ def _reported(reports: list[XidReport]) -> Finding:
     up = all(report.gpu is not None and report.gpu.nvlinks and not _inactive(report.gpu) for report in reports)
     now = "; its links are up now" if up else ""
     return Finding(
-        summary=f"{first.label} has had NVLink trouble since its driver was loaded: {first.meaning}{now}.",
+        summary=f"{first.label} has had NVLink errors since its driver was loaded: {first.meaning}{now}.",
         evidence=cited(reports),
         fix=(*fixes(reports), *FIX),
         affects=affected(reports),

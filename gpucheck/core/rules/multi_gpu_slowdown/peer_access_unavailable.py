@@ -8,19 +8,19 @@ Cause:
     Peer access needs a path between the GPUs that hardware, firmware and driver all allow: NVLink, or PCIe without access
     control (ACS) and without an IOMMU or hypervisor in between. Many GeForce cards do not offer it at all.
 Fix:
-    1. See which GPUs have it
+    1. Check which GPUs have it
        ? nvidia-smi topo -p2p r
-    2. Tell NCCL to do without; if it still fails, export NCCL_SHM_DISABLE=1 too
+    2. Disable it in NCCL; if training still fails, export NCCL_SHM_DISABLE=1 too
        $ export NCCL_P2P_DISABLE=1
-    3. On a machine of your own, switch ACS off in the firmware; in a virtual machine, ask for GPUs with peer access
+    3. On your own machine, disable ACS in the firmware; in a virtual machine, request GPUs with peer access
 Verify:
     nvidia-smi topo -p2p r shows OK for every pair, or NCCL trains with NCCL_P2P_DISABLE=1.
 Unless:
-    The cards never had peer access, and training scales well enough: gpucheck is silent about that.
+    The cards never had peer access, and training scales well enough: gpucheck does not report that.
 Example:
     machine: hgx-h200
     cuda.peers_missing = [[0, 3], [3, 0]]
-    -> CUDA offers no peer access between GPU:0 and GPU:3, although an NVSwitch joins them.
+    -> CUDA offers no peer access between GPU:0 and GPU:3, although an NVSwitch connects them.
 References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#gpu-to-gpu-communication
 """
@@ -37,11 +37,9 @@ from gpucheck.core.repairs.wording import milliseconds
 
 REFUSED = r"(?i)peer access is not supported|PEER_ACCESS_UNSUPPORTED|PeerAccessUnsupported"
 _FIX = (
-    Fix(text="See which GPUs can reach each other", command="nvidia-smi topo -p2p r", kind="look"),
-    Fix(text="Tell NCCL to do without peer access, so that training goes on", command="export NCCL_P2P_DISABLE=1"),
-    Fix(
-        text="On a machine of your own, switch PCIe access control (ACS) off; in a virtual machine, ask for GPUs with peer access"
-    ),
+    Fix(text="Check which GPUs can access each other", command="nvidia-smi topo -p2p r", kind="look"),
+    Fix(text="Disable peer access in NCCL, so that training works", command="export NCCL_P2P_DISABLE=1"),
+    Fix(text="On your own machine, disable PCIe access control (ACS); in a virtual machine, request GPUs with peer access"),
 )
 
 
@@ -52,7 +50,7 @@ def check(cuda: Cuda | None, gpus: Gpus | None, scaling: Scaling | None, log_cau
     failed = outcomes.failed_run(REFUSED)
     if failed is not None and failed.run is not None:
         return Finding(
-            summary=f"GPUs refuse each other peer access in {label(failed.run)}: {failed.text}.",
+            summary=f"Peer access between GPUs failed in {label(failed.run)}: {failed.text}.",
             evidence=failed.evidence,
             fix=_FIX,
             affects=failed.affects,
@@ -77,7 +75,7 @@ def _missed(cuda: Cuda, gpus: Gpus | None, scaling: Scaling | None, outcomes: Tr
     slow = next((run for run in short if run.lost is None or run.lost.cause != "input"), None)
     evidence = saw(cuda, "peers_missing")
     if promised:
-        pairs, why = promised, ", although an NVSwitch joins them"
+        pairs, why = promised, ", although an NVSwitch connects them"
     elif slow is not None and pairs:
         why = f", and {label(slow.run)} uses {100 * slow.efficiency:.0f} % of its devices"
         evidence += outcomes.saw_run(slow.place, "scaling_efficiency")

@@ -1,4 +1,4 @@
-"""A strategy trains on another number of replicas than it has devices.
+"""A strategy trains on a different number of replicas than it has devices.
 
 Symptom:
     strategy.num_replicas_in_sync is 1 on a machine with several GPUs.
@@ -7,15 +7,15 @@ Symptom:
     Some requested devices in `tf.distribute.Strategy` are not visible to TensorFlow: /job:localhost/replica:0/task:0/device:GPU:1
     Some GPUs stay at 0 % while the job runs.
 Cause:
-    tf.distribute.MirroredStrategy makes one replica per GPU that TensorFlow sees when it is built. A device list that names
-    fewer, GPUs that were hidden, or a strategy built before the GPUs were split into logical devices gives another number.
+    tf.distribute.MirroredStrategy creates one replica per GPU that TensorFlow sees when it is built. The number differs if a
+    device list names fewer, GPUs are hidden, or the strategy was built before the GPUs were split into logical devices.
 Fix:
     1. Build it without a list: strategy = tf.distribute.MirroredStrategy()
     2. Compare: print(strategy.num_replicas_in_sync, tf.config.list_logical_devices("GPU"))
-    3. Ask for no more GPUs, and start no more processes, than there are
-    4. See how many there are
+    3. Request no more GPUs, and start no more processes, than there are
+    4. Count the GPUs
        ? nvidia-smi -L
-    5. Give each process a GPU of its own, in PyTorch: torch.cuda.set_device(int(os.environ['LOCAL_RANK']))
+    5. Give each process its own GPU, in PyTorch: torch.cuda.set_device(int(os.environ['LOCAL_RANK']))
 Verify:
     Both numbers are equal.
 Unless:
@@ -26,7 +26,7 @@ Example:
     training.runs[8].status = "failed"
     training.runs[8].reason = "1 replica for 8 devices"
     training.runs[8].stage = "build"
-    -> mirrored was given 8 devices (GPU:0-7) and trains on 1 replica.
+    -> mirrored has 8 devices (GPU:0-7), but trains on 1 replica.
 References:
     https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy
 """
@@ -41,7 +41,7 @@ from gpucheck.core.probes.training import Training
 FIX = (
     Fix(text="Build the strategy without a device list: strategy = tf.distribute.MirroredStrategy()"),
     Fix(
-        text="Compare what it made with what TensorFlow has:"
+        text="Compare its replicas with TensorFlow's devices:"
         ' print(strategy.num_replicas_in_sync, tf.config.list_logical_devices("GPU"))'
     ),
 )
@@ -60,7 +60,7 @@ def check(training: Training, tensorflow: TensorFlow | None) -> Finding | Skip |
         if run.replicas != count:
             replicas = f"{run.replicas} replica{'s' if run.replicas > 1 else ''}"
             return Finding(
-                summary=f"mirrored was given {count} device{'s' if count > 1 else ''} ({devices(run.devices)}) and trains on {replicas}.",
+                summary=f"mirrored has {count} device{'s' if count > 1 else ''} ({devices(run.devices)}), but trains on {replicas}.",
                 evidence=saw(training, f"runs[{place}].devices", f"runs[{place}].replicas"),
                 fix=FIX,
                 affects=run.devices,

@@ -1,4 +1,4 @@
-"""Several GPUs train much slower than their number times one of them, and no fault is known for it.
+"""Several GPUs train much slower than expected from one GPU's speed, and no fault explains it.
 
 Symptom:
     Two GPUs take hardly less time per epoch than one.
@@ -12,7 +12,7 @@ Fix:
     1. Summing gradients takes the time: a larger batch per replica makes fewer steps, and so fewer sums, of the same data
     2. Without NVLink between all of them: train on the GPUs that have the shortest way to each other (NV: NVLink; PIX, PXB: one PCIe
        switch; SYS: across processors); CUDA_VISIBLE_DEVICES chooses
-    3. See how they are joined
+    3. Check how they are connected
        ? nvidia-smi topo -m
     4. The input pipeline takes the time: prepare batches ahead and on several cores, as for one GPU, with several to feed
 Verify:
@@ -25,7 +25,7 @@ Example:
     training.runs[8].scaling_efficiency = 0.55
     training.runs[8].doubled_batch_scaling_efficiency = 0.57
     training.experiments = [{"name": "scaling", "status": "passed", "devices": ["GPU:0", "GPU:1", "GPU:2", "GPU:3", "GPU:4", "GPU:5", "GPU:6", "GPU:7"], "figures": {"all_devices_step_seconds": 0.032, "all_devices_repeated_batch_step_seconds": 0.0315, "one_device_step_seconds": 0.0175, "one_device_repeated_batch_step_seconds": 0.0174, "gradient_all_reduce_seconds": 0.013, "large_all_reduce_bytes_per_second": 9.1e9}}]
-    -> mirrored on GPU:0-7 reaches 55 % of 8 times what one GPU does alone: of the 14.5 ms that a step takes longer, summing gradients over NVLink takes 13 ms.
+    -> mirrored on GPU:0-7 reaches 55 % of 8 times the speed of one GPU: of the 14.5 ms that a step takes longer, summing gradients over NVLink takes 13 ms.
 References:
     https://www.tensorflow.org/guide/gpu_performance_analysis
     https://www.tensorflow.org/guide/mixed_precision
@@ -39,7 +39,7 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.repairs.wording import milliseconds
 
 _FEEDING = ("input-pipeline-bound", "cpu-quota-too-low")  # causes of a time that is spent waiting, not summing gradients
-_LOOK = Fix(text="See how the GPUs are joined", command="nvidia-smi topo -m", kind="look")
+_LOOK = Fix(text="Check how the GPUs are connected", command="nvidia-smi topo -m", kind="look")
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST)
@@ -54,7 +54,7 @@ def check(scaling: Scaling, outcomes: TrainingOutcomes) -> Finding | Skip | None
     worst = min(scaling.short, key=lambda scaled: scaled.efficiency)
     run, lost = worst.run, worst.lost
     kind = run.devices[0].partition(":")[0]
-    reaches = f"{label(run)} reaches {100 * worst.efficiency:.0f} % of {len(run.devices)} times what one {kind} does alone"
+    reaches = f"{label(run)} reaches {100 * worst.efficiency:.0f} % of {len(run.devices)} times the speed of one {kind}"
     return Finding(
         summary=reaches + _explanation(worst),
         evidence=(
@@ -87,7 +87,7 @@ def _explanation(scaled: ScaledRun) -> str:
 def _fix(scaled: ScaledRun) -> tuple[Fix, ...]:
     lost, twice = scaled.lost, scaled.run.doubled_batch_scaling_efficiency
     reached = f" (twice the batch reached {100 * twice:.0f} %)" if twice is not None else ""
-    larger = Fix(text=f"Take a larger batch per replica: the same data then takes fewer steps, and fewer sums{reached}")
+    larger = Fix(text=f"Use a larger batch per replica: the same data then takes fewer steps, and fewer sums{reached}")
     pipeline = Fix(
         text="Prepare batches ahead, on several cores:"
         " dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)"

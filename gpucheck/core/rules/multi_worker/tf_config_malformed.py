@@ -1,4 +1,4 @@
-"""TF_CONFIG, which tells each worker of the others, is not what TensorFlow can use.
+"""TF_CONFIG, which describes the workers of a job, is invalid.
 
 Symptom:
     json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes, below tfconfig_cluster_resolver.py
@@ -9,7 +9,7 @@ Cause:
     The variable holds JSON: the same cluster on every worker, and a task that differs. Quotes that a shell swallowed, a task that
     the cluster does not have, or one address for two workers make TensorFlow reject it, or make the workers miss each other.
 Fix:
-    1. Look at it as JSON
+    1. Check that it is valid JSON
        ? printf %s "$TF_CONFIG" | python3 -m json.tool
     2. Write it in single quotes, the same cluster on every worker and its own index on each; for the first of two
        $ export TF_CONFIG='{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}'
@@ -23,7 +23,7 @@ Unless:
 Example:
     cluster.configured = true
     cluster.problems = ["it is not valid JSON at character 2; JSON wants double quotes"]
-    -> TF_CONFIG is set, and TensorFlow can't train with it: it is not valid JSON at character 2; JSON wants double quotes.
+    -> TF_CONFIG is set, but TensorFlow can't train with it: it is not valid JSON at character 2; JSON wants double quotes.
 References:
     https://www.tensorflow.org/guide/distributed_training#setting_up_the_tf_config_environment_variable
     https://www.tensorflow.org/api_docs/python/tf/distribute/cluster_resolver/TFConfigClusterResolver
@@ -35,7 +35,7 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.probes.cluster import Cluster
 
 FIX = (
-    Fix(text="Look at it as JSON", command='printf %s "$TF_CONFIG" | python3 -m json.tool', kind="look"),
+    Fix(text="Check that it is valid JSON", command='printf %s "$TF_CONFIG" | python3 -m json.tool', kind="look"),
     Fix(
         text="Write it in single quotes, the same cluster on every worker and its own index on each; for the first of two",
         command='export TF_CONFIG=\'{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}\'',
@@ -53,7 +53,7 @@ def check(cluster: Cluster | None, log_causes: LogCauses) -> Finding | Skip | No
         first, *others = cluster.problems
         more = f" (and {len(others)} more problem{'s' if len(others) > 1 else ''})" if others else ""
         return Finding(
-            summary=f"TF_CONFIG is set, and TensorFlow can't train with it: {first}{more}.",
+            summary=f"TF_CONFIG is set, but TensorFlow can't train with it: {first}{more}.",
             evidence=saw(cluster, "problems"),
             fix=FIX,
         )

@@ -1,4 +1,4 @@
-"""Another worker of the cluster does not answer.
+"""Another worker of the cluster does not respond.
 
 Symptom:
     CreateSession still waiting for response from worker: /job:worker/replica:0/task:3
@@ -14,11 +14,11 @@ Cause:
     --strategy multi_worker_mirrored, typed on each worker, the workers that TF_CONFIG, Slurm or Kubernetes names train together,
     and whoever does not come before --timeout is named.
 Fix:
-    1. Ask from this machine, with the address that TF_CONFIG gives the task
+    1. Test the connection from this machine, with the address that TF_CONFIG gives the task
        ? nc -zv HOST PORT
     2. Open the port on that machine: sudo ufw allow PORT/tcp, or sudo firewall-cmd --add-port=PORT/tcp
        needs: sudo
-    3. Start the program on every worker, and look at what the silent one printed
+    3. Start the program on every worker, and read the output of the one that does not respond
     4. Another program answers on its address, or an earlier run holds it: end that program
     5. See which program it is, on that machine
        ? sudo ss -ltnp | grep PORT
@@ -50,25 +50,25 @@ from gpucheck.core.repairs.wording import listing, short
 
 GONE = r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
 FIX = (
-    Fix(text="Ask from this machine, with the address that TF_CONFIG gives that task: nc -zv HOST PORT"),
+    Fix(text="Test the connection from this machine, with the address that TF_CONFIG gives that task: nc -zv HOST PORT"),
     Fix(text="Open the port on that machine: sudo ufw allow PORT/tcp, or sudo firewall-cmd --add-port=PORT/tcp", needs=("sudo",)),
-    Fix(text="Start the program on every worker, and look at what the silent one printed"),
+    Fix(text="Start the program on every worker, and read the output of the one that does not respond"),
 )
 # See WorkerFault.how; for whom somebody else answers comes first, since that alone keeps the others from coming together.
 SILENT = ("other program", "no answer", "apart", "stood still", "missing", "lost")
 STILL = (
-    Fix(text="Look at what that worker printed last, and at its processes: one that waits for a disk or a GPU has state D"),
-    Fix(text="Where the workers train on GPUs, let NCCL say what it waits for", command="export NCCL_DEBUG=INFO", kind="look"),
+    Fix(text="Check the last output of that worker, and its processes: one that waits for a disk or a GPU has state D"),
+    Fix(text="If the workers train on GPUs, make NCCL print what it waits for", command="export NCCL_DEBUG=INFO", kind="look"),
 )
 MISSING = (
     Fix(
-        text="Start it on every worker at about the same time; --timeout says how long the others are waited for",
+        text="Start it on every worker at about the same time; --timeout sets how long it waits for the others",
         command="gpucheck --strategy multi_worker_mirrored --timeout 300",
     ),
     *FIX[:2],
 )
 LISTENS = Fix(
-    text="See which program listens on that address, on its machine: sudo ss -ltnp | grep PORT; end it, or give TF_CONFIG another port",
+    text="Find the listening program on its machine: sudo ss -ltnp | grep PORT; end it, or give TF_CONFIG another port",
     needs=("sudo",),
 )
 APART = (
@@ -78,8 +78,8 @@ APART = (
 )
 # It was there, and is gone or mute: what is between the machines has carried it so far.
 LEFT = (
-    Fix(text="Look at what that worker printed last: it was killed (sudo dmesg | grep -i oom), ended, or hangs", needs=("sudo",)),
-    Fix(text="Where it runs on, ask from this machine whether it can still be reached: nc -zv HOST PORT"),
+    Fix(text="Read the last output of that worker: it was killed (sudo dmesg | grep -i oom), ended, or hangs", needs=("sudo",)),
+    Fix(text="If it is still running, test from this machine whether it can be reached: nc -zv HOST PORT"),
 )
 WAYS = {
     "other program": (LISTENS, FIX[-1]),
@@ -90,10 +90,10 @@ WAYS = {
 }
 TAKEN = (
     Fix(
-        text="See what listens on this worker's port, on this machine: sudo ss -ltnp | grep PORT; end it, if it is an earlier run",
+        text="Find what listens on this worker's port, on this machine: sudo ss -ltnp | grep PORT; end it, if it is an earlier run",
         needs=("sudo",),
     ),
-    Fix(text="Is it another worker of this job, then give each an index of its own in TF_CONFIG"),
+    Fix(text="If it is another worker of this job, give each worker its own index in TF_CONFIG"),
     *FIX[2:],
 )
 
@@ -137,9 +137,9 @@ def _not_reached(cluster: Cluster) -> Finding:
 
 def _failed(failure: Failure) -> Finding:
     mismatch = failure.run is not None and _address_mismatch(failure.run.stage, failure.run.reason)
-    summary = "Another worker came, and then one could not be connected to at its address."
+    summary = "All workers started, but then one could not be reached at its address."
     return Finding(
-        summary=summary if mismatch else f"A worker does not answer: {failure.text}.",
+        summary=summary if mismatch else f"A worker does not respond: {failure.text}.",
         evidence=failure.evidence,
         fix=APART if mismatch else FIX,
         affects=failure.affects,
@@ -167,17 +167,17 @@ def _state(fault: WorkerFault, *, many: bool) -> str:
     are, each = ("are", "each") if many else ("is", "its")
     lost_later = fault.how == "lost" and fault.stage not in (None, "connect")
     if fault.how == "port taken":
-        return f"can't listen on its address, so no other reaches it: {short(fault.reason)}"
+        return f"can't listen on its address, so no other worker reaches it: {short(fault.reason)}"
     if fault.how == "other program":
-        return f"{are} not there: another program answers on {each} address"
+        return f"{are} not there: another program responds on {each} address"
     if fault.how == "apart":
-        return f"{are} there, and yet the cluster did not form"
+        return f"{are} there, but the cluster did not form"
     if fault.how == "lost" and _address_mismatch(fault.stage, fault.reason):
-        return "came, and then could not be connected to at the address that this worker has for it"
+        return "started, but then could not be reached at the address that this worker has for it"
     if lost_later:
-        return f'ended or stopped answering when all had come together, at the stage "{fault.stage}"'
+        return f'ended or stopped responding after all workers had connected, at the stage "{fault.stage}"'
     where = f" in stage {fault.stage}" if fault.how == "stood still" and fault.stage else ""
-    return f"{'do' if many else 'does'} not answer: {short(fault.reason)}{where}"
+    return f"{'do' if many else 'does'} not respond: {short(fault.reason)}{where}"
 
 
 def _fix(fault: WorkerFault) -> tuple[Fix, ...]:

@@ -1,15 +1,15 @@
-"""Another process holds the TPU, and only one may.
+"""Another process uses the TPU, which allows only one process.
 
 Symptom:
     ABORTED: The TPU is already in use by process with pid 2239507.
     The TPU is already in use by another process probably owned by another user. Run "$ sudo lsof -w /dev/accel0"
 Cause:
-    libtpu gives a chip to one process at a time and marks that in /tmp/libtpu_lockfile. A notebook, a job whose parent died, or
-    another user's run still holds it; or the mark was left behind by another user, whose file you can't remove.
+    libtpu gives a chip to one process at a time and records that in /tmp/libtpu_lockfile. A notebook, a job whose parent died, or
+    another user's run still uses it; or another user left the lock file behind, and you can't remove it.
 Fix:
-    1. See who has the TPU open; end it if it is yours
+    1. Find the process that has the TPU open; end it if it is yours
        ? sudo lsof -w /dev/accel* /dev/vfio/*
-    2. If nobody has, let the file's owner or an administrator remove the lock file /tmp/libtpu_lockfile
+    2. If there is none, ask the file's owner or an administrator to remove the lock file /tmp/libtpu_lockfile
 Verify:
     $ gpucheck --strategy tpu
 Unless:
@@ -21,7 +21,7 @@ Example:
     tpu_resolver = {"tried": true, "connected": false, "error": "AbortedError: The TPU is already in use by process with pid 4242."}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs[1].status = "skipped"
-    -> The TPU is in use by process 4242, and only one process at a time can have it.
+    -> The TPU is in use by process 4242; only one process at a time can use it.
 References:
     https://cloud.google.com/tpu/docs/troubleshooting/troubleshooting
 """
@@ -48,11 +48,11 @@ def check(state: TpuState) -> Finding | None:
     refused = re.search(IN_USE, resolver.error or "") if resolver is not None else None
     pid = tpu.holder_pid or (int(refused[1]) if refused and refused[1] else None)
     if pid is not None:
-        summary = f"The TPU is in use by process {pid}, and only one process at a time can have it."
+        summary = f"The TPU is in use by process {pid}; only one process at a time can use it."
     elif tpu.lock_owner is not None:
         summary = f"The TPU's lock file {tpu.lock_file} belongs to {tpu.lock_owner}, who uses the TPU or left the file behind."
     elif refused:
-        summary = "The TPU is in use by a process that can't be seen from here, and only one at a time can have it."
+        summary = "The TPU is in use by a process that is not visible from here; only one process at a time can use it."
     else:
         return None
     return Finding(
@@ -67,8 +67,8 @@ def check(state: TpuState) -> Finding | None:
 
 def _fix(pid: int | None) -> tuple[Fix, ...]:
     whose = Fix(
-        text="See whose process it is, and end it if it is yours", command=f"ps -o pid,user,etime,args -p {pid}", kind="look"
+        text="Check who owns the process, and end it if it is yours", command=f"ps -o pid,user,etime,args -p {pid}", kind="look"
     )
-    look = Fix(text="See who has the TPU open", command="sudo lsof -w /dev/accel* /dev/vfio/*", kind="look")
-    stale = Fix(text="If nobody has, let the owner or an administrator remove the lock file /tmp/libtpu_lockfile")
+    look = Fix(text="Find the process that has the TPU open", command="sudo lsof -w /dev/accel* /dev/vfio/*", kind="look")
+    stale = Fix(text="If there is none, ask the owner or an administrator to remove the lock file /tmp/libtpu_lockfile")
     return (*((whose,) if pid is not None else ()), look, stale)

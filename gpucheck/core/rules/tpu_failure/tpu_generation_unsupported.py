@@ -1,4 +1,4 @@
-"""This TPU is of a generation that TensorFlow does not support.
+"""TensorFlow does not support this TPU generation.
 
 Symptom:
     TPU system not found, on a TPU7x (Ironwood) machine

@@ -1,4 +1,4 @@
-"""The environment announces a TPU, and this process can see none.
+"""A TPU is configured or requested, but this process can't find one.
 
 Symptom:
     ValueError: Please provide a TPU Name to connect to.
@@ -15,12 +15,12 @@ Fix:
     3. Look for the device nodes, one per chip
        ? ls -l /dev/accel* /dev/vfio/
     4. On a TPU VM, name it: tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
-    5. If no TPU is meant, remove what announces one
+    5. If you do not use a TPU, remove the variable
        $ unset TPU_NAME
 Verify:
     ls /dev/accel* /dev/vfio/ shows one node per chip.
 Unless:
-    No TPU is meant:
+    You do not use a TPU:
     $ unset TPU_NAME
 Example:
     machine: tpu-v5e
@@ -30,7 +30,7 @@ Example:
     tpu_resolver = {"tried": true, "connected": false, "error": "NotFoundError: TPU system not found"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs[1].status = "skipped"
-    -> No TPU found: TPU_NAME announces one, but no TPU chip is on the PCI bus and there is no device node.
+    -> No TPU found: TPU_NAME requests one, but there is no TPU chip on the PCI bus and no device node.
 References:
     https://cloud.google.com/tpu/docs/run-in-container
     https://www.tensorflow.org/guide/tpu
@@ -61,11 +61,11 @@ def check(request: Request | None, state: TpuState, container: Container | None)
     if tpu.generations:
         count, kind = len(tpu.generations), tpu.generations[0]
         chips = f"{count} TPU {kind} chips are" if count > 1 else f"a TPU {kind} chip is"
-        summary = f"No TPU found: {chips} on the PCI bus, and no device node in /dev leads to it."
+        summary = f"No TPU found: {chips} on the PCI bus, but has no device node in /dev."
     else:
         names = listing(list(tpu.variables)) or "the environment"
-        announce = "announce" if len(tpu.variables) > 1 else "announces"
-        summary = f"No TPU found: {names} {announce} one, but no TPU chip is on the PCI bus and there is no device node."
+        verb = "request" if len(tpu.variables) > 1 else "requests"
+        summary = f"No TPU found: {names} {verb} one, but there is no TPU chip on the PCI bus and no device node."
     return Finding(summary=summary, evidence=saw(tpu, "generations", "nodes", "variables"), fix=_fix(container))
 
 
@@ -73,8 +73,8 @@ def _asked_for(request: Request, tpu: Tpu, container: Container | None) -> Findi
     """Nothing but the request names a TPU."""
     name = Fix(text="If the TPU is elsewhere on the network, name it: export TPU_NAME=NAME")
     return Finding(
-        summary="No TPU found: --strategy tpu asks for one, and nothing on this machine announces one: no chip on the PCI bus,"
-        " no device node, no variable such as TPU_NAME.",
+        summary="No TPU found: --strategy tpu requests one, but this machine has no chip on the PCI bus, no device node and no"
+        " variable such as TPU_NAME.",
         evidence=(*saw(tpu, "generations", "nodes", "variables"), *saw(request, "strategies")),
         fix=(*sorted(_fix(container)[:-1], key=lambda fix: fix is not USE), name),
     )
@@ -86,6 +86,6 @@ def _fix(container: Container | None) -> tuple[Fix, ...]:
         text="Give the container the TPU: docker run --privileged --net=host ..., or limits google.com/tpu in Kubernetes",
         needs=("network",),
     )
-    leave = Fix(text="If no TPU is meant, remove what announces one", command="unset TPU_NAME")
+    leave = Fix(text="If you do not use a TPU, remove the variable", command="unset TPU_NAME")
     inside = container is not None and container.inside
     return (give, look, USE, leave) if inside else (USE, look, leave)

@@ -1,4 +1,4 @@
-"""A TPU is here, and the installed TensorFlow has no runtime to drive it.
+"""The machine has a TPU, but the installed TensorFlow has no runtime for it.
 
 Symptom:
     A Google TPU may be present on this machine, but either a TPU-enabled jaxlib or libtpu is not installed.
@@ -26,7 +26,7 @@ Example:
     tensorflow.version = "2.21.0"
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs[1].status = "skipped"
-    -> A TPU (4 × v5e) is here, and tensorflow 2.21.0 can't drive it: tensorflow-tpu is not installed.
+    -> This machine has a TPU (4 × v5e), but tensorflow 2.21.0 can't use it: tensorflow-tpu is not installed.
 References:
     https://pypi.org/project/tensorflow-tpu/
     https://cloud.google.com/tpu/docs/run-calculation-tensorflow
@@ -62,7 +62,7 @@ def check(state: TpuState, packages: Packages, interpreter: Interpreter | None) 
             return Skip(f"whether {name} can drive a TPU is not known")
         if state.resolver is None and not versions.at_least(installed.version, "2.19"):
             return Skip(f"TensorFlow up to {LAST_IMAGE} may be that of a TPU VM image; only a connection can tell")
-        what = f"{name} can't drive it: tensorflow-tpu is not installed"
+        what = f"{name} can't use it: tensorflow-tpu is not installed"
         python = word(interpreter.executable if interpreter is not None else "python")
         fix = Fix(
             text="Replace it with TensorFlow for TPUs and the libtpu that fits it",
@@ -77,7 +77,7 @@ def check(state: TpuState, packages: Packages, interpreter: Interpreter | None) 
     else:
         return None
     return Finding(
-        summary=f"A TPU ({state.title}) is here, and {what}.",
+        summary=f"This machine has a TPU ({state.title}), but {what}.",
         evidence=(*saw(tpu, "generations", "nodes", "tensorflow_tpu", "libtpu"), *saw(packages, "tensorflow")),
         fix=(fix,),
     )

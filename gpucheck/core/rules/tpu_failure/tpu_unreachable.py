@@ -1,4 +1,4 @@
-"""A TPU should be here, and TensorFlow could not connect to it, for no cause named by another page.
+"""TensorFlow could not connect to a TPU that should be available, and no other page explains why.
 
 Symptom:
     UnavailableError: failed to connect to all addresses
@@ -8,14 +8,14 @@ Cause:
     The name in TPU_NAME leads nowhere, the TPU is being repaired or was preempted, a firewall or another zone is in between, or
     the runtime waits for the other workers of a slice.
 Fix:
-    1. On a TPU VM, say that the TPU is this machine's own
+    1. On a TPU VM, declare the TPU as local
        $ export TPU_NAME=local
-    2. Look at its state and zone: gcloud compute tpus tpu-vm list --zone=ZONE
+    2. Check its state and zone: gcloud compute tpus tpu-vm list --zone=ZONE
     3. On one host of a larger slice, start the program on all of them
 Verify:
     $ gpucheck --strategy tpu
 Unless:
-    No TPU is meant:
+    You do not use a TPU:
     $ unset TPU_NAME
 Example:
     machine: tpu-v5e
@@ -53,7 +53,7 @@ def check(state: TpuState) -> Finding | Skip | None:
 
 def _fix(environment: Environment | None) -> tuple[Fix, ...]:
     local = environment is not None and environment.variables.get("TPU_NAME") == "local"
-    name = Fix(text="On a TPU VM, say that the TPU is this machine's own", command="export TPU_NAME=local")
-    state = Fix(text="Look at the TPU's state and zone: gcloud compute tpus tpu-vm list --zone=ZONE")
+    name = Fix(text="On a TPU VM, declare the TPU as local", command="export TPU_NAME=local")
+    state = Fix(text="Check the TPU's state and zone: gcloud compute tpus tpu-vm list --zone=ZONE")
     workers = Fix(text="On one host of a larger slice, start the program on all hosts")
     return (state, workers) if local else (name, state, workers)

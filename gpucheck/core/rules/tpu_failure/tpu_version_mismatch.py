@@ -1,4 +1,4 @@
-"""The installed libtpu does not fit the installed tensorflow-tpu.
+"""The installed libtpu is incompatible with the installed tensorflow-tpu.
 
 Symptom:
     F tpu_library_init_fns.inc:12] ConfigureDistributedTpuOp_DoWork not available in this library.
@@ -9,7 +9,7 @@ Cause:
     functions that TensorFlow calls, and the import aborts. Older releases fit exactly one libtpu, and installing JAX for TPUs
     replaces it.
 Fix:
-    1. Install a pair that fits; for tensorflow-tpu 2.20
+    1. Install a compatible pair; for tensorflow-tpu 2.20
        $ python -m pip install "tensorflow-tpu==2.20.0" "libtpu==0.0.43.2"
     2. Up to 2.18
        $ python -m pip install "libtpu==2.18.0" -f https://storage.googleapis.com/libtpu-tf-releases/index.html
@@ -25,7 +25,7 @@ Example:
     tensorflow = {"imported": null, "error": "killed by SIGABRT", "ending": "killed by SIGABRT"}
     keras = {}
     training = {"runs": [], "ending": "killed by SIGABRT", "stage": "import"}
-    -> libtpu 0.0.51 does not fit tensorflow-tpu 2.20.0, which then aborts or finds no TPU.
+    -> libtpu 0.0.51 is incompatible with tensorflow-tpu 2.20.0, which then aborts or finds no TPU.
 References:
     https://pypi.org/project/tensorflow-tpu/
     https://pypi.org/project/libtpu/
@@ -61,12 +61,12 @@ def check(
     if fits:
         return None
     install = pip(interpreter, *tpu_packages(tpu.tensorflow_tpu)[1:])
-    fix = (Fix(text="Install the libtpu that fits", command=install),)
+    fix = (Fix(text="Install a compatible libtpu", command=install),)
     if fits is None:
         cause = log_causes.named.get("tpu-version-mismatch")
         return log_causes.finding(cause, fix) if cause else Skip(f"whether libtpu {tpu.libtpu} fits is not known")
     return Finding(
-        summary=f"libtpu {tpu.libtpu} does not fit tensorflow-tpu {tpu.tensorflow_tpu}, which then aborts or finds no TPU.",
+        summary=f"libtpu {tpu.libtpu} is incompatible with tensorflow-tpu {tpu.tensorflow_tpu}, which then aborts or finds no TPU.",
         evidence=saw(tpu, "tensorflow_tpu", "libtpu"),
         fix=fix,
     )
