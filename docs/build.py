@@ -17,7 +17,7 @@ from gpucheck.commands.fleet.formats.json import schema as fleet_schema
 from gpucheck.commands.lint.pages import ROWS
 from gpucheck.commands.lint.pages import load_rules as load_lint_rules
 from gpucheck.core.engine import manual
-from gpucheck.core.engine.plugin import load_rows, load_rules
+from gpucheck.core.engine.discovery import load_rows, load_rules
 from gpucheck.core.engine.schema import schema
 from gpucheck.core.reports import page
 

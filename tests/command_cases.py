@@ -20,8 +20,8 @@ from command import gpucheck
 from fakes import machine, readings
 from reports.cases import CASES
 
+from gpucheck.core.engine.discovery import load_rows
 from gpucheck.core.engine.pipeline import assemble
-from gpucheck.core.engine.plugin import load_rows
 from gpucheck.core.model import Request
 from gpucheck.core.reports import json as json_report
 

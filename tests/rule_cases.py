@@ -28,10 +28,10 @@ from fakes import facts, machine
 from one_rule import ABOVE_QUICK, RULES
 
 from gpucheck.core.engine import manual
+from gpucheck.core.engine.discovery import load_rows
 from gpucheck.core.engine.pipeline import fold, judge
-from gpucheck.core.engine.plugin import load_rows
 from gpucheck.core.model import Status
-from gpucheck.core.repairs.shells import statement
+from gpucheck.core.system.shells import statement
 
 FOLDER = Path(__file__).parent / "cases" / "rules"
 ROWS = load_rows()

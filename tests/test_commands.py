@@ -49,7 +49,7 @@ LOAD = """
 import importlib, pkgutil, sys
 sys.path.insert(0, sys.argv[1])
 import gpucheck.core.engine.pipeline
-from gpucheck.core.engine.plugin import load_combiners, load_probes, load_rules, load_rows
+from gpucheck.core.engine.discovery import load_combiners, load_probes, load_rules, load_rows
 assert load_combiners() and load_probes() and load_rules() and load_rows()
 for package in ("reports", "logs", "solver", "expectations", "repairs", "cluster", "system"):
     for found in pkgutil.walk_packages(importlib.import_module(f"gpucheck.core.{package}").__path__, f"gpucheck.core.{package}."):

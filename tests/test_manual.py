@@ -9,7 +9,7 @@ import pytest
 
 from gpucheck.core.compat.tensorflow import recommended
 from gpucheck.core.engine import manual
-from gpucheck.core.engine.plugin import load_rules
+from gpucheck.core.engine.discovery import load_rules
 
 PAGE = """The state of the world.
 

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.pipeline import EXPECTATION, assemble, fold, judge, observe
-from gpucheck.core.engine.plugin import Need, Probe, Row, Rule
 from gpucheck.core.model import (
     Expectations,
     Fact,
@@ -26,6 +25,7 @@ from gpucheck.core.model import (
     Verdict,
     saw,
 )
+from gpucheck.core.model.plugin import Need, Probe, Row, Rule
 from gpucheck.core.probes.training import Training
 
 

@@ -2,8 +2,9 @@
 
 from gpucheck.cli import request
 from gpucheck.core.engine import manual
-from gpucheck.core.engine.plugin import Need, load_probes, load_rows, load_rules, modules
+from gpucheck.core.engine.discovery import load_probes, load_rows, load_rules, modules
 from gpucheck.core.model import Fact
+from gpucheck.core.model.plugin import Need
 from gpucheck.core.probes.pci import Pci
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.training.strategies import load_all

@@ -9,9 +9,9 @@ from fakes import machine, readings
 from msgspec.structs import replace
 
 from gpucheck.core.engine import manual
+from gpucheck.core.engine.discovery import load_rows, load_rules
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.pipeline import assemble, judge
-from gpucheck.core.engine.plugin import load_rows, load_rules
 from gpucheck.core.model import Request
 from gpucheck.core.reports import terminal
 

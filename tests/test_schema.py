@@ -10,7 +10,7 @@ from fakes import MACHINES
 from reports.builders import report
 from reports.cases import CASES
 
-from gpucheck.core.engine.plugin import load_probes
+from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.engine.schema import schema
 from gpucheck.core.model import SCHEMA_VERSION
 from gpucheck.core.reports import json as format_json

@@ -159,7 +159,7 @@ def _as_typed() -> str | None:
     program, *arguments = sys.argv
     if time_limit.enforced() is None or any(argument.startswith("--replay") for argument in arguments):
         return None
-    from gpucheck.core.repairs.shells import word
+    from gpucheck.core.system.shells import word
 
     if os.path.basename(program) == "__main__.py" or examined.in_one_file():
         return " ".join(map(word, sys.orig_argv))

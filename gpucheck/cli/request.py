@@ -12,7 +12,7 @@ from gpucheck.cli import examined, time_limit
 from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter
 from gpucheck.cli.screen import progress_line, say
 from gpucheck.cli.time_limit import TimeLimit, Write
-from gpucheck.core.engine.plugin import modules
+from gpucheck.core.engine.discovery import modules
 from gpucheck.core.host import PLACEMENT_LOG_BYTES, Host
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request
 from gpucheck.core.model.progress import Progress

@@ -7,7 +7,7 @@ from lab.bench import DEFAULT, NO_SMOKE, QUICK
 from lab.conftest import bench  # noqa: F401 - a fixture
 from lab.test_faults import FAULTS
 
-from gpucheck.core.engine.plugin import load_rules
+from gpucheck.core.engine.discovery import load_rules
 from gpucheck.core.model import Scope
 
 pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]

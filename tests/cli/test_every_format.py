@@ -11,7 +11,7 @@ from one_rule import changed
 from gpucheck.cli.formats import FORMATS
 from gpucheck.cli.group import cli
 from gpucheck.commands.fleet.options import FORMATS as FLEET_FORMATS
-from gpucheck.core.engine.plugin import load_probes
+from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.model import Level
 
 NAMES = sorted(path.stem for path in MACHINES.glob("*.json"))

@@ -12,7 +12,7 @@ from reports.cases import CASES
 from reports.hostile import leaks, secretive
 
 from gpucheck.cli.formats import FORMATS
-from gpucheck.core.engine.plugin import modules
+from gpucheck.core.engine.discovery import modules
 
 
 @pytest.fixture

@@ -22,11 +22,11 @@ from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.explain import table
 from gpucheck.commands.explain.log import explain
 from gpucheck.core.engine import manual
-from gpucheck.core.engine.plugin import load_rows
+from gpucheck.core.engine.discovery import load_rows
 from gpucheck.core.engine.replay import replay
 from gpucheck.core.model import Report, Status
 from gpucheck.core.repairs.prove import prove
-from gpucheck.core.repairs.shells import SHELLS
+from gpucheck.core.system.shells import SHELLS
 
 HERE = pathlib.Path(__file__).parent
 FAULTY = (

@@ -5,7 +5,7 @@ from lab.bench import QUICK, Unavailable
 from lab.cures import TYPED_BY_A_USER, cure
 from lab.faults import faults
 
-from gpucheck.core.engine.plugin import load_rules
+from gpucheck.core.engine.discovery import load_rules
 
 # What comes of the others, and why.
 ONLY_ITS_NAME = "the wheel that stands for an older TensorFlow has the code and the requirements of the one that is installed"

@@ -15,7 +15,7 @@ from gpucheck.commands.lint.pages import ROWS, example, load_rules
 from gpucheck.commands.lint.runner import lint_program
 from gpucheck.commands.lint.script import Script
 from gpucheck.core.engine import manual
-from gpucheck.core.engine.plugin import load_rules as load_machine_rules
+from gpucheck.core.engine.discovery import load_rules as load_machine_rules
 
 CASES = pathlib.Path(__file__).parent.parent / "cases" / "lint"
 FEWEST = 5  # programs of a rule: one spelling alone says little about the others

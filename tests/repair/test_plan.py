@@ -4,7 +4,7 @@ import pytest
 from fakes import assignment
 
 from gpucheck.core.repairs.prove import growth
-from gpucheck.core.repairs.shells import applied
+from gpucheck.core.system.shells import applied
 
 FLAG = "--xla_gpu_cuda_data_dir=/opt/cuda"
 

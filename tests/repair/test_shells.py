@@ -9,7 +9,7 @@ import sys
 import pytest
 from fakes import assignment
 
-from gpucheck.core.repairs.shells import SHELLS, applied
+from gpucheck.core.system.shells import SHELLS, applied
 
 NASTY = '/opt/a b/it\'s "$HOME" `id` \\n $(id) ;#&|<>*?!{x}~%'
 PRINT = "import json, os; print(json.dumps(dict(os.environ)))"

@@ -12,8 +12,8 @@ from one_rule import RULES, changed
 
 from gpucheck.core.engine import manual
 from gpucheck.core.engine.replay import replay
-from gpucheck.core.repairs import shells
-from gpucheck.core.repairs.shells import word
+from gpucheck.core.system import shells
+from gpucheck.core.system.shells import word
 
 # Run, each part would leave a file: a redirection needs no program, and a path's component holds no slash.
 HOSTILE = 'it\'s "a" $(:>R1) `:>R2` (:>R3) ;:>R4; &:>R5 |:>R6 \n:>R7\n \\ $HOME ~ * !! {a,b} =ls #x\\'

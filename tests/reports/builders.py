@@ -7,8 +7,8 @@ from fakes import machine, readings
 
 from gpucheck.core.engine import manual
 from gpucheck.core.engine.pipeline import Judgement, assemble
-from gpucheck.core.engine.plugin import Row, Rule
 from gpucheck.core.model import Finding, Outcome, Reading, Report, Scope, Severity, Status, Tool
+from gpucheck.core.model.plugin import Row, Rule
 
 ROWS = {
     "gpu-not-detected": Row(problem="GPU not detected", first_check="the driver", action="correct the environment"),

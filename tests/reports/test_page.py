@@ -6,7 +6,7 @@ import pathlib
 from reports.builders import ROWS, rule
 
 from gpucheck.core.engine import manual
-from gpucheck.core.engine.plugin import load_rows, load_rules
+from gpucheck.core.engine.discovery import load_rows, load_rules
 from gpucheck.core.model import Scope, Severity
 from gpucheck.core.reports import page
 

@@ -5,7 +5,7 @@ import json
 from reports.builders import ROWS, rule
 
 from gpucheck.commands.explain import table
-from gpucheck.core.engine.plugin import load_rows, load_rules
+from gpucheck.core.engine.discovery import load_rows, load_rules
 from gpucheck.core.model import Scope, Severity
 
 RULES = (

@@ -5,7 +5,7 @@ from case_files import table
 from fakes import facts, machine
 from one_rule import changed, found, only_log, roots, status
 
-from gpucheck.core.engine.plugin import load_rules
+from gpucheck.core.engine.discovery import load_rules
 from gpucheck.core.engine.verdict import decide
 from gpucheck.core.logs import causes
 from gpucheck.core.logs.log import Log

@@ -71,7 +71,7 @@ def _check(request: Request, limit: TimeLimit, changed: Mapping[str, str]) -> Re
 
 
 def _print(assignments: tuple["Assignment", ...], shell: str, exit_code: int) -> None:
-    from gpucheck.core.repairs.shells import SHELLS
+    from gpucheck.core.system.shells import SHELLS
 
     show(SHELLS[shell](assignments, os.environ), exit_code)
 
@@ -97,8 +97,8 @@ def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
 
 
 def _uninstall(request: Request) -> None:
+    from gpucheck.core.engine.discovery import load_probes
     from gpucheck.core.engine.pipeline import observe
-    from gpucheck.core.engine.plugin import load_probes
     from gpucheck.core.host.local import LocalHost
     from gpucheck.core.repairs import install
 

@@ -55,11 +55,11 @@ def explain(limit: TimeLimit, /, what: str, style: str, color: str, verbose: boo
 
 
 def _explain_code(rule: Any, style: str, color: str) -> None:
-    from gpucheck.core.engine import manual, plugin
+    from gpucheck.core.engine import discovery, manual
     from gpucheck.core.reports import page
 
     _need_pages([rule])
-    parsed, row = manual.page(rule.code, rule.doc), {**plugin.load_rows(), **_other_rows()}[rule.row]
+    parsed, row = manual.page(rule.code, rule.doc), {**discovery.load_rows(), **_other_rows()}[rule.row]
     show(page.render_json(parsed, rule, row) if style == "json" else page.render(parsed, rule, row, **display_options(color)))
 
 
@@ -122,11 +122,11 @@ def rules(style: str, color: str) -> None:
       gpucheck rules --format json
     """
     from gpucheck.commands.explain import table
-    from gpucheck.core.engine import plugin
+    from gpucheck.core.engine import discovery
 
     listed = _all_rules()
     _need_pages(listed)
-    show(table.render(listed, {**plugin.load_rows(), **_other_rows()}, style, **display_options(color)))
+    show(table.render(listed, {**discovery.load_rows(), **_other_rows()}, style, **display_options(color)))
 
 
 def _all_rules() -> Any:
@@ -134,7 +134,7 @@ def _all_rules() -> Any:
     from msgspec.structs import replace
 
     from gpucheck.core.engine import manual
-    from gpucheck.core.engine.plugin import load_rules
+    from gpucheck.core.engine.discovery import load_rules
 
     rules = (*load_rules(), *(rule for pages in _other_pages() for rule in pages.load_rules()))
     return tuple(rule if rule.doc else replace(rule, doc=manual.docstring(rule.check.__module__)) for rule in rules)

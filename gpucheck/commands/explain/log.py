@@ -5,15 +5,16 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from gpucheck.core.engine.discovery import load_rows, load_rules
 from gpucheck.core.engine.manual import docstring, page
 from gpucheck.core.engine.pipeline import Judgement, assemble
-from gpucheck.core.engine.plugin import Rule, load_rows, load_rules
 from gpucheck.core.logs import causes
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.log import Log
 from gpucheck.core.logs.reading import parse
 from gpucheck.core.logs.reading.mentions import Listing
 from gpucheck.core.model import Evidence, Finding, Fix, Outcome, ProbeStatus, Reading, Report, Request, Severity, Status
+from gpucheck.core.model.plugin import Rule
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.repairs.fixes import for_xids
 

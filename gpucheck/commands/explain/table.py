@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from gpucheck.core.engine.plugin import Row, Rule
 from gpucheck.core.model import Severity
+from gpucheck.core.model.plugin import Row, Rule
 
 
 def title(rule: Rule) -> str:

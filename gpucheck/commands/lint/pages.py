@@ -18,9 +18,10 @@ import re
 import textwrap
 from typing import Any, NamedTuple
 
+from gpucheck.core.engine.discovery import modules
 from gpucheck.core.engine.manual import Page
-from gpucheck.core.engine.plugin import Row, Rule, modules
 from gpucheck.core.model import Scope
+from gpucheck.core.model.plugin import Row, Rule
 
 ROW = "training-script"
 ROWS = {

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from gpucheck.commands.lint import search, source
 from gpucheck.commands.lint.pages import words
 from gpucheck.commands.lint.script import Finding, Script
-from gpucheck.core.engine.plugin import Rule
+from gpucheck.core.model.plugin import Rule
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 

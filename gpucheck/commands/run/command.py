@@ -116,7 +116,7 @@ def _checked(
 def _repaired(request: Request, examine: Callable[..., Report], env: dict[str, str]) -> tuple[Report, dict[str, str]]:
     """Find and verify repairs with the quick checks, then run a deeper check in the repaired environment."""
     from gpucheck.core.repairs.prove import prove
-    from gpucheck.core.repairs.shells import applied
+    from gpucheck.core.system.shells import applied
 
     quick = msgspec.structs.replace(request, level=Level.QUICK, strategies=())
     proof = prove(lambda changed: examine(quick, changed), env)

@@ -13,11 +13,11 @@ from gpucheck.core.compat import versions
 from gpucheck.core.host import Host
 from gpucheck.core.model import Assignment
 from gpucheck.core.repairs.install import install
-from gpucheck.core.repairs.shells import applied
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.answer import Answer, Choice
 from gpucheck.core.solver.solve import is_fetched
 from gpucheck.core.system.bounded import NoResponse, with_timeout
+from gpucheck.core.system.shells import applied
 
 REMOVE_SECONDS = 45.0
 GIB = 1 << 30

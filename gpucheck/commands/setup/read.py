@@ -2,9 +2,9 @@
 
 from gpucheck.commands.setup.pythons import PLACE_SECONDS, find
 from gpucheck.core.combiners.gpu_presence import combine as presence
+from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.observation import Observation, Tick
-from gpucheck.core.engine.plugin import load_probes
 from gpucheck.core.host import Host
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda

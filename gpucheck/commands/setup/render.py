@@ -9,10 +9,10 @@ import msgspec
 
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.keras import TITLES
-from gpucheck.core.repairs.shells import word
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.answer import Answer, Choice, Excluded
 from gpucheck.core.solver.machine import Machine
+from gpucheck.core.system.shells import word
 
 _MACHINE_FIELDS = ("system", "architecture", "os_name", "glibc", "wsl", "driver", "cuda", "gpus", "tpu")  # as they are
 _SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}

@@ -3,8 +3,8 @@
 The kernel module is none of them: reading its files can hang with a driver that hangs, and then these must still be judged.
 """
 
-from gpucheck.core.engine.plugin import combiner
 from gpucheck.core.model import Fact, Fix, Request
+from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.device_nodes import DeviceNodes

@@ -1,8 +1,8 @@
 """What the user expects of this machine, and what comes of each expectation."""
 
-from gpucheck.core.engine.plugin import combiner
 from gpucheck.core.expectations.items import Item, Machine
 from gpucheck.core.model import Fact, Request
+from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpus

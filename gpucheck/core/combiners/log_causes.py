@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
-from gpucheck.core.engine.plugin import combiner
 from gpucheck.core.model import Evidence, Fact, Finding, Fix, Severity, TrainingRun
+from gpucheck.core.model.plugin import combiner
 from gpucheck.core.repairs.fixes import for_xids
 
 if TYPE_CHECKING:  # --quick, which reads no log, would pay for all causes

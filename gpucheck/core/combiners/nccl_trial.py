@@ -1,8 +1,8 @@
 """A mirrored run without NCCL, tried after one that did not pass: what it says of the exchange of gradients."""
 
 from gpucheck.core.combiners.training_outcomes import label
-from gpucheck.core.engine.plugin import combiner
 from gpucheck.core.model import Evidence, Fact, Fix, TrainingRun, saw
+from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.wording import short
 

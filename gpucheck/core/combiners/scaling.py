@@ -4,8 +4,8 @@ import msgspec
 
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.engine.plugin import combiner
 from gpucheck.core.model import Evidence, Fact, TrainingRun, saw
+from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.training import Training
 
 # TensorFlow's and NVIDIA's published results for one machine lie above 0.9 where each step has enough work; below 0.8 every

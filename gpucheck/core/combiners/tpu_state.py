@@ -1,8 +1,8 @@
 """What is known of a TPU: on this machine, over the network, from an attempt to connect, and in a log."""
 
-from gpucheck.core.engine.plugin import combiner
 from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Fact
+from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.tpu_resolver import TpuResolver

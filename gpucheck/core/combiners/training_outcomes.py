@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection
 import msgspec
 
 from gpucheck.core.compat.keras import TITLES
-from gpucheck.core.engine.plugin import combiner
 from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.log import Log, unresolved
 from gpucheck.core.model import Evidence, Fact, Skip, TrainingRun, saw
 from gpucheck.core.model.naming import devices
+from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.wording import short
 

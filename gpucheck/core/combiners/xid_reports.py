@@ -5,10 +5,10 @@ from collections.abc import Iterable
 import msgspec
 
 from gpucheck.core.compat.xid import Xid, xid
-from gpucheck.core.engine.plugin import combiner
 from gpucheck.core.logs.log import Log
 from gpucheck.core.logs.xid import reported
 from gpucheck.core.model import Evidence, Fact, Fix, saw
+from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.probes.kernel_log import KernelLog

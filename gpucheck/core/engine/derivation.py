@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import msgspec
 
 from gpucheck.core.engine.facts import Facts
-from gpucheck.core.engine.plugin import Combiner, Need
 from gpucheck.core.model import Fact, ProbeStatus, Reading
+from gpucheck.core.model.plugin import Combiner, Need
 
 
 class Missing(msgspec.Struct, frozen=True):
@@ -17,7 +17,7 @@ class Missing(msgspec.Struct, frozen=True):
 
 
 def derive(facts: Facts, combiners: Iterable[Combiner]) -> Facts:
-    """Return the facts plus those that the combiners derive, in the order of ``plugin.load_combiners``.
+    """Return the facts plus those that the combiners derive, in the order of ``discovery.load_combiners``.
 
     A combiner whose facts are missing is skipped, one that raises has failed; its reading gives the reason.
     """

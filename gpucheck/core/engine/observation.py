@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from gpucheck.core.engine.plugin import Probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Level, ProbeStatus, Reading, Request
+from gpucheck.core.model.plugin import Probe
 
 TICK_SECONDS = 0.1
 GRACE_SECONDS = 0.5  # children end with the host's time limit; then probes still collect their messages

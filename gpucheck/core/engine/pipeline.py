@@ -9,19 +9,9 @@ import msgspec
 
 from gpucheck import __version__
 from gpucheck.core.engine.derivation import Missing, arguments, derive
+from gpucheck.core.engine.discovery import load_combiners, load_probes, load_rows, load_rules
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.observation import Observation, Tick, unwanted
-from gpucheck.core.engine.plugin import (
-    NOT_OF_NODE,
-    Combiner,
-    Probe,
-    Row,
-    Rule,
-    load_combiners,
-    load_probes,
-    load_rows,
-    load_rules,
-)
 from gpucheck.core.engine.verdict import decide, mute
 from gpucheck.core.host import Host
 from gpucheck.core.model import (
@@ -43,6 +33,7 @@ from gpucheck.core.model import (
     Verdict,
     repairs_first,
 )
+from gpucheck.core.model.plugin import NOT_OF_NODE, Combiner, Probe, Row, Rule
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system import integrity, ulimits
 

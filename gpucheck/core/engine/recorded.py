@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gpucheck.core.compat.keras import TITLES
-from gpucheck.core.engine.plugin import load_probes
+from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.model import SCHEMA_VERSION, Fact, ProbeStatus, Reading, Request
 from gpucheck.core.probes.training import Training
 from gpucheck.core.system.read import utf8

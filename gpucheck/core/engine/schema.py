@@ -3,7 +3,7 @@
 import inspect
 from typing import Any
 
-from gpucheck.core.engine.plugin import load_probes
+from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.logs.events import Event, Kind
 from gpucheck.core.model import SCHEMA_VERSION, Report, Request
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from gpucheck.core.engine.plugin import modules
+from gpucheck.core.engine.discovery import modules
 from gpucheck.core.engine.suggestion import did_you_mean
 from gpucheck.core.expectations import FORMAT_VERSION, toml
 from gpucheck.core.expectations.toml import Path, Problem

@@ -4,9 +4,9 @@ import msgspec
 
 from gpucheck.core.child.messages.nvml import GpuSample, StopSampling
 from gpucheck.core.compat import nvml
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import gpus
 from gpucheck.core.processes import sampler
 from gpucheck.core.processes.frameworks import training_child

@@ -6,9 +6,9 @@ from msgspec.structs import replace
 from gpucheck.core.child.messages import Shadowed
 from gpucheck.core.child.messages.frameworks import BackendImport, BackendImported, Device, DevicesListed
 from gpucheck.core.compat import keras
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.processes import frameworks
 
 

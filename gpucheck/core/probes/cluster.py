@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from gpucheck.core.cluster.tf_config import TRAINING_JOBS, Parsed
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 
 MENTIONED = 20  # problems
 TESTED = 64  # other tasks that are connected to

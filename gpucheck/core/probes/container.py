@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import _mounts
 from gpucheck.core.probes._mounts import Mount
 

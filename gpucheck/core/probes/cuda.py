@@ -6,9 +6,9 @@ from msgspec.structs import asdict, replace
 
 from gpucheck.core.child.messages.cuda import CudaCount, CudaDevice, CudaDevices, CudaPeers, CudaTask, CudaVersion
 from gpucheck.core.child.messages.drivers import DriverStarted
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Level
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.processes.driver_query import DriverAnswer, cuda_version, query_driver, time_limit
 
 __all__ = ("Cuda", "CudaDevice", "pci_address", "read")

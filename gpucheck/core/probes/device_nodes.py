@@ -3,9 +3,9 @@
 import re
 
 from gpucheck.core.child.messages.files import DeviceNodesTask, NodeOpened
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes.kernel_module import minors
 from gpucheck.core.processes.driver_query import too_early
 

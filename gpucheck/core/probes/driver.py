@@ -4,9 +4,9 @@ from msgspec.structs import asdict
 
 from gpucheck.core.child.messages.drivers import DriverStarted
 from gpucheck.core.child.messages.nvml import NvmlSystem, NvmlTask
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Level
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.processes.driver_query import DriverAnswer, DriverQuery, cuda_version, query_driver, time_limit
 
 NVIDIA_SMI_SECONDS = 5.0

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 
 PREFIXES = ("CUDA_", "CUDNN_", "CUBLAS_", "NVIDIA_", "NCCL_", "TF_", "XLA_", "KERAS_", "TPU_", "LIBTPU_", "PJRT_")
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from gpucheck.core.child.messages.interpreter import Interpreter as Description
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.host.pythons import is_shims, minor, path_folders
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import _distributions
 
 

@@ -5,9 +5,9 @@ from msgspec.structs import replace
 
 from gpucheck.core.child.messages.frameworks import KerasImport, KerasImported
 from gpucheck.core.compat import keras as tables
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.processes import frameworks
 
 

@@ -15,9 +15,9 @@ from typing import TypeVar
 
 import msgspec
 
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Completed, Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 
 START_ONLY = "/var/log/dmesg"  # a copy that some distributions make once, at the end of the boot
 START_BYTES = 4 << 20

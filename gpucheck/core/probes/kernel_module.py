@@ -2,9 +2,9 @@
 
 import re
 
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 
 # "Kernel Module  535.54.03", and of the open module "Open Kernel Module for x86_64  595.45.04".
 VERSION = r"Kernel Module(?: for \S+)?\s+(\d+\.\d+(?:\.\d+)?)"

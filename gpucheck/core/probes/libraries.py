@@ -14,9 +14,9 @@ import msgspec
 from gpucheck.core.child.messages.files import LibrariesTask, LibraryOpened
 from gpucheck.core.compat import libraries as tables
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import _cuda_tools, _distributions, _elf
 from gpucheck.core.probes._distributions import Installed
 from gpucheck.core.probes._loader import Loader

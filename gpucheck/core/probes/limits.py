@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import _mounts
 
 CGROUPS = "/sys/fs/cgroup"

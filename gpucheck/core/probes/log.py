@@ -1,9 +1,9 @@
 """Log lines of TensorFlow, CUDA, the driver, NCCL and Python as typed events, from gpucheck's own children."""
 
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Child, Host
 from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Level
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.processes.frameworks import other_backend, tensorflow_child, training_child
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import _requirements
 from gpucheck.core.probes._distributions import (
     FLAVOURS,

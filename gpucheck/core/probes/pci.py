@@ -1,8 +1,8 @@
 """NVIDIA, AMD and Google functions on the PCI bus, and their kernel drivers, from sysfs: lspci is not needed."""
 
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 
 DEVICES = "/sys/bus/pci/devices"
 NVIDIA, AMD, GOOGLE = "0x10de", "0x1002", "0x1ae0"

@@ -1,8 +1,8 @@
 """The operating system, the kernel, the processor architecture and the C library."""
 
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 
 
 class System(Fact, frozen=True, kw_only=True):

@@ -14,9 +14,9 @@ from gpucheck.core.child.messages.frameworks import (
     TensorFlowImported,
 )
 from gpucheck.core.child.messages.training import Planned
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Child, Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.processes import frameworks
 from gpucheck.core.processes.last_words import last_words
 

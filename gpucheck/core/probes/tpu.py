@@ -1,9 +1,9 @@
 """TPU chips, device nodes, runtime packages and environment. Only reads; ``tpu_resolver`` connects."""
 
 from gpucheck.core.compat.tpu import LOCK_FILE, VENDOR, generation
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes.pci import DEVICES, functions
 
 ANNOUNCING = (

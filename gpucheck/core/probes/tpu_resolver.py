@@ -1,8 +1,8 @@
 """The result of TPUClusterResolver, with a time limit, tried only if this machine has signs of a TPU."""
 
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import tpu
 from gpucheck.core.processes.frameworks import other_backend, tensorflow_child, tpu_connection
 

@@ -4,9 +4,9 @@ from msgspec.structs import replace
 
 from gpucheck.core.child.messages import Stage
 from gpucheck.core.child.messages.training import ExperimentResult, FreeMemory, Job, Planned, Trained, XlaChecked, job_id
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Child, Ending, Host
 from gpucheck.core.model import Experiment, Fact, Level, TrainingRun
+from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import cuda, gpus
 from gpucheck.core.processes import frameworks
 from gpucheck.core.processes.last_words import last_words

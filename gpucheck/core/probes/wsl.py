@@ -2,9 +2,9 @@
 
 import re
 
-from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.model.plugin import probe
 
 LIBRARIES = "/usr/lib/wsl/lib"  # where WSL2 mounts the Linux part of the Windows driver
 LINUX_FOLDERS = (

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from gpucheck.core.model import Assignment, Operation
 from gpucheck.core.probes.interpreter import Interpreter
-from gpucheck.core.repairs.shells import statement, word
+from gpucheck.core.system.shells import statement, word
 
 _NEW_ENVIRONMENT = "~/tensorflow-env"
 

@@ -8,7 +8,7 @@ import os
 import re
 
 from gpucheck.core.model import Assignment, Operation
-from gpucheck.core.repairs.shells import statement
+from gpucheck.core.system.shells import statement
 from gpucheck.core.system.write import replace
 
 BEGIN, END = "# >>> gpucheck env >>>", "# <<< gpucheck env <<<"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from gpucheck.core.model import Assignment, Operation, Report
-from gpucheck.core.repairs.shells import applied
+from gpucheck.core.system.shells import applied
 
 ROUNDS_MAX = 3  # one fault can mask the next: a variable that stops CUDA from starting masks one that hides the GPUs
 

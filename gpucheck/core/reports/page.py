@@ -4,7 +4,7 @@ import json
 import re
 
 from gpucheck.core.engine.manual import SECTIONS, Page
-from gpucheck.core.engine.plugin import Row, Rule
+from gpucheck.core.model.plugin import Row, Rule
 
 LITERAL = ("Symptom", "References")  # line by line; the other sections are prose and flow
 ITEM = re.compile(r"\s*(?:\d+[.)]|[-*])\s+")

@@ -4,10 +4,10 @@ import re
 
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Assignment, Operation
-from gpucheck.core.repairs.shells import word
 from gpucheck.core.solver.answer import Choice
 from gpucheck.core.solver.machine import Machine
 from gpucheck.core.solver.solve import is_fetched
+from gpucheck.core.system.shells import word
 
 FOLDER = "~/tensorflow-env"
 WINDOWS_FOLDER = "tensorflow-env"  # in the current folder: PowerShell and cmd don't expand ~ everywhere

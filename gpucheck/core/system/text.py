@@ -4,9 +4,9 @@ import io
 from collections.abc import Callable, Iterator
 from typing import IO
 
-from gpucheck.core.repairs.shells import word
 from gpucheck.core.system.limited import Limited
 from gpucheck.core.system.read import MARKS, STDIN, Refused
+from gpucheck.core.system.shells import word
 
 LIMIT = 1 << 30  # bytes of a compressed log when unpacked: a small file can unpack to any size
 _LONGEST = 1 << 16  # characters of a line that are read at once

@@ -1,10 +1,10 @@
 """Causes in the machine that a single line names. ``cause.py`` documents the syntax of rows."""
 
+from gpucheck.core.logs import process_limits
 from gpucheck.core.logs.causes.cause import Match, Row, refused
 from gpucheck.core.logs.causes.events import Later
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Severity
-from gpucheck.core.repairs import process_limits
 
 NOTHING, GPU_USE = Later.NOTHING, Later.GPU_USE
 ERROR, WARNING = Severity.ERROR, Severity.WARNING

@@ -1,8 +1,8 @@
 """What counts in a report: root causes and what follows from each, rules that could not look."""
 
-from gpucheck.core.engine.plugin import NOT_OF_NODE
 from gpucheck.core.expectations import NONE_GIVEN
 from gpucheck.core.model import Diagnosis, Outcome, Report, Request, Severity, Status, Verdict
+from gpucheck.core.model.plugin import NOT_OF_NODE
 from gpucheck.core.reports.shared.words import plural
 
 

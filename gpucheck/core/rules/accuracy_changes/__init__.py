@@ -1,6 +1,6 @@
 """It trains, but the numbers can't be trusted."""
 
-from gpucheck.core.engine.plugin import Row
+from gpucheck.core.model.plugin import Row
 
 ROW = Row(
     problem="Accuracy changes",

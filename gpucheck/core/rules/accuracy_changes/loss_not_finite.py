@@ -31,8 +31,8 @@ References:
 """
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
+from gpucheck.core.model.plugin import rule
 
 _FIX = (
     Fix(text="Find the operation that produces the first bad value: tf.debugging.enable_check_numerics()"),

@@ -33,8 +33,8 @@ References:
 """
 
 from gpucheck.core.combiners.training_outcomes import label, on_gpu
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.training import Training
 
 EXCHANGE = (

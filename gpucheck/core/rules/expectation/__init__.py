@@ -1,6 +1,6 @@
 """What the user wrote down about this machine (``--expect``) does not hold. Judged after everything else."""
 
-from gpucheck.core.engine.plugin import Row
+from gpucheck.core.model.plugin import Row
 
 ROW = Row(
     problem="The machine is not what was expected",

@@ -23,8 +23,8 @@ References:
 """
 
 from gpucheck.core.combiners.expected import Expected
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.rules.expectation._judge import judge
 
 

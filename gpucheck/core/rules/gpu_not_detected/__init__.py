@@ -1,6 +1,6 @@
 """The machine has, or should have, a GPU, but TensorFlow does not list it."""
 
-from gpucheck.core.engine.plugin import Row
+from gpucheck.core.model.plugin import Row
 
 ROW = Row(
     problem="GPU not detected",

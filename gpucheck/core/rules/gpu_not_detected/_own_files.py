@@ -8,7 +8,7 @@ from gpucheck.core.model import Evidence, Fix, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.tensorflow import TensorFlow
-from gpucheck.core.repairs.shells import word
+from gpucheck.core.system.shells import word
 
 
 class Obstacle(msgspec.Struct, frozen=True):

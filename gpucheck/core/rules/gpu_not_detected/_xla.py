@@ -10,7 +10,7 @@ from gpucheck.core.combiners.xla_toolkit import XlaToolkit
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Assignment, Finding, Fix, Severity, Skip, saw
-from gpucheck.core.repairs.shells import statement
+from gpucheck.core.system.shells import statement
 
 WITHOUT_XLA = Fix(text="Or disable XLA in your code: model.compile(..., jit_compile=False)")
 

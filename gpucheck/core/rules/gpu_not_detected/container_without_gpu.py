@@ -44,8 +44,8 @@ References:
 """
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH

@@ -30,12 +30,12 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
 """
 
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
-from gpucheck.core.repairs.shells import statement
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+from gpucheck.core.system.shells import statement
 
 _INVALID_DEVICE = 101
 _TEXTS = {"FASTEST_FIRST": "Let CUDA number the fastest GPU first", "PCI_BUS_ID": "Number the GPUs as nvidia-smi does"}

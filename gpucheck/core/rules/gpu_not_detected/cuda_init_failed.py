@@ -38,8 +38,8 @@ from gpucheck.core.combiners.gpu_presence import refuses
 from gpucheck.core.combiners.xid_reports import XidReports, affected, cited, fixes
 from gpucheck.core.compat import results
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 

@@ -43,8 +43,8 @@ References:
 """
 
 from gpucheck.core.combiners.library_faults import LibraryFaults
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.wording import listing
 
 

@@ -37,13 +37,13 @@ References:
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Assignment, Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.libraries import Libraries
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.commands import look_first
-from gpucheck.core.repairs.shells import statement, word
 from gpucheck.core.repairs.wording import listing
+from gpucheck.core.system.shells import statement, word
 
 
 @rule(

@@ -32,8 +32,8 @@ References:
 """
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.commands import set_path
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA

@@ -26,9 +26,9 @@ References:
 """
 
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.logs.events import Event, Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.cuda import Cuda
 
 NOT_INITIALIZED = "3"  # CUDA_ERROR_NOT_INITIALIZED: from a later call, it means that this process never called cuInit

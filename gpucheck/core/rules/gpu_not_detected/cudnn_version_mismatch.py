@@ -41,9 +41,9 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.wording import version_text
 
 

@@ -36,8 +36,8 @@ References:
 """
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.device_nodes import DeviceNode
 from gpucheck.core.probes.environment import Environment

@@ -34,14 +34,14 @@ References:
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat.cuda import HIDES_ALL
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Assignment, Finding, Fix, Operation, Request, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.repairs.fixes import ASK_SLURM, CPU_IS_ENOUGH
-from gpucheck.core.repairs.shells import statement
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+from gpucheck.core.system.shells import statement
 
 _NO_DEVICE = (100, 101)
 

@@ -40,9 +40,9 @@ import msgspec
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA

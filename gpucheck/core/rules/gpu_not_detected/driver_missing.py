@@ -41,8 +41,8 @@ References:
 """
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA

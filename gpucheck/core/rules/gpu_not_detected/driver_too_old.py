@@ -44,9 +44,9 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import results, versions
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat.cuda import cuda_of_driver
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 

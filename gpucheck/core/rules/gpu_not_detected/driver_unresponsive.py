@@ -33,8 +33,8 @@ References:
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xid_reports import XidReports
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _LATE = ("timed out", "could not be killed")

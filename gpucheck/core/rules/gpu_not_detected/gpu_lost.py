@@ -37,8 +37,8 @@ import msgspec
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
 from gpucheck.core.compat.xid import Xid
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.repairs.fixes import for_xids

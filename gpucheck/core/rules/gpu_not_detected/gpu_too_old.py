@@ -36,9 +36,9 @@ References:
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, Skip
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.wording import listing, version_text
 
 

@@ -31,8 +31,8 @@ References:
 
 from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.core.compat.keras import TITLES
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.repairs.wording import short
 from gpucheck.core.rules.gpu_not_detected._own_files import own_file

@@ -40,8 +40,8 @@ from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import versions
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 
 
 class NamedBackend(msgspec.Struct, frozen=True):

@@ -37,8 +37,8 @@ from collections.abc import Iterable
 
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.packages import Packages
 
 _SEE_DISK = Fix(text="Check whether the disk is full", command="df -h", kind="look")

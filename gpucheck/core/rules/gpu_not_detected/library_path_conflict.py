@@ -33,8 +33,8 @@ import msgspec
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.libraries import Libraries, Library
 from gpucheck.core.probes.packages import Packages

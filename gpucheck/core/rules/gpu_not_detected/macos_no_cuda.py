@@ -30,8 +30,8 @@ References:
 """
 
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA

@@ -31,8 +31,8 @@ References:
     https://docs.nvidia.com/datacenter/tesla/mig-user-guide/
 """
 
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.gpus import Gpus

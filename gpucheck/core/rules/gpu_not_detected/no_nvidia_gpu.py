@@ -37,8 +37,8 @@ References:
 """
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Level, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH, NONE_PROMISED
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA

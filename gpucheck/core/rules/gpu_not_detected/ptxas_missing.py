@@ -32,9 +32,9 @@ References:
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xla_toolkit import XlaToolkit
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Assignment, Finding, Operation, Scope, Severity, Skip
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.rules.gpu_not_detected._xla import XlaTool, missing_tool
 
 _PTXAS = XlaTool(

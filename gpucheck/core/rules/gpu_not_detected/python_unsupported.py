@@ -36,9 +36,9 @@ from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tensorflow import TensorFlow
 
 _RECOMMENDED = "3.12"

@@ -28,8 +28,8 @@ References:
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
 from gpucheck.core.repairs.wording import listing

@@ -29,8 +29,8 @@ References:
     https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
 """
 
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.tensorflow import TensorFlow

@@ -23,8 +23,8 @@ References:
 """
 
 from gpucheck.core.combiners.installation import Installation
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Scope, Severity, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.wording import listing
 
 

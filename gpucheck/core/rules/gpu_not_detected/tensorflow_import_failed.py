@@ -54,9 +54,9 @@ from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.rules.gpu_not_detected._before_import import foreseen, lacking
 from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, own_file

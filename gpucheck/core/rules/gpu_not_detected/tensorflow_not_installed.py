@@ -34,9 +34,9 @@ from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat.keras import TITLES
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.packages import Packages
 
 

@@ -39,9 +39,9 @@ References:
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.core.repairs.shells import word
+from gpucheck.core.model.plugin import rule
+from gpucheck.core.system.shells import word
 
 
 @rule(

@@ -39,8 +39,8 @@ References:
 """
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.wsl import Wsl
 from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
 from gpucheck.core.repairs.wording import listing

@@ -24,13 +24,13 @@ References:
 """
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.environment import Environment
-from gpucheck.core.repairs.shells import statement
 from gpucheck.core.repairs.wording import listing
+from gpucheck.core.system.shells import statement
 
 
 @rule(

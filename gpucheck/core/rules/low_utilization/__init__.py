@@ -1,6 +1,6 @@
 """It trains, but slower than this hardware should."""
 
-from gpucheck.core.engine.plugin import Row
+from gpucheck.core.model.plugin import Row
 
 ROW = Row(
     problem="Low utilization",

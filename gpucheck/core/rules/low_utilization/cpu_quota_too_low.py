@@ -27,8 +27,8 @@ References:
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.limits import Limits
 
 PROCESSORS_PER_GPU = 2  # one launches kernels, one at least prepares the next batch

@@ -32,8 +32,8 @@ from collections.abc import Sequence
 
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.compat import nvml
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.activity import Activity
 from gpucheck.core.probes.gpus import Gpu
 from gpucheck.core.repairs.wording import listing

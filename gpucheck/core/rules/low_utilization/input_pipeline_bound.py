@@ -29,8 +29,8 @@ References:
 """
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.wording import listing
 
 # TensorFlow's Profiler calls a program highly input-bound from 20 % of the step time on

@@ -27,10 +27,10 @@ References:
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.limits import Limits
-from gpucheck.core.repairs.shells import statement, word
+from gpucheck.core.system.shells import statement, word
 
 _ENABLE = Assignment(
     variable="CUDA_CACHE_DISABLE",

@@ -28,8 +28,8 @@ from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.tensorflow_build import Kernels, TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, on_gpu
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.gpus import Gpu
 from gpucheck.core.repairs.commands import pip
 from gpucheck.core.repairs.wording import version_text

@@ -23,8 +23,8 @@ References:
     https://docs.nvidia.com/deploy/nvidia-smi/index.html
 """
 
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.gpus import Gpu, Gpus
 
 GPU_IDLE = 0x1

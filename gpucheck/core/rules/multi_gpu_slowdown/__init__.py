@@ -1,6 +1,6 @@
 """Several GPUs train slower than they should, or not together."""
 
-from gpucheck.core.engine.plugin import Row
+from gpucheck.core.model.plugin import Row
 
 ROW = Row(
     problem="Multi-GPU slowdown",

@@ -32,8 +32,8 @@ References:
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.nccl_trial import NcclTrial
 from gpucheck.core.combiners.training_outcomes import on_gpu
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.model.plugin import rule
 
 FAILED = r"(?i)\bnccl"
 FIX = (

@@ -29,8 +29,8 @@ References:
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.gpus import Gpu, Gpus
 
 UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"

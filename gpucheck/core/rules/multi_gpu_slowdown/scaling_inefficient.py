@@ -34,8 +34,8 @@ References:
 
 from gpucheck.core.combiners.scaling import ScaledRun, Scaling
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.wording import milliseconds
 
 _FEEDING = ("input-pipeline-bound", "cpu-quota-too-low")  # causes of a time that is spent waiting, not summing gradients

@@ -25,8 +25,8 @@ References:
 
 from gpucheck.core.combiners.scaling import Scaling
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.model.plugin import rule
 
 
 @rule(severity=Severity.WARNING, scope=Scope.CODE, explains=("scaling-inefficient",))

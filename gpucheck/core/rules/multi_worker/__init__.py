@@ -1,6 +1,6 @@
 """Several workers don't train together."""
 
-from gpucheck.core.engine.plugin import Row
+from gpucheck.core.model.plugin import Row
 
 ROW = Row(
     problem="Multi-worker failure",

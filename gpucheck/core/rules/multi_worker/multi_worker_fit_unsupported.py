@@ -30,8 +30,8 @@ References:
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.compat import versions
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.cluster import Cluster
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.repairs.commands import pip

@@ -30,8 +30,8 @@ References:
 """
 
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.cluster import Cluster
 
 FIX = (

@@ -27,8 +27,8 @@ References:
 """
 
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, TrainingRun
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.wording import listing
 
 TOLERATED = {"driver", "python"}  # other workers need not share them

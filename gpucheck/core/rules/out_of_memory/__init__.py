@@ -1,6 +1,6 @@
 """GPU, main or shared memory, or an operating system limit, is used up or too low."""
 
-from gpucheck.core.engine.plugin import Row
+from gpucheck.core.model.plugin import Row
 
 ROW = Row(
     problem="Out of memory",

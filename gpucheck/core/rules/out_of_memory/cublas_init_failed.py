@@ -29,8 +29,8 @@ References:
 """
 
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Scope, Severity, Skip
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.rules.out_of_memory._library_start import library_start_failure
 
 FAILED = r"CUBLAS_STATUS_\w+|cublas handle|without BLAS support|[Bb]las (xGEMM|GEMM) launch failed"

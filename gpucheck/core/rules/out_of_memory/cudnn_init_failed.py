@@ -28,8 +28,8 @@ References:
 """
 
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Scope, Severity, Skip
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.rules.out_of_memory._library_start import library_start_failure
 
 FAILED = r"CUDNN_STATUS_\w+|cudnn handle|DNN library (initialization failed|is not found)|cuDNN failed to initialize|No DNN in stream executor"

@@ -32,8 +32,8 @@ import re
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.training_outcomes import on_gpu
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
+from gpucheck.core.model.plugin import rule
 
 EXHAUSTED = r"OOM when allocating|ResourceExhausted|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|[Oo]ut of memory"
 HOST = r"allocator cpu|MemoryError|bad_alloc|Cannot allocate memory"

@@ -34,8 +34,8 @@ References:
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.resources import REFUSED, Resources
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.wording import gib, short
 

@@ -27,8 +27,8 @@ import re
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tensorflow import TensorFlow
 
 MIXED = r"Memory growth cannot differ between GPU devices"

@@ -42,13 +42,13 @@ from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.combiners.training_outcomes import on_gpu
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.logs.events import Kind
+from gpucheck.core.logs.process_limits import REACHED
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.system import System
-from gpucheck.core.repairs.process_limits import REACHED
 from gpucheck.core.repairs.wording import gib
 
 SPACE_BESIDE_GPUS_BYTES = 8 << 30  # TensorFlow's libraries, its threads' stacks and malloc's arenas

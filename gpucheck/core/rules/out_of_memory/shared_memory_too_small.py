@@ -30,8 +30,8 @@ from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.combiners.training_outcomes import on_gpu
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.wording import gib
 
 ENOUGH_BYTES = 512 << 20

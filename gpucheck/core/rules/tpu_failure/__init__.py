@@ -1,6 +1,6 @@
 """A TPU is here, or should be, and TensorFlow can't use it."""
 
-from gpucheck.core.engine.plugin import Row
+from gpucheck.core.model.plugin import Row
 
 ROW = Row(
     problem="TPU failure",

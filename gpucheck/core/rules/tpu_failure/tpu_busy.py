@@ -29,8 +29,8 @@ References:
 import re
 
 from gpucheck.core.combiners.tpu_state import TpuState
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.core.model.plugin import rule
 
 IN_USE = r"already in use(?: by process with pid (\d+))?"
 

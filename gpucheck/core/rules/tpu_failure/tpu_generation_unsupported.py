@@ -28,8 +28,8 @@ References:
 
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.compat import tpu as tpus
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.repairs.commands import pip
 

@@ -37,8 +37,8 @@ References:
 """
 
 from gpucheck.core.combiners.tpu_state import TpuState
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.wording import listing

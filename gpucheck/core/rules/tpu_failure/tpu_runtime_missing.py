@@ -34,13 +34,13 @@ References:
 
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.compat import versions
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.commands import pip
-from gpucheck.core.repairs.shells import word
 from gpucheck.core.rules.tpu_failure._packages import tpu_packages
+from gpucheck.core.system.shells import word
 
 LAST_IMAGE = "2.18"  # Google's TPU VM images up to this release carry a TensorFlow with TPU support under the plain name
 

@@ -29,8 +29,8 @@ References:
 """
 
 from gpucheck.core.combiners.tpu_state import TpuState
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.wording import short
 

@@ -34,8 +34,8 @@ References:
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.compat import tpu as tpus
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.commands import pip

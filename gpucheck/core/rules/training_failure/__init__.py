@@ -1,6 +1,6 @@
 """A training job did not finish, and no rule of another row explains it."""
 
-from gpucheck.core.engine.plugin import Row
+from gpucheck.core.model.plugin import Row
 
 ROW = Row(
     problem="Training fails",

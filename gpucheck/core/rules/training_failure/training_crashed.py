@@ -31,8 +31,8 @@ References:
 import msgspec
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.tensorflow import TensorFlow

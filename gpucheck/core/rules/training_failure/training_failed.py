@@ -42,8 +42,8 @@ import re
 
 from gpucheck.core.combiners.nccl_trial import NcclTrial
 from gpucheck.core.combiners.training_outcomes import label
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Experiment, Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
+from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.wording import short
 

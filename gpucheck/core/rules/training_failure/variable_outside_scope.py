@@ -28,8 +28,8 @@ References:
 """
 
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.model.plugin import rule
 
 REFUSED = r"distribution strategy scope|tf\.distribute\.Strategy(?:\.scope\(\)| objects)|inside \"with strategy\.scope\(\)\""
 
