@@ -1,9 +1,11 @@
 """The recipes in Slurm itself: what drains a node, what `sinfo -R` says, what a job's output holds."""
 
 import json
+import re
 import sys
 
 import pytest
+from installation import Installation
 from systems.slurm import Cluster, refusal, wait, why_not
 from systems.training import command, died, faulty, proven, told
 
@@ -56,7 +58,7 @@ def test_a_sound_node_runs_the_job_and_its_output_is_the_jobs_alone(cluster):
         ({"gpu__1__lost": 1}, "gpucheck gpu-lost: GPU 1"),
         ({"gpus": 1}, "gpucheck gpu-"),  # one of two: the bus still has it, or Gres has more
         ({"gpu__0__ecc_uncorrected": 3}, "gpucheck ecc-errors: GPU 0"),
-        ({"nvmlInit_v2": "hang", "cuInit": "hang"}, "gpucheck driver-unresponsive: The NVIDIA driver does not answer"),
+        ({"nvmlInit_v2": "hang", "cuInit": "hang"}, "gpucheck driver-unresponsive: The NVIDIA driver does not respond"),
     ],
 )
 def test_a_fault_keeps_the_job_away_and_sinfo_says_why(cluster, scenario, reason):
@@ -113,6 +115,32 @@ def test_a_check_that_is_missing_starts_the_job_and_is_told(cluster):
     finally:
         cluster.program("gpucheck", text.partition("\n")[2].rstrip("\n"))
     assert "gpucheck: not found" in (cluster.folder / "journal").read_text()
+
+
+def test_a_damaged_installation_drains_no_node(cluster):
+    """A package is moved away until the health check has run twice on each node, and a job's Prolog has run, too."""
+    installed = Installation(cluster.folder / "installed")
+    text = (cluster.folder / "bin/gpucheck").read_text()
+    journal = cluster.folder / "journal"
+    line = text.partition("\n")[2].rstrip("\n")
+    settings, _, _ = line.partition("exec ")
+    settings = re.sub(r"PYTHONPATH='[^']*' ", "", settings)
+    package, aside = installed.site / "msgspec", installed.site / "msgspec.away"
+    package.rename(aside)
+    before = len(journal.read_text())
+    cluster.program("gpucheck", f'{settings}exec {installed.program} "$@"')
+    try:
+        wait(lambda: _damage_reports(journal, before, cluster) >= 2, 120, "two health checks on each node", cluster.told)
+        assert cluster.run(*GPU_JOB, "-w", "n1", "echo", "started").stdout == "started\n"
+        assert [cluster.reason(node) for node in cluster.nodes] == [""] * len(cluster.nodes)
+    finally:
+        cluster.program("gpucheck", line)
+
+
+def _damage_reports(journal, before, cluster):
+    """How often each node has reported the damage since then, at least."""
+    lines = journal.read_text()[before:].splitlines()
+    return min(sum(line.startswith(f"{node} ") and "is damaged" in line for line in lines) for node in cluster.nodes)
 
 
 def test_fleet_run_looks_at_every_node_and_names_those_that_it_can_not(cluster):

@@ -176,7 +176,7 @@ def test_a_fault_is_in_the_report_and_in_the_journal_and_the_unit_does_not_fail(
     booted.breaks(gpu__1__lost=1)
     started, journal = booted.start("gpucheck.service")
     assert (started, verdict(booted)) == (True, ["fail"]), journal
-    assert "FAIL gpu-lost: GPU 1 no longer answers its driver" in journal
+    assert "FAIL gpu-lost: GPU 1 no longer responds to its driver" in journal
 
 
 def test_the_unit_fails_where_there_is_no_report_and_a_job_that_requires_it_does_not_start(booted):
@@ -202,7 +202,7 @@ def test_a_job_that_asks_first_does_not_start_on_a_faulty_node_and_its_journal_s
     booted.breaks(gpu__1__lost=1)
     started, journal = booted.start("training.service")
     assert not started
-    assert "gpucheck gpu-lost: GPU 1 no longer answers its driver" in journal
+    assert "gpucheck gpu-lost: GPU 1 no longer responds to its driver" in journal
     assert booted.run("test", "-e", "/run/trained").returncode == 1
 
 
