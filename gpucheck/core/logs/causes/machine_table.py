@@ -61,7 +61,7 @@ ROWS = (
     ),
     Row(
         "fabric-manager-down",
-        "The NVSwitch fabric that joins the GPUs is not ready: the fabric manager is not running, or not of the driver's version"
+        "The NVSwitch fabric that connects the GPUs is not ready: the fabric manager is not running, or not of the driver's version"
         "[ {kernel}].",
         *(Match(Kind.FABRIC_NOT_READY), *refused("802|919"), Match(Kind.NVML_FAILED, code="27")),
         later=GPU_USE,
