@@ -54,7 +54,7 @@ def compare(
     text = _read(baseline)
     old = _report(text, baseline) if text.lstrip()[:1] == b"{" else _expectations(text, baseline)
     if isinstance(old, Report) and not drift.PROBES.keys() & old.facts.keys():
-        raise click.UsageError(f"{baseline}: a report without facts cannot be a baseline")
+        raise click.UsageError(f"{baseline}: a report without facts is not a baseline")
     names = (baseline, current or "this machine")
 
     def compared(new: Report) -> "Drift":
