@@ -24,6 +24,8 @@ def test_a_whole_installation_gives_a_verdict(installed):
         "gpucheck/cli/__init__.py",
         "gpucheck/cli/group.py",
         "gpucheck/cli/failure.py",
+        "gpucheck/core/__init__.py",
+        "gpucheck/core/system/__init__.py",
         "gpucheck/core/system/integrity.py",
         "gpucheck/core/rules/gpu_not_detected/gpu_lost.py",
         "gpucheck/core/child/nvml.py",

@@ -41,7 +41,7 @@ def main() -> NoReturn:
             report_shadowing_file(SystemExit())  # a probe that failed because of a user's file did not raise
         if "gpucheck.core.system.write" in sys.modules:
             sys.modules["gpucheck.core.system.write"].sweep()
-    except ImportError:  # already reported
+    except Exception:  # already reported
         pass
     for stream in (sys.stdout, sys.stderr):
         try:  # noqa: SIM105 - contextlib may be the missing module

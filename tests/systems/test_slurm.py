@@ -140,7 +140,8 @@ def test_a_damaged_installation_drains_no_node(cluster):
 def _damage_reports(journal, before, cluster):
     """How often each node has reported the damage since then, at least."""
     lines = journal.read_text()[before:].splitlines()
-    return min(sum(line.startswith(f"{node} ") and "is damaged" in line for line in lines) for node in cluster.nodes)
+    checked = [node for node in cluster.nodes if not (cluster.folder / f"{node}.unchecked").exists()]
+    return min(sum(line.startswith(f"{node} ") and "is damaged" in line for line in lines) for node in checked)
 
 
 def test_fleet_run_looks_at_every_node_and_names_those_that_it_can_not(cluster):
