@@ -36,7 +36,7 @@ NOT_TYPED_IN_DOCS = {
     "fleet run": "needs Slurm; tests/systems does",
     "srun ": "needs Slurm; tests/systems does",
     "docker run": "needs a daemon; tests/examples reads the recipes",
-    "/opt/gpucheck": "writes outside the folder; tests/test_integrity.py damages an installation",
+    "/opt/gpucheck": "writes outside the folder; tests/cli/test_integrity.py damages an installation",
     "git clone": "nothing is published yet",
     "pip ": "installs; tools/install_ways.py does",
     "uvx ": "installs; tools/install_ways.py does",
