@@ -54,7 +54,7 @@ def lint_pages() -> dict[str, str]:
     """Return the pages of the lint rules, and their table."""
     made, rows = {}, []
     for rule in load_lint_rules():
-        parsed = manual.page(rule.code, rule.doc)
+        parsed = manual.page_of(rule)
         made[f"lint/{rule.code}.md"] = page.render_markdown(parsed, rule, ROWS[rule.row])
         rows.append(f"| [{rule.code}]({rule.code}.md) | {rule.severity.value} | {parsed.title} |\n")
     return {"lint/README.md": LINT + "".join(rows), **made}
@@ -85,7 +85,7 @@ def files() -> dict[str, str]:
         "diagnoses/README.md": INTRODUCTION + table.render_markdown(rules, rows, folder=""),
     }
     for rule in rules:
-        parsed = manual.page(rule.code, rule.doc)
+        parsed = manual.page_of(rule)
         made[f"diagnoses/{rule.code}.md"] = page.render_markdown(parsed, rule, rows[rule.row])
     return {**made, **lint_pages()}
 

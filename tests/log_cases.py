@@ -8,6 +8,8 @@ the expected result:
     [no-error]      warnings at most
     [quiet]         nothing at all
 
+A file of ``repairs`` holds logs with parts of the repairs that must, and must not, be printed for them.
+
 A file of ``lines`` holds, for each kind of event, lines that it must be given by, with fields that it must have, and lines close by
 that must not give it. Most are of one line; an event that needs several has them all.
 """
@@ -19,6 +21,7 @@ from gpucheck.core.expectations import toml
 
 FOLDER = Path(__file__).parent / "cases" / "logs"
 TOPICS = sorted(path.name for path in FOLDER.joinpath("texts").iterdir())
+REPAIR_FILES = sorted(path.name for path in FOLDER.joinpath("repairs").iterdir())
 LINE_FILES = sorted(path.name for path in FOLDER.joinpath("lines").iterdir())
 
 
@@ -62,3 +65,8 @@ def line_cases(file):
             yield LineCase(kind, text, fields)
         for text in table["not_given_by"]:
             yield LineCase(kind, text, None)
+
+
+def repair_cases(file):
+    """Logs with what their repairs must and must not contain."""
+    return read_toml(FOLDER / "repairs" / file)["log"]

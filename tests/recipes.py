@@ -34,7 +34,7 @@ HELD = {"gpus.gpus[0].memory_used_bytes": 149143512678, "gpus.gpus[0].memory_fre
 def example(code):
     """The changes that the page of a diagnosis gives."""
     (rule,) = [rule for rule in load_rules() if rule.code == code]
-    return dict(manual.page(rule.code, rule.doc).example.changes)
+    return dict(manual.page_of(rule).example.changes)
 
 
 def report(changes=None):

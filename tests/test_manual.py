@@ -109,7 +109,7 @@ def test_what_to_install_is_looked_up_and_never_written_into_a_page():
 def commands():
     """Every command of every page, by its code."""
     for rule in load_rules():
-        fixes = manual.page(rule.code, rule.doc).fixes
+        fixes = manual.page_of(rule).fixes
         yield from ((rule.code, fix.command) for fix in fixes if fix.command)
         yield from ((rule.code, line) for line in re.findall(r"^ {4}\$ (.*)$", rule.doc, re.MULTILINE))
 

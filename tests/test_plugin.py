@@ -38,7 +38,7 @@ def test_private_modules_are_no_plugins():
 
 
 def test_every_rule_has_a_whole_page():
-    pages = [manual.page(rule.code, rule.doc) for rule in RULES]
+    pages = [manual.page_of(rule) for rule in RULES]
     assert [page.code for page in pages if not page.title.endswith(".")] == []
     assert [page.code for page in pages if not page.sections["Fix"].lstrip().startswith("1. ")] == []
 

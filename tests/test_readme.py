@@ -28,7 +28,7 @@ def transcript(plain, seconds, again=None, color=False, **request):
 
 def failure(color=False):
     (rule,) = [rule for rule in RULES if rule.code == "cuda-libraries-unreachable"]
-    example = manual.page(rule.code, rule.doc).example
+    example = manual.page_of(rule).example
     return transcript(manual.apply(machine(example.machine), example.changes), 6.8, again="gpucheck", color=color)
 
 

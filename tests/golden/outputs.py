@@ -101,7 +101,7 @@ def _output(command: click.Command, *args: str, given: bytes | None = None) -> s
 def recorded(name: str) -> bytes:
     """The report of a recorded machine, or of the example of a rule, as a file to replay."""
     if name in RULES:
-        example = manual.page(name, RULES[name].doc).example
+        example = manual.page_of(RULES[name]).example
         facts = changed(dict(example.changes), example.machine)
     else:
         facts = changed(name=name)

@@ -73,7 +73,7 @@ def test_rules_name_what_programs_use_in_its_one_form(code):
 
 @pytest.mark.parametrize("code", RULES)
 def test_the_example_of_a_page(code):
-    shown = example(manual.page(code, RULES[code].doc))
+    shown = example(manual.page_of(RULES[code]))
     problems = lint_text(shown.bad, RULES.values())
     assert {problem.code for problem in problems} == {code}
     assert problems[0].message.endswith(".")

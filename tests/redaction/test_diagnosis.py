@@ -15,7 +15,7 @@ from gpucheck.core.reports.redaction import redact
 def examples():
     """Every page's example, as a recorded report."""
     for code, rule in RULES.items():
-        example = manual.page(code, rule.doc).example
+        example = manual.page_of(rule).example
         if example is not None:
             facts = changed(dict(example.changes), example.machine)
             yield pytest.param(json.dumps({"schema_version": "1.0", "facts": facts}).encode(), id=code)

@@ -33,8 +33,8 @@ def shell(request):
 def commands(name):
     """The printed commands of every rule's example, on a machine whose folders are called so."""
     name = json.dumps(f"/{name}")[1:-1]
-    for code, rule in RULES.items():
-        example = manual.page(code, rule.doc).example
+    for rule in RULES.values():
+        example = manual.page_of(rule).example
         if example is None:
             continue
         facts = json.dumps(changed(dict(example.changes), example.machine))

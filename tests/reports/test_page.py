@@ -55,7 +55,7 @@ def test_as_recorded():
 def test_every_real_page_is_rendered():
     rows, wide = load_rows(), []
     for real in load_rules():
-        parsed, row = manual.page(real.code, real.doc), rows[real.row]
+        parsed, row = manual.page_of(real), rows[real.row]
         unbroken = {line.strip() for line in parsed.sections["References"].splitlines()}
         for section in ("Cause", "Fix", "Verify", "Unless"):
             unbroken |= {command for _, commands in page.blocks(parsed, section) for command in commands}

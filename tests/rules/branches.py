@@ -1,7 +1,8 @@
 """Print each branch of a rule that no case takes: ``python branches.py``, with tests on the path, writes one per line.
 
 The conditions of gpucheck/core/rules are noted as they are judged: an import hook puts ``noted(place, condition)`` for each ``condition`` of an
-``if``, of a conditional expression, and of ``return a or b``. The cases are the page's Example and tests/cases/rules.
+``if``, of a conditional expression, and of ``return a or b``. The cases are the page's Example, tests/cases/rules, and
+tests/cases/logs/repairs.
 """
 
 import ast
@@ -73,7 +74,8 @@ def noted(place, value):
 def judge_all_cases():
     import rule_cases
     from fakes import facts, machine
-    from one_rule import RULES
+    from log_cases import FOLDER, REPAIR_FILES, read_toml, repair_cases
+    from one_rule import RULES, log_findings
 
     from gpucheck.core.engine import manual
     from gpucheck.core.engine.pipeline import judge
@@ -81,9 +83,14 @@ def judge_all_cases():
     for file in rule_cases.FOLDER.glob("*.txt"):
         for case in rule_cases.read(file) if file.name != "parts.txt" else ():
             rule_cases.outcome(case)
-    for code, rule in RULES.items():
-        example = manual.page(code, rule.doc).example
+    for rule in RULES.values():
+        example = manual.page_of(rule).example
         judge(facts(manual.apply(machine(example.machine), example.changes)), RULES.values())
+    for file in REPAIR_FILES:
+        for case in repair_cases(file):
+            log_findings(case["text"])
+    for case in read_toml(FOLDER / "findings.toml")["log"]:
+        log_findings(case["text"])
 
 
 if __name__ == "__main__":

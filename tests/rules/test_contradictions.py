@@ -32,7 +32,7 @@ def contradictions(known):
             for version in re.findall(r"pip install .*tensorflow\[and-cuda\]==([\d.]+)", command):
                 own = Python(version=installation.interpreter.version)
                 machine = setup_facts.machine(
-                    *(getattr(installation, name) for name in ("system", "wsl", "driver", "gpus", "cuda"))
+                    *(getattr(installation.context, name) for name in ("system", "wsl", "driver", "gpus", "cuda"))
                 )
                 if best(machine, Wishes(tensorflow=f"=={version}", python=own if "venv" not in command else None)) is None:
                     yield code, command

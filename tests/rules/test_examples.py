@@ -19,7 +19,7 @@ PROBES = {"request", *(probe.name for probe in load_probes())}
 
 @pytest.mark.parametrize("code", RULES)
 def test_example(code):
-    example = manual.page(code, RULES[code].doc).example
+    example = manual.page_of(RULES[code]).example
     judgements = judge(facts(manual.apply(machine(example.machine), example.changes)), RULES.values())
     crashed = {item.rule.code: item.outcome.reason for item in judgements if item.outcome.status is Status.CRASHED}
     assert crashed == {}
@@ -32,7 +32,7 @@ def test_example(code):
 
 
 def test_commands_are_shell_and_nothing_else(tmp_path):
-    pages = {code: manual.page(code, rule.doc).fixes for code, rule in RULES.items()}
+    pages = {code: manual.page_of(rule).fixes for code, rule in RULES.items()}
     commands = {fix.command: code for code, fixes in pages.items() for fix in fixes if fix.command}
     script = tmp_path / "script"
     wrong = []

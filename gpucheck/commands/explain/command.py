@@ -59,7 +59,7 @@ def _explain_code(rule: Any, style: str, color: str) -> None:
     from gpucheck.core.reports import page
 
     _need_pages([rule])
-    parsed, row = manual.page(rule.code, rule.doc), {**discovery.load_rows(), **_other_rows()}[rule.row]
+    parsed, row = manual.page_of(rule), {**discovery.load_rows(), **_other_rows()}[rule.row]
     show(page.render_json(parsed, rule, row) if style == "json" else page.render(parsed, rule, row, **display_options(color)))
 
 
@@ -103,7 +103,7 @@ def _mentioned(what: str, rules: Iterable[Any]) -> list[str]:
     words = [re.compile(rf"\b{re.escape(word)}", re.IGNORECASE) for word in what.replace("-", " ").split()]
     if not words or any(sign in what for sign in "./\\"):
         return []
-    pages = [manual.page(rule.code, rule.doc) for rule in rules if rule.doc]
+    pages = [manual.page_of(rule) for rule in rules if rule.doc]
     texts = {page.code: f"{page.title}\n{page.sections['Symptom']}" for page in pages}
     found = [code for code, text in texts.items() if all(word.search(text) for word in words)]
     return sorted(found, key=lambda code: not all(word.search(code) for word in words))[:MOST_MENTIONED]

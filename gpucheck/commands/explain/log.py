@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from gpucheck.commands.explain.context import ContextReader
 from gpucheck.core.engine.discovery import load_rows, load_rules
 from gpucheck.core.engine.manual import docstring, page
 from gpucheck.core.engine.pipeline import Judgement, assemble
@@ -16,6 +17,8 @@ from gpucheck.core.logs.reading.mentions import Listing
 from gpucheck.core.model import Evidence, Finding, Fix, Outcome, ProbeStatus, Reading, Report, Request, Severity, Status
 from gpucheck.core.model.plugin import Rule
 from gpucheck.core.model.progress import Progress
+from gpucheck.core.repairs.choice import choose
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
 
 TIMED_OUT = "the time limit was reached (--timeout)"
@@ -40,48 +43,62 @@ def explain(
         mentions (in source code or advice) are warnings. Without findings it proves nothing about the machine.
     """
     started = time.monotonic()
-    listing = Listing()
-
+    first = FirstLines()
     read = Progress[Log]()
     if progress is not None:
 
         def snapshot() -> Report | None:
             log = read.snapshot()
-            return None if log is None else _report(log, TIMED_OUT, listing, started)
+            return None if log is None else _report(log, TIMED_OUT, first, started)
 
         progress.snapshot = snapshot
-    log = parse(listing.through(lines), source, time.thread_time, read)
-    return _report(log, cut(), listing, started)
+    log = parse(first.through(lines), source, time.thread_time, read)
+    return _report(log, cut(), first, started)
 
 
-def _report(log: Log, cut: str | None, listing: Listing, started: float) -> Report:
+class FirstLines:
+    """What the first lines of a log show of the whole."""
+
+    def __init__(self) -> None:
+        self.listing, self.reader = Listing(), ContextReader()
+
+    def through(self, lines: Iterable[str]) -> Iterable[str]:
+        """Yield the same lines."""
+        return self.reader.through(self.listing.through(lines))
+
+
+def _report(log: Log, cut: str | None, first: FirstLines, started: float) -> Report:
     log = msgspec.structs.replace(log, cut=cut)
     reading = Reading(probe="log", status=ProbeStatus.OK, fact=log, seconds=round(time.monotonic() - started, 4))
     named = causes.judge(log)
-    judgements = [_judgement(rule, named.get(rule.code), listing) for rule in load_rules()]
+    context = first.reader.context(log) if named else Context()
+    judgements = [_judgement(rule, named.get(rule.code), first.listing, context) for rule in load_rules()]
     return assemble(Request(smoke=False), [reading], judgements, load_rows(), started)
 
 
-def _judgement(rule: Rule, cause: Cause | None, listing: Listing) -> Judgement:
+def _judgement(rule: Rule, cause: Cause | None, listing: Listing, context: Context) -> Judgement:
     if rule.code not in causes.CODES:
         return Judgement(rule, Outcome(code=rule.code, status=Status.SKIPPED, reason="not detectable in a log"), None)
     status = Status.CLEAR if cause is None else Status.FOUND
-    return Judgement(rule, Outcome(code=rule.code, status=status), None if cause is None else _finding(rule, cause, listing))
+    finding = None if cause is None else _finding(rule, cause, listing, context)
+    return Judgement(rule, Outcome(code=rule.code, status=status), finding)
 
 
-def _finding(rule: Rule, cause: Cause, listing: Listing) -> Finding:
-    """Turn a cause into a finding with its page's fixes; a warning if all its lines only mention a failure."""
+def _finding(rule: Rule, cause: Cause, listing: Listing, context: Context) -> Finding:
+    """Turn a cause into a finding with its rule's repairs; a warning if all its lines only mention a failure."""
     only_mentioned = all(listing.only_mentions(event.text) for event in cause.events)
     return Finding(
         summary=cause.summary,
         evidence=tuple(Evidence(fact="log", field=f"line {event.line}", value=event.text) for event in cause.events),
-        fix=(*for_xids(cause.xids), *_fixes(rule)),
+        fix=(*for_xids(cause.xids), *choose(_repairs(rule, cause, context), context)),
         affects=cause.affects,
         severity=Severity.WARNING if only_mentioned else cause.severity,
     )
 
 
-def _fixes(rule: Rule) -> tuple[Fix, ...]:
-    """Return the fixes of the rule's page; none if docstrings are not available."""
-    text = rule.doc or docstring(rule.check.__module__)
-    return page(rule.code, text).fixes if text else ()
+def _repairs(rule: Rule, cause: Cause, context: Context) -> Iterable[Fix]:
+    """Return the repairs of a rule for what the cause's lines name; those of its page if the rule has no function for them."""
+    if rule.repairs is None:
+        text = rule.doc or docstring(rule.check.__module__)
+        return page(rule.code, text).fixes if text else ()
+    return rule.repairs(context, **cause.values(rule.repairs.__kwdefaults__ or ()))

@@ -50,7 +50,7 @@ def _combine(combiner: Combiner, facts: Facts) -> Reading:
 
 
 def _derived(need: Need) -> bool:
-    return need.fact.__module__.startswith("gpucheck.core.combiners.")
+    return need.fact.__module__.startswith(("gpucheck.core.combiners.", "gpucheck.core.repairs."))
 
 
 def _crashed(need: Need, reading: Reading | None) -> bool:

@@ -26,6 +26,9 @@
     References:
         Where this is documented.
 
+A rule whose module has a function ``repairs(context, *, ...)`` has no section ``Fix``: the page lists what the function yields
+for a machine of which nothing is known.
+
 ``{tensorflow}`` is replaced by the usual requirement for pip. ``Example`` starts from a recorded machine (``tests/machines``),
 applies the changes (a path into its facts and a JSON value), and ends with the finding's summary. The test suite runs it
 against *all* rules.
@@ -33,12 +36,16 @@ against *all* rules.
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from gpucheck.core.compat.tensorflow import recommended
 from gpucheck.core.model import Fix
+from gpucheck.core.model.plugin import Rule
+from gpucheck.core.repairs.choice import choose
+from gpucheck.core.repairs.context import Context
 
 RECOMMENDED = "{tensorflow}"  # in a page: what to install in general
 _NEEDS = r"\n   needs: .+$"
@@ -72,8 +79,22 @@ class Page(NamedTuple):
         return _example(self.sections["Example"])
 
 
-def page(code: str, docstring: str) -> Page:
+def page_of(rule: Rule) -> Page:
+    """Return the page of a rule: its docstring, with the repairs for a machine of which nothing is known.
+
+    Raises:
+        ValueError: a section is missing, unknown or empty.
+    """
+    return page(rule.code, rule.doc, None if rule.repairs is None else choose(rule.repairs(Context()), Context()))
+
+
+def page(code: str, docstring: str, repairs: tuple[Fix, ...] | None = None) -> Page:
     """Parse a rule's module docstring.
+
+    Args:
+        code: of the rule.
+        docstring: its text.
+        repairs: the section Fix; None: the docstring has it.
 
     Raises:
         ValueError: a section is missing, unknown or empty.
@@ -82,6 +103,10 @@ def page(code: str, docstring: str) -> Page:
     sections: dict[str, str] = {}
     for name, text in re.findall(r"^(\w+):\n((?:[ ]{4}.*\n|[ ]*\n)*)", body.rstrip() + "\n", flags=re.MULTILINE):
         sections[name] = "\n".join(line[4:] for line in text.rstrip().splitlines())
+    if repairs is not None:
+        if "Fix" in sections:
+            raise ValueError(f"manual page of {code}: both a section Fix and a function repairs")
+        sections["Fix"] = "\n".join(line for number, fix in enumerate(repairs, 1) for line in _listed(number, fix))
     missing = [name for name in SECTIONS if not sections.get(name, "").strip()]
     unknown = sorted(sections.keys() - set(SECTIONS))
     if missing or unknown:
@@ -119,6 +144,15 @@ def _fixes(text: str) -> tuple[Fix, ...]:
         else:
             fixes[-1] = replace(fixes[-1], text=f"{fixes[-1].text} {line.strip()}")
     return tuple(fixes)
+
+
+def _listed(number: int, fix: Fix) -> Iterator[str]:
+    """Yield the lines of a fix in the section."""
+    yield f"{number}. {fix.text}"
+    if fix.command is not None:
+        yield f"   {'?' if fix.kind == 'look' else '$'} {fix.command}"
+    if fix.needs:
+        yield f"   needs: {', '.join(fix.needs)}"
 
 
 def _example(text: str) -> Example:

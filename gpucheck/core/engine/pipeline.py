@@ -35,6 +35,8 @@ from gpucheck.core.model import (
 )
 from gpucheck.core.model.plugin import NOT_OF_NODE, Combiner, Probe, Row, Rule
 from gpucheck.core.model.progress import Progress
+from gpucheck.core.repairs.choice import choose
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.system import integrity, ulimits
 
 SCOPES = tuple(Scope)
@@ -228,6 +230,9 @@ def _apply(rule: Rule, facts: Facts) -> Judgement:
         return _judgement(rule, Status.CLEAR)
     if isinstance(result, Skip):
         return _judgement(rule, Status.SKIPPED, result.reason)
+    context = facts.get(Context)
+    if context is not None:
+        result = msgspec.structs.replace(result, fix=choose(result.fix, context))
     return _judgement(rule, Status.FOUND, finding=result)
 
 

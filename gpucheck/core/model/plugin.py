@@ -5,14 +5,15 @@ A plugin's identity is its place: ``probes/pci.py`` is the probe ``pci``, ``rule
 not use ``from __future__ import annotations``.
 """
 
+import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
 from gpucheck.core.model.fact import Fact
-from gpucheck.core.model.findings import Finding, Skip
+from gpucheck.core.model.findings import Finding, Fix, Skip
 from gpucheck.core.model.kinds import Level, Scope, Severity
 
 NOT_OF_NODE = "about what runs on a node, not about the node itself"  # why a check of the node skips a rule
@@ -66,6 +67,11 @@ class Rule(msgspec.Struct, frozen=True):
     doc: str
     tensorflow: bool = False  # True: only about TensorFlow, not other backends
     jobs: bool = False  # True: a running job may cause it, which is not a fault of the node
+
+    @property
+    def repairs(self) -> Callable[..., Iterable[Fix]] | None:
+        """The function ``repairs(context, *, ...)`` of the rule's module: what to do, best first; None: its page lists that."""
+        return getattr(sys.modules[self.check.__module__], "repairs", None)
 
     @property
     def of_node(self) -> bool:

@@ -10,7 +10,7 @@ A row has the events that name a cause, the later success that cancels them, and
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gpucheck.core.compat.xid import Xid
@@ -28,6 +28,15 @@ class Cause(NamedTuple):
     severity: Severity | None = None  # None: the rule's severity
     affects: tuple[str, ...] = ()  # devices
     xids: tuple[Xid, ...] = ()  # messages of the kernel; the fix depends on each
+    named: Mapping[str, str] = {}  # what the repairs depend on and no event has as a field
+
+    def values(self, names: Iterable[str]) -> dict[str, str]:
+        """Return what the lines name: each field from the first event that has it, "text" from the first event."""
+        found = {"text": self.events[0].text} if self.events else {}
+        for event in reversed(self.events):
+            found |= event.fields
+        found |= self.named
+        return {name: found[name] for name in names if found.get(name)}
 
 
 Judge = Callable[[Events], Cause | None]

@@ -63,7 +63,7 @@ def container_without_gpu(events: Events) -> Cause | None:
         summary = (
             "A container has no GPU, or has lost it, although the host may use its GPU: no device responds inside the container."
         )
-        return Cause(summary, taken)
+        return Cause(summary, taken, named={"lost": "yes"})
     failure = events.inferred(infer_startup_failure, "container-without-gpu")
     if failure is None:
         return None

@@ -47,7 +47,7 @@ def _hiding_file(events: Events) -> Cause | None:
         if file or certain:
             name = file or f"a file named {module}.py, most likely next to the program,"
             summary = f"The import fails: {name} hides the installed module {module}."
-            return Cause(summary, [*of_module[:1], event])
+            return Cause(summary, [*of_module[:1], event], named={"hides": module, "file": file or ""})
     return None
 
 

@@ -49,7 +49,7 @@ def lacking(installation: Installation, requirer: str | None = None) -> Obstacle
     have = f"but {first.installed} is installed" if first.installed else "which is not installed"
     more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
     wanted = {packages.unmet[place].name: packages.unmet[place] for place in reversed(places)}
-    install = installation.pip(*(f"{name}{one.specifier}" for name, one in sorted(wanted.items())))
+    install = installation.context.pip(*(f"{name}{one.specifier}" for name, one in sorted(wanted.items())))
     return Obstacle(
         f"it needs {first.name}{' ' if first.specifier else ''}{first.specifier}, {have}{more}",
         saw(packages, *(f"unmet[{place}].{field}" for place in places for field in ("name", "specifier", "installed"))),
@@ -57,7 +57,7 @@ def lacking(installation: Installation, requirer: str | None = None) -> Obstacle
             Fix(text="Install the required versions", command=install),
             Fix(
                 text="List the packages with conflicting requirements",
-                command=f"{installation.python} -m pip check",
+                command=f"{installation.context.python} -m pip check",
                 kind="look",
             ),
         ),

@@ -10,20 +10,6 @@ Cause:
     A container sees a GPU only if it was started with one: --gpus all with the NVIDIA Container Toolkit, --nv with Apptainer,
     a limit of nvidia.com/gpu in Kubernetes. An image that sets NVIDIA_VISIBLE_DEVICES=all only requests it. TensorFlow's GPU
     images contain a stub of libcuda.so.1, so without --gpus they fail with error 34 instead of 303.
-Fix:
-    1. Docker: start it with the GPUs (Podman: --device nvidia.com/gpu=all; Apptainer: --nv)
-       $ docker run --gpus all IMAGE
-    2. Kubernetes: request one in the container's specification, resources.limits["nvidia.com/gpu"]: 1
-    3. Kubernetes: check which nodes have one
-       ? kubectl describe nodes | grep -A 8 -E 'Allocated|nvidia.com/gpu'
-    4. If Docker refuses: install the NVIDIA Container Toolkit on the machine, and configure Docker for it
-       $ sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker
-    5. If it had one before: restart the container; systemctl daemon-reload on the host removes GPUs from running containers
-       $ docker restart CONTAINER
-    6. To prevent this, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all
-    7. Check whether the machine itself can use its GPU, outside the container
-       ? nvidia-smi
-    8. If you want to train on the CPU, ignore this: the job runs without a GPU
 Verify:
     docker run --rm --gpus all ubuntu nvidia-smi prints the table.
 Unless:
@@ -43,25 +29,38 @@ References:
     https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.probes.tpu import Tpu
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _START = {
-    "docker": Fix(text="Start the container with --gpus all: docker run --gpus all IMAGE", needs=("network",)),
-    "podman": Fix(text="Start the container with --device nvidia.com/gpu=all"),
+    "docker": Fix(text="Start the container with its GPUs: docker run --gpus all IMAGE", needs=("network",)),
+    "podman": Fix(text="Start the container with its GPUs: podman run --device nvidia.com/gpu=all IMAGE"),
     "kubernetes": Fix(text='Request a GPU in the container\'s specification: resources.limits["nvidia.com/gpu"]: 1'),
-    "apptainer": Fix(text="Start the container with --nv: apptainer exec --nv IMAGE COMMAND"),
+    "apptainer": Fix(text="Start the container with its GPUs: apptainer exec --nv IMAGE COMMAND"),
     "lxc": Fix(text="Pass the GPU into the container; with LXD or Incus: lxc config device add CONTAINER gpu gpu"),
     "enroot": Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all in its environment, and in Slurm with --gres=gpu:1"),
 }
 _TOOLKIT = Fix(
-    text="If that fails: install the NVIDIA Container Toolkit on the machine, then configure Docker for it",
+    text="Install the NVIDIA Container Toolkit on the host, and configure Docker for it",
     command="sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker",
+)
+_RESTART = Fix(
+    text="If it had one before: restart the container (systemctl daemon-reload on the host removes GPUs from running containers):"
+    " docker restart CONTAINER",
+)
+_CDI = Fix(text="To prevent that, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all")
+_NODES = Fix(
+    text="Check which nodes have one",
+    command="kubectl describe nodes | grep -A 8 -E 'Allocated|nvidia.com/gpu'",
+    kind="look",
 )
 
 
@@ -70,7 +69,7 @@ _TOOLKIT = Fix(
     scope=Scope.HOST,
     explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build", "device-nodes-missing"),
 )
-def check(stack: CudaStack, kernel_module: KernelModule, tpu: Tpu | None) -> Finding | None:
+def check(stack: CudaStack, kernel_module: KernelModule, tpu: Tpu | None, context: Context) -> Finding | None:
     """Report that no device file was passed in, although the bus shows a GPU, one was requested, or the bus is not readable."""
     if not stack.given_no_gpu or stack.counts_gpus or not _wanted(stack, tpu):
         return None
@@ -83,7 +82,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, tpu: Tpu | None) -> Fin
             *saw(stack.pci, "gpus"),
             *saw(stack.cuda, "status"),
         ),
-        fix=_fixes(stack, kernel_module),
+        fix=tuple(repairs(context, undriven=_undriven(stack, kernel_module), requested=bool(stack.container.gpu_requested))),
     )
 
 
@@ -115,10 +114,33 @@ def _reason(stack: CudaStack, kernel_module: KernelModule) -> str:
     return f"{but}no /dev/nvidia* was passed in{', and none is on the PCI bus' if _bus_tells(stack) else ''}"
 
 
-def _fixes(stack: CudaStack, kernel_module: KernelModule) -> tuple[Fix, ...]:
-    start = _START.get(stack.container.kind or "", _START["docker"])
-    fixes = [start, _TOOLKIT] if start is _START["docker"] else [start]
-    undriven = stack.pci.gpus and kernel_module.loaded is False
-    if undriven or (_bus_tells(stack) and not stack.pci.gpus):
-        fixes.insert(0, Fix(text="First make nvidia-smi work on the machine that runs this container"))
-    return (*fixes, *(() if stack.container.gpu_requested else (CPU_IS_ENOUGH,)))
+def _undriven(stack: CudaStack, kernel_module: KernelModule) -> bool:
+    """Whether the host has no GPU or no driver, so that there is nothing to pass in."""
+    if stack.pci.gpus:
+        return kernel_module.loaded is False
+    return _bus_tells(stack)
+
+
+def repairs(
+    context: Context, *, undriven: bool = False, requested: bool = False, lost: str = "", reason: str = ""
+) -> Iterator[Fix]:
+    """Start the container with its GPUs.
+
+    Args:
+        context: where.
+        undriven: whether the host has no working GPU.
+        requested: whether the container was started with a request for a GPU.
+        lost: not empty: the container had a GPU before.
+        reason: why the container's runtime refused, in a log: "runtime", "hook".
+    """
+    if undriven or reason == "no-files":
+        yield Fix(text="First make nvidia-smi work on the machine that runs this container")
+    start = _START["docker"]
+    for fix in (_RESTART, _CDI) if lost else (_TOOLKIT, start) if reason in ("runtime", "hook") else (start, _TOOLKIT):
+        yield from context.only(fix, container="docker|containerd|nspawn")
+    for kind, fix in _START.items():
+        if kind != "docker":
+            yield from context.only(fix, container=kind)
+    yield from context.only(_NODES, container="kubernetes")
+    if not requested:
+        yield CPU_IS_ENOUGH

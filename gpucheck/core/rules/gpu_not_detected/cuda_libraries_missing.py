@@ -72,8 +72,8 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     verb = "library is" if len(lost) == 1 else "libraries are"
     state = f"{names} CUDA {verb} not installed" if len(lost) > 3 else f"its CUDA {verb} not installed: {names}"
     packages = {library.soname: library.package for library in faults.libraries.libraries}
-    again = installation.reinstall(packages.get(soname) for soname in lost)
-    fixes = [fix for fix in (again, installation.cuda_libraries(), installation.with_cuda()) if fix]
+    again = installation.context.reinstall(packages.get(soname) for soname in lost)
+    fixes = [fix for fix in (again, installation.context.cuda_libraries(), installation.context.with_cuda()) if fix]
     return Finding(
         summary=f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: {state}.",
         evidence=(

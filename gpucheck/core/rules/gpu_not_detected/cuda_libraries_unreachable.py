@@ -119,4 +119,4 @@ def _fixes(installation: Installation, assignment: Assignment | None) -> list[Fi
             activate = word(f"{installation.interpreter.prefix}/bin/activate")
             command = f"printf '%s\\n' {word(export)} >> {activate}"
             fixes.append(Fix(text="Make it permanent in this virtual environment", command=command))
-    return [*fixes, installation.with_cuda()]
+    return [*fixes, installation.context.with_cuda()]

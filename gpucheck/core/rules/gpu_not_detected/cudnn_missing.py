@@ -89,11 +89,13 @@ def _partial(libraries: Libraries, installation: Installation, outcomes: Trainin
 
 
 def _fix(libraries: Libraries, installation: Installation, package: str | None) -> Fix:
-    again = installation.reinstall((package,))
+    again = installation.context.reinstall((package,))
     if again is not None:
         return again
     needed = releases.release(libraries.tensorflow or "")
     if package is None or needed is None:
-        return installation.cuda_libraries()
+        return installation.context.cuda_libraries()
     wanted = f"{package}>={needed.cudnn},<{int(needed.cudnn.partition('.')[0]) + 1}"
-    return Fix(text=f"Install the cuDNN that TensorFlow {libraries.tensorflow} is built for", command=installation.pip(wanted))
+    return Fix(
+        text=f"Install the cuDNN that TensorFlow {libraries.tensorflow} is built for", command=installation.context.pip(wanted)
+    )

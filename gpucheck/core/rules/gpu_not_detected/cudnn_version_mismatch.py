@@ -10,13 +10,6 @@ Cause:
     TensorFlow needs the cuDNN major version it was built with, and the same or a newer minor. All packages of an environment
     share one cuDNN, so installing PyTorch can replace it with an older one. From 9.11 on cuDNN has no code for older GPUs than
     Turing.
-Fix:
-    1. Install a compatible version (for CUDA 12)
-       $ python -m pip install --upgrade "nvidia-cudnn-cu12>=9.3,<10"
-    2. If LD_LIBRARY_PATH puts another copy first, start without it
-       $ unset LD_LIBRARY_PATH
-    3. For Pascal and Volta GPUs
-       $ python -m pip install "nvidia-cudnn-cu12>=9.3,<9.11"
 Verify:
     gpucheck trains a convolutional network on the GPU.
 Unless:
@@ -34,6 +27,8 @@ References:
     https://docs.nvidia.com/deeplearning/cudnn/backend/latest/reference/support-matrix.html
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.library_faults import LibraryFaults
@@ -44,6 +39,7 @@ from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text
 
 
@@ -77,7 +73,7 @@ def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> 
         return Finding(
             summary=f"cuDNN {cudnn.version} {state}, so layers that need it fail on the GPU.",
             evidence=evidence,
-            fix=_fixes(installation, cudnn.package, needed),
+            fix=tuple(repairs(installation.context, package=cudnn.package, compiled=needed.cudnn)),
         )
     old = [gpu for gpu in gpus.capable if not cuda_tables.cudnn_runs_on(cudnn.version, gpu.capability)]
     if not old:
@@ -86,7 +82,7 @@ def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> 
         summary=f"cuDNN {cudnn.version} does not support {old[0].name} (compute capability {version_text(old[0].capability)}):"
         f" {cuda_tables.CUDNN_LAST_FOR_OLD_GPUS} was the last for GPUs before Turing.",
         evidence=(*evidence, *(item for gpu in old for item in gpu.evidence)),
-        fix=_fixes(installation, cudnn.package, needed, below="9.11"),
+        fix=tuple(repairs(installation.context, package=cudnn.package, compiled=needed.cudnn, status="ARCH_MISMATCH")),
         affects=tuple(gpu.label for gpu in old),
     )
 
@@ -99,19 +95,32 @@ def _other_major(installation: Installation, needed: releases.Release, version: 
                 summary=f"cuDNN {wheel.version} is installed, but TensorFlow {version} only loads cuDNN"
                 f" {needed.cudnn.partition('.')[0]}.",
                 evidence=saw(installation.packages, f"nvidia[{place}].name", f"nvidia[{place}].version"),
-                fix=_fixes(installation, package, needed),
+                fix=tuple(repairs(installation.context, package=package, compiled=needed.cudnn)),
             )
     return None
 
 
-def _fixes(
-    installation: Installation, package: str | None, needed: releases.Release, below: str | None = None
-) -> tuple[Fix, ...]:
-    limit = below or str(int(needed.cudnn.partition(".")[0]) + 1)
-    wanted = f"{package or f'nvidia-cudnn-cu{needed.cuda_major}'}>={needed.cudnn},<{limit}"
-    return (
-        Fix(
-            text="Install a compatible cuDNN (other frameworks in this environment share it: check that they accept it)",
-            command=installation.pip(wanted),
-        ),
+def repairs(context: Context, *, package: str | None = None, compiled: str = "", status: str = "") -> Iterator[Fix]:
+    """Install a cuDNN that fits.
+
+    Args:
+        context: where.
+        package: the wheel of cuDNN; None: that of CUDA 12.
+        compiled: the version that the program was built with, as its message names it: "9.3.0"; empty: TensorFlow's.
+        status: of a call that failed: with "ARCH_MISMATCH" the GPU is too old for this cuDNN.
+    """
+    release = releases.release(context.framework_version or "") or releases.RELEASES[releases.LATEST]
+    needed = versions.minor(compiled or release.cudnn)
+    name = package or "nvidia-cudnn-cu12"
+    for_old = Fix(text="For Pascal and Volta GPUs, stay below 9.11", command=context.pip(f"{name}>={needed},<9.11"))
+    if "ARCH_MISMATCH" in status:
+        yield for_old
+        return
+    yield Fix(
+        text="Install a compatible cuDNN (other frameworks in this environment share it: check that they accept it)",
+        command=context.pip("--upgrade", f"{name}>={needed},<{int(needed.partition('.')[0]) + 1}"),
     )
+    if context.interpreter is None:
+        first = Fix(text="If LD_LIBRARY_PATH puts another copy first, start without it", command="unset LD_LIBRARY_PATH")
+        yield from context.only(first, system="linux|wsl")
+        yield for_old

@@ -90,7 +90,7 @@ def check(
             *saw(installation.packages, "tensorflow.version"),
             *refused,
         ),
-        fix=(_newer_driver(stack), installation.with_cuda()),
+        fix=(_newer_driver(stack), installation.context.with_cuda()),
     )
 
 

@@ -108,6 +108,6 @@ def _fixes(container: Container, installation: Installation, version: str) -> tu
         image,
         Fix(
             text=f"Or use TensorFlow 2.21, whose kernels the driver can compile. {without_xla}",
-            command=installation.pip("tensorflow[and-cuda]==2.21.*"),
+            command=installation.context.pip("tensorflow[and-cuda]==2.21.*"),
         ),
     )

@@ -66,7 +66,7 @@ def check(request: Request, gpus: CudaGpus, build: TensorFlowBuild, outcomes: Tr
             *kernels.evidence,
             *outcomes.saw_events(Kind.GPU_IGNORED),
         ),
-        fix=(build.installation.with_cuda(), Fix(text="Use a newer GPU, or build TensorFlow from source for this one")),
+        fix=(build.installation.context.with_cuda(), Fix(text="Use a newer GPU, or build TensorFlow from source for this one")),
         affects=tuple(gpu.label for gpu in old),
         severity=Severity.WARNING if len(old) < len(gpus.capable) or not request.needs_gpu else None,
     )

@@ -82,11 +82,11 @@ def _tensorflow(
         fix=(
             Fix(
                 text="Let TensorFlow print which library it fails to load",
-                command=f'TF_CPP_MAX_VLOG_LEVEL=1 {installation.python} -c "{ask}" 2>&1'
+                command=f'TF_CPP_MAX_VLOG_LEVEL=1 {installation.context.python} -c "{ask}" 2>&1'
                 " | grep -iE 'could not load|dlerror|ignoring visible'",
                 kind="look",
             ),
-            installation.cuda_libraries(),
+            installation.context.cuda_libraries(),
         ),
     )
 
@@ -100,8 +100,8 @@ def _other(cuda: Cuda, installation: Installation, backend: Backend, outcomes: T
         return None
     hidden = (backend.problem or "").startswith("JAX_PLATFORMS=")
     ask = {
-        "jax": f"JAX_PLATFORMS=cuda {installation.python} -c 'import jax; print(jax.devices())'",
-        "torch": f"{installation.python} -c 'import torch; torch.cuda.init(); print(torch.cuda.device_count())'",
+        "jax": f"JAX_PLATFORMS=cuda {installation.context.python} -c 'import jax; print(jax.devices())'",
+        "torch": f"{installation.context.python} -c 'import torch; torch.cuda.init(); print(torch.cuda.device_count())'",
     }[backend.name]
     return Finding(
         summary=_summary(cuda, backend.title, listed, f" ({short(backend.problem)})" if backend.problem else ""),
@@ -109,7 +109,7 @@ def _other(cuda: Cuda, installation: Installation, backend: Backend, outcomes: T
         fix=(
             *((Fix(text="Let JAX choose the platform itself", command="unset JAX_PLATFORMS"),) if hidden else ()),
             Fix(text=f"Let {backend.title} say why", command=ask, kind="look"),
-            installation.with_cuda(backend.name),
+            installation.context.with_cuda(backend.name),
         ),
     )
 

@@ -63,8 +63,10 @@ def check(backend: Backend, keras_backend: KerasBackend) -> Finding | None:
         evidence=evidence,
         fix=(
             Fix(
-                text="List the packages with conflicting requirements", command=f"{installation.python} -m pip check", kind="look"
+                text="List the packages with conflicting requirements",
+                command=f"{installation.context.python} -m pip check",
+                kind="look",
             ),
-            Fix(text="Reinstall it", command=installation.pip("--upgrade", "--force-reinstall", name)),
+            Fix(text="Reinstall it", command=installation.context.pip("--upgrade", "--force-reinstall", name)),
         ),
     )

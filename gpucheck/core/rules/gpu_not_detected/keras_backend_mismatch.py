@@ -125,7 +125,7 @@ def _fixes(installation: Installation, named: NamedBackend, *, broken: bool) -> 
         fixes.append(Fix(text=f'Or permanently: "backend": "tensorflow" in {named.file}'))
     if name in keras_tables.OTHERS and broken:
         install = f"Or to train with {keras_tables.TITLES[name]}, install it"
-        fixes.append(Fix(text=install, command=installation.pip(name)))
+        fixes.append(Fix(text=install, command=installation.context.pip(name)))
     elif name in keras_tables.OTHERS:
         fixes.append(Fix(text="Or keep it, and check only that backend", command=f"gpucheck --backend {name}"))
     return tuple(fixes)

@@ -60,10 +60,10 @@ def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
         which = f"{listing(absent)} {verb} not installed for {interpreter.executable} (Python {interpreter.version})"
     fixes = []
     if set(absent) & set(keras_tables.PACKAGES[name]):
-        plain = Fix(text=f"Install {TITLES[name]}", command=installation.pip(name))
-        fixes.append(installation.with_cuda(name) if presence.here else plain)
+        plain = Fix(text=f"Install {TITLES[name]}", command=installation.context.pip(name))
+        fixes.append(installation.context.with_cuda(name) if presence.here else plain)
     if "keras" in absent or old:
-        fixes.append(Fix(text="Install Keras 3", command=installation.pip("--upgrade", "keras")))
+        fixes.append(Fix(text="Install Keras 3", command=installation.context.pip("--upgrade", "keras")))
     return Finding(
         summary=f"Keras can't train on {TITLES[name]}: {which}.",
         evidence=(

@@ -65,7 +65,7 @@ def check(backend: KerasBackend, outcomes: TrainingOutcomes) -> Finding | None:
     return Finding(
         summary=f"{state}, but TensorFlow {tensorflow.version} {asks} keras{wanted}.",
         evidence=(*saw(packages, "keras", field), *outcomes.saw_events(Kind.KERAS_VERSION_CONFLICT)),
-        fix=(Fix(text=f"Install the Keras that TensorFlow {asks}", command=installation.pip(f"keras{wanted}")),),
+        fix=(Fix(text=f"Install the Keras that TensorFlow {asks}", command=installation.context.pip(f"keras{wanted}")),),
         severity=Severity.WARNING if outcomes.passed or _same_major(have, tensorflow.version) else None,
     )
 
@@ -103,7 +103,7 @@ def _legacy(environment: Environment, installation: Installation, *, trained: bo
             *saw(installation.packages, "tf_keras", "tensorflow.version"),
         ),
         fix=(
-            Fix(text=f"Install the tf_keras of TensorFlow {minor}", command=installation.pip(f"tf_keras=={minor}.*")),
+            Fix(text=f"Install the tf_keras of TensorFlow {minor}", command=installation.context.pip(f"tf_keras=={minor}.*")),
             Fix(text="Or use Keras 3", command="unset TF_USE_LEGACY_KERAS"),
         ),
         severity=Severity.WARNING if trained else None,

@@ -126,7 +126,7 @@ def _fixes(installation: Installation, corrupt: list[Fault], damaged: list[int])
     packages = installation.packages
     sites = tuple({f"{package.folder}/" for package in packages.nvidia})
     ours = [fault.library.package for fault in corrupt if sites and (fault.library.path or "").startswith(sites)]
-    again = installation.reinstall([*ours, *(packages.damaged[place].package for place in damaged)])
+    again = installation.context.reinstall([*ours, *(packages.damaged[place].package for place in damaged)])
     if again is not None:
         return (again, _SEE_DISK)
     folder = (corrupt[0].library.path or "").rpartition("/")[0] if corrupt else ""
@@ -134,5 +134,5 @@ def _fixes(installation: Installation, corrupt: list[Fault], damaged: list[int])
         Fix(text=f"Remove {folder} from LD_LIBRARY_PATH, or reinstall its content")
         if folder
         else Fix(text="Reinstall it from its original source: it is not on the package index"),
-        *([installation.cuda_libraries()] if corrupt else []),
+        *([installation.context.cuda_libraries()] if corrupt else []),
     )

@@ -104,7 +104,7 @@ def _tensorflow(presence: GpuPresence, build: TensorFlowBuild) -> Finding | Skip
 
 def _replacement(installation: Installation) -> Fix:
     replaced = [package.name for package in installation.packages.flavours if package.name in _REPLACED]
-    return installation.with_cuda(instead_of=replaced)
+    return installation.context.with_cuda(instead_of=replaced)
 
 
 def _other(presence: GpuPresence, installation: Installation, backend: Backend) -> Finding | None:
@@ -113,5 +113,5 @@ def _other(presence: GpuPresence, installation: Installation, backend: Backend) 
     return Finding(
         summary=f"{backend.title} was built without CUDA, so Keras can't use the NVIDIA GPU of this machine with it.",
         evidence=(*saw(backend, "version", "built_with_cuda"), *presence.evidence),
-        fix=(installation.with_cuda(backend.name, told=backend.source != "--backend"),),
+        fix=(installation.context.with_cuda(backend.name, configured=backend.source != "--backend"),),
     )

@@ -51,6 +51,6 @@ def check(installation: Installation) -> Finding | None:
     return Finding(
         summary=f"tensorflow-gpu {old.version}, a package that was discontinued in 2022{state}",
         evidence=saw(packages, f"flavours[{place}].name", f"flavours[{place}].version", "tensorflow_folder"),
-        fix=(installation.with_cuda(instead_of=("tensorflow-gpu", "tensorflow")),),
+        fix=(installation.context.with_cuda(instead_of=("tensorflow-gpu", "tensorflow")),),
         severity=Severity.ERROR if not beside and packages.tensorflow_folder is None else None,
     )

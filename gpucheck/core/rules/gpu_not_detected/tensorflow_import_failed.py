@@ -14,23 +14,6 @@ Cause:
     are incomplete; or the processor lacks instructions that the build uses: the wheels for x86-64 need AVX.
     Or one of your own files causes it: a file named like a module (tensorflow.py, random.py, logging.py) hides the module,
     because Python searches the program's folder first; and Keras can't be imported with an invalid value in keras.json.
-Fix:
-    1. If your own file has the name of a module: rename it, and delete the __pycache__ next to it
-       $ mv tensorflow.py my_tensorflow.py && rm -rf __pycache__
-    2. Let pip install the packages that TensorFlow requires, in the required versions
-       $ python -m pip install tensorflow
-    3. If pip says that all of them are installed, reinstall the one that the error names, mostly NumPy or protobuf
-       $ python -m pip install --force-reinstall --no-deps --no-cache-dir "protobuf<8"
-    4. Or start from a fresh virtual environment
-       $ python -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install tensorflow
-    5. If the processor lacks instructions: use a machine with AVX (in a virtual machine: pass through the host's processor)
-    6. Check whether the processor has AVX: no output means that it has not
-       ? grep -o -m1 -w avx /proc/cpuinfo
-    7. Windows: install Microsoft's Visual C++ redistributable for x64, and a 64-bit Python
-    8. tensorflow.contrib ended with TensorFlow 1: tf_keras, tensorflow-addons and tf-slim have parts of it
-    9. If Keras rejects its settings: correct ~/.keras/keras.json, or remove it
-    10. List the packages with conflicting requirements
-        ? python -m pip check
 Verify:
     $ python -c 'import tensorflow as tf; print(tf.__version__)'
 Unless:
@@ -47,6 +30,9 @@ References:
 """
 
 import re
+from collections.abc import Iterator
+
+import msgspec
 
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.keras_backend import KerasBackend
@@ -58,9 +44,26 @@ from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected._before_import import foreseen, lacking
-from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, own_file
+from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, own_file, renaming
 
+_NO_AVX = (
+    Fix(
+        text="If the processor lacks instructions (AVX): use a machine with them (in a virtual machine, pass through the host's"
+        " processor), or build TensorFlow from source for it"
+    ),
+    Fix(text="Check whether the processor has AVX", command="grep -o -m1 -w avx /proc/cpuinfo", kind="look"),
+)
+_READ_KERNEL = Fix(
+    text="Read the kernel's messages about it, and give the process more memory", command="sudo dmesg | tail -50", kind="look"
+)
+_CONTRIB = Fix(text="tensorflow.contrib ended with TensorFlow 1: tf_keras, tensorflow-addons and tf-slim have parts of it")
+_REDISTRIBUTABLE = Fix(
+    text="Install Microsoft's Visual C++ redistributable for x64 (https://aka.ms/vs/17/release/vc_redist.x64.exe), and use a 64-bit"
+    " Python",
+    needs=("network",),
+)
 # What a signal most often means while Python loads TensorFlow's libraries.
 _SIGNALS = {
     "SIGILL": "the processor lacks instructions that this build uses (AVX, on x86-64)",
@@ -71,6 +74,15 @@ _SIGNALS = {
 }
 # Import name -> package, where they differ.
 _PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py", "flatbuffers": "flatbuffers"}
+# Packages that the wheels are built for: what an error says of them, and a version that works where the
+# release is unknown, and a label for a list without an error.
+_REQUIRED = (
+    ("numpy", r"(?i)numpy|_ARRAY_API", "<2", "If the error names NumPy"),
+    ("protobuf", r"Descriptors cannot|should not be created directly", "<3.21", '"Descriptors cannot be created directly"'),
+    ("protobuf", r"'MessageFactory' object", "<6", "\"'MessageFactory' object\""),
+    ("protobuf", r"(?i)protobuf|runtime_version", ">=5.28,<7", "If the error names google.protobuf otherwise"),
+)
+_ABSENT = r"No module named '?([\w-]+)"
 _NAMES = (
     r"cannot import name '[^']+' from (?:partially initialized module )?'([\w.]+)'",
     r"No module named '([\w.]+)'",
@@ -138,14 +150,21 @@ def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, out
         return Finding(
             summary=f"{opening}: the process was killed by {signal[0]}{f' ({meaning})' if meaning else ''}.",
             evidence=evidence,
-            fix=_signal_fixes(installation, version, signal[0]),
+            fix=tuple(repairs(installation.context, signal=signal[0])),
         )
     error = (tensorflow.error or tensorflow.error_type or ending).strip()
+    absent = lacking(installation)
     module = _module(error, outcomes) or ""
     package = _PACKAGES.get(module, module.partition(".")[0])
     installed = next((distribution for distribution in packages.others if distribution.name == package), None)
     because = f" because of {package}{f' {installed.version}' if installed else ''}" if package else ""
-    return Finding(summary=f"{opening}{because}: {_short(error)}.", evidence=evidence, fix=_fixes(installation, version, package))
+    return Finding(
+        summary=f"{opening}{because}: {_short(error)}.",
+        evidence=evidence,
+        fix=absent.fix
+        if absent
+        else tuple(repairs(installation.context, needs=_unmet(installation, version, package), module=module, message=error)),
+    )
 
 
 def _module(error: str, outcomes: TrainingOutcomes) -> str | None:
@@ -167,37 +186,96 @@ def _short(error: str) -> str:
     return line if len(line) <= 160 else line[:157] + "..."
 
 
-def _fixes(installation: Installation, version: str, package: str) -> tuple[Fix, ...]:
-    if missing := lacking(installation):
-        return missing.fix
-    see = Fix(text="List the packages with conflicting requirements", command=f"{installation.python} -m pip check", kind="look")
+def _unmet(installation: Installation, version: str, package: str) -> str:
+    """The requirement of TensorFlow's release that the package does not meet; "": none."""
     release = releases.release(version)
     wanted = {"numpy": release.numpy, "protobuf": release.protobuf}.get(package) if release else None
     installed = next((one.version for one in installation.packages.others if one.name == package), None)
-    if wanted and (installed is None or not versions.satisfies(installed, wanted)):
-        text = f"Install the {package} version that TensorFlow {version} requires"
-        return (Fix(text=text, command=installation.pip(f"{package}{wanted}")), see)
-    own = installation.packages.tensorflow
-    again = installation.reinstall([package]) or installation.reinstall([own.name if own else None])
-    return (again or Fix(text="Reinstall TensorFlow", command=installation.pip("--force-reinstall", "tensorflow")), see)
+    return f"{package}{wanted}" if wanted and (installed is None or not versions.satisfies(installed, wanted)) else ""
 
 
-def _signal_fixes(installation: Installation, version: str, signal: str) -> tuple[Fix, ...]:
-    if signal == "SIGILL":
-        return (
-            Fix(
-                text="Use a machine with AVX (in a virtual machine: pass through the host's processor), or build"
-                " TensorFlow from source for this one"
-            ),
-            Fix(text="Check whether it has AVX", command="grep -o -m1 -w avx /proc/cpuinfo", kind="look"),
-        )
-    if signal == "SIGKILL":
-        return (
-            Fix(
-                text="Read the kernel's messages about it, and give the process more memory",
-                command="sudo dmesg | tail -50",
-                kind="look",
-            ),
-        )
-    room = (Fix(text="Check whether the disk is full", command="df -h", kind="look"),) if signal == "SIGBUS" else ()
-    return (*_fixes(installation, version, ""), *room)
+def repairs(
+    context: Context,
+    *,
+    hides: str = "",
+    file: str = "",
+    needs: str = "",
+    module: str = "",
+    message: str = "",
+    signal: str = "",
+    instructions: str = "",
+) -> Iterator[Fix]:
+    """Repair what the error names.
+
+    Args:
+        context: where.
+        hides: the module that a user's file hides.
+        file: that file.
+        needs: the requirement that is not met: "numpy<2".
+        module: the module that the error names.
+        message: the error.
+        signal: that ended the import: "SIGILL".
+        instructions: of the processor that are missing: "AVX2".
+    """
+    if hides:
+        yield from renaming(hides, file or f"{hides}.py")
+    elif needs:
+        yield Fix(text="Install the version that is required", command=context.pip(needs))
+        yield _conflicts(context)
+    elif signal == "SIGILL" or instructions:
+        yield from _NO_AVX
+    elif signal == "SIGKILL":
+        yield _READ_KERNEL
+    elif module == "tensorflow.contrib":
+        yield _CONTRIB
+    elif "DLL load failed" in message:
+        yield _REDISTRIBUTABLE
+        yield from _reinstall(context, "")
+    else:
+        yield from _for_package(context, module, message)
+        if signal == "SIGBUS":
+            yield Fix(text="Check whether the disk is full", command="df -h", kind="look")
+        if not (module or message or signal):
+            yield from _for_others()
+
+
+def _conflicts(context: Context) -> Fix:
+    return Fix(text="List the packages with conflicting requirements", command=f"{context.python} -m pip check", kind="look")
+
+
+def _for_package(context: Context, module: str, message: str) -> Iterator[Fix]:
+    """A package is missing, has an incompatible version, or lacks files."""
+    release = releases.release(context.framework_version or "")
+    error = f"{module} {message}".strip()
+    for name, pattern, general, label in _REQUIRED:
+        if context.packages is None and (re.search(pattern, error) or not error):
+            wanted = {"numpy": release.numpy, "protobuf": release.protobuf}[name] if release else general
+            text = f"install a {name} that TensorFlow works with"
+            yield Fix(text=text.capitalize() if error else f"{label}: {text}", command=context.pip(f"{name}{wanted}"))
+            if error:
+                break
+    if absent := re.search(_ABSENT, message):
+        name = _PACKAGES.get(absent[1], absent[1])
+        yield Fix(text=f"Install the missing package {name}", command=context.pip(name))
+    yield from _reinstall(context, _PACKAGES.get(module, module.partition(".")[0]))
+    yield _conflicts(context)
+
+
+def _reinstall(context: Context, package: str) -> Iterator[Fix]:
+    own = context.packages.tensorflow if context.packages is not None else None
+    again = context.reinstall([package]) or context.reinstall([own.name if own else None])
+    yield again or Fix(text="Reinstall TensorFlow", command=context.pip("--force-reinstall", "tensorflow"))
+    if own is None:
+        yield Fix(text="Or start from a new environment", command=context.new_environment("tensorflow"))
+
+
+def _for_others() -> Iterator[Fix]:
+    """What an unknown error may need besides."""
+    for fix in renaming("tensorflow", "tensorflow.py")[:1]:
+        yield msgspec.structs.replace(fix, text=f"If your own file has the name of a module: {fix.text[0].lower()}{fix.text[1:]}")
+    yield msgspec.structs.replace(
+        _REDISTRIBUTABLE, text=f"Windows: {_REDISTRIBUTABLE.text[0].lower()}{_REDISTRIBUTABLE.text[1:]}"
+    )
+    yield _CONTRIB
+    yield Fix(text="If Keras rejects its settings: correct ~/.keras/keras.json, or remove it")
+    yield from _NO_AVX

@@ -57,7 +57,7 @@ def check(
     if packages.tensorflow_folder is not None:
         return Skip(f"{packages.tensorflow_folder} is there, without a package's metadata: only the import can tell")
     with_cuda = presence.here and build.cuda_wheels
-    plain = Fix(text="Install TensorFlow", command=installation.pip("tensorflow"))
+    plain = Fix(text="Install TensorFlow", command=installation.context.pip("tensorflow"))
     return Finding(
         summary=f"TensorFlow is not installed for {interpreter.executable} (Python {interpreter.version}).",
         evidence=(
@@ -65,7 +65,7 @@ def check(
             *saw(interpreter, "executable", "version"),
             *outcomes.saw_events(Kind.MODULE_MISSING),
         ),
-        fix=(installation.with_cuda() if with_cuda else plain, *_others(packages)),
+        fix=(installation.context.with_cuda() if with_cuda else plain, *_others(packages)),
     )
 
 

@@ -71,13 +71,13 @@ def check(presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend |
     )
     other = interpreter.others[others[0]]
     more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
-    here = Fix(text="Or install it here too", command=installation.pip("tensorflow"))
+    here = Fix(text="Or install it here too", command=installation.context.pip("tensorflow"))
     return Finding(
         summary=f"{interpreter.executable} has no TensorFlow; {other.tensorflow} is installed for {other.executable}{more}.",
         evidence=saw(interpreter, "executable", *(f"others[{place}]" for place in others)),
         fix=(
             Fix(text=f"Run your program with {other.executable}"),
-            installation.with_cuda() if presence.here and build.cuda_wheels else here,
+            installation.context.with_cuda() if presence.here and build.cuda_wheels else here,
             Fix(text="Check that one", command=f"gpucheck --python {word(other.executable)}", kind="look"),
         ),
     )

@@ -1,0 +1,156 @@
+"""Read from a log what its repairs depend on: the framework, the system, the container, and who installed the packages."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from gpucheck.core.compat import versions
+from gpucheck.core.logs.causes.events import Events, first_value
+from gpucheck.core.logs.causes.packages import infer_form
+from gpucheck.core.logs.events import CONTAINER, PLACE, Event, Kind
+from gpucheck.core.logs.log import Log
+from gpucheck.core.probes.container import Container
+from gpucheck.core.probes.driver import Driver
+from gpucheck.core.probes.gpus import Gpu, Gpus
+from gpucheck.core.probes.system import System
+from gpucheck.core.probes.wsl import Wsl
+from gpucheck.core.repairs.context import Context
+
+_MOST_LINES = 5_000  # first lines that are read for it
+_WIDEST = 400  # characters of a line
+_MOST_TRIED = 40
+
+# What a line shows, by its wording or by paths in it. Several values of a kind may be found; the first one here counts.
+_SIGNS = {
+    "notebook": {
+        "colab": r"google\.colab|\bcolab\b|(?:^|[\s\"'(])/content/",
+        "kaggle": r"/kaggle/|\bkaggle\b",
+    },
+    "container": {
+        "apptainer": r"\b(?:apptainer|singularity)\b",
+        "kubernetes": r"\bkubectl\b|\bkubelet\b|nvidia\.com/gpu\b|\bpod/|\bpods? ",
+        "podman": r"\bpodman\b",
+        "docker": r"\bdocker\b|\.dockerenv|^\[?root@[0-9a-f]{12}\b|\bnvcr\.io/",
+    },
+    "manager": {
+        "poetry": r"\bpoetry (?:add|run|install|shell|lock)\b|pypoetry",
+        "uv": r"\buv (?:pip|add|run|sync|venv|lock)\b|/\.?uv/|\buv\.lock\b",
+        "conda": r"(?:ana|mini)conda\d?|miniforge|mambaforge|micromamba|\b(?:conda|mamba) (?:install|create|activate|env)\b"
+        r"|feedstock_root"
+        r"|[/\\]envs[/\\][\w.-]+[/\\]|^\(base\) ",
+        "pip": r"\bpip3? install\b|[/\\]\.?v?env[/\\]",
+    },
+    "scheduler": {"slurm": r"\b(?:srun|sbatch|slurmstepd|salloc|SLURM_\w+)\b"},
+    "system": {
+        "win32": r"(?:^|[\s\"'(])(?:PS )?[A-Za-z]:\\\w|win_amd64|\bAppData\\|site-packages\\"
+        r"|\bDLL load failed|\b(?:cudart|cublas|cudnn|nvcuda)\w*\.dll\b",
+        "darwin": r"(?:^|[\s\"'(])/Users/\w|\bmacosx_\d+|\bDarwin\b|tensorflow-metal|\bApple M\d\b",
+        "linux": r"(?:^|[\s\"'(=:])/(?:home|usr|root|opt|mnt|proc|dev|etc)/|\.so(?:\.\d+)*\b"
+        r"|\bNVRM:|manylinux|\bUbuntu\b|\bsudo\b|\bsystemctl\b",
+    },
+    "distribution": {
+        "ubuntu": r"\bubuntu\b",
+        "debian": r"\bdebian\b",
+        "fedora": r"\bfedora\b",
+        "arch": r"\bArch Linux\b|\bpacman\b",
+        "rhel": r"\bRHEL\b|\bRed Hat Enterprise\b|\.el\d+\b",
+        "rocky": r"\brocky ?linux\b",
+    },
+}
+_COMPILED = {
+    kind: [(value, re.compile(regex, re.IGNORECASE if kind != "system" else 0)) for value, regex in signs.items()]
+    for kind, signs in _SIGNS.items()
+}
+# A line counts for each framework that it names.
+_FRAMEWORKS = {
+    "tensorflow": re.compile(r"(?i)tensorflow|keras|\btf\.\w|\btf2?xla\b|\bTF_[A-Z]|external/local_(?:xla|tsl)"),
+    "jax": re.compile(r"(?i)\bjax(?:lib)?\b|\bjax[._]|jax-cuda|\bxla_bridge\b|\bflax\b"),
+    "torch": re.compile(r"(?i)\btorch\b|\bpytorch\b|libtorch|\bc10[:/_]|torch[./]"),
+}
+_TYPED = re.compile(
+    r"^(?:.{0,80}?[$#>%!] ?)?((?:sudo |!)?(?:python3?|pip3?|conda|mamba|uv|poetry|docker|podman|kubectl"
+    r"|apptainer|singularity|export|unset|nvidia-smi|apt(?:-get)?|modprobe|rmmod|brew) [^\n]{1,200}|nvidia-smi$)"
+)
+_PYTHON = re.compile(r"python(3\.\d{1,2})[/\\]|[/\\]Python(3)(\d{1,2})[/\\]|\bcp(3)(\d{1,2})-|\bPython (3\.\d{1,2})\.\d")
+_WITH_GPU = (Kind.GPU_CREATED, Kind.GPU_FOUND, Kind.DRIVER_LISTS_GPU)
+_SYSTEMS = {"windows": "win32", "macos": "darwin", "linux": "linux", "wsl": "linux"}
+
+
+class ContextReader:
+    """Reads a stream of lines that somebody else consumes, and describes what it showed."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Counter[str]] = {kind: Counter() for kind in _SIGNS}
+        self._frameworks: Counter[str] = Counter()
+        self._pythons: Counter[str] = Counter()
+        self._tried: dict[str, None] = {}
+
+    def through(self, lines: Iterable[str]) -> Iterator[str]:
+        """Yield the same lines, and read the first ones."""
+        stream = iter(lines)
+        for line in islice(stream, _MOST_LINES):
+            self._read(line[:_WIDEST].strip())
+            yield line
+        yield from stream
+
+    def context(self, log: Log) -> Context:
+        """Return the context of what was read, and of the log's events."""
+        events = Events(log)
+        form = events.infer(infer_form)
+        wsl = form.os == "wsl" or events.has(Kind.WSL_INSIDE)
+        system = _SYSTEMS.get(form.os or "") or ("linux" if wsl else self._first("system"))
+        kind = self._first("container")
+        inside = kind is not None or any(event.fields.get(PLACE) == CONTAINER for event in log.events)
+        return Context(
+            framework=self._framework(),
+            framework_version=form.tensorflow or first_value(events.of(Kind.PACKAGE_INSTALLED), "version"),
+            python_version=form.python or next(iter(dict(self._pythons.most_common(1))), None),
+            notebook=self._first("notebook"),
+            manager=self._first("manager"),
+            scheduler=self._first("scheduler"),
+            tried=tuple(self._tried),
+            system=System(platform=system, os_id=self._first("distribution")) if system else None,
+            wsl=Wsl(inside=True, version=2) if wsl else None,
+            container=Container(inside=True, kind=kind) if inside else None,
+            driver=_driver(events),
+            gpus=_gpus(events.of(*_WITH_GPU)),
+        )
+
+    def _read(self, line: str) -> None:
+        for kind, signs in _COMPILED.items():
+            for value, sign in signs:
+                if sign.search(line):
+                    self._found[kind][value] += 1
+        for framework, sign in _FRAMEWORKS.items():
+            self._frameworks[framework] += bool(sign.search(line))
+        for match in _PYTHON.finditer(line):
+            self._pythons[next(filter(None, (match[1], match[6])), None) or ".".join(filter(None, match.groups()))] += 1
+        if len(self._tried) < _MOST_TRIED and (typed := _TYPED.match(line)):
+            self._tried[" ".join(typed[1].removeprefix("!").split())] = None
+
+    def _first(self, kind: str) -> str | None:
+        """Return the value of a kind that was found; of several the first in the table."""
+        return next((value for value, _ in _COMPILED[kind] if self._found[kind][value]), None)
+
+    def _framework(self) -> str | None:
+        name, count = max(self._frameworks.items(), key=lambda item: item[1], default=("", 0))
+        return name if count else None
+
+
+def _driver(events: Events) -> Driver | None:
+    named = events.of(Kind.DRIVER_VERSION)
+    version, cuda = first_value(named, "kernel"), first_value(named, "cuda")
+    return Driver(status="ok", version=version, cuda_version=cuda) if version else None
+
+
+def _gpus(events: list[Event]) -> Gpus | None:
+    """Return the GPUs that a program or nvidia-smi listed, by name."""
+    named = {event.fields["name"]: event for event in events if event.fields.get("name")}
+    gpus = []
+    for index, (name, event) in enumerate(named.items()):
+        capability = versions.parse(event.fields.get("capability", ""))
+        gpus.append(
+            Gpu(index=index, name=name, compute_capability=(capability[0], capability[1]) if len(capability) == 2 else None)
+        )
+    return Gpus(gpus=tuple(gpus)) if gpus else None

@@ -1,0 +1,36 @@
+"""What repairs depend on, on this machine."""
+
+from gpucheck.core.model.plugin import combiner
+from gpucheck.core.probes.container import Container
+from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.driver import Driver
+from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.probes.interpreter import Interpreter
+from gpucheck.core.probes.packages import Packages
+from gpucheck.core.probes.system import System
+from gpucheck.core.probes.wsl import Wsl
+from gpucheck.core.repairs.context import Context
+
+
+@combiner
+def combine(
+    interpreter: Interpreter | None,
+    packages: Packages | None,
+    system: System | None,
+    wsl: Wsl | None,
+    container: Container | None,
+    driver: Driver | None,
+    gpus: Gpus | None,
+    cuda: Cuda | None,
+) -> Context:
+    """Take each fact that is there; a repair says what it does where one is unknown."""
+    return Context(
+        interpreter=interpreter,
+        packages=packages,
+        system=system,
+        wsl=wsl,
+        container=container,
+        driver=driver,
+        gpus=gpus,
+        cuda=cuda,
+    )

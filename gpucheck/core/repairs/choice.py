@@ -1,0 +1,56 @@
+"""Choose from a diagnosis's repairs those that can work on this machine, for a live answer and a logged one."""
+
+import re
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from gpucheck.core.model import Fix, repairs_first
+from gpucheck.core.repairs.context import Context
+
+_EXPORT = re.compile(r"export (\w+)=(\S+)")
+_UNSET = re.compile(r"unset (\w+)")
+_POSIX = re.compile(
+    r"\bexport |\bunset |/bin/|~/|\$\(|\$\{|\bgrep\b|\bldconfig\b|\bls |\brm |\bmv |\bmkdir |\bdf |\bLD_LIBRARY_PATH|/dev/|/proc/"
+)
+_ELSEWHERE = re.compile(r"\bhost\b|machine that runs|that machine")
+
+
+def choose(fixes: Iterable[Fix], context: Context) -> tuple[Fix, ...]:
+    """Return the fixes that can be applied there: repairs before commands that only show more, each once.
+
+    Args:
+        fixes: of the diagnosis, best first.
+        context: the machine that they are for.
+    """
+    chosen = dict.fromkeys(fix for candidate in fixes if (fix := _adapted(candidate, context)) is not None)
+    new = [fix for fix in chosen if fix.command is None or _words(fix.command) not in {_words(line) for line in context.tried}]
+    return repairs_first(new or chosen)
+
+
+def _adapted(fix: Fix, context: Context) -> Fix | None:
+    if "sudo" in fix.needs:
+        if context.windows or context.notebook:
+            return None  # a command for Linux, and for an administrator
+        if context.in_container and fix.command is not None and not _ELSEWHERE.search(fix.text):
+            return replace(fix, text=f"On the host: {fix.text[0].lower()}{fix.text[1:]}")
+    return _for_windows(fix) if context.windows else fix
+
+
+def _for_windows(fix: Fix) -> Fix | None:
+    command = fix.command
+    if command is None:
+        return fix
+    if match := _EXPORT.fullmatch(command):
+        command = f"set {match[1]}={match[2]}"
+    elif match := _UNSET.fullmatch(command):
+        command = f"set {match[1]}="
+    elif _POSIX.search(command):
+        return None
+    return replace(fix, command=command)
+
+
+def _words(command: str) -> tuple[str, ...]:
+    """The words of a command that decide what it does."""
+    command = re.sub(r"\bpython3?(?:\.\d+)? -m pip\b|%pip\b|\bpip3\b", "pip", command.removeprefix("sudo "))
+    return tuple(word.strip("\"'") for word in command.split() if word not in ("-q", "--upgrade", "-U", "--quiet"))

@@ -1,0 +1,291 @@
+"""What a repair depends on, read from a live machine or from a log: which framework, where, installed with what."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from gpucheck.core.compat import keras as keras_tables
+from gpucheck.core.compat import libraries as libraries_table
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.compat import versions
+from gpucheck.core.model import Fact, Fix
+from gpucheck.core.probes.container import Container
+from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.driver import Driver
+from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.probes.interpreter import Interpreter
+from gpucheck.core.probes.packages import Packages
+from gpucheck.core.probes.system import System
+from gpucheck.core.probes.wsl import Wsl
+from gpucheck.core.repairs import commands
+from gpucheck.core.system.shells import statement, word
+
+if TYPE_CHECKING:
+    from gpucheck.core.solver.machine import Machine, Python
+
+_AGAIN = {"jax": "--upgrade", "torch": "--force-reinstall"}  # else pip keeps the build without CUDA
+# What a repair for one kind of machine is labelled with where the kind is unknown.
+LABELS = {
+    "linux": "Linux",
+    "win32": "Windows",
+    "darwin": "macOS",
+    "wsl": "WSL2",
+    "docker": "Docker",
+    "podman": "Podman",
+    "kubernetes": "Kubernetes",
+    "apptainer": "Apptainer",
+    "lxc": "LXC",
+    "enroot": "enroot",
+    "colab": "Colab",
+    "kaggle": "Kaggle",
+    "conda": "conda",
+    "tensorflow": "TensorFlow",
+    "jax": "JAX",
+    "torch": "PyTorch",
+    "ubuntu": "Ubuntu",
+    "debian": "Debian",
+    "fedora": "Fedora",
+    "slurm": "Slurm",
+}
+
+
+class Context(Fact, frozen=True, kw_only=True):
+    """What is known of the machine and the environment that a repair is for; None and empty: unknown."""
+
+    framework: str | None = None  # of the failed program: "tensorflow", "jax", "torch"
+    framework_version: str | None = None
+    python_version: str | None = None  # "3.12"; of a live machine, ``interpreter`` has it
+    notebook: str | None = None  # "colab", "kaggle"
+    manager: str | None = None  # that installed the packages: "pip", "conda", "uv", "poetry"
+    scheduler: str | None = None  # "slurm"
+    tried: tuple[str, ...] = ()  # commands that were run before, as they were typed
+    interpreter: Interpreter | None = None
+    packages: Packages | None = None
+    system: System | None = None
+    wsl: Wsl | None = None
+    container: Container | None = None
+    driver: Driver | None = None
+    gpus: Gpus | None = None
+    cuda: Cuda | None = None
+
+    @property
+    def kinds(self) -> dict[str, str | None]:
+        """What ``only`` asks for: the value of each kind; "": certainly none, None: unknown."""
+        inside = self.container.inside if self.container is not None else bool(self.notebook) or None
+        linux = self.system is not None and self.system.platform == "linux"
+        return {
+            "system": "wsl" if self.in_wsl else self.system.platform if self.system is not None else None,
+            "distribution": self.system.os_id or None if self.system is not None and linux else None,
+            "container": self.container.kind if self.container is not None and inside else None if inside is None else "",
+            "notebook": self.notebook,
+            "manager": self.manager,
+            "scheduler": self.scheduler,
+            "framework": self.framework,
+        }
+
+    @property
+    def in_wsl(self) -> bool:
+        """Whether this is known to be WSL."""
+        return self.wsl is not None and self.wsl.inside
+
+    @property
+    def in_container(self) -> bool:
+        """Whether this is known to be a container, or a notebook's, which is one."""
+        return bool(self.notebook) or (self.container is not None and self.container.inside)
+
+    @property
+    def windows(self) -> bool:
+        """Whether this is known to be Windows."""
+        return self.system is not None and self.system.platform == "win32"
+
+    def only(self, fix: Fix, **kinds: str) -> Iterator[Fix]:
+        """Yield a fix if the machine is of these kinds, with a label if that is unknown: ``only(fix, system="win32")``.
+
+        Args:
+            fix: right for such a machine only.
+            kinds: names of ``kinds`` with the value, or several with "|" between them.
+        """
+        labels = []
+        for kind, value in kinds.items():
+            known, wanted = self.kinds[kind], value.split("|")
+            if known is None:
+                labels += [LABELS[name] for name in wanted if name in LABELS]
+            elif known not in wanted:
+                return
+        yield replace(fix, text=f"{' or '.join(labels)}: {fix.text[0].lower()}{fix.text[1:]}") if labels else fix
+
+    def excludes(self, **kinds: str) -> bool:
+        """Whether the machine is known to be of another kind: ``excludes(framework="tensorflow")``."""
+        return any((known := self.kinds[kind]) is not None and known not in value.split("|") for kind, value in kinds.items())
+
+    @property
+    def python(self) -> str:
+        """The interpreter as a word of a command."""
+        return word(self.interpreter.executable) if self.interpreter is not None else "python"
+
+    def pip(self, *packages: str) -> str:
+        """Return the command that installs these packages, with the tool that installed the others.
+
+        Args:
+            packages: requirements, and options of pip.
+        """
+        requirements = [package for package in packages if not package.startswith("-")]
+        if self.interpreter is not None:
+            return commands.pip(self.interpreter, *packages)
+        if self.manager == "poetry":
+            return " ".join(["poetry add", *map(word, requirements)])
+        if self.manager == "uv":
+            options = [
+                "--reinstall" if option == "--force-reinstall" else option for option in packages if option not in requirements
+            ]
+            return " ".join(["uv pip install", *options, *map(word, requirements)])
+        return ("%pip install " if self.notebook else "python -m pip install ") + " ".join(map(word, packages))
+
+    def new_environment(self, *packages: str, python: str = "") -> str:
+        """Return the command that creates an environment with these packages, with the tool that made the present one.
+
+        Args:
+            packages: requirements.
+            python: minor version of its Python: "3.12"; empty: any that is there.
+        """
+        wanted = " ".join(map(word, packages))
+        if self.manager == "conda":
+            made = f"conda create -y -n tensorflow python={python or '3.12'}"
+            return f"{made} && conda run -n tensorflow python -m pip install {wanted}"
+        if self.windows:
+            folder = "tensorflow-env"
+            return f"py -{python or '3'} -m venv {folder} && {folder}\\Scripts\\python -m pip install {wanted}"
+        folder = "~/tensorflow-env"
+        if self.manager == "uv" or python:
+            made = f"uv venv{f' --python {python}' if python else ''} {folder}"
+            return f"{made} && uv pip install --python {folder} {wanted}"
+        return f"python -m venv {folder} && {folder}/bin/python -m pip install {wanted}"
+
+    def uninstall(self, *names: str) -> str:
+        """Return the command that removes these packages."""
+        if self.interpreter is None and self.manager in ("uv", "poetry"):
+            return f"{'uv pip uninstall' if self.manager == 'uv' else 'poetry remove'} {' '.join(names)}"
+        tool = "%pip" if self.notebook and self.interpreter is None else f"{self.python} -m pip"
+        return f"{tool} uninstall -y {' '.join(names)}"
+
+    def reinstall(self, names: Iterable[str | None]) -> Fix | None:
+        """Return the fix that reinstalls those of the packages that are recorded as installed; None if none of them is.
+
+        A version with a part of its own ("2.17.0+nv25.2") is on no package index.
+        """
+        if self.packages is None:
+            return None
+        wanted = set(names)
+        own = [self.packages.tensorflow, self.packages.keras, *self.packages.nvidia, *self.packages.others]
+        pins = sorted({f"{one.name}=={one.version}" for one in own if one and one.name in wanted and "+" not in one.version})
+        if not pins:
+            return None
+        return Fix(
+            text="Reinstall the files of the installed package" if len(pins) == 1 else "Reinstall their files",
+            command=self.pip("--force-reinstall", "--no-deps", "--no-cache-dir", *pins),
+        )
+
+    def with_cuda(self, backend: str = "tensorflow", instead_of: Iterable[str] = (), *, configured: bool = False) -> Fix:
+        """Install the newest build for NVIDIA GPUs that works here, into this environment if its Python can hold it.
+
+        Args:
+            backend: what trains.
+            instead_of: packages that are removed from this environment before.
+            configured: whether Keras is configured for the backend already.
+        """
+        from gpucheck.core.solver import commands as setup_commands
+        from gpucheck.core.solver.machine import Wishes
+        from gpucheck.core.solver.solve import best
+
+        title = keras_tables.TITLES[backend]
+        own, machine = self._asked()
+        choice = best(machine, Wishes(backend=backend, python=own)) or best(machine, Wishes(backend=backend))
+        if choice is None:
+            text = f"See why no {title} with GPU support works on this machine, and what would change that"
+            return Fix(text=text, command="gpucheck setup", kind="look")
+        if choice.source == "image":
+            command = None if self.in_container else setup_commands.make(choice, machine)[0]
+            return Fix(
+                text=f"Start from NVIDIA's own build, the image {choice.image}: no other works on this machine", command=command
+            )
+        name = f"{title} {versions.minor(choice.tensorflow)}" if choice.tensorflow else title
+        if own is not None and choice.python != own:
+            text = (
+                f"Install {name} with its CUDA libraries in a new environment: this Python can't hold what works on this machine"
+            )
+            return Fix(text=text, command=" && ".join(setup_commands.make(choice, machine)))
+        index = ["--index-url", choice.index] if choice.index else []
+        exports = [
+            statement(replace(assignment, value=assignment.value.replace("{environment}", self._prefix)))
+            for assignment in choice.assignments
+            if not (configured and assignment.variable == "KERAS_BACKEND")
+        ]
+        managed = self.interpreter is not None and bool(self.interpreter.externally_managed)
+        remove = [self.uninstall(*names)] if (names := tuple(instead_of)) and not managed else []
+        command = self.pip(*([_AGAIN[backend]] if backend in _AGAIN else []), *choice.packages, *index)
+        return Fix(
+            text=f"Install {name} with its CUDA libraries: the newest that works on this machine without further settings"
+            if not exports
+            else f"Install {name} with its CUDA libraries",
+            command=" && ".join([*remove, command, *exports]),
+        )
+
+    @property
+    def _prefix(self) -> str:
+        """The folder of the environment, as a word of a command."""
+        if self.interpreter is not None:
+            return self.interpreter.prefix
+        return "$CONDA_PREFIX" if self.manager == "conda" else "$VIRTUAL_ENV"
+
+    def _asked(self) -> tuple["Python | None", "Machine"]:
+        """This interpreter and this machine, as the solver takes them."""
+        from gpucheck.core.solver import facts
+        from gpucheck.core.solver.machine import Python
+
+        version = self.interpreter.version if self.interpreter is not None else self.python_version
+        executable = self.interpreter.executable if self.interpreter is not None else None
+        own = Python(version=version, executable=executable) if version else None
+        pythons = (own,) if own is not None else None
+        return own, facts.machine(self.system, self.wsl, self.driver, self.gpus, self.cuda, pythons=pythons)
+
+    def _works(self, version: str) -> bool:
+        """Whether that TensorFlow can use the GPUs of this machine: the libraries of one that cannot are of no use."""
+        from gpucheck.core.solver.machine import Wishes
+        from gpucheck.core.solver.solve import best
+
+        own, machine = self._asked()
+        choice = best(machine, Wishes(tensorflow=f"=={versions.minor(version)}.*", python=own))
+        return choice is not None and choice.source == "pip"
+
+    def cuda_libraries(self) -> Fix:
+        """Install the CUDA libraries of the installed TensorFlow, with what its release needs besides to find them."""
+        installed = self.packages.tensorflow if self.packages is not None else None
+        version = installed.version if installed is not None else self.framework_version
+        release = releases.release(version) if version and self.framework in (None, "tensorflow") else None
+        if (
+            version is None
+            or (installed is not None and installed.name != "tensorflow")
+            or "+" in version
+            or release is None
+            or not release.and_cuda
+            or (self.interpreter is not None and self.interpreter.externally_managed)
+            or not self._works(version)
+        ):
+            return self.with_cuda()
+        pin = version if versions.parse(version)[2:] else f"{version}.*"
+        command = self.pip(f"tensorflow[and-cuda]=={pin}")
+        if release.cusolver_reachable or installed is None:
+            return Fix(text=f"Install the CUDA libraries that TensorFlow {version} is built for", command=command)
+        return Fix(
+            text=f"Install the CUDA libraries of TensorFlow {version}, and name the one folder that this release"
+            " does not search, in every shell that trains",
+            command=f"{command} && {commands.library_path(installed.folder + '/nvidia/cusolver/lib')}",
+        )
+
+    def xla_tools(self, version: str | None) -> Fix:
+        """Install ptxas and libdevice for this TensorFlow: of the CUDA it was built for, or a newer minor."""
+        release = releases.release(version) if version else None
+        package = libraries_table.tools_package(release.minor if release else releases.LATEST) or "nvidia-cuda-nvcc-cu12"
+        wanted = f"{package}>={release.cuda},<{release.cuda_major + 1}.0" if release else package
+        return self.reinstall((package,)) or Fix(text="Install NVIDIA's compiler tools", command=self.pip(wanted))
