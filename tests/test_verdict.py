@@ -1,20 +1,24 @@
 """What keeps a machine from being called healthy, in the words that the report uses: a table of facts and gaps."""
 
+import msgspec
 import pytest
 
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.verdict import decide
 from gpucheck.core.model import Level, Outcome, ProbeStatus, Reading, Request, Status, TrainingRun
 from gpucheck.core.probes.backend import Backend
+from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.probes.packages import Packages
-from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.probes.pci import Pci, PciFunction
+from gpucheck.core.probes.tensorflow import Device, TensorFlow
 from gpucheck.core.probes.training import Training
 
 QUICK, DEFAULT, NODE = (Request(allow_cpu=True, level=level) for level in (Level.QUICK, Level.DEFAULT, Level.NODE))
 JAX = Backend(name="jax", source="KERAS_BACKEND", imported=True, devices=())
+CPU = Device(name="CPU:0", kind="CPU")
 LATE = TensorFlow(ending="timed out")
 
 
@@ -42,6 +46,11 @@ def refused(code):
     return ok(driver=Driver(status="failed", result=code, result_name=f"NVML_{code}"))
 
 
+ON_BUS = ok(
+    pci=Pci(readable=True, gpus=(PciFunction(address="0000:01:00.0", vendor_id="0x10de", device_id="0x2335"),)),
+    container=Container(inside=False),
+)
+CPU_ONLY = ok(tensorflow=TensorFlow(devices=(CPU,)))
 REFUSED = "driver: NVML answers NVML_4 (4), so a GPU may be here"
 NEVER = "training one_device on GPU:0"
 TABLE = {
@@ -70,6 +79,14 @@ TABLE = {
     "one ran out of time": (DEFAULT, trained(run(0, status="timed_out", stage="train")), (f"{NEVER}: out of time",)),
     "one never began": (DEFAULT, trained(run(0, status="timed_out")), (f"{NEVER}: out of time",)),
     "three never began": (DEFAULT, trained(*(run(number, status="timed_out") for number in range(3))), (f"{NEVER} and 2 more: out of time",)),
+    "GPUs of the driver that TensorFlow does not list": (QUICK, [*ok(driver=Driver(status="ok", gpu_count=2)), *CPU_ONLY],
+                                                         ("the driver shows 2 GPUs, the framework lists none, and no rule can say why",)),
+    "a GPU of the bus that JAX does not list": (QUICK, [*ON_BUS, *ok(backend=msgspec.structs.replace(JAX, devices=(CPU,)))],
+                                                ("the PCI bus shows 1 GPU, the framework lists none, and no rule can say why",)),
+    "a GPU of the container's host": (QUICK, [*ON_BUS[:1], *ok(container=Container(inside=True)), *CPU_ONLY], ()),
+    "GPUs hidden on purpose": (QUICK, [*ok(driver=Driver(status="ok", gpu_count=2), cuda=Cuda(status="failed", result=100)), *CPU_ONLY], ()),
+    "a TPU alone was requested": (Request(allow_cpu=True, strategies=("tpu",)), [*ON_BUS, *CPU_ONLY], ()),
+    "a GPU that is listed": (QUICK, [*ON_BUS, *ok(tensorflow=TensorFlow(devices=(CPU, Device(name="GPU:0", kind="GPU"))))], ()),
     "no training observed": (DEFAULT, [], ("nothing was trained: not observed",)),
 }  # fmt: skip
 

@@ -2,11 +2,12 @@
 
 import collections
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
+from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.model import (
     Diagnosis,
@@ -23,11 +24,13 @@ from gpucheck.core.model import (
 )
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.backend import Backend
+from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.packages import Packages
+from gpucheck.core.probes.pci import Pci
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.probes.training import Training
 
@@ -64,7 +67,7 @@ def _marked(finding: Diagnosis, mute: Mute | None, today: datetime.date) -> Diag
 
 
 def decide(
-    request: Request, facts: Facts, findings: Iterable[Diagnosis], outcomes: Iterable[Outcome], unchecked: Iterable[str] = ()
+    request: Request, facts: Facts, findings: Sequence[Diagnosis], outcomes: Iterable[Outcome], unchecked: Iterable[str] = ()
 ) -> Decision:
     """Decide by errors first, then gaps, then warnings. Muted findings do not count.
 
@@ -84,6 +87,8 @@ def decide(
         gaps = (*gaps, "no accelerator was seen, and no rule can say why")
     elif not _accelerator(facts) and (refusal := _refusal(facts.get(Driver))):
         gaps = (*gaps, refusal)
+    elif not any(finding.severity is Severity.ERROR for finding in findings) and (unlisted := _unlisted(request, facts)):
+        gaps = (*gaps, unlisted)
     if gaps:
         return Decision(Verdict.UNKNOWN, ExitCode.UNKNOWN, gaps)
     if counting:
@@ -125,6 +130,26 @@ def _accelerator(facts: Facts) -> bool:
         or (cuda is not None and cuda.device_count)
         or any(device.kind != "CPU" for devices in listed for device in devices)
     )
+
+
+def _unlisted(request: Request, facts: Facts) -> str | None:
+    """Return which GPUs no framework lists; None where one is listed, where none is here, and where all are hidden on purpose."""
+    listed = [framework.devices for framework in (facts.get(TensorFlow), facts.get(Backend)) if framework is not None]
+    known = [device for devices in listed if devices is not None for device in devices]
+    if not known or any(device.kind != "CPU" for device in known) or request.gpuless:
+        return None
+    cuda, driver = facts.get(Cuda), facts.get(Driver)
+    if request.allow_cpu and cuda is not None and cuda.result == CUDA_ERROR_NO_DEVICE:
+        return None
+    if driver is not None and driver.gpu_count:
+        source, count = "the driver", driver.gpu_count
+    else:
+        container, pci = facts.get(Container), facts.get(Pci)
+        own = [] if container is None or container.inside or pci is None else pci.gpus
+        source, count = "the PCI bus", sum(gpu.kernel_driver != "vfio-pci" for gpu in own)
+    if not count:
+        return None
+    return f"{source} shows {count} GPU{'s' if count > 1 else ''}, the framework lists none, and no rule can say why"
 
 
 def _refusal(driver: Driver | None) -> str | None:

@@ -23,7 +23,7 @@ Fix:
 Verify:
     ldconfig -p | grep -E "libcuda.so.1|libnvidia-ml.so.1" prints both.
 Unless:
-    Only libnvidia-ml.so.1 is missing and you do not monitor the GPU: training does not need it.
+    Only libnvidia-ml.so.1 is missing, TensorFlow lists the GPU, and you do not monitor it: training does not need NVML.
 Example:
     container.driver_capabilities = "utility"
     cuda = {"status": "library-not-found", "problem": "libcuda.so.1: cannot open shared object file"}
@@ -45,6 +45,7 @@ from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.kernel_module import KernelModule
+from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _ABSENT = ("library-not-found", "library-unusable")
@@ -62,26 +63,33 @@ class MissingLibrary(msgspec.Struct, frozen=True):
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=WITHOUT_CUDA)
-def check(stack: CudaStack, kernel_module: KernelModule, outcomes: TrainingOutcomes) -> Finding | None:
-    """Report a missing library of a loaded driver; a warning if only NVML is missing, which training does not need."""
+def check(
+    stack: CudaStack, kernel_module: KernelModule, tensorflow: TensorFlow | None, outcomes: TrainingOutcomes
+) -> Finding | None:
+    """Report a missing library of a loaded driver; a warning if only NVML is missing and TensorFlow lists a GPU without it.
+
+    An answer of NVML proves a loaded driver: a sandbox may hide /proc/driver/nvidia.
+    """
     container = stack.container
-    if stack.wsl.inside or not kernel_module.loaded or stack.given_no_gpu:
+    if stack.wsl.inside or stack.given_no_gpu or not (kernel_module.loaded or stack.kernel_answers):
         return None
     holders = {gpu.kernel_driver for gpu in stack.pci.gpus}
-    if holders and "nvidia" not in holders and not stack.counts_gpus:
+    if holders and "nvidia" not in holders and not (stack.counts_gpus or stack.kernel_answers):
         return None  # driver-not-loaded: the module drives no GPU, so its libraries would not help
     missing = _missing(stack, outcomes)
     if missing is None:
         return None
+    unlisted = tensorflow is not None and tensorflow.devices is not None and not tensorflow.lists_gpu
+    loaded = saw(kernel_module, "loaded") if kernel_module.loaded else saw(stack.driver, "gpu_count", "result_name")
     state = f"cannot be loaded ({missing.problem})" if missing.problem else "is not found"
     left_out = ""
     if container.inside and not missing.problem and not _grants(container, missing.capability):
         left_out = f": NVIDIA_DRIVER_CAPABILITIES={container.driver_capabilities or ''} leaves it out of this container"
     return Finding(
         summary=f"The NVIDIA driver is loaded, but {missing.name}, {missing.purpose}, {state}{left_out}.",
-        evidence=(*missing.evidence, *saw(kernel_module, "loaded"), *saw(container, "driver_capabilities")),
+        evidence=(*missing.evidence, *loaded, *saw(container, "driver_capabilities")),
         fix=_fixes(stack, kernel_module),
-        severity=Severity.WARNING if missing.capability == "utility" else None,
+        severity=Severity.WARNING if missing.capability == "utility" and not unlisted else None,
     )
 
 
