@@ -85,7 +85,7 @@ TABLE = {
                                                 ("the PCI bus shows 1 GPU, the framework lists none, and no rule can say why",)),
     "a GPU of the container's host": (QUICK, [*ON_BUS[:1], *ok(container=Container(inside=True)), *CPU_ONLY], ()),
     "GPUs hidden on purpose": (QUICK, [*ok(driver=Driver(status="ok", gpu_count=2), cuda=Cuda(status="failed", result=100)), *CPU_ONLY], ()),
-    "a TPU alone was requested": (Request(allow_cpu=True, strategies=("tpu",)), [*ON_BUS, *CPU_ONLY], ()),
+    "a TPU alone was requested": (Request(level=Level.QUICK, strategies=("tpu",)), [*ON_BUS, *CPU_ONLY], ()),
     "a GPU that is listed": (QUICK, [*ON_BUS, *ok(tensorflow=TensorFlow(devices=(CPU, Device(name="GPU:0", kind="GPU"))))], ()),
     "no training observed": (DEFAULT, [], ("nothing was trained: not observed",)),
 }  # fmt: skip

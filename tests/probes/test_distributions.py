@@ -11,6 +11,19 @@ def test_the_first_on_the_path_wins():
     assert _distributions.installed(host, ["/none", "/b", "/a"])["keras"].version == "2.15.0"
 
 
+def test_metadata_without_its_files_does_not_count():
+    wheel = {"/b/numpy/core.so": "new", "/b/numpy-2.1.0.dist-info/RECORD": "numpy/core.so,sha256=a,3\n"}
+    left = {"/b/numpy-1.26.0.dist-info/RECORD": "numpy/core.so,sha256=b,9\nnumpy-1.26.0.dist-info/METADATA,,1\n"}
+    bare = {"/b/numpy-1.26.0.dist-info/METADATA": ""}
+    moved = {"/a/numpy-1.23.0.dist-info/RECORD": "numpy/core.so,sha256=c,9\n"}
+    debian = {"/a/numpy-1.19.0-py3.11.egg-info/PKG-INFO": ""}
+    versions = [
+        _distributions.installed(FakeHost(wheel | others), ["/a", "/b"])["numpy"].version
+        for others in (left, bare, moved, debian)
+    ]
+    assert versions == ["2.1.0", "2.1.0", "2.1.0", "1.19.0"]
+
+
 def test_the_folder_is_the_first_package_on_the_path():
     host = FakeHost({"/a/tensorflow/leftover.so": "", "/b/tensorflow/__init__.py": ""})
     assert _distributions.tensorflow_folder(host, ["/a", "/b"]) == "/b/tensorflow"

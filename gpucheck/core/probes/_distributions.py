@@ -1,5 +1,6 @@
 """Installed distributions by the names of their metadata folders: one directory listing per entry of ``sys.path``."""
 
+import heapq
 import re
 from collections.abc import Iterable
 
@@ -31,6 +32,8 @@ FLAVOURS = frozenset(
 # Those of them that are built without CUDA.
 WITHOUT_CUDA = FLAVOURS - {"tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu"}
 
+RECORD_BYTES = 1 << 23
+_SAMPLE = 8  # files of a distribution that are compared with its RECORD, the largest
 # Wheels have "name-version.dist-info"; setuptools and Debian write "name-version-py3.11.egg-info". An interrupted pip leaves
 # names that start with "~".
 _METADATA = re.compile(r"([A-Za-z0-9][\w.-]*?)-(\d[^-]*)(?:-py[\d.]+)?\.(?:dist|egg)-info")
@@ -67,13 +70,40 @@ def search_path(answer: Interpreter) -> tuple[str, ...]:
 
 
 def installed(host: Host, folders: Iterable[str]) -> dict[str, Installed]:
-    """Distributions by normalised name; the first one on the path wins, as for import."""
-    distributions: dict[str, Installed] = {}
+    """Distributions by normalised name; the first one on the path wins, as for import.
+
+    An interrupted upgrade leaves metadata without its files: of several, the first that describes the files on disk counts.
+    """
+    several: dict[str, list[Installed]] = {}
     for folder in folders:
         for name in host.names(folder):
             if name.endswith("-info") and (distribution := parse(name, folder)) is not None:
-                distributions.setdefault(distribution.name, distribution)
-    return distributions
+                several.setdefault(distribution.name, []).append(distribution)
+    return {name: candidates[0] if len(candidates) == 1 else _on_disk(host, candidates) for name, candidates in several.items()}
+
+
+def _on_disk(host: Host, candidates: list[Installed]) -> Installed:
+    """The first whose RECORD describes the files on disk, or describes most of them."""
+    shares: list[float] = []
+    for candidate in candidates:
+        share = _share(host, candidate)
+        if share == 1:
+            return candidate
+        shares.append(share)
+    return candidates[shares.index(max(shares))]
+
+
+def _share(host: Host, candidate: Installed) -> float:
+    """Which part of its largest files, in bytes, is on disk in the recorded size: 0 to 1."""
+    record = host.read(f"{candidate.folder}/{candidate.metadata}/RECORD", limit_bytes=RECORD_BYTES)
+    if record is None:
+        return float(candidate.metadata.endswith(".egg-info"))  # which has none; metadata that pip wrote has lost its own
+    lines = re.finditer(r"^([^,\n]+),[^,\n]*,(\d+)\r?$", record, re.MULTILINE)
+    files = ((int(line[2]), line[1]) for line in lines if not line[1].startswith(candidate.metadata))
+    largest = heapq.nlargest(_SAMPLE, files)
+    found = host.sizes([f"{candidate.folder}/{name}" for _, name in largest])
+    matching = sum(recorded for size, (recorded, _) in zip(found, largest, strict=True) if size == recorded)
+    return matching / (sum(recorded for recorded, _ in largest) or 1)
 
 
 def parse(name: str, folder: str) -> Installed | None:
@@ -109,17 +139,11 @@ def tensorflow_folder(host: Host, folders: Iterable[str]) -> str | None:
 def provider(host: Host, candidates: list[Installed], folder: str | None) -> Installed | None:
     """The flavour that the files on disk belong to: pip lets the one installed last overwrite the others.
 
-    Each RECORD has the size of its large library; without a match the plain name is chosen.
+    Without a RECORD that describes them, the plain name is chosen.
     """
     if folder is not None:
         site = folder.rpartition("/")[0]
         candidates = [candidate for candidate in candidates if candidate.folder == site] or candidates
     if len(candidates) > 1 and folder is not None:
-        library = "libtensorflow_framework.so.2"
-        status = host.stat(f"{folder}/{library}")
-        for candidate in candidates if status is not None else ():
-            record = host.read(f"{candidate.folder}/{candidate.metadata}/RECORD", limit_bytes=1 << 23) or ""
-            line = re.search(rf"^tensorflow/{re.escape(library)},[^,\n]*,(\d+)", record, re.MULTILINE)
-            if line is not None and status is not None and int(line[1]) == status.size_bytes:
-                return candidate
+        return _on_disk(host, candidates)
     return candidates[0] if candidates else None

@@ -13,9 +13,8 @@ import msgspec
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.probes import _elf
-from gpucheck.core.probes._distributions import Installed
+from gpucheck.core.probes._distributions import RECORD_BYTES, Installed
 
-RECORD_BYTES = 1 << 23
 HASH_SECONDS = 20.0  # of --full: the remaining files are not checked
 CHUNK_BYTES = 1 << 24
 # Only native code can be truncated without an error. Patterns are compiled on demand: each takes as long as reading.
