@@ -61,12 +61,9 @@ def place(trial: Trial, path: str) -> pathlib.Path:
     """Where a path of a fault lies, to be written to; its name may be a pattern that one file matches."""
     if not path.startswith("site/"):
         return trial.folder / path
-    site = trial.own_environment().site
-    package = site / path.split("/")[1]
-    if package.is_symlink() and package.is_dir():  # somebody's real package: only a copy may be broken
-        real = package.resolve()
-        package.unlink()
-        environments.link_tree(real, package)
+    environment = trial.own_environment()
+    environment.own(path.split("/")[1])
+    site = environment.site
     return next(site.glob(path.removeprefix("site/")), site / path.removeprefix("site/"))
 
 

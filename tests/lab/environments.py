@@ -55,12 +55,22 @@ class Environment:
         return other
 
     def drop(self, *patterns: str) -> None:
-        """Remove what matches in site-packages; nothing behind a link is touched."""
+        """Remove what matches in site-packages; of a package behind a link, a copy loses it."""
         for pattern in patterns:
+            if "/" in pattern:
+                self.own(pattern.split("/")[0])
             found = list(self.site.glob(pattern))
             assert found, f"nothing matches {pattern}"
             for path in found:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+    def own(self, name: str) -> None:
+        """Replace the link to a real package by a copy, which may be broken."""
+        package = self.site / name
+        if package.is_symlink() and package.is_dir():
+            real = package.resolve()
+            package.unlink()
+            link_tree(real, package)
 
     def replace(self, path: str, data: bytes | str, mode: int = 0o644) -> pathlib.Path:
         """Put a file of that content in the place of one in site-packages."""

@@ -88,7 +88,8 @@ def read(host: Host) -> Libraries:
     tensorflow = _distributions.provider(host, _distributions.flavours(distributions), folder)
     if tensorflow is None:
         return Libraries()
-    folder = folder or f"{tensorflow.folder}/tensorflow"
+    # A folder of the user's that hides the package has no libraries.
+    folder = _distributions.tensorflow_folder(host, [tensorflow.folder]) or folder or f"{tensorflow.folder}/tensorflow"
     caller = _caller(host, folder)
     assumed = tuple(f"$ORIGIN/../{entry}" for entry in tables.runpath(tensorflow.version) or ())
     loader = Loader(host, caller, assumed)

@@ -1,8 +1,11 @@
 """Predict from metadata and the file system whether an import fails: hidden modules and missing requirements."""
 
+import re
+
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Fix, saw
+from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, renaming
 
@@ -63,6 +66,15 @@ def lacking(installation: Installation, requirer: str | None = None) -> Obstacle
         ),
         sure=_fails(packages, places[0]),
     )
+
+
+def incomplete(installation: Installation, keras: Keras) -> Obstacle | None:
+    """Return which part of the installed Keras is missing, as a removal that was interrupted leaves it."""
+    absent = re.search(r"No module named '(keras(?:\.\w+)+)'", keras.error or "")
+    again = installation.context.reinstall(["keras", "keras-nightly"])
+    if absent is None or again is None:
+        return None
+    return Obstacle(f"files of it are missing ({absent[1]})", saw(keras, "imported", "error_type", "error"), (again,))
 
 
 def _fails(packages: Packages, place: int) -> bool:

@@ -45,7 +45,7 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.rules.gpu_not_detected._before_import import foreseen, lacking
+from gpucheck.core.rules.gpu_not_detected._before_import import foreseen, incomplete, lacking
 from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, own_file, renaming
 
 _NO_AVX = (
@@ -105,7 +105,9 @@ def check(
     if tensorflow is None:
         return _not_tried(build, backend)
     if tensorflow.imported and keras is not None and backend.other is None:
-        cause = own_file(keras) or (lacking(build.installation) if keras.imported is False else None)
+        cause = own_file(keras)
+        if cause is None and keras.imported is False:
+            cause = lacking(build.installation) or incomplete(build.installation, keras)
         return _failed_for("Keras", cause) if cause else None
     if tensorflow.imported or build.absent or backend.refused(tensorflow.error or ""):
         return None  # TensorFlow imports Keras: what Keras refuses is keras-backend-mismatch

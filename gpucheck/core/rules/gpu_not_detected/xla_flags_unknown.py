@@ -26,11 +26,13 @@ References:
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.log import Log
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, saw
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.system.shells import statement
+
+_VARIABLES = ("XLA_FLAGS", "TF_XLA_FLAGS")
 
 
 @rule(
@@ -38,17 +40,16 @@ from gpucheck.core.system.shells import statement
     scope=Scope.ENVIRONMENT,
     explains=("tensorflow-import-failed", "gpus-not-listed", "training-failed", "training-crashed"),
 )
-def check(log: Log, environment: Environment | None, outcomes: TrainingOutcomes) -> Finding | None:
+def check(log: Log, environment: Environment | None, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Only XLA itself can say which flags it knows."""
     flags = [event.fields.get("flag", "").strip("\"' ") for event in log.events if event.kind == Kind.XLA_FLAG_UNKNOWN]
-    if not flags:
-        return None
-    unknown = list(dict.fromkeys(word for flag in flags for word in flag.split()))
     variables = environment.variables if environment is not None else {}
+    if not flags:
+        untried = [name for name in _VARIABLES if variables.get(name)] if not outcomes.runs else []
+        return Skip(f"XLA reads {listing(untried)} when a job is compiled, and nothing was trained") if untried else None
+    unknown = list(dict.fromkeys(word for flag in flags for word in flag.split()))
     names = {_name(flag) for flag in unknown}
-    holders = [
-        name for name in ("XLA_FLAGS", "TF_XLA_FLAGS") if names & {_name(flag) for flag in variables.get(name, "").split()}
-    ]
+    holders = [name for name in _VARIABLES if names & {_name(flag) for flag in variables.get(name, "").split()}]
     holder = holders[0] if holders else "XLA_FLAGS"
     named = listing(unknown) if unknown else "a flag"
     return Finding(

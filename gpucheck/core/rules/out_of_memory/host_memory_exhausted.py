@@ -58,14 +58,16 @@ def check(resources: Resources, tensorflow: TensorFlow | None, log_causes: LogCa
         limit = limits.memory_limit_bytes if limits is not None else None
         has = f"; this container or job has a limit of {gib(limit)}" if limit is not None else ""
         return _finding(f"{what.rstrip('.')}{has}.", (*evidence, *resources.evidence), resources)
-    if resources.outcomes.passed or (tensorflow is not None and tensorflow.imported):
-        return None
+    imported = bool(resources.outcomes.passed) or (tensorflow is not None and tensorflow.imported is True)
     if free is None:
-        return Skip("the available main memory is not known")
+        return None if imported else Skip("the available main memory is not known")
     if free >= NEEDED_BYTES:
         return None
-    summary = f"Only {gib(free)} of main memory are available, but importing TensorFlow takes about {gib(NEEDED_BYTES)}."
-    return _finding(summary, resources.evidence, resources)
+    low = f"Only {gib(free)} of main memory are available"
+    if imported:
+        summary = f"{low}: TensorFlow could be imported, but a larger job may run out."
+        return _finding(summary, resources.evidence, resources, Severity.WARNING)
+    return _finding(f"{low}, but importing TensorFlow takes about {gib(NEEDED_BYTES)}.", resources.evidence, resources)
 
 
 def _killed(tensorflow: TensorFlow | None, resources: Resources) -> tuple[str, tuple[Evidence, ...]] | None:
@@ -96,7 +98,7 @@ def _failed(resources: Resources, log_causes: LogCauses) -> tuple[str, tuple[Evi
     return (cause.summary, log_causes.evidence(cause)) if cause is not None else None
 
 
-def _finding(summary: str, evidence: tuple[Evidence, ...], resources: Resources) -> Finding:
+def _finding(summary: str, evidence: tuple[Evidence, ...], resources: Resources, severity: Severity | None = None) -> Finding:
     raise_it = resources.more(
         pod='Raise the limit in the pod\'s manifest: resources: {limits: {memory: "8Gi"}}',
         container="Start the container with more memory: docker run --memory 8g ...",
@@ -110,4 +112,5 @@ def _finding(summary: str, evidence: tuple[Evidence, ...], resources: Resources)
             Fix(text="Find other processes that use the memory", command="ps aux --sort=-rss | head", kind="look"),
             Fix(text="Read the data from disk: no .cache() without a file name, a smaller .shuffle() buffer"),
         ),
+        severity=severity,
     )
