@@ -37,8 +37,9 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.libraries import Libraries, Library
-from gpucheck.core.probes.packages import Packages
+from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.commands import set_path
+from gpucheck.core.rules.gpu_not_detected._loader_errors import blamed, searched_first, too_old
 
 _PRELOAD = "LD_PRELOAD"
 _VARIABLES = ("LD_LIBRARY_PATH", _PRELOAD)
@@ -78,19 +79,18 @@ class Conflict(msgspec.Struct, frozen=True):
         "training-crashed",
     ),
 )
-def check(faults: LibraryFaults, environment: Environment) -> Finding | Skip | None:
+def check(faults: LibraryFaults, environment: Environment, tensorflow: TensorFlow | None) -> Finding | Skip | None:
     """Another version wins; an error only where the two are known not to work together."""
-    packages = faults.installation.packages
+    if (foreign := searched_first(faults, tensorflow)) is not None:
+        return foreign
     if not faults.presence.here:
         return faults.presence.skip
     if faults.unknown:
         return faults.unknown
     libraries = faults.libraries
-    conflicts = [
-        conflict for place in range(len(libraries.libraries)) if (conflict := _conflict(place, packages, faults)) is not None
-    ]
+    conflicts = [conflict for place in range(len(libraries.libraries)) if (conflict := _conflict(place, faults)) is not None]
     if not conflicts:
-        return None
+        return too_old(faults)
     worst = next((conflict for conflict in conflicts if conflict.unfit), conflicts[0])
     more = f" (and {len(conflicts) - 1} more)" if len(conflicts) > 1 else ""
     by = worst.library.source if worst.library.source in _VARIABLES else "The system's loader"
@@ -107,16 +107,17 @@ def check(faults: LibraryFaults, environment: Environment) -> Finding | Skip | N
     )
 
 
-def _conflict(place: int, packages: Packages, faults: LibraryFaults) -> Conflict | None:
-    library = faults.libraries.libraries[place]
+def _conflict(place: int, faults: LibraryFaults) -> Conflict | None:
+    library, packages = faults.libraries.libraries[place], faults.installation.packages
     if library.path is None or library.source == "RUNPATH":
         return None
     wheel = next((package for package in packages.nvidia if package.name == library.package), None)
     if wheel is None or library.path.startswith(f"{wheel.folder}/nvidia/"):
         return None
     own = next((copy for copy in library.elsewhere if copy.startswith(f"{wheel.folder}/nvidia/")), None)
-    refused = any(fault.place == place and fault.kind == "unfit" for fault in faults.required)
-    same = library.version is None or _same(library.version, wheel.version)
+    refused = any(blamed(fault) == library.soname for fault in faults.required if fault.kind == "unfit")
+    # Nobody preloads a CUDA library without a reason: a copy of unknown version is suspected.
+    same = library.source != _PRELOAD if library.version is None else _same(library.version, wheel.version)
     incomplete = library.soname.startswith("libcudnn") and bool(faults.libraries.cudnn_parts_missing)
     if own is None or not (refused or library.problem or incomplete or not same):
         return None
