@@ -5,7 +5,7 @@ from fakes import facts, machine
 from gpucheck.commands.explain.log import explain
 from gpucheck.core.engine import manual
 from gpucheck.core.engine.discovery import load_rows, load_rules
-from gpucheck.core.engine.pipeline import fold, judge
+from gpucheck.core.engine.judgement import fold, judge
 from gpucheck.core.model import Status
 
 RULES = {rule.code: rule for rule in load_rules()}

@@ -18,7 +18,8 @@ from one_rule import changed
 import gpucheck
 from gpucheck.core.engine import manual
 from gpucheck.core.engine.discovery import load_rows, load_rules
-from gpucheck.core.engine.pipeline import assemble, judge
+from gpucheck.core.engine.judgement import judge
+from gpucheck.core.engine.pipeline import assemble
 from gpucheck.core.model import Level, Request
 from gpucheck.core.reports import json as json_report
 

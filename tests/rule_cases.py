@@ -29,7 +29,7 @@ from one_rule import ABOVE_QUICK, RULES
 
 from gpucheck.core.engine import manual
 from gpucheck.core.engine.discovery import load_rows
-from gpucheck.core.engine.pipeline import fold, judge
+from gpucheck.core.engine.judgement import fold, judge
 from gpucheck.core.model import Status
 from gpucheck.core.system.shells import statement
 

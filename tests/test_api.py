@@ -13,7 +13,8 @@ from fakes import facts, machine, readings
 import gpucheck
 from gpucheck import api
 from gpucheck.core.engine.discovery import load_rows, load_rules
-from gpucheck.core.engine.pipeline import assemble, judge
+from gpucheck.core.engine.judgement import judge
+from gpucheck.core.engine.pipeline import assemble
 from gpucheck.core.model import TIMEOUT_SECONDS, Level, Request, Verdict
 
 

@@ -8,7 +8,8 @@ from fakes import FakeHost, facts, machine, readings
 from msgspec.structs import replace
 
 from gpucheck.core.engine.facts import Facts
-from gpucheck.core.engine.pipeline import EXPECTATION, assemble, fold, judge, observe
+from gpucheck.core.engine.judgement import EXPECTATION, fold, judge
+from gpucheck.core.engine.pipeline import assemble, observe
 from gpucheck.core.model import (
     Expectations,
     Fact,

@@ -10,7 +10,8 @@ from fakes import FakeChild, FakeHost
 import gpucheck
 from gpucheck.core.child.messages.drivers import LibraryLoaded
 from gpucheck.core.engine.discovery import load_probes, load_rows, load_rules
-from gpucheck.core.engine.pipeline import assemble, gather, judge, observe
+from gpucheck.core.engine.judgement import judge
+from gpucheck.core.engine.pipeline import assemble, gather, observe
 from gpucheck.core.model import Level, ProbeStatus, Request
 
 ABSENT = LibraryLoaded("library-not-found", problem="NVIDIA makes no driver for it")

@@ -7,7 +7,8 @@ from fakes import machine, readings
 from gpucheck.core.engine import manual
 from gpucheck.core.engine.discovery import load_rows, load_rules
 from gpucheck.core.engine.facts import Facts
-from gpucheck.core.engine.pipeline import assemble, judge
+from gpucheck.core.engine.judgement import judge
+from gpucheck.core.engine.pipeline import assemble
 from gpucheck.core.model import ProbeStatus, Reading, Request
 
 RULES = load_rules()

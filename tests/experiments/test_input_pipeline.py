@@ -10,7 +10,7 @@ from one_rule import RULES
 
 from gpucheck.core.child.messages.training import TrainingRun
 from gpucheck.core.engine.facts import Facts
-from gpucheck.core.engine.pipeline import judge
+from gpucheck.core.engine.judgement import judge
 from gpucheck.core.model import Experiment, Reading, Status
 from gpucheck.core.probes.training import Training
 

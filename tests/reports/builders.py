@@ -6,7 +6,8 @@ import msgspec
 from fakes import machine, readings
 
 from gpucheck.core.engine import manual
-from gpucheck.core.engine.pipeline import Judgement, assemble
+from gpucheck.core.engine.judgement import Judgement
+from gpucheck.core.engine.pipeline import assemble
 from gpucheck.core.model import Finding, Outcome, Reading, Report, Scope, Severity, Status, Tool
 from gpucheck.core.model.plugin import Row, Rule
 

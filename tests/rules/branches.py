@@ -78,7 +78,7 @@ def judge_all_cases():
     from one_rule import RULES, log_findings
 
     from gpucheck.core.engine import manual
-    from gpucheck.core.engine.pipeline import judge
+    from gpucheck.core.engine.judgement import judge
 
     for file in rule_cases.FOLDER.glob("*.txt"):
         for case in rule_cases.read(file) if file.name != "parts.txt" else ():

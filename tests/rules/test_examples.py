@@ -9,7 +9,7 @@ from fakes import MACHINES, facts, machine
 
 from gpucheck.core.engine import manual
 from gpucheck.core.engine.discovery import load_combiners, load_probes, load_rows, load_rules
-from gpucheck.core.engine.pipeline import fold, judge
+from gpucheck.core.engine.judgement import fold, judge
 from gpucheck.core.model import Request, Status
 
 RULES = {rule.code: rule for rule in load_rules()}

@@ -7,8 +7,9 @@ import msgspec
 
 from gpucheck.commands.explain.context import ContextReader
 from gpucheck.core.engine.discovery import load_rows, load_rules
+from gpucheck.core.engine.judgement import Judgement
 from gpucheck.core.engine.manual import docstring, page
-from gpucheck.core.engine.pipeline import Judgement, assemble
+from gpucheck.core.engine.pipeline import assemble
 from gpucheck.core.logs import causes
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.log import Log

@@ -2,54 +2,34 @@
 
 import datetime
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from gpucheck import __version__
-from gpucheck.core.engine.derivation import Missing, arguments, derive
-from gpucheck.core.engine.discovery import load_combiners, load_probes, load_rows, load_rules
+from gpucheck.core.engine.discovery import load_probes, load_rows, load_rules
 from gpucheck.core.engine.facts import Facts
+from gpucheck.core.engine.judgement import EXPECTATION, Judgement, fold, judge, skipped
 from gpucheck.core.engine.observation import Observation, Tick, unwanted
 from gpucheck.core.engine.verdict import decide, mute
 from gpucheck.core.host import Host
 from gpucheck.core.model import (
-    Diagnosis,
     ExitCode,
-    Finding,
-    Level,
-    Outcome,
     ProbeRun,
     ProbeStatus,
     Reading,
     Report,
     Request,
-    Scope,
-    Severity,
-    Skip,
     Status,
     Tool,
     Verdict,
-    repairs_first,
 )
-from gpucheck.core.model.plugin import NOT_OF_NODE, Combiner, Probe, Row, Rule
+from gpucheck.core.model.plugin import Probe, Row, Rule
 from gpucheck.core.model.progress import Progress
-from gpucheck.core.repairs.choice import choose
-from gpucheck.core.repairs.context import Context
 from gpucheck.core.system import integrity, ulimits
 
-SCOPES = tuple(Scope)
 TIMED_OUT = "gpucheck was ended at its time limit: a file system or driver did not respond"
-EXPECTATION = "expectation"  # the row of the rules that check the user's expectations
-
-
-class Judgement(msgspec.Struct, frozen=True):
-    """The outcome of one rule, and its finding if there is one."""
-
-    rule: Rule
-    outcome: Outcome
-    finding: Finding | None
 
 
 def observe(host: Host, probes: Iterable[Probe], tick: Tick | None = None) -> list[Reading]:
@@ -78,7 +58,7 @@ class _Partial:
     def report(self) -> Report:
         """Return a complete report with the verdict "unknown"; rules that have not run are skipped."""
         rules, judged = self.rules or load_rules(), list(self.judgements)  # on a busy machine the rules may not be loaded yet
-        rest = [_judgement(rule, Status.SKIPPED, TIMED_OUT) for rule in rules[len(judged) :]]
+        rest = [skipped(rule, TIMED_OUT) for rule in rules[len(judged) :]]
         report = assemble(self._request, self._observation.readings(), [*judged, *rest], load_rows(), self._started)
         because = (TIMED_OUT, *report.unknown_because)
         return msgspec.structs.replace(report, verdict=Verdict.UNKNOWN, exit_code=ExitCode.UNKNOWN, unknown_because=because)
@@ -120,51 +100,6 @@ def _limits_only(host: Host, started: float, why: str) -> Report:
             status = ProbeStatus.FAILED if reason is None else ProbeStatus.SKIPPED
             readings.append(Reading(probe=probe.name, status=status, problem=reason or why))
     return assemble(host.request, readings, judge(gather(host.request, readings), rules), rows, started)
-
-
-def judge(
-    facts: Facts,
-    rules: Iterable[Rule],
-    combiners: Iterable[Combiner] | None = None,
-    into: list[Judgement] | None = None,
-) -> list[Judgement]:
-    """Derive facts, then apply the rules. A rule whose facts are missing is skipped, never clear.
-
-    Args:
-        facts: the probes' facts and the request.
-        rules: the rules to apply; each gets a judgement.
-        combiners: in the order of their dependencies; None: all.
-        into: a list to append each judgement to, which is returned; None: a new one.
-    """
-    judgements = [] if into is None else into
-    derived = derive(facts, load_combiners() if combiners is None else combiners)
-    for rule in rules:
-        judgements.append(_apply(rule, derived))
-    return judgements
-
-
-def fold(judgements: Sequence[Judgement], rows: dict[str, Row]) -> tuple[Diagnosis, ...]:
-    """Find the root cause of each finding among the others, and sort: root causes first, explained findings last."""
-    findings = {judgement.rule.code: judgement for judgement in judgements if judgement.finding is not None}
-    roots = {code: _root(code, findings) for code in findings}
-    weight = {code: sum(root == code for root in roots.values()) for code in findings}
-
-    def rank(diagnosis: Diagnosis) -> tuple[bool, bool, bool, int, int, str]:
-        return (
-            diagnosis.explained_by is not None,
-            diagnosis.severity is not Severity.ERROR,
-            diagnosis.row == EXPECTATION,  # a fault matters more than an unmet expectation
-            SCOPES.index(diagnosis.scope),
-            -weight[diagnosis.code],
-            diagnosis.code,
-        )
-
-    diagnoses = (
-        _diagnosis(judgement.rule, judgement.finding, rows, None if roots[code] == code else roots[code])
-        for code, judgement in findings.items()
-        if judgement.finding is not None
-    )
-    return tuple(sorted(diagnoses, key=rank))
 
 
 def assemble(
@@ -213,80 +148,6 @@ def _unchecked(judgements: Iterable[Judgement]) -> list[str]:
 def gather(request: Request, readings: Iterable[Reading]) -> Facts:
     """Return the facts to judge: those of the probes, and the request."""
     return Facts([*readings, Reading(probe="request", status=ProbeStatus.OK, fact=request)])
-
-
-def _apply(rule: Rule, facts: Facts) -> Judgement:
-    request = facts.get(Request)
-    if request is not None and (why := _excluded(rule, request)) is not None:
-        return _judgement(rule, Status.SKIPPED, why)
-    given = arguments(rule.needs, facts)
-    if isinstance(given, Missing):
-        return _judgement(rule, Status.CRASHED if given.crashed else Status.SKIPPED, given.reason)
-    try:
-        result = rule.check(**given)
-    except Exception as error:  # a bug of gpucheck must not affect the other rules
-        return _judgement(rule, Status.CRASHED, f"{type(error).__name__}: {error}")
-    if result is None:
-        return _judgement(rule, Status.CLEAR)
-    if isinstance(result, Skip):
-        return _judgement(rule, Status.SKIPPED, result.reason)
-    context = facts.get(Context)
-    if context is not None:
-        result = msgspec.structs.replace(result, fix=choose(result.fix, context))
-    return _judgement(rule, Status.FOUND, finding=result)
-
-
-def _excluded(rule: Rule, request: Request) -> str | None:
-    """Return why the request excludes a rule; None if it includes it."""
-    if rule.tensorflow and request.other_backend:
-        return f"about TensorFlow, which --backend {request.other_backend} leaves out"
-    if request.level is Level.NODE and not (rule.of_node or rule.row == EXPECTATION):
-        return NOT_OF_NODE
-    return None
-
-
-def _judgement(rule: Rule, status: Status, reason: str | None = None, finding: Finding | None = None) -> Judgement:
-    return Judgement(rule, Outcome(code=rule.code, status=status, reason=reason), finding)
-
-
-def _root(code: str, findings: dict[str, Judgement]) -> str:
-    visited = {code}
-    while True:
-        causes = (other for other in findings if other not in visited and _explains(findings[other], findings[code]))
-        cause = min(causes, key=lambda other: (SCOPES.index(findings[other].rule.scope), other), default=None)
-        if cause is None:
-            return code
-        visited.add(cause)
-        code = cause
-
-
-def _explains(cause: Judgement, effect: Judgement) -> bool:
-    excluded = effect.finding.not_explained_by if effect.finding is not None else ()
-    code = effect.rule.code
-    return code in cause.rule.explains and cause.rule.code not in excluded and _precedes(cause.rule, effect.rule)
-
-
-def _precedes(cause: Rule, effect: Rule) -> bool:
-    """Decide between rules that explain each other: the lower scope is the cause, then the earlier code."""
-    if cause.code not in effect.explains:
-        return True
-    return (SCOPES.index(cause.scope), cause.code) < (SCOPES.index(effect.scope), effect.code)
-
-
-def _diagnosis(rule: Rule, finding: Finding, rows: dict[str, Row], explained_by: str | None) -> Diagnosis:
-    return Diagnosis(
-        code=rule.code,
-        row=rule.row,
-        severity=finding.severity or rule.severity,
-        scope=rule.scope,
-        summary=finding.summary,
-        evidence=finding.evidence,
-        first_check=rows[rule.row].first_check,
-        fix=repairs_first(finding.fix),
-        affects=finding.affects,
-        assignments=finding.assignments,
-        explained_by=explained_by,
-    )
 
 
 def _proof(facts: Facts, field: str) -> tuple[Any, ...]:

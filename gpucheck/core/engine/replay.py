@@ -3,7 +3,8 @@
 from msgspec.structs import replace
 
 from gpucheck.core.engine.discovery import load_rows, load_rules
-from gpucheck.core.engine.pipeline import assemble, gather, judge
+from gpucheck.core.engine.judgement import judge
+from gpucheck.core.engine.pipeline import assemble, gather
 from gpucheck.core.engine.recorded import Unreadable, load
 from gpucheck.core.model import Expectations, Report
 

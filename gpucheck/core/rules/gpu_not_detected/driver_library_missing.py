@@ -45,7 +45,6 @@ from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.kernel_module import KernelModule
-from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _ABSENT = ("library-not-found", "library-unusable")
@@ -63,10 +62,8 @@ class MissingLibrary(msgspec.Struct, frozen=True):
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=WITHOUT_CUDA)
-def check(
-    stack: CudaStack, kernel_module: KernelModule, tensorflow: TensorFlow | None, outcomes: TrainingOutcomes
-) -> Finding | None:
-    """Report a missing library of a loaded driver; a warning if only NVML is missing and TensorFlow lists a GPU without it.
+def check(stack: CudaStack, kernel_module: KernelModule, outcomes: TrainingOutcomes) -> Finding | None:
+    """Report a missing library of a loaded driver; a warning if only NVML is missing and TensorFlow lists the GPUs without it.
 
     An answer of NVML proves a loaded driver: a sandbox may hide /proc/driver/nvidia.
     """
@@ -79,7 +76,6 @@ def check(
     missing = _missing(stack, outcomes)
     if missing is None:
         return None
-    unlisted = tensorflow is not None and tensorflow.devices is not None and not tensorflow.lists_gpu
     loaded = saw(kernel_module, "loaded") if kernel_module.loaded else saw(stack.driver, "gpu_count", "result_name")
     state = f"cannot be loaded ({missing.problem})" if missing.problem else "is not found"
     left_out = ""
@@ -89,7 +85,7 @@ def check(
         summary=f"The NVIDIA driver is loaded, but {missing.name}, {missing.purpose}, {state}{left_out}.",
         evidence=(*missing.evidence, *loaded, *saw(container, "driver_capabilities")),
         fix=_fixes(stack, kernel_module),
-        severity=Severity.WARNING if missing.capability == "utility" and not unlisted else None,
+        severity=Severity.WARNING if missing.capability == "utility" else None,
     )
 
 

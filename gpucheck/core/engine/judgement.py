@@ -1,0 +1,162 @@
+"""Apply the rules to the facts, and find the root cause among their findings."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from gpucheck.core.engine.derivation import Missing, arguments, derive
+from gpucheck.core.engine.discovery import load_combiners
+from gpucheck.core.engine.facts import Facts
+from gpucheck.core.model import Diagnosis, Finding, Level, Outcome, Request, Scope, Severity, Skip, Status, repairs_first
+from gpucheck.core.model.plugin import NOT_OF_NODE, Combiner, Row, Rule
+from gpucheck.core.repairs.choice import choose
+from gpucheck.core.repairs.context import Context
+
+SCOPES = tuple(Scope)
+EXPECTATION = "expectation"  # the row of the rules that check the user's expectations
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """The outcome of one rule, and its finding if there is one."""
+
+    rule: Rule
+    outcome: Outcome
+    finding: Finding | None
+
+
+def judge(
+    facts: Facts,
+    rules: Iterable[Rule],
+    combiners: Iterable[Combiner] | None = None,
+    into: list[Judgement] | None = None,
+) -> list[Judgement]:
+    """Derive facts, then apply the rules. A rule whose facts are missing is skipped, never clear.
+
+    Args:
+        facts: the probes' facts and the request.
+        rules: the rules to apply; each gets a judgement.
+        combiners: in the order of their dependencies; None: all.
+        into: a list to append each judgement to, which is returned; None: a new one.
+    """
+    judgements = [] if into is None else into
+    derived = derive(facts, load_combiners() if combiners is None else combiners)
+    for rule in rules:
+        judgements.append(_apply(rule, derived))
+    return judgements
+
+
+def fold(judgements: Sequence[Judgement], rows: dict[str, Row]) -> tuple[Diagnosis, ...]:
+    """Find the root cause of each finding among the others, and sort: root causes first, explained findings last.
+
+    A warning that explains an error is an error.
+    """
+    findings = {judgement.rule.code: judgement for judgement in judgements if judgement.finding is not None}
+    roots = {code: _root(code, findings) for code in findings}
+    errors = {roots[code] for code, judgement in findings.items() if _severity(judgement) is Severity.ERROR}
+    weight = {code: sum(root == code for root in roots.values()) for code in findings}
+
+    def rank(diagnosis: Diagnosis) -> tuple[bool, bool, bool, int, int, str]:
+        return (
+            diagnosis.explained_by is not None,
+            diagnosis.severity is not Severity.ERROR,
+            diagnosis.row == EXPECTATION,  # a fault matters more than an unmet expectation
+            SCOPES.index(diagnosis.scope),
+            -weight[diagnosis.code],
+            diagnosis.code,
+        )
+
+    diagnoses = (
+        _diagnosis(
+            judgement.rule,
+            judgement.finding,
+            rows,
+            severity=Severity.ERROR if code in errors else _severity(judgement),
+            explained_by=None if roots[code] == code else roots[code],
+        )
+        for code, judgement in findings.items()
+        if judgement.finding is not None
+    )
+    return tuple(sorted(diagnoses, key=rank))
+
+
+def _apply(rule: Rule, facts: Facts) -> Judgement:
+    request = facts.get(Request)
+    if request is not None and (why := _excluded(rule, request)) is not None:
+        return skipped(rule, why)
+    given = arguments(rule.needs, facts)
+    if isinstance(given, Missing):
+        return _judgement(rule, Status.CRASHED if given.crashed else Status.SKIPPED, given.reason)
+    try:
+        result = rule.check(**given)
+    except Exception as error:  # a bug of gpucheck must not affect the other rules
+        return _judgement(rule, Status.CRASHED, f"{type(error).__name__}: {error}")
+    if result is None:
+        return _judgement(rule, Status.CLEAR)
+    if isinstance(result, Skip):
+        return skipped(rule, result.reason)
+    context = facts.get(Context)
+    if context is not None:
+        result = msgspec.structs.replace(result, fix=choose(result.fix, context))
+    return _judgement(rule, Status.FOUND, finding=result)
+
+
+def _excluded(rule: Rule, request: Request) -> str | None:
+    """Return why the request excludes a rule; None if it includes it."""
+    if rule.tensorflow and request.other_backend:
+        return f"about TensorFlow, which --backend {request.other_backend} leaves out"
+    if request.level is Level.NODE and not (rule.of_node or rule.row == EXPECTATION):
+        return NOT_OF_NODE
+    return None
+
+
+def skipped(rule: Rule, reason: str) -> Judgement:
+    """The judgement of a rule that was not applied."""
+    return _judgement(rule, Status.SKIPPED, reason)
+
+
+def _judgement(rule: Rule, status: Status, reason: str | None = None, finding: Finding | None = None) -> Judgement:
+    return Judgement(rule, Outcome(code=rule.code, status=status, reason=reason), finding)
+
+
+def _root(code: str, findings: dict[str, Judgement]) -> str:
+    visited = {code}
+    while True:
+        causes = (other for other in findings if other not in visited and _explains(findings[other], findings[code]))
+        cause = min(causes, key=lambda other: (SCOPES.index(findings[other].rule.scope), other), default=None)
+        if cause is None:
+            return code
+        visited.add(cause)
+        code = cause
+
+
+def _explains(cause: Judgement, effect: Judgement) -> bool:
+    excluded = effect.finding.not_explained_by if effect.finding is not None else ()
+    code = effect.rule.code
+    return code in cause.rule.explains and cause.rule.code not in excluded and _precedes(cause.rule, effect.rule)
+
+
+def _precedes(cause: Rule, effect: Rule) -> bool:
+    """Decide between rules that explain each other: the lower scope is the cause, then the earlier code."""
+    if cause.code not in effect.explains:
+        return True
+    return (SCOPES.index(cause.scope), cause.code) < (SCOPES.index(effect.scope), effect.code)
+
+
+def _severity(judgement: Judgement) -> Severity:
+    return (judgement.finding.severity if judgement.finding is not None else None) or judgement.rule.severity
+
+
+def _diagnosis(rule: Rule, finding: Finding, rows: dict[str, Row], *, severity: Severity, explained_by: str | None) -> Diagnosis:
+    return Diagnosis(
+        code=rule.code,
+        row=rule.row,
+        severity=severity,
+        scope=rule.scope,
+        summary=finding.summary,
+        evidence=finding.evidence,
+        first_check=rows[rule.row].first_check,
+        fix=repairs_first(finding.fix),
+        affects=finding.affects,
+        assignments=finding.assignments,
+        explained_by=explained_by,
+    )
