@@ -23,10 +23,15 @@ def good(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def older_keras(tmp_path_factory):
-    """Another environment: a folder that is searched first, in which an older Keras lies."""
+    """Another environment: a folder that is searched first, with an older Keras."""
     folder = tmp_path_factory.mktemp("overlay")
-    (folder / "keras-3.4.1.dist-info").mkdir()
-    (folder / "keras-3.4.1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: keras\nVersion: 3.4.1\n")
+    for name, text in {
+        "keras/__init__.py": '__version__ = "3.4.1"\n',
+        "keras-3.4.1.dist-info/METADATA": "Metadata-Version: 2.1\nName: keras\nVersion: 3.4.1\n",
+        "keras-3.4.1.dist-info/RECORD": "keras/__init__.py,,22\nkeras-3.4.1.dist-info/METADATA,,\n",
+    }.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
     return {"PYTHONPATH": str(folder)}
 
 
