@@ -30,10 +30,9 @@ def pytest_terminal_summary(terminalreporter):
     rows = collections.defaultdict(dict)
     for reports in terminalreporter.stats.values():
         for report in reports:
-            for name, (row, column, outcome, seconds) in (
-                getattr(report, "user_properties", ()) if hasattr(report, "when") else ()
-            ):
+            for name, value in getattr(report, "user_properties", ()) if hasattr(report, "when") else ():
                 if name == "chaos" and report.when == "call":
+                    row, column, outcome, seconds = value
                     rows[row][column] = (outcome, seconds)
     if not rows:
         return

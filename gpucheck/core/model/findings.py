@@ -11,6 +11,20 @@ from gpucheck.core.model.fact import Fact, probe_of
 from gpucheck.core.model.kinds import Scope, Severity, Status
 
 Need = Literal["sudo", "network", "reboot", "new shell"]
+Change = Literal[
+    "environment variables",
+    "limits",
+    "packages",
+    "new environment",
+    "files",
+    "processes",
+    "GPU",
+    "system packages",
+    "services",
+    "kernel modules",
+    "system settings",
+    "machine",
+]
 _OF_COMMANDS: dict[Need, str] = {  # what a command needs by itself; each need, in the order of a report
     "sudo": r"\bsudo\b|dcgmi",
     "network": r"pip3? install|(?:apt-get|dnf|ubuntu-drivers) install|(?:docker|podman) run|\buv venv|conda create|wsl.* --\w+",
@@ -36,6 +50,8 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
     kind: Literal["repair", "look", "advice"] | None = None
     # What must be there, or must follow, for it to work: what is declared, and what the command needs by itself.
     needs: tuple[Need, ...] = ()
+    changes: tuple[Change, ...] = ()  # what the command changes, as far as it is known
+    undo: str | None = None  # how to undo it: a command, or "open a new shell"; None: unknown, or impossible
 
     def __post_init__(self) -> None:
         """A command repairs, unless it is declared to only look.

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from gpucheck.core.model import Fix, repairs_first
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.effects import described
 
 _EXPORT = re.compile(r"export (\w+)=(\S+)")
 _UNSET = re.compile(r"unset (\w+)")
@@ -25,7 +26,7 @@ def choose(fixes: Iterable[Fix], context: Context) -> tuple[Fix, ...]:
     """
     chosen = dict.fromkeys(fix for candidate in fixes if (fix := _adapted(candidate, context)) is not None)
     new = [fix for fix in chosen if fix.command is None or _words(fix.command) not in {_words(line) for line in context.tried}]
-    return repairs_first(new or chosen)
+    return repairs_first(described(fix, context.installed) for fix in new or chosen)
 
 
 def _adapted(fix: Fix, context: Context) -> Fix | None:

@@ -85,6 +85,15 @@ class Context(Fact, frozen=True, kw_only=True):
         }
 
     @property
+    def installed(self) -> dict[str, str]:
+        """The versions of installed packages that are known, by name."""
+        known = self.packages
+        if known is None:
+            return {}
+        several = (*known.flavours, known.keras, known.tf_keras, *known.nvidia, known.libtpu, *known.others)
+        return {one.name: one.version for one in several if one is not None}
+
+    @property
     def in_wsl(self) -> bool:
         """Whether this is known to be WSL."""
         return self.wsl is not None and self.wsl.inside

@@ -36,13 +36,13 @@ def _write(out: TerminalText, root: Diagnosis, report: Report, *, full: bool, ve
         _labelled(out, "on", ", ".join(root.affects[:limit]) + more)
     if full:
         _write_evidence(out, root, report, verbose)
-    _write_fixes(out, root.fix if verbose else root.fix[: SHORT_FIXES if full else 1])
+    _write_fixes(out, root.fix if verbose else root.fix[: SHORT_FIXES if full else 1], verbose)
     _write_followers(out, followers(report, root), verbose)
     if full:
         out.command(f"gpucheck explain {root.code}", TEXT, indent=LABEL, label=("more", "quiet"))
 
 
-def _write_fixes(out: TerminalText, fixes: tuple[Fix, ...]) -> None:
+def _write_fixes(out: TerminalText, fixes: tuple[Fix, ...], verbose: bool) -> None:
     for number, fix in enumerate(fixes):
         text = fix.text.rstrip().removesuffix("." if fix.command else "").removesuffix(":")
         label = "look" if fix.kind == "look" else "or" if number else "do"
@@ -51,6 +51,8 @@ def _write_fixes(out: TerminalText, fixes: tuple[Fix, ...]) -> None:
         _labelled(out, label, text + (":" if fix.command else ""))
         if fix.command:
             out.command(fix.command, TEXT)
+        if verbose and fix.undo:
+            _labelled(out, "undo", fix.undo)
 
 
 def _write_followers(out: TerminalText, follow: list[Diagnosis], verbose: bool) -> None:
