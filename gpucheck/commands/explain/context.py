@@ -31,7 +31,7 @@ _SIGNS = {
         "apptainer": r"\b(?:apptainer|singularity)\b",
         "kubernetes": r"\bkubectl\b|\bkubelet\b|nvidia\.com/gpu\b|\bpod/|\bpods? ",
         "podman": r"\bpodman\b",
-        "docker": r"\bdocker\b|\.dockerenv|^\[?root@[0-9a-f]{12}\b|\bnvcr\.io/",
+        "docker": r"\bdocker\b|\.dockerenv|^\[?root@[0-9a-f]{12}\b|\bnvcr\.io/|\bnvidia-container-cli\b",
     },
     "manager": {
         "poetry": r"\bpoetry (?:add|run|install|shell|lock)\b|pypoetry",
@@ -47,7 +47,7 @@ _SIGNS = {
         r"|\bDLL load failed|\b(?:cudart|cublas|cudnn|nvcuda)\w*\.dll\b",
         "darwin": r"(?:^|[\s\"'(])/Users/\w|\bmacosx_\d+|\bDarwin\b|tensorflow-metal|\bApple M\d\b",
         "linux": r"(?:^|[\s\"'(=:])/(?:home|usr|root|opt|mnt|proc|dev|etc)/|\.so(?:\.\d+)*\b"
-        r"|\bNVRM:|manylinux|\bUbuntu\b|\bsudo\b|\bsystemctl\b",
+        r"|\bNVRM:|manylinux|\bUbuntu\b|\bsudo\b|\bsystemctl\b|\bmodprobe\b|/lib/modules/|\bslurmd\b",
     },
     "distribution": {
         "ubuntu": r"\bubuntu\b",
@@ -99,7 +99,9 @@ class ContextReader:
         events = Events(log)
         form = events.infer(infer_form)
         wsl = form.os == "wsl" or events.has(Kind.WSL_INSIDE)
-        system = _SYSTEMS.get(form.os or "") or ("linux" if wsl else self._first("system"))
+        system = _SYSTEMS.get(form.os or "") or (
+            "linux" if wsl else self._first("system") or (self._first("distribution") and "linux")
+        )
         kind = self._first("container")
         inside = kind is not None or any(event.fields.get(PLACE) == CONTAINER for event in log.events)
         return Context(

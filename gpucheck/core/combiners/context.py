@@ -4,6 +4,7 @@ from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
+from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.probes.packages import Packages
@@ -22,9 +23,12 @@ def combine(
     driver: Driver | None,
     gpus: Gpus | None,
     cuda: Cuda | None,
+    environment: Environment | None,
 ) -> Context:
     """Take each fact that is there; a repair says what it does where one is unknown."""
+    slurm = None if environment is None else "slurm" if "SLURM_JOB_ID" in environment.variables else ""
     return Context(
+        scheduler=slurm,
         interpreter=interpreter,
         packages=packages,
         system=system,

@@ -58,7 +58,7 @@ class Context(Fact, frozen=True, kw_only=True):
     python_version: str | None = None  # "3.12"; of a live machine, ``interpreter`` has it
     notebook: str | None = None  # "colab", "kaggle"
     manager: str | None = None  # that installed the packages: "pip", "conda", "uv", "poetry"
-    scheduler: str | None = None  # "slurm"
+    scheduler: str | None = None  # "slurm"; "": certainly none
     tried: tuple[str, ...] = ()  # commands that were run before, as they were typed
     interpreter: Interpreter | None = None
     packages: Packages | None = None

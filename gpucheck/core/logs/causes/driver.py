@@ -82,7 +82,8 @@ def driver_not_loaded(events: Events) -> Cause | None:
         summary = "The NVIDIA driver is loaded but could not initialize any GPU."
     else:
         summary = "The NVIDIA driver is installed, but its kernel module is not loaded."
-    return Cause(summary, named)
+    repaired_by = "unsupported" if foreign else "refused" if handles and not (failed or silent) else ""
+    return Cause(summary, named, named={} if first_value(named, "reason") else {"reason": repaired_by})
 
 
 def driver_library_missing(events: Events) -> Cause | None:

@@ -10,15 +10,6 @@ Cause:
     The kernel module and the libraries must have exactly the same version. An upgrade (often an unattended one) replaced the
     files while the old module stayed loaded; or the container image contains its own driver libraries; or a
     forward-compatibility libcuda (the cuda-compat package) was loaded on a GPU or driver that does not support it.
-Fix:
-    1. Restart the machine, so that the kernel module of the libraries' version is loaded
-       $ sudo reboot
-    2. In a container: restart it, and remove the packages libnvidia-*, libcuda* and cuda-compat-* from its image
-    3. For CUDA error 804: remove the folder with cuda-compat's libcuda.so.1 from LD_LIBRARY_PATH, or remove that package
-    4. Check where libcuda.so.1 is found, and whether cuda-compat is installed
-       ? echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda; dpkg -l | grep cuda-compat
-    5. Compare the two versions
-       ? cat /proc/driver/nvidia/version; nvidia-smi
 Verify:
     nvidia-smi prints its table, and cat /proc/driver/nvidia/version shows the same version.
 Unless:
@@ -36,9 +27,11 @@ References:
 """
 
 import re
+from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
@@ -47,30 +40,28 @@ from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.commands import set_path
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.machine import install_driver, restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _NVML_MISMATCH = 18
 _CUDA_MISMATCH = 803
 _CUDA_COMPAT_REFUSED = 804
+_ON_HOST = re.compile(r"nvidia-container-cli|\bNVRM\b")  # what only the host runs
+_RESTART_CONTAINER = Fix(
+    text="Restart the container, which then gets the libraries of the host's driver: docker restart CONTAINER"
+)
+_OWN_LIBRARIES = Fix(text="Remove the driver's own packages from the image: libnvidia-*, libcuda1, cuda-compat-*")
 _VERSION = r"\.so\.(\d+\.[\d.]*\d)$"  # libcuda.so.580.159.04, not libcuda.so.1
-_IN_CONTAINER = (
-    Fix(text="Restart this container: the host's driver was upgraded after the container started"),
-    Fix(
-        text="Check whether the image contains its own driver libraries, and remove those packages",
-        command="dpkg -l | grep -E 'libnvidia-|libcuda1|cuda-compat'",
-        kind="look",
-    ),
-    Fix(text="If nvidia-smi fails outside the container too, restart the machine", needs=("reboot",)),
-)
-_ON_HOST = (
-    Fix(text="Restart the machine, so that the kernel module of the libraries' version is loaded", needs=("reboot",)),
-    Fix(text="Compare the two versions", command="cat /proc/driver/nvidia/version; dpkg -l | grep nvidia", kind="look"),
-)
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu", "driver-unresponsive"))
 def check(
-    stack: CudaStack, kernel_module: KernelModule, environment: Environment | None, outcomes: TrainingOutcomes
+    stack: CudaStack,
+    kernel_module: KernelModule,
+    environment: Environment | None,
+    outcomes: TrainingOutcomes,
+    context: Context,
 ) -> Finding | None:
     """Report a mismatch that NVML or CUDA returned, unless CUDA works."""
     driver, cuda = stack.driver, stack.cuda
@@ -80,7 +71,7 @@ def check(
     if not mismatch:
         return None
     if cuda.result == _CUDA_COMPAT_REFUSED and driver.result != _NVML_MISMATCH:
-        return _compat(environment, cuda, mismatch)
+        return _compat(environment, cuda, mismatch, context)
     library = _version(driver.library) or _version(cuda.library)
     kernel = kernel_module.version
     summary = "The NVIDIA kernel module and the driver's libraries have different versions."
@@ -92,7 +83,7 @@ def check(
     return Finding(
         summary=summary,
         evidence=(*mismatch, *saw(kernel_module, "version"), *saw(driver, "library"), *saw(cuda, "library")),
-        fix=_IN_CONTAINER if stack.container.inside else _ON_HOST,
+        fix=tuple(repairs(context, kernel=kernel or "", library=library or "")),
     )
 
 
@@ -105,25 +96,86 @@ def _mismatch(driver: Driver, cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[E
     )
 
 
-def _compat(environment: Environment | None, cuda: Cuda, mismatch: tuple[Evidence, ...]) -> Finding:
+def _compat(environment: Environment | None, cuda: Cuda, mismatch: tuple[Evidence, ...], context: Context) -> Finding:
     """Error 804: NVIDIA lets only data-center GPUs, and only certain older drivers, run a newer libcuda."""
     library = cuda.library or "libcuda.so.1"
     folder = library.rpartition("/")[0]
     path = (environment.variables if environment is not None else {}).get("LD_LIBRARY_PATH", "")
     entries = [entry for entry in path.split(":") if entry]
     kept = [entry for entry in entries if "compat" not in entry and entry.rstrip("/") != folder]
-    remove = Fix(text="Or remove the cuda-compat package (in a container: from its image)")
-    fix = (remove, Fix(text="Install a newer driver that does not need it"))
-    if len(kept) < len(entries):
-        take_out = "Use the machine's own driver library: remove the folder of cuda-compat from LD_LIBRARY_PATH"
-        fix = (Fix(text=take_out, command=set_path("LD_LIBRARY_PATH", kept)), remove)
+    command = set_path("LD_LIBRARY_PATH", kept) if len(kept) < len(entries) else ""
     return Finding(
         summary=f"CUDA loaded a forward-compatibility driver library ({library}), which this GPU or driver does not accept.",
         evidence=(*mismatch, *saw(cuda, "library")),
-        fix=fix,
+        fix=tuple(repairs(context, code=str(_CUDA_COMPAT_REFUSED), without_compat=command)),
     )
 
 
 def _version(library: str | None) -> str | None:
     match = re.search(_VERSION, library or "")
     return match[1] if match else None
+
+
+def repairs(
+    context: Context, *, kernel: str = "", library: str = "", code: str = "", without_compat: str = "", text: str = ""
+) -> Iterator[Fix]:
+    """Let the kernel module and the libraries have the same version.
+
+    Args:
+        context: where.
+        kernel: version of the kernel module; empty: unknown.
+        library: version of the libraries; empty: unknown.
+        code: of the CUDA error: "804" is about cuda-compat.
+        without_compat: the command that takes cuda-compat's folder out of LD_LIBRARY_PATH; empty: it may not be there.
+        text: the line that reports it.
+    """
+    if context.notebook:
+        yield from restart(context)
+        return
+    if code == str(_CUDA_COMPAT_REFUSED):
+        yield from _without_compat(context, without_compat)
+        return
+    inside = context.in_container and not _ON_HOST.search(text)
+    if inside:
+        yield _RESTART_CONTAINER
+    older = kernel and library and not versions.at_least(library, kernel)
+    if older and not context.in_wsl:
+        yield from _reinstall(context, kernel, inside=inside)
+    yield from restart(context, "Restart the machine, so that the kernel module of the libraries' version is loaded")
+    if inside and not older:
+        yield _OWN_LIBRARIES
+    if not inside:
+        if context.container is None:
+            yield from context.only(_RESTART_CONTAINER, container="docker")
+        versions_there = "cat /proc/driver/nvidia/version; dpkg -l | grep nvidia"
+        yield from context.only(Fix(text="Compare the two versions", command=versions_there, kind="look"), system="linux")
+
+
+def _reinstall(context: Context, kernel: str, *, inside: bool) -> Iterator[Fix]:
+    """The libraries are older than the module: a restart loads the same module again."""
+    if inside:
+        yield _OWN_LIBRARIES
+        return
+    text = f"Install the libraries of the module's version {kernel}: those that are loaded are older"
+    branch = versions.parse(kernel)[0]
+    install = f"sudo apt-get install -y --only-upgrade libnvidia-compute-{branch} nvidia-utils-{branch}"
+    yield from context.only(Fix(text=text, command=install), distribution="ubuntu|linuxmint")
+    if context.excludes(distribution="ubuntu|linuxmint"):
+        yield Fix(text=text)
+
+
+def _without_compat(context: Context, command: str) -> Iterator[Fix]:
+    """cuda-compat's libcuda runs on data-center GPUs only; a machine that was upgraded without a restart looks the same."""
+    if command:
+        take_out = "Use the machine's own driver library: remove the folder of cuda-compat from LD_LIBRARY_PATH"
+        yield Fix(text=take_out, command=command)
+    if context.in_container:
+        yield Fix(text="Use an image for a CUDA version that the host's driver supports, which needs no cuda-compat")
+        yield from install_driver(context, "Install a newer NVIDIA driver")
+        return
+    if not command:
+        yield from restart(context, "Restart the machine, in case the driver was upgraded since the last restart")
+        look = "echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda"
+        find = Fix(text="Find the folder of cuda-compat that LD_LIBRARY_PATH names", command=look, kind="look")
+        yield from context.only(find, system="linux|wsl")
+    yield Fix(text="Or remove the package cuda-compat")

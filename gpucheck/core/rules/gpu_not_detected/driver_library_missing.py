@@ -10,16 +10,6 @@ Cause:
     The driver consists of a kernel module and libraries, and only the module is here: the package with libcuda.so.1 (and
     libnvidia-ml.so.1) was not installed, was removed, or is outside the loader's search path. In a container:
     NVIDIA_DRIVER_CAPABILITIES requests "utility" only, which includes nvidia-smi but not CUDA.
-Fix:
-    1. In a container: restart it with -e NVIDIA_DRIVER_CAPABILITIES=compute,utility in addition to --gpus all
-    2. If the files exist: update the loader's cache
-       $ sudo ldconfig; ldconfig -p | grep -E 'libcuda|libnvidia-ml'
-    3. Ubuntu, for a driver of branch 580: install the libraries of the module's version
-       $ sudo apt-get install -y libnvidia-compute-580 nvidia-utils-580
-    4. Fedora with RPM Fusion: install them
-       $ sudo dnf install -y xorg-x11-drv-nvidia-cuda
-    5. Slurm: build its packages again with NVIDIA's header nvml.h installed (libnvidia-ml-dev), or name the GPUs in gres.conf in place
-       of AutoDetect=nvml: Name=gpu File=/dev/nvidia[0-7]
 Verify:
     ldconfig -p | grep -E "libcuda.so.1|libnvidia-ml.so.1" prints both.
 Unless:
@@ -35,6 +25,8 @@ References:
     https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
 """
 
+from collections.abc import Iterator
+
 import msgspec
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
@@ -45,10 +37,39 @@ from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.kernel_module import KernelModule
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.machine import install_driver, notebook_gpu
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _ABSENT = ("library-not-found", "library-unusable")
 _JIT_COMPILER_NOT_FOUND = "221"
+_IN_CONTAINER = {
+    "docker|containerd|nspawn": Fix(
+        text="Restart the container with -e NVIDIA_DRIVER_CAPABILITIES=compute,utility in addition to --gpus all"
+    ),
+    "podman": Fix(text="Restart the container with --device nvidia.com/gpu=all, which passes all of the driver's libraries"),
+    "enroot": Fix(text="Restart the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility in its environment"),
+    "apptainer": Fix(
+        text="Restart the container with --nv, which passes the host's driver libraries: apptainer exec --nv IMAGE COMMAND"
+    ),
+    "lxc": Fix(text="Install the libraries of the host's driver version in the container, without its kernel module"),
+    "kubernetes": Fix(
+        text="On the node, let containerd start containers with NVIDIA's runtime",
+        command="sudo nvidia-ctk runtime configure --runtime=containerd --set-as-default && sudo systemctl restart containerd",
+    ),
+}
+_COMMON = ("docker|containerd|nspawn", "kubernetes")  # the variants for an unknown container
+_IN_WSL = Fix(
+    text="Let the loader search the folder of WSL's driver libraries",
+    command="echo /usr/lib/wsl/lib | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig",
+)
+_FOR_SLURM = (
+    Fix(
+        text="In gres.conf, name the GPUs in place of AutoDetect=nvml (Name=gpu File=/dev/nvidia[0-7]), then restart slurmd",
+        command="sudo systemctl restart slurmd",
+    ),
+    Fix(text="Or build Slurm's packages again where NVIDIA's header nvml.h is installed (libnvidia-ml-dev)"),
+)
 
 
 class MissingLibrary(msgspec.Struct, frozen=True):
@@ -62,7 +83,7 @@ class MissingLibrary(msgspec.Struct, frozen=True):
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=WITHOUT_CUDA)
-def check(stack: CudaStack, kernel_module: KernelModule, outcomes: TrainingOutcomes) -> Finding | None:
+def check(stack: CudaStack, kernel_module: KernelModule, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
     """Report a missing library of a loaded driver; a warning if only NVML is missing and TensorFlow lists the GPUs without it.
 
     An answer of NVML proves a loaded driver: a sandbox may hide /proc/driver/nvidia.
@@ -84,7 +105,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, outcomes: TrainingOutco
     return Finding(
         summary=f"The NVIDIA driver is loaded, but {missing.name}, {missing.purpose}, {state}{left_out}.",
         evidence=(*missing.evidence, *loaded, *saw(container, "driver_capabilities")),
-        fix=_fixes(stack, kernel_module),
+        fix=tuple(repairs(context, kernel=kernel_module.version or "")),
         severity=Severity.WARNING if missing.capability == "utility" else None,
     )
 
@@ -111,26 +132,43 @@ def _grants(container: Container, capability: str) -> bool:
     return given is None or bool({"all", capability} & set(given.split(",")))
 
 
-def _fixes(stack: CudaStack, kernel_module: KernelModule) -> tuple[Fix, ...]:
-    if stack.container.inside:
-        return (
-            Fix(text="Restart the container with -e NVIDIA_DRIVER_CAPABILITIES=compute,utility in addition to --gpus all"),
-            Fix(
-                text="Check whether the machine has the library (run it outside the container)",
-                command="ldconfig -p | grep libcuda",
-                kind="look",
-            ),
-        )
-    kernel = kernel_module.version or ""
-    branch = versions.parse(kernel)[:1]
-    install = {
-        "ubuntu": f"sudo apt-get install -y libnvidia-compute-{branch[0]} nvidia-utils-{branch[0]}" if branch else None,
+def repairs(context: Context, *, kernel: str = "", text: str = "") -> Iterator[Fix]:
+    """Install the library that is missing, or pass it into the container.
+
+    Args:
+        context: where.
+        kernel: version of the kernel module; empty: unknown.
+        text: the line that reports it.
+    """
+    if "nvml functionality" in text:
+        yield from _FOR_SLURM
+        return
+    of_driver = kernel or (context.driver.version if context.driver is not None else None) or ""
+    if not context.in_container:
+        yield from notebook_gpu(context)
+        yield from _of_linux(context, of_driver)
+        yield from context.only(_IN_WSL, system="wsl")
+        if context.windows:
+            yield from install_driver(context, "Install NVIDIA's driver again")
+    if context.container is not None or not (context.windows or context.notebook):
+        for kind, fix in _IN_CONTAINER.items():
+            if context.kinds["container"] or kind in _COMMON:
+                yield from context.only(fix, container=kind)
+
+
+def _of_linux(context: Context, kernel: str) -> Iterator[Fix]:
+    """Install the libraries of the module's version."""
+    if context.excludes(system="linux"):
+        return
+    branch = next(iter(versions.parse(kernel)), "$(cut -d. -f1 /sys/module/nvidia/version)")
+    known = context.kinds["distribution"]
+    commands = {
+        "ubuntu": f"sudo apt-get install -y libnvidia-compute-{branch} nvidia-utils-{branch}",
         "debian": "sudo apt-get install -y libcuda1 libnvidia-ml1",
         "fedora": "sudo dnf install -y xorg-x11-drv-nvidia-cuda",
         **dict.fromkeys(("rhel", "rocky", "almalinux"), "sudo dnf install -y nvidia-driver-cuda"),
-    }.get(stack.system.os_id or "")
-    version = f"Install the libraries of the same driver version as the kernel module {kernel}".rstrip()
-    return (
-        Fix(text=version, command=install),
-        Fix(text="If the files exist, update the loader's cache", command="sudo ldconfig"),
-    )
+    }
+    what = f"Install the libraries of the same driver version as the kernel module {kernel}".rstrip()
+    for name in (known,) if known else ("ubuntu", "debian", "fedora"):
+        yield from context.only(Fix(text=what, command=commands.get(name)), distribution=name)
+    yield Fix(text="If the files exist, update the loader's cache", command="sudo ldconfig")

@@ -8,19 +8,6 @@ Symptom:
 Cause:
     The card is present, but neither NVIDIA's kernel module nor its libraries (libcuda.so.1, libnvidia-ml.so.1) are installed.
     CUDA wheels and toolkits do not include a driver. Linux's own nouveau driver can drive a display, but cannot run CUDA.
-Fix:
-    1. Check whether the machine has an NVIDIA GPU
-       ? lspci -d 10de:
-    2. Ubuntu: install NVIDIA's driver, then restart the machine
-       $ sudo ubuntu-drivers install
-       needs: reboot
-    3. Debian: install NVIDIA's driver (from the sections contrib, non-free and non-free-firmware), then restart the machine
-       $ sudo apt-get install -y linux-headers-amd64 nvidia-driver
-       needs: reboot
-    4. Fedora (with RPM Fusion): install NVIDIA's driver, then restart the machine
-       $ sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda
-       needs: reboot
-    5. If you want to train on the CPU, ignore this: the job runs without a GPU
 Verify:
     nvidia-smi prints a table with one box per GPU.
 Unless:
@@ -40,10 +27,15 @@ References:
     https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Finding, Scope, Severity, Skip, saw
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.kernel_module import KernelModule
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
+from gpucheck.core.repairs.machine import install_driver, notebook_gpu
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -55,7 +47,7 @@ _STUB_LIBRARY = 34  # a toolkit's link-time stub is no driver
     scope=Scope.HOST,
     explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "driver-not-loaded", "device-nodes-missing"),
 )
-def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | Skip | None:
+def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Finding | Skip | None:
     """Report a GPU without the driver's kernel module and without its libraries."""
     pci, driver, cuda = stack.pci, stack.driver, stack.cuda
     if stack.wsl.inside or stack.container.inside or driver.gpu_count or stack.counts_gpus:
@@ -80,5 +72,20 @@ def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | Skip | Non
             *saw(driver, "status"),
             *saw(cuda, "status"),
         ),
-        fix=(stack.install_driver("Install NVIDIA's driver"),),
+        fix=tuple(repairs(context, device=pci.gpus[0].address)),
     )
+
+
+def repairs(context: Context, *, device: str = "") -> Iterator[Fix]:
+    """Install the driver.
+
+    Args:
+        context: where.
+        device: address of the GPU on the bus; empty: whether there is one is unknown.
+    """
+    yield from notebook_gpu(context)
+    yield from install_driver(context, "Install NVIDIA's driver" if device else "If there is an NVIDIA GPU, install its driver")
+    if not device:
+        bus = Fix(text="Check whether the machine has an NVIDIA GPU", command="lspci -d 10de:", kind="look")
+        yield from () if context.notebook else context.only(bus, system="linux")
+        yield CPU_IS_ENOUGH

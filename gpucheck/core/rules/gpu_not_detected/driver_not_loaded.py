@@ -12,21 +12,6 @@ Cause:
     A new kernel was installed and the module was not built for it; Secure Boot rejected the module because it is not signed;
     nouveau uses the card; the card is passed to a virtual machine (vfio-pci); or the module is loaded but does not support this
     old GPU: the open module supports no GPU before Turing, and branch 590 and later drop Maxwell, Pascal and Volta.
-Fix:
-    1. Load it, and read the kernel's messages
-       $ sudo modprobe nvidia; sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
-    2. After a kernel update: build the module for the running kernel (Fedora and RHEL: dnf install kernel-devel)
-       $ sudo apt-get install -y linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia
-    3. If the key was rejected: enrol it (sudo mokutil --import ...), or disable Secure Boot in the firmware
-       needs: sudo
-    4. Check whether Secure Boot is on
-       ? mokutil --sb-state
-    5. For a GPU from Blackwell on, and for Grace Hopper: install the driver with its open kernel modules (Ubuntu's packages for that
-       end in -open), then restart the machine
-       needs: reboot
-    6. List the drivers that Ubuntu has for it
-       ? sudo ubuntu-drivers list --gpgpu
-    7. For a GPU before Turing: install the last branch that supports it, such as nvidia-driver-580, in its proprietary form
 Verify:
     lspci -k -d 10de: says "Kernel driver in use: nvidia", and nvidia-smi prints its table.
 Unless:
@@ -48,6 +33,9 @@ References:
     https://github.com/NVIDIA/open-gpu-kernel-modules
 """
 
+import re
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
@@ -55,13 +43,22 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.probes.pci import PciFunction
 from gpucheck.core.probes.system import System
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.machine import install_driver, notebook_gpu
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _STUB_LIBRARY = 34
+_FIRST_MAXWELL = 0x1340
 _FIRST_TURING = 0x1E00  # pci.ids: every NVIDIA display device from TU102 (1e02) on lies above, all of Volta and before below
 _FIRST_BRANCH_FROM_TURING = 590
-_LAST_BRANCH_BEFORE_TURING = 580
+_LAST_BRANCH_BEFORE_TURING, _LAST_BRANCH_BEFORE_MAXWELL = 580, 470
+_KEY_OF_UBUNTU, _KEY_OF_DKMS = "/var/lib/shim-signed/mok/MOK.der", "/var/lib/dkms/mok.pub"
+_KEY_OF_AKMODS = "/etc/pki/akmods/certs/public_key.der"
+_SECURE_BOOT = Fix(
+    text="Check whether Secure Boot is on, which rejects a module that is not signed", command="mokutil --sb-state", kind="look"
+)
+_READ = Fix(text="Read what the driver says of the GPU", command="sudo dmesg | grep -i nvrm", kind="look")
 
 
 @rule(
@@ -69,32 +66,27 @@ _LAST_BRANCH_BEFORE_TURING = 580
     scope=Scope.HOST,
     explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "container-without-gpu", "device-nodes-missing"),
 )
-def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | Skip | None:
+def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Finding | Skip | None:
     """Report a GPU that the nvidia module does not drive, although a part of the driver is installed."""
     gpus = stack.pci.gpus
     if stack.wsl.inside or not gpus or stack.driver.gpu_count or stack.counts_gpus or stack.given_no_gpu:
         return None
     if kernel_module.loaded is None:
         return Skip("the list of loaded kernel modules could not be read")
-    holders = {gpu.kernel_driver for gpu in gpus}
-    if "nvidia" in holders:
+    if "nvidia" in {gpu.kernel_driver for gpu in gpus}:
         return None
-    if holders == {"vfio-pci"}:
-        text, fixes = _passed_through(gpus)
-    elif kernel_module.loaded:
-        text, fixes = _not_taken(gpus, kernel_module, stack.system)
-    elif _installed(stack, kernel_module):
-        text, fixes = _not_loaded(gpus, kernel_module, stack.system)
-    else:
+    reserved = all(gpu.kernel_driver == "vfio-pci" for gpu in gpus)
+    if not (reserved or kernel_module.loaded or _installed(stack, kernel_module)):
         return None  # driver-missing
+    summary, given = _reason(gpus, kernel_module, stack.system)
     return Finding(
-        summary=text,
+        summary=summary,
         evidence=(
             *saw(stack.pci, "gpus[0].address", "gpus[0].kernel_driver"),
             *saw(kernel_module, "loaded", "installed_for_running_kernel", "installed_for_kernels"),
             *saw(stack.driver, "status", "result_name"),
         ),
-        fix=fixes,
+        fix=tuple(repairs(context, **given)),
     )
 
 
@@ -109,83 +101,176 @@ def _installed(stack: CudaStack, module: KernelModule) -> bool:
     )
 
 
-def _passed_through(gpus: tuple[PciFunction, ...]) -> tuple[str, tuple[Fix, ...]]:
-    plural, are, them = ("s", "are", "them") if len(gpus) > 1 else ("", "is", "it")
-    return (
-        f"The NVIDIA GPU{plural} on the bus ({listing([gpu.address for gpu in gpus])}) {are} reserved for virtual machines:"
-        f" vfio-pci uses {them}.",
-        (
-            Fix(text="Train inside the virtual machine that has the GPU"),
-            Fix(text="To use it here, stop that machine, and remove the vfio-pci binding from the boot options"),
-            Fix(text="Check which driver uses it", command=f"lspci -k -s {gpus[0].address}", kind="look"),
-        ),
-    )
-
-
-def _not_taken(gpus: tuple[PciFunction, ...], module: KernelModule, system: System) -> tuple[str, tuple[Fix, ...]]:
-    """Return the reason that no GPU is bound to the loaded module: another driver uses it, or the GPU is not supported."""
-    holder = gpus[0].kernel_driver
-    version = module.version or ""
-    name = f"The NVIDIA driver {version}".rstrip()
-    if holder is not None:
-        release = _without_nouveau(system) if holder == "nouveau" else Fix(text=f"Release the GPU from {holder}")
-        return f"{name} is loaded, but {holder} uses the GPU at {gpus[0].address}.", (release,)
-    address = listing([gpu.address for gpu in gpus])
-    look = Fix(text="Read why the driver refused it", command="sudo dmesg | grep -i nvrm", kind="look")
-    branch = (versions.parse(version) or (0,))[0]
-    old = all(int(gpu.device_id, 16) < _FIRST_TURING for gpu in gpus)
-    if not old or not (module.open_source or branch >= _FIRST_BRANCH_FROM_TURING):
-        legacy = Fix(text="If it says that the GPU needs a legacy or a newer driver, install that branch")
-        return f"{name} is loaded, but does not use the GPU at {address}.", (look, legacy)
-    kind = "open kernel module" if module.open_source else "driver"
-    wanted = min(branch, _LAST_BRANCH_BEFORE_TURING) or _LAST_BRANCH_BEFORE_TURING
-    install = Fix(
-        text=f"Install the proprietary driver of branch {wanted} instead, then restart the machine",
-        command=f"sudo apt-get install -y nvidia-driver-{wanted}" if system.os_id == "ubuntu" else None,
-        needs=("reboot",),
-    )
-    return f"The NVIDIA {kind} {version} does not support the GPU at {address}, which is older than Turing.", (install, look)
-
-
-def _not_loaded(gpus: tuple[PciFunction, ...], module: KernelModule, system: System) -> tuple[str, tuple[Fix, ...]]:
-    load = Fix(
-        text="Load it, and read the kernel's messages (Secure Boot rejects an unsigned module)",
-        command='sudo modprobe nvidia || sudo dmesg | grep -i -E "nvrm|nvidia|nouveau|lockdown" | tail',
-    )
-    if any(gpu.kernel_driver == "nouveau" for gpu in gpus):
+def _reason(gpus: tuple[PciFunction, ...], module: KernelModule, system: System) -> tuple[str, dict[str, str]]:
+    """Return the summary, and what the repairs depend on."""
+    holders = {gpu.kernel_driver for gpu in gpus}
+    addresses = listing([gpu.address for gpu in gpus])
+    if holders == {"vfio-pci"}:
+        plural, are, them = ("s", "are", "them") if len(gpus) > 1 else ("", "is", "it")
+        why = f"{are} reserved for virtual machines: vfio-pci uses {them}"
+        return f"The NVIDIA GPU{plural} on the bus ({addresses}) {why}.", {"reason": "vfio-pci", "device": gpus[0].address}
+    if module.loaded:
+        return _not_taken(gpus, module)
+    if "nouveau" in holders:
         return (
             "The NVIDIA driver is installed, but not loaded: the GPU uses the nouveau driver, which cannot run CUDA.",
-            (_without_nouveau(system),),
+            {"reason": "nouveau"},
         )
     if module.installed_for_running_kernel is False:
         running = f"the running kernel is {system.kernel}" if system.kernel else "another kernel is running"
         built = listing(list(module.installed_for_kernels))
-        reason = (
-            f"its kernel module was built for {built}, but {running}"
-            if built
-            else "its libraries are installed, but not a kernel module for the running kernel"
-        )
-        return f"The NVIDIA driver is not loaded: {reason}.", (_build(system), load)
-    return "The NVIDIA driver is installed, but its kernel module is not loaded.", (load,)
+        why = "its libraries are installed, but not a kernel module for the running kernel"
+        why = f"its kernel module was built for {built}, but {running}" if built else why
+        return f"The NVIDIA driver is not loaded: {why}.", {"reason": "not-built"}
+    return "The NVIDIA driver is installed, but its kernel module is not loaded.", {}
 
 
-def _build(system: System) -> Fix:
-    headers = {
-        **dict.fromkeys(("ubuntu", "debian"), "sudo apt-get install -y linux-headers-$(uname -r)"),
-        **dict.fromkeys(("fedora", "rhel", "rocky", "almalinux"), "sudo dnf install -y kernel-devel-$(uname -r)"),
-    }.get(system.os_id or "")
-    build = "sudo dkms autoinstall && sudo modprobe nvidia"
-    return Fix(
-        text="Build the module for the running kernel (or start the kernel that it was built for)",
-        command=f"{headers} && {build}" if headers else build,
+def _not_taken(gpus: tuple[PciFunction, ...], module: KernelModule) -> tuple[str, dict[str, str]]:
+    """Return why no GPU is bound to the loaded module: another driver uses it, or the GPU is not supported."""
+    holder, version, address = gpus[0].kernel_driver, module.version or "", listing([gpu.address for gpu in gpus])
+    name = f"The NVIDIA driver {version}".rstrip()
+    if holder is not None:
+        reason = holder if holder == "nouveau" else "held"
+        return f"{name} is loaded, but {holder} uses the GPU at {gpus[0].address}.", {"reason": reason, "holder": holder}
+    branch = (versions.parse(version) or (0,))[0]
+    old = all(_before_turing(gpu.device_id) for gpu in gpus)
+    if not old or not (module.open_source or branch >= _FIRST_BRANCH_FROM_TURING):
+        return f"{name} is loaded, but does not use the GPU at {address}.", {"reason": "refused"}
+    kind = "open kernel module" if module.open_source else "driver"
+    given = {"reason": "unsupported", "driver": version, "pci_id": gpus[0].device_id}
+    return f"The NVIDIA {kind} {version} does not support the GPU at {address}, which is older than Turing.", given
+
+
+def _before_turing(device_id: str) -> bool:
+    return int(device_id, 16) < _FIRST_TURING
+
+
+def repairs(
+    context: Context,
+    *,
+    reason: str = "",
+    message: str = "",
+    driver: str = "",
+    legacy: str = "",
+    pci_id: str = "",
+    holder: str = "",
+    device: str = "",
+) -> Iterator[Fix]:
+    """Let the driver use the GPU.
+
+    Args:
+        context: where.
+        reason: why it does not: "not-built", "signature", "nouveau", "no-device", "open-module", "unsupported", "refused", "held",
+            "vfio-pci"; empty: unknown.
+        message: what reports it.
+        driver: version of the driver that does not support the GPU.
+        legacy: the branch that supports the GPU, as the message names it: "470".
+        pci_id: the GPU's device identifier: "2b85".
+        holder: the driver that uses the GPU.
+        device: the GPU's address on the bus.
+    """
+    if context.windows or context.in_wsl:
+        yield from install_driver(context, "Install NVIDIA's driver again")
+        return
+    if context.notebook:
+        yield from notebook_gpu(context)
+        return
+    if reason == "vfio-pci":
+        yield Fix(text="Train inside the virtual machine that has the GPU")
+        yield Fix(text="Or stop that machine, and remove the vfio-pci binding from the boot options")
+        yield Fix(text="Check which driver uses it", command=f"lspci -k -s {device}", kind="look")
+    elif reason == "nouveau":
+        yield from _without_nouveau(context)
+    elif reason == "held":
+        yield Fix(text=f"Release the GPU from {holder}")
+    elif reason == "open-module":
+        yield from _install(context, driver, "-open")
+    elif reason in ("unsupported", "refused") or legacy:
+        yield from _other_branch(context, driver, legacy, pci_id)
+    else:
+        yield from _load(context, reason, message)
+
+
+def _load(context: Context, reason: str, message: str) -> Iterator[Fix]:
+    load = Fix(
+        text="Load it, and read the kernel's messages if that fails",
+        command='sudo modprobe nvidia || sudo dmesg | grep -i -E "nvrm|nvidia|nouveau|lockdown" | tail',
     )
+    if re.search(r"nvidia[_-]uvm", message):
+        yield Fix(text="Load the module that CUDA needs besides", command="sudo modprobe nvidia-uvm")
+    elif reason == "signature":
+        yield from _signed(context)
+    elif reason == "no-device":
+        yield _READ
+        yield from install_driver(context, "Install the driver that supports this GPU")
+    elif reason == "not-built":
+        yield from _build(context)
+        yield load
+    else:
+        yield load
+        yield from _build(context)
+        yield _SECURE_BOOT
 
 
-def _without_nouveau(system: System) -> Fix:
-    image = "sudo update-initramfs -u" if system.os_id in ("ubuntu", "debian", "linuxmint") else "sudo dracut --force"
-    return Fix(
-        text="Disable nouveau, then restart the machine",
-        command="printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf"
-        f" && {image}",
-        needs=("reboot",),
-    )
+def _build(context: Context) -> Iterator[Fix]:
+    """Build the module for the running kernel."""
+    text = "Build the module for the running kernel (or start the kernel that it was built for)"
+    dkms = "sudo dkms autoinstall && sudo modprobe nvidia"
+    akmods = "sudo dnf install -y kernel-devel-$(uname -r) && sudo akmods --force && sudo modprobe nvidia"
+    commands = {
+        "ubuntu|debian|linuxmint": f"sudo apt-get install -y linux-headers-$(uname -r) && {dkms}",
+        "fedora": akmods,
+        "rhel|rocky|almalinux": f"sudo dnf install -y kernel-devel-$(uname -r) && {dkms}",
+    }
+    if context.kinds["distribution"] and not any(context.kinds["distribution"] in names.split("|") for names in commands):
+        yield Fix(text=text, command=dkms)
+    for names, command in commands.items():
+        if context.kinds["distribution"] or not names.startswith("rhel"):
+            yield from context.only(Fix(text=text, command=command), distribution=names)
+
+
+def _signed(context: Context) -> Iterator[Fix]:
+    """Let the kernel accept the module's signature."""
+    enrol = "Enrol the key that the module is signed with, restart, and confirm it on the firmware's blue screen"
+    keys = {"ubuntu|linuxmint": _KEY_OF_UBUNTU, "debian": _KEY_OF_DKMS, "fedora": _KEY_OF_AKMODS}
+    for names, key in keys.items():
+        fix = Fix(text=enrol, command=f"sudo mokutil --import {key}", needs=("reboot",))
+        yield from context.only(fix, distribution=names)
+    yield Fix(text="Or disable Secure Boot in the firmware's settings", needs=("reboot",))
+    yield _SECURE_BOOT
+
+
+def _other_branch(context: Context, driver: str, legacy: str, pci_id: str) -> Iterator[Fix]:
+    """Install a driver that supports the GPU: an older one for an old GPU, else a newer one."""
+    if legacy:
+        yield from _install(context, legacy)
+    elif pci_id and _before_turing(pci_id):
+        last = _LAST_BRANCH_BEFORE_MAXWELL if int(pci_id, 16) < _FIRST_MAXWELL else _LAST_BRANCH_BEFORE_TURING
+        yield from _install(context, str(min((versions.parse(driver) or (last,))[0], last)))
+    elif pci_id:
+        yield from install_driver(context, "Install a newer NVIDIA driver")
+    else:
+        yield Fix(text="Install the branch of the driver that the kernel's message asks for: a legacy one, or a newer one")
+    yield _READ
+
+
+def _install(context: Context, version: str, suffix: str = "") -> Iterator[Fix]:
+    """Install a branch of the driver, with its open or its proprietary kernel modules."""
+    branch = (versions.parse(version) or (_LAST_BRANCH_BEFORE_TURING,))[0]
+    kind = "open" if suffix else "proprietary"
+    text = f"Install the driver of branch {branch} with its {kind} kernel modules, then restart the machine"
+    command = f"sudo apt-get install -y nvidia-driver-{branch}{suffix}"
+    yield from context.only(Fix(text=text, command=command, needs=("reboot",)), distribution="ubuntu|linuxmint")
+    if context.kinds["distribution"] not in ("ubuntu", "linuxmint"):
+        yield Fix(text=text, needs=("reboot",))
+
+
+def _without_nouveau(context: Context) -> Iterator[Fix]:
+    block = r"printf 'blacklist nouveau\noptions nouveau modeset=0\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf"
+    images = {"ubuntu|debian|linuxmint": "sudo update-initramfs -u", "fedora|rhel|rocky|almalinux": "sudo dracut --force"}
+    for names, image in images.items():
+        fix = Fix(text="Disable nouveau, then restart the machine", command=f"{block} && {image}", needs=("reboot",))
+        yield from context.only(fix, distribution=names)
+    known = context.kinds["distribution"]
+    if known and not any(known in names.split("|") for names in images):
+        yield Fix(text="Disable nouveau, then restart the machine", command=f"{block} && sudo dracut --force", needs=("reboot",))

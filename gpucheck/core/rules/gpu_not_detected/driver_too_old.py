@@ -9,16 +9,6 @@ Symptom:
 Cause:
     A driver runs programs of its own CUDA major version and of older ones, never of a newer one. TensorFlow 2.15 and later were
     built with CUDA 12, which needs driver 525.60.13 (528.33 on Windows, for WSL2); 2.10 to 2.14 need 450.80.02.
-Fix:
-    1. Check the driver's version, and the CUDA version that it supports
-       ? nvidia-smi
-    2. Ubuntu: install a newer driver, which also runs older programs, then restart the machine
-       $ sudo ubuntu-drivers install
-       needs: reboot
-    3. Fedora (with RPM Fusion): install a newer driver, then restart the machine
-       $ sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda
-       needs: reboot
-    4. Or use a TensorFlow release or image that was built with a CUDA version that the driver supports
 Verify:
     nvidia-smi prints a CUDA version at least as new as TensorFlow's major: 12.0 for TensorFlow 2.21.
 Unless:
@@ -38,16 +28,24 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import results, versions
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.compat.cuda import cuda_of_driver
+from gpucheck.core.compat.cuda import branch_of_cuda, cuda_of_driver
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.kernel_module import KernelModule
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.machine import install_driver
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _TOO_OLD = ("35", "36")  # insufficient driver; a call that needs a newer one
@@ -62,7 +60,7 @@ def check(
     if installed is None or "cpu" in installed.name or outcomes.trained_on_gpu():
         return None
     if cuda.status == "failed" and str(cuda.result) in _TOO_OLD:
-        return _refused(stack)
+        return _refused(stack, installation.context)
     if not (stack.driver.gpu_count or stack.counts_gpus):
         return None  # an old driver still counts its GPUs; without any, something else is wrong first
     newest, evidence = _newest_cuda(stack, kernel_module)
@@ -90,11 +88,11 @@ def check(
             *saw(installation.packages, "tensorflow.version"),
             *refused,
         ),
-        fix=(_newer_driver(stack), installation.context.with_cuda()),
+        fix=tuple(repairs(installation.context, needed=needed, version=newest)),
     )
 
 
-def _refused(stack: CudaStack) -> Finding:
+def _refused(stack: CudaStack, context: Context) -> Finding:
     """The driver says so: its library asks for more than the driver below it can do."""
     cuda, driver = stack.cuda, stack.driver
     result = results.cuda(str(cuda.result or 0))
@@ -103,10 +101,7 @@ def _refused(stack: CudaStack) -> Finding:
     return Finding(
         summary=f"The NVIDIA driver{version} is too old for the loaded CUDA library: cuInit returned {name} ({cuda.result}).",
         evidence=(*saw(cuda, "result", "result_name", "library"), *saw(driver, "version")),
-        fix=(
-            Fix(text="Check the driver's version and its CUDA version", command="nvidia-smi", kind="look"),
-            _newer_driver(stack),
-        ),
+        fix=tuple(repairs(context)),
     )
 
 
@@ -122,10 +117,43 @@ def _newest_cuda(stack: CudaStack, kernel_module: KernelModule | None) -> tuple[
     return None, ()
 
 
-def _newer_driver(stack: CudaStack) -> Fix:
-    if stack.wsl.inside:
-        return Fix(
-            text="Install NVIDIA's current Windows driver, on Windows and not inside WSL, then run: wsl --shutdown",
-            needs=("network",),
+def repairs(context: Context, *, needed: str = "", condition: str = "", version: str = "", text: str = "") -> Iterator[Fix]:
+    """Install a newer driver, or a program for the present one.
+
+    Args:
+        context: where.
+        needed: the CUDA version that the program needs: "12.4"; empty: unknown.
+        condition: what that is a version of, if it is the "driver".
+        version: the newest CUDA that the driver supports: "11.4", or as CUDA counts it: "11040".
+        text: the line that reports it.
+    """
+    conda = "__cuda" in text and not version
+    if conda:
+        yield Fix(
+            text="If the GPU is in another machine (this is a login node or a build), name the CUDA of its driver to conda",
+            command=f"export CONDA_OVERRIDE_CUDA={needed or '12.4'}",
         )
-    return stack.install_driver("Install a newer NVIDIA driver")
+    branch = needed.partition(".")[0] if condition == "driver" else branch_of_cuda(needed) if needed else None
+    yield from install_driver(context, f"Install a newer NVIDIA driver{f' (branch {branch} or newer)' if branch else ''}")
+    if re.search(r"unsatisfied condition|nvidia-container", text):
+        yield Fix(text="Or use an image that was built with a CUDA version that the driver supports")
+    elif older := _for_this_driver(context, version):
+        yield older
+    elif not conda:
+        yield Fix(text="Or install a build of the program for a CUDA version that the driver supports (see nvidia-smi)")
+
+
+def _for_this_driver(context: Context, version: str) -> Fix | None:
+    """What works with the driver, if its version or that of its CUDA is known."""
+    if version.isdecimal() and len(version) > len("12.4"):
+        version = f"{int(version) // 1000}.{int(version) % 1000 // 10}"
+    branch = branch_of_cuda(version) if version else None
+    if context.driver is None or context.driver.version is None:
+        if branch is None:
+            return None
+        context = replace(context, driver=Driver(status="ok", version=f"{branch}.0"))
+    if context.framework == "jax":
+        command = context.pip("--upgrade", "jax[cuda12]")
+        return Fix(text="Or install JAX for CUDA 12, if the driver is of branch 525 or newer", command=command)
+    fix = context.with_cuda(context.framework or "tensorflow", configured=True)
+    return replace(fix, text=f"Or {fix.text[0].lower()}{fix.text[1:]}")

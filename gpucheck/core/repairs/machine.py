@@ -1,0 +1,76 @@
+"""Repairs of the machine below CUDA that several rules give: its driver, a runtime with a GPU, a restart."""
+
+from collections.abc import Iterator
+
+from gpucheck.core.model import Fix
+from gpucheck.core.repairs.context import Context
+
+_RHEL = "sudo dnf module install -y nvidia-driver:open-dkms"
+_INSTALL = {
+    "ubuntu": "sudo ubuntu-drivers install",
+    "linuxmint": "sudo ubuntu-drivers install",
+    "debian": "sudo apt-get install -y linux-headers-amd64 nvidia-driver",
+    "fedora": "sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda",
+    **dict.fromkeys(("rhel", "rocky", "almalinux"), _RHEL),
+    "arch": "sudo pacman -S nvidia-open-dkms nvidia-utils",
+}
+_SOURCE = {
+    "debian": " (from the sections contrib, non-free and non-free-firmware)",
+    "fedora": " (from RPM Fusion's nonfree repository)",
+    **dict.fromkeys(("rhel", "rocky", "almalinux"), " (from NVIDIA's own repository)"),
+}
+_COMMON = ("ubuntu", "debian", "fedora")  # the variants for an unknown distribution
+
+
+def install_driver(context: Context, what: str = "Install NVIDIA's driver") -> Iterator[Fix]:
+    """Install the newest driver: as the distribution does it, on Windows for WSL, on the host for a container.
+
+    Args:
+        context: the machine.
+        what: the step, without its place.
+    """
+    if context.notebook:
+        return  # its provider installs the driver
+    if context.in_wsl:
+        text = f"{what} on Windows (from nvidia.com/drivers), not inside WSL, then restart WSL from a Windows prompt"
+        yield Fix(text=text, command="wsl.exe --shutdown", needs=("network",))
+    elif context.in_container and not context.windows:
+        yield Fix(text=f"On the host: {what[0].lower()}{what[1:]}, then restart the host", needs=("reboot",))
+    else:
+        yield from _of_linux(context, what)
+        windows = Fix(text=f"{what} on Windows, from nvidia.com/drivers, then restart Windows", needs=("reboot",))
+        yield from context.only(windows, system="win32|wsl")
+
+
+def _of_linux(context: Context, what: str) -> Iterator[Fix]:
+    if context.excludes(system="linux"):
+        return
+    known = context.kinds["distribution"]
+    for name in (known,) if known else _COMMON:
+        text = f"{what}{_SOURCE.get(name, '')}, then restart the machine"
+        yield from context.only(Fix(text=text, command=_INSTALL.get(name), needs=("reboot",)), distribution=name)
+
+
+def notebook_gpu(context: Context) -> Iterator[Fix]:
+    """Choose a runtime with a GPU, where a notebook service runs the program."""
+    if context.notebook == "colab":
+        yield Fix(text="Choose a GPU in Colab's menu: Runtime > Change runtime type > T4 GPU; this restarts the runtime")
+    elif context.notebook:
+        yield Fix(text="Choose a GPU in the notebook's settings, under Accelerator; this restarts the session")
+
+
+def restart(context: Context, text: str = "Restart the machine") -> Iterator[Fix]:
+    """Restart what runs the driver: Windows for WSL, the host for a container.
+
+    Args:
+        context: the machine.
+        text: the step, for a machine of its own.
+    """
+    if context.notebook:
+        yield Fix(text="Restart the notebook's runtime, which gives it another machine")
+    elif context.in_wsl:
+        yield Fix(text="Restart WSL, from a Windows prompt", command="wsl.exe --shutdown")
+    elif context.windows:
+        yield Fix(text=text.replace("the machine", "Windows"), needs=("reboot",))
+    else:
+        yield Fix(text=text, command="sudo reboot")
