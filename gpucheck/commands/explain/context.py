@@ -29,7 +29,7 @@ _SIGNS = {
     },
     "container": {
         "apptainer": r"\b(?:apptainer|singularity)\b",
-        "kubernetes": r"\bkubectl\b|\bkubelet\b|nvidia\.com/gpu\b|\bpod/|\bpods? ",
+        "kubernetes": r"\bkubectl\b|\bkubelet\b|nvidia\.com/gpu\b(?!=)|\bpod/|\bpods? ",
         "podman": r"\bpodman\b",
         "docker": r"\bdocker\b|\.dockerenv|^\[?root@[0-9a-f]{12}\b|\bnvcr\.io/|\bnvidia-container-cli\b",
     },

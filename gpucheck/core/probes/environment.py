@@ -70,6 +70,8 @@ class Environment(Fact, frozen=True, kw_only=True):
     variables: dict[str, str]  # known names only, with their values
     keras_json: str | None = None  # the settings file of Keras, if it names a backend other than TensorFlow
     keras_json_backend: str | None = None  # that backend; KERAS_BACKEND overrides it
+    # Known names that this process was not started with: a .pth file, sitecustomize.py or the program itself set them.
+    set_in_python: tuple[str, ...] = ()
     unrecorded: tuple[str, ...] = ()  # names under a watched prefix (CUDA_, TF_, ...) that are not known: no values
 
 
@@ -83,10 +85,13 @@ def read(host: Host) -> Environment:
         elif name.startswith(PREFIXES):
             unrecorded.append(name)
     path, backend = _keras_json(host)
+    started_with = host.read("/proc/self/environ")
+    names = [entry.partition("=")[0] for entry in (started_with or "").split("\0")]
     return Environment(
         variables=variables,
         keras_json=path if backend else None,
         keras_json_backend=backend,
+        set_in_python=tuple(name for name in variables if started_with and name not in names),
         unrecorded=tuple(unrecorded),
     )
 

@@ -19,6 +19,21 @@ _SOURCE = {
     "fedora": " (from RPM Fusion's nonfree repository)",
     **dict.fromkeys(("rhel", "rocky", "almalinux"), " (from NVIDIA's own repository)"),
 }
+# How each runtime starts a container with its GPUs.
+START_WITH_GPUS = {
+    "docker": Fix(text="Start the container with its GPUs: docker run --gpus all IMAGE", needs=("network",)),
+    "podman": Fix(text="Start the container with its GPUs: podman run --device nvidia.com/gpu=all IMAGE"),
+    "kubernetes": Fix(text='Request a GPU in the container\'s specification: resources.limits["nvidia.com/gpu"]: 1'),
+    "apptainer": Fix(text="Start the container with its GPUs: apptainer exec --nv IMAGE COMMAND"),
+    "lxc": Fix(text="Pass the GPU into the container; with LXD or Incus: lxc config device add CONTAINER gpu gpu"),
+    "enroot": Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all in its environment, and in Slurm with --gres=gpu:1"),
+}
+_RESTART = {
+    "docker": "Restart the container: docker restart CONTAINER",
+    "podman": "Restart the container: podman restart CONTAINER",
+    "kubernetes": "Delete the pod, so that its controller starts another: kubectl delete pod POD",
+    "lxc": "Restart the container: lxc restart CONTAINER",
+}
 _COMMON = ("ubuntu", "debian", "fedora")  # the variants for an unknown distribution
 
 
@@ -74,3 +89,15 @@ def restart(context: Context, text: str = "Restart the machine") -> Iterator[Fix
         yield Fix(text=text.replace("the machine", "Windows"), needs=("reboot",))
     else:
         yield Fix(text=text, command="sudo reboot")
+
+
+def restart_container(context: Context) -> Iterator[Fix]:
+    """Restart the container, as its runtime does it."""
+    kind = context.kinds["container"] or "docker"
+    yield Fix(text=_RESTART.get(kind, "Restart the container"))
+
+
+def start_with_gpus(context: Context) -> Iterator[Fix]:
+    """Start a container with its GPUs, as its runtime takes them; for an unknown runtime, one fix for each."""
+    for kind, fix in START_WITH_GPUS.items():
+        yield from context.only(fix, container=f"{kind}|containerd|nspawn" if kind == "docker" else kind)

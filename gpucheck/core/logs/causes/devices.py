@@ -110,7 +110,8 @@ def devices_hidden(events: Events) -> Cause | None:
     beyond += [event for event in events.of(Kind.PLACEMENT_FAILED) if _NOT_THE_FIRST.search(event.fields.get("device", ""))]
     if not beyond:
         return None
-    return Cause("The program requests a GPU index that is not visible to this process.", beyond)
+    summary = "The program requests a GPU index that is not visible to this process."
+    return Cause(summary, beyond, named={"beyond": "yes"})
 
 
 def mig_misconfigured(events: Events) -> Cause | None:
@@ -120,7 +121,8 @@ def mig_misconfigured(events: Events) -> Cause | None:
         return None
     severity = None if failure.wanted or not failure.in_passing else Severity.WARNING
     lines = [shown[0], *failure.events]
-    return Cause("The GPU is in MIG mode, and CUDA finds none of its instances.", lines, severity)
+    summary = "The GPU is in MIG mode, and CUDA finds none of its instances."
+    return Cause(summary, lines, severity, named={"shown": "yes"})
 
 
 def device_permission_denied(events: Events) -> Cause | None:

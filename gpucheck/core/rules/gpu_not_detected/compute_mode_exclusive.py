@@ -7,11 +7,6 @@ Symptom:
 Cause:
     In compute mode "prohibited" no program may use the GPU. In "exclusive process" only one process at a time may, and another
     process already uses it. Some clusters set exclusive mode on purpose; a display card is sometimes set to prohibited.
-Fix:
-    1. Find the process that uses it, and its mode; wait for that process or end it
-       ? nvidia-smi
-    2. Allow all programs to use it again (until the driver is reloaded)
-       $ sudo nvidia-smi -c DEFAULT
 Verify:
     nvidia-smi --query-gpu=index,compute_mode --format=csv says Default.
 Unless:
@@ -28,6 +23,8 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (Compute Modes)
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.logs.events import Kind
@@ -36,6 +33,8 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpu
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import ASK_SLURM
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -48,7 +47,9 @@ _MPS_SERVER = "nvidia-cuda-mps"  # the kernel cuts its name; exclusive mode with
     scope=Scope.HOST,
     explains=(*WITHOUT_CUDA, "gpu-memory-held-by-others", "nccl-failed", "training-crashed", "replica-count-mismatch"),
 )
-def check(request: Request, environment: Environment, gpus: CudaGpus, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(
+    request: Request, environment: Environment, gpus: CudaGpus, outcomes: TrainingOutcomes, context: Context
+) -> Finding | Skip | None:
     """Exclusive mode alone is a site's choice; it is a fault if another process uses the GPU, or CUDA was refused."""
     refused = _refused(gpus.cuda, outcomes)
     candidates = [
@@ -66,13 +67,7 @@ def check(request: Request, environment: Environment, gpus: CudaGpus, outcomes: 
     return Finding(
         summary=f"{listing([f'{gpu.label} {why}' for _, gpu, why in closed])}.",
         evidence=(*saw(gpus.gpus, *fields), *refused),
-        fix=(
-            Fix(text="Find the process that uses it, and wait for it or end it", command=f"nvidia-smi -i {indices}", kind="look"),
-            Fix(
-                text="Allow all programs to use it again (until the driver is reloaded)",
-                command=f"sudo nvidia-smi -i {indices} -c DEFAULT",
-            ),
-        ),
+        fix=tuple(repairs(context, mode=closed[0][1].compute_mode or "", indices=indices, holder=_holder(closed[0][1]) or "")),
         affects=tuple(gpu.label for _, gpu, _ in closed),
     )
 
@@ -109,3 +104,26 @@ def _refused(cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[Evidence, ...]:
         if event.kind in (Kind.CUDA_ERROR, Kind.CUINIT_FAILED) and event.fields.get("code") == str(_DEVICE_UNAVAILABLE):
             return outcomes.saw_event(place)
     return ()
+
+
+def repairs(context: Context, *, mode: str = "", indices: str = "", holder: str = "") -> Iterator[Fix]:
+    """Let this program use the GPU.
+
+    Args:
+        context: where.
+        mode: the compute mode: "exclusive-process", "prohibited"; empty: unknown.
+        indices: of the GPUs: "0,1"; empty: unknown.
+        holder: the process that uses the GPU.
+    """
+    if context.scheduler == "slurm":
+        yield ASK_SLURM
+    only = f" -i {indices}" if indices else ""
+    text = "Allow all programs to use it again (until the driver is reloaded)"
+    if context.windows:
+        yield Fix(text=f"{text}, from an administrator's prompt", command=f"nvidia-smi{only} -c DEFAULT")
+    else:
+        yield Fix(text=text, command=f"sudo nvidia-smi{only} -c DEFAULT")
+    if mode != "prohibited":
+        process = holder or "the process that uses it"
+        yield Fix(text=f"Or wait until {process} ends, or end it if it is yours")
+        yield Fix(text="Find the process that uses it", command=f"nvidia-smi{only}", kind="look")

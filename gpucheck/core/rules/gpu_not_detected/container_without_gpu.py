@@ -38,16 +38,9 @@ from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
+from gpucheck.core.repairs.machine import START_WITH_GPUS
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_START = {
-    "docker": Fix(text="Start the container with its GPUs: docker run --gpus all IMAGE", needs=("network",)),
-    "podman": Fix(text="Start the container with its GPUs: podman run --device nvidia.com/gpu=all IMAGE"),
-    "kubernetes": Fix(text='Request a GPU in the container\'s specification: resources.limits["nvidia.com/gpu"]: 1'),
-    "apptainer": Fix(text="Start the container with its GPUs: apptainer exec --nv IMAGE COMMAND"),
-    "lxc": Fix(text="Pass the GPU into the container; with LXD or Incus: lxc config device add CONTAINER gpu gpu"),
-    "enroot": Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all in its environment, and in Slurm with --gres=gpu:1"),
-}
 _TOOLKIT = Fix(
     text="Install the NVIDIA Container Toolkit on the host, and configure Docker for it",
     command="sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker",
@@ -135,10 +128,10 @@ def repairs(
     """
     if undriven or reason == "no-files":
         yield Fix(text="First make nvidia-smi work on the machine that runs this container")
-    start = _START["docker"]
+    start = START_WITH_GPUS["docker"]
     for fix in (_RESTART, _CDI) if lost else (_TOOLKIT, start) if reason in ("runtime", "hook") else (start, _TOOLKIT):
         yield from context.only(fix, container="docker|containerd|nspawn")
-    for kind, fix in _START.items():
+    for kind, fix in START_WITH_GPUS.items():
         if kind != "docker":
             yield from context.only(fix, container=kind)
     yield from context.only(_NODES, container="kubernetes")

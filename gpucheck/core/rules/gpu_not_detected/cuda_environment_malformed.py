@@ -7,15 +7,6 @@ Cause:
     CUDA_DEVICE_ORDER accepts exactly two values, FASTEST_FIRST and PCI_BUS_ID, in capitals. With any other value cuInit fails
     with error 101 (measured on driver 580), although no GPU was selected by number. It fails in the same way if
     CUDA_VISIBLE_DEVICES names a GPU twice, as in 0,0.
-Fix:
-    1. Check which variables are set
-       ? env | grep -E '^(CUDA|NVIDIA)_'
-    2. Set CUDA_DEVICE_ORDER to a valid value
-       $ export CUDA_DEVICE_ORDER=PCI_BUS_ID
-    3. Or use CUDA's default order, FASTEST_FIRST
-       $ unset CUDA_DEVICE_ORDER
-    4. Name each GPU once in CUDA_VISIBLE_DEVICES (for several devices on one GPU: gpucheck --logical-devices 2)
-       $ export CUDA_VISIBLE_DEVICES=0
 Verify:
     gpucheck --quick finds nothing.
 Unless:
@@ -30,39 +21,41 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 from gpucheck.core.system.shells import statement
 
 _INVALID_DEVICE = 101
+_ORDER, _VISIBLE = "CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES"
 _TEXTS = {"FASTEST_FIRST": "Let CUDA number the fastest GPU first", "PCI_BUS_ID": "Number the GPUs as nvidia-smi does"}
 _ORDERS = tuple(_TEXTS)
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "devices-hidden"))
-def check(environment: Environment, cuda: Cuda) -> Finding | None:
+def check(environment: Environment, cuda: Cuda, context: Context) -> Finding | None:
     """Report an invalid value if CUDA refused to start; a value that CUDA accepts is not reported."""
     if cuda.result != _INVALID_DEVICE:
         return None
-    order = environment.variables.get("CUDA_DEVICE_ORDER")
+    order = environment.variables.get(_ORDER)
     if order and order not in _ORDERS:
         wrong, assignment = f"is not a valid value: it must be {' or '.join(_ORDERS)}", _order(order)
-        text, leave = _TEXTS[assignment.value], "Or use CUDA's default order"
     else:
-        listed = [entry.strip() for entry in environment.variables.get("CUDA_VISIBLE_DEVICES", "").split(",")]
+        listed = [entry.strip() for entry in environment.variables.get(_VISIBLE, "").split(",")]
         if len(set(listed)) == len(listed):
             return None
         twice = next(entry for entry in listed if listed.count(entry) > 1)
         wrong, assignment = f"names {twice} more than once", _each_once(listed, twice)
-        text, leave = "Name each GPU once", "Or let CUDA see every GPU"
     variable = assignment.variable
     return Finding(
         summary=f"CUDA does not start because {variable}={environment.variables[variable]} {wrong}.",
         evidence=(*saw(environment, f"variables.{variable}"), *saw(cuda, "status", "result_name")),
-        fix=(Fix(text=text, command=statement(assignment)), Fix(text=leave, command=f"unset {variable}")),
+        fix=tuple(repairs(context, variable=variable, value=assignment.value)),
         assignments=(assignment,),
     )
 
@@ -70,11 +63,10 @@ def check(environment: Environment, cuda: Cuda) -> Finding | None:
 def _order(order: str) -> Assignment:
     """Return the intended value if only case or spaces are wrong; else nvidia-smi's order."""
     meant = order.strip().upper()
-    return Assignment(
-        variable="CUDA_DEVICE_ORDER",
-        operation=Operation.SET,
-        value=meant if meant in _ORDERS else "PCI_BUS_ID",
-        reason=f"CUDA does not start with {' '.join(order.split()) if order.isprintable() else 'its value'}:"
+    return _assign(
+        _ORDER,
+        meant if meant in _ORDERS else "PCI_BUS_ID",
+        f"CUDA does not start with {' '.join(order.split()) if order.isprintable() else 'its value'}:"
         f" it accepts only {' and '.join(_ORDERS)}",
     )
 
@@ -82,9 +74,32 @@ def _order(order: str) -> Assignment:
 def _each_once(listed: list[str], twice: str) -> Assignment:
     """Return the same GPUs in the same order, each once."""
     shown = twice if twice.isprintable() else "a GPU"
-    return Assignment(
-        variable="CUDA_VISIBLE_DEVICES",
-        operation=Operation.SET,
-        value=",".join(dict.fromkeys(listed)),
-        reason=f"CUDA does not start if {shown} is named more than once",
-    )
+    once = ",".join(dict.fromkeys(listed))
+    return _assign(_VISIBLE, once, f"CUDA does not start if {shown} is named more than once")
+
+
+def repairs(context: Context, *, variable: str = "", value: str = "") -> Iterator[Fix]:
+    """Set the variable to a value that CUDA accepts.
+
+    Args:
+        context: where.
+        variable: the one with the invalid value; empty: unknown.
+        value: what it should be.
+    """
+    if variable:
+        text, leave = "Name each GPU once", "Or let CUDA see every GPU"
+        if variable == _ORDER:
+            text, leave = _TEXTS[value], "Or use CUDA's default order"
+        yield Fix(text=text, command=statement(_assign(variable, value)))
+        yield Fix(text=leave, command=f"unset {variable}")
+        return
+    numbered = f"If {_ORDER} is set: let CUDA number the GPUs as nvidia-smi does"
+    yield Fix(text=numbered, command=statement(_assign(_ORDER, "PCI_BUS_ID")))
+    once = f"If {_VISIBLE} names a GPU twice: name each once"
+    yield Fix(text=once, command=statement(_assign(_VISIBLE, "0")))
+    look = Fix(text="Check which variables are set", command="env | grep -E '^(CUDA|NVIDIA)_'", kind="look")
+    yield from context.only(look, system="linux|wsl")
+
+
+def _assign(variable: str, value: str, reason: str = "") -> Assignment:
+    return Assignment(variable=variable, operation=Operation.SET, value=value, reason=reason)

@@ -9,15 +9,6 @@ Cause:
     The driver refuses without giving a reason. Frequent causes: the machine was suspended and resumed, which leaves nvidia-uvm in
     a bad state; an incomplete driver upgrade; a virtual machine whose GPU is only partly passed through, or whose virtual GPU has
     no licence (error 102); an MPS server that does not respond (805, 807, 808).
-Fix:
-    1. End every GPU program, then reload nvidia-uvm (after a suspend it is often in a bad state, or not loaded)
-       $ sudo rmmod nvidia_uvm; sudo modprobe nvidia_uvm && sudo nvidia-modprobe -u -c=0
-    2. If the error names the MPS server: stop it and its clients, then restart it
-       $ echo quit | nvidia-cuda-mps-control
-    3. Read the kernel's messages
-       ? sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
-    4. Restart the machine; if that does not help, reinstall the driver
-       needs: reboot
 Verify:
     gpucheck --quick finds nothing.
 Unless:
@@ -33,6 +24,8 @@ References:
     https://docs.nvidia.com/cuda/cuda-driver-api/ (CUresult)
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.gpu_presence import refuses
 from gpucheck.core.combiners.xid_reports import XidReports, affected, cited, fixes
@@ -42,13 +35,28 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.machine import install_driver, restart, restart_container
 
-_MPS = (805, 807, 808)
+_MPS = Fix(text="Stop the MPS server and its clients, then restart it", command="echo quit | nvidia-cuda-mps-control")
+_OF_CODE = {
+    "102": (
+        Fix(
+            text="Give the virtual GPU its licence: name the licence server in /etc/nvidia/gridd.conf, then restart the service",
+            command="sudo systemctl restart nvidia-gridd",
+        ),
+    ),
+    **dict.fromkeys(("805", "807", "808"), (_MPS,)),
+}
+_RELOAD = Fix(
+    text="If the machine was suspended: end every GPU program, then reload nvidia-uvm",
+    command="sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm",
+)
 _READ_KERNEL_LOG = Fix(text="Read the kernel's messages", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("gpus-not-listed", "training-failed"))
-def check(stack: CudaStack, xids: XidReports, environment: Environment | None) -> Finding | None:
+def check(stack: CudaStack, xids: XidReports, environment: Environment | None, context: Context) -> Finding | None:
     """Report that cuInit failed or lists no GPU although one is here, or that the driver returned an error of its own."""
     cuda, refused = stack.cuda, refuses(stack.cuda)
     failed = cuda.status == "failed" or (cuda.status == "ok" and cuda.device_count == 0)
@@ -68,7 +76,7 @@ def check(stack: CudaStack, xids: XidReports, environment: Environment | None) -
             *saw(stack.pci, "gpus"),
             *(cited(reports) or xids.last_message),
         ),
-        fix=(*fixes(reports), *_fixes(stack)),
+        fix=(*fixes(reports), *repairs(context, code=str(cuda.result or ""))),
         affects=affected(reports),
         severity=Severity.WARNING if hidden and not stack.request.needs_gpu else None,
     )
@@ -85,22 +93,24 @@ def _summary(cuda: Cuda) -> str:
     return f"CUDA does not start: cuInit returned {name} ({cuda.result}{f': {meaning}' if meaning else ''})."
 
 
-def _fixes(stack: CudaStack) -> tuple[Fix, ...]:
-    restart = Fix(text="Restart the machine; if that does not help, reinstall the driver", needs=("reboot",))
-    if stack.wsl.inside:
-        return (
-            Fix(text="Restart WSL, from a Windows prompt", command="wsl.exe --shutdown"),
-            Fix(text="Install NVIDIA's current Windows driver, on Windows and not inside WSL"),
-        )
-    if stack.cuda.result in _MPS:
-        stop = "Stop the MPS server and its clients, then restart it"
-        return (Fix(text=stop, command="echo quit | nvidia-cuda-mps-control"), _READ_KERNEL_LOG)
-    if stack.container.inside:
+def repairs(context: Context, *, code: str = "") -> Iterator[Fix]:
+    """Let CUDA start.
+
+    Args:
+        context: where.
+        code: what cuInit returned: "999".
+    """
+    if context.notebook or context.windows or context.in_wsl:
+        yield from restart(context)
+        yield from install_driver(context, "Install NVIDIA's current driver")
+        return
+    yield from _OF_CODE.get(code, ())
+    if code not in _OF_CODE:
+        if context.in_container:
+            yield from restart_container(context)
+        yield _RELOAD
+        yield from restart(context, "Restart the machine; if that does not help, reinstall the driver")
+    if context.in_container:
         text = "Check whether CUDA starts outside the container (nvidia-smi does not show this)"
-        outside = Fix(text=text, command="gpucheck --quick", kind="look")
-        return (Fix(text="Restart the container"), restart, outside, _READ_KERNEL_LOG)
-    reload = Fix(
-        text="If the machine was suspended: end every GPU program, then reload nvidia-uvm",
-        command="sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm",
-    )
-    return (reload, _READ_KERNEL_LOG, restart)
+        yield Fix(text=text, command="gpucheck --quick", kind="look")
+    yield _READ_KERNEL_LOG

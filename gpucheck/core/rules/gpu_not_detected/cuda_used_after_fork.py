@@ -7,10 +7,6 @@ Symptom:
 Cause:
     A fork copies the process's memory, but not its threads and its connection to the CUDA driver. On Linux,
     Python's multiprocessing forked by default until 3.14, and so do gunicorn --preload, Celery's prefork pool, and os.fork.
-Fix:
-    1. Start new processes instead: call multiprocessing.set_start_method("spawn") first in the program
-    2. Or use TensorFlow's devices only in the children: no import-time model, no tf.config.list_logical_devices in the parent
-    3. gunicorn: without --preload; Celery: --pool=solo or --pool=threads; in a child that needs no GPU: CUDA_VISIBLE_DEVICES=-1
 Verify:
     The child's first TensorFlow operation runs, and nvidia-smi lists the child.
 Unless:
@@ -25,19 +21,17 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#initialization
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.core.logs.events import Event, Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.repairs.context import Context
 
 NOT_INITIALIZED = "3"  # CUDA_ERROR_NOT_INITIALIZED: from a later call, it means that this process never called cuInit
 FORKED = r"in forked subprocess|CUDA_ERROR_NOT_INITIALIZED"
-FIX = (
-    Fix(text='Start new processes instead: call multiprocessing.set_start_method("spawn") first in the program'),
-    Fix(text="Or use TensorFlow's devices only in the children, not before they are forked"),
-    Fix(text="gunicorn: remove --preload; Celery: --pool=solo; a child that needs no GPU: CUDA_VISIBLE_DEVICES=-1"),
-)
 
 
 @rule(
@@ -45,7 +39,7 @@ FIX = (
     scope=Scope.CODE,
     explains=("cuda-init-failed", "gpus-not-listed", "training-failed", "training-crashed"),
 )
-def check(outcomes: TrainingOutcomes, cuda: Cuda | None) -> Finding | Skip | None:
+def check(outcomes: TrainingOutcomes, cuda: Cuda | None, context: Context) -> Finding | Skip | None:
     """Report PyTorch's own message, or TensorFlow's "not initialized" error if cuInit itself did not fail."""
     failed_here = cuda is not None and cuda.status == "failed"
     refused = failed_here or any(event.kind == Kind.CUINIT_FAILED for event in outcomes.events)
@@ -59,6 +53,25 @@ def check(outcomes: TrainingOutcomes, cuda: Cuda | None) -> Finding | Skip | Non
     return Finding(
         summary=f"CUDA was started before a fork, and is used after it: {failure.text}.",
         evidence=failure.evidence,
-        fix=FIX,
+        fix=tuple(repairs(context, text=failure.text)),
         affects=failure.affects,
     )
+
+
+def repairs(context: Context, *, text: str = "") -> Iterator[Fix]:
+    """Start CUDA only in the process that uses it.
+
+    Args:
+        context: of the program.
+        text: the line that reports it.
+    """
+    torch = context.framework == "torch" or "torch" in text
+    start = "torch.multiprocessing" if torch else "multiprocessing"
+    if context.notebook:
+        yield Fix(text="Restart the runtime, and do not use the GPU in the notebook before the processes start")
+    yield Fix(text=f'Start new processes instead: call {start}.set_start_method("spawn") first in the program')
+    if torch:
+        yield Fix(text='For a DataLoader: multiprocessing_context="spawn", or move tensors to the GPU in the main process only')
+    name = {"torch": "PyTorch", "jax": "JAX"}.get("torch" if torch else context.framework or "", "TensorFlow")
+    yield Fix(text=f"Or use {name}'s devices only in the children, not before they are forked")
+    yield Fix(text="gunicorn: remove --preload; Celery: --pool=solo; a child that needs no GPU: CUDA_VISIBLE_DEVICES=-1")

@@ -10,13 +10,6 @@ Cause:
     nvidia-modprobe does, started by a udev rule of the distribution's driver package (71-nvidia.rules) or at the first use, or
     nvidia-persistenced at boot. Files are missing if the driver was installed without those, in a chroot, or in a container that
     got only some of them. Without nvidia-uvm, cuInit fails with 999; without the others, with 100.
-Fix:
-    1. Create the device files now
-       $ sudo modprobe nvidia-uvm && sudo nvidia-modprobe -u -c=0
-    2. Create them at every boot
-       $ sudo systemctl enable --now nvidia-persistenced
-    3. In a container: start it with --gpus all (Apptainer: --nv), or pass all of them: --device /dev/nvidiactl
-       --device /dev/nvidia-uvm --device /dev/nvidia0
 Verify:
     ls /dev/nvidiactl /dev/nvidia-uvm /dev/nvidia0 prints all three.
 Unless:
@@ -34,25 +27,27 @@ References:
     https://github.com/NVIDIA/nvidia-modprobe
 """
 
+import re
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.device_nodes import DeviceNode
 from gpucheck.core.probes.kernel_module import KernelModule
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.machine import START_WITH_GPUS, notebook_gpu, start_with_gpus
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _OTHER_CAUSES = (34, 101, 802, 803, 804)  # the stub, a malformed variable, the fabric, versions: CUDA got past the nodes
 _NO_DEVICE_BEHIND = ("ENXIO", "ENODEV")
-_IN_CONTAINER = (
-    Fix(text="Restart the container with all of the GPU's device files: --gpus all (Docker), --nv (Apptainer)"),
-    Fix(text="Check which ones the machine has (run it outside the container)", command="ls -l /dev/nvidia*", kind="look"),
-)
+_OF_RUNTIME = re.compile(r"gathering device information|adding custom device|\bmknod\b|\bstat /dev/")  # the host lacks the file
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden"))
-def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | None:
+def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Finding | None:
     """Report a missing device file if CUDA fails; CUDA creates the files itself if nvidia-modprobe is installed."""
     container, cuda = stack.container, stack.cuda
     if not _matter(stack, kernel_module):
@@ -73,7 +68,7 @@ def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | None:
             *saw(kernel_module, "uvm_loaded"),
             *saw(cuda, "status", "result_name"),
         ),
-        fix=_IN_CONTAINER if container.inside else _on_host(kernel_module),
+        fix=tuple(repairs(context, path=listing(paths))),
     )
 
 
@@ -109,9 +104,27 @@ def _unusable(node: DeviceNode) -> str | None:
     return "without a device behind it" if node.error in _NO_DEVICE_BEHIND else None
 
 
-def _on_host(kernel_module: KernelModule) -> tuple[Fix, ...]:
-    load = "sudo modprobe nvidia-uvm && " if kernel_module.uvm_loaded is False else ""
-    return (
-        Fix(text="Create the device files now", command=f"{load}sudo nvidia-modprobe -u -c=0"),
-        Fix(text="Create them at every boot", command="sudo systemctl enable --now nvidia-persistenced"),
-    )
+def repairs(context: Context, *, path: str = "", text: str = "") -> Iterator[Fix]:
+    """Create the device files, or pass them into the container.
+
+    Args:
+        context: where.
+        path: the missing file: "/dev/nvidia-uvm"; empty: unknown.
+        text: the line that reports it.
+    """
+    if context.notebook:
+        yield from notebook_gpu(context)
+        return
+    if context.in_container and not _OF_RUNTIME.search(text):
+        yield from start_with_gpus(context)
+        yield Fix(
+            text="Check which device files the machine has (run it outside the container)",
+            command="ls -l /dev/nvidia*",
+            kind="look",
+        )
+        return
+    load = "sudo modprobe nvidia-uvm && " if "uvm" in path or not path else ""
+    yield Fix(text="Create the device files now", command=f"{load}sudo nvidia-modprobe -u -c=0")
+    yield Fix(text="Create them at every boot", command="sudo systemctl enable --now nvidia-persistenced")
+    if context.container is None:
+        yield from context.only(START_WITH_GPUS["docker"], container="docker")

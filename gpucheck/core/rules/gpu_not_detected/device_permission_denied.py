@@ -9,13 +9,6 @@ Cause:
     There are two errors. EACCES: the file's mode or group (or SELinux) denies access to this user. EPERM: a device rule of the
     control group forbids it, as in a container that lost its GPUs when systemctl daemon-reload ran on the host, in a rootless
     container, or in a Slurm job without a GPU.
-Fix:
-    1. Check who may open the files, join the group that owns them, and log in again
-       $ ls -l /dev/nvidia*; id; sudo usermod -aG video $USER
-    2. In a container: restart it; systemctl daemon-reload on the host removes GPUs from running containers
-    3. To prevent this, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all
-    4. Rootless Podman: add --security-opt=label=disable --group-add keep-groups
-    5. Slurm: request a GPU, for example with --gres=gpu:1
 Verify:
     head -c0 /dev/nvidiactl /dev/nvidia0 prints no error.
 Unless:
@@ -35,22 +28,37 @@ References:
     https://slurm.schedmd.com/gres.html
 """
 
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.device_nodes import DeviceNode
-from gpucheck.core.probes.environment import Environment
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ASK_SLURM
+from gpucheck.core.repairs.machine import restart, restart_container
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _REFUSED = ("EACCES", "EPERM")
+_UNKNOWN_ERROR = "999"  # NVML's, where a device rule forbids the files
+_OF_WSL = (
+    Fix(text="Update WSL, from a Windows prompt", command="wsl.exe --update && wsl.exe --shutdown"),
+    Fix(text="Install NVIDIA's current driver on Windows (from nvidia.com/drivers), not inside WSL"),
+)
+_ROOTLESS = Fix(text="Start it with --security-opt=label=disable --group-add keep-groups, which a container without root needs")
+_CDI = Fix(
+    text="To prevent this (systemctl daemon-reload on the host removes GPUs from running containers), pass the GPUs with CDI:"
+    " --device nvidia.com/gpu=all instead of --gpus all"
+)
 _NVML_REFUSED = (4, 17)  # no permission; blocked by the operating system or a control group
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden", "container-without-gpu"))
-def check(stack: CudaStack, environment: Environment | None) -> Finding | Skip | None:
+def check(stack: CudaStack, context: Context) -> Finding | Skip | None:
     """Report refused device files, unless CUDA lists a GPU: the others then belong to another job."""
     container, device_nodes, driver, cuda = stack.container, stack.device_nodes, stack.driver, stack.cuda
     if stack.wsl.inside or stack.counts_gpus or stack.given_no_gpu:
@@ -75,7 +83,14 @@ def check(stack: CudaStack, environment: Environment | None) -> Finding | Skip |
             *saw(driver, "status", "result_name"),
             *saw(cuda, "status", "result_name"),
         ),
-        fix=_fixes(container, environment, first),
+        fix=tuple(
+            repairs(
+                context,
+                error=first.error or "" if first else "",
+                group=(first.group or "root") if first else None,
+                message=driver.problem or "",
+            )
+        ),
     )
 
 
@@ -90,33 +105,67 @@ def _summary(container: Container, refused: list[DeviceNode]) -> str:
     return f"{who} may not open {paths} (EACCES){owner}."
 
 
-def _fixes(container: Container, environment: Environment | None, node: DeviceNode | None) -> tuple[Fix, ...]:
-    if environment is not None and "SLURM_JOB_ID" in environment.variables:
-        return (
-            ASK_SLURM,
-            Fix(text="Check the resources of this job", command="scontrol show job $SLURM_JOB_ID | grep -i tres", kind="look"),
+def repairs(context: Context, *, error: str = "", group: str | None = None, code: str = "", message: str = "") -> Iterator[Fix]:
+    """Let this process open the device files.
+
+    Args:
+        context: where.
+        error: of the refused file: "EPERM", "operation not permitted"; empty: unknown.
+        group: that owns the file; "root": nobody else; None: unknown.
+        code: of NVML's error.
+        message: of NVML's error.
+    """
+    by_rule = error.upper() == "EPERM" or "not permitted" in error or code == _UNKNOWN_ERROR  # of the control group
+    if context.notebook:
+        yield from restart(context)
+    elif context.scheduler == "slurm":
+        yield ASK_SLURM
+        look = "scontrol show job $SLURM_JOB_ID | grep -i tres"
+        yield Fix(text="Check the resources of this job", command=look, kind="look")
+    elif context.in_wsl or ("blocked by the operating system" in message and context.wsl is None):
+        for fix in _OF_WSL:
+            yield fix if context.in_wsl else replace(fix, text=f"WSL2: {fix.text[0].lower()}{fix.text[1:]}")
+        if not context.in_wsl:
+            yield from _in_container(context)
+    elif context.in_container:
+        yield from _in_container(context)
+    else:
+        if by_rule and context.container is None:
+            yield from (Fix(text=f"In a container: {fix.text[0].lower()}{fix.text[1:]}") for fix in restart_container(context))
+        yield from _on_host(group)
+        if by_rule:
+            yield from context.only(ASK_SLURM, scheduler="slurm")
+
+
+def _in_container(context: Context) -> Iterator[Fix]:
+    """A restart gives the container its devices again; some runtimes need a permission besides."""
+    if context.kinds["container"] == "lxc":
+        yield Fix(
+            text="On the host: allow the device files in the container's configuration, then restart it:"
+            " lxc.cgroup2.devices.allow: c 195:* rwm, and the same for the number of nvidia-uvm in /proc/devices"
         )
-    if container.inside:
-        return (
-            Fix(text="Restart the container: systemctl daemon-reload on the host removes GPUs from running containers"),
-            Fix(text="To prevent this, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all"),
-            Fix(text="Rootless Podman: add --security-opt=label=disable --group-add keep-groups"),
-        )
-    group = node.group if node is not None and node.group not in (None, "root") else None
-    if group:
-        return (
-            Fix(
-                text="Join the group, then log out and in again", command=f"sudo usermod -aG {group} $USER", needs=("new shell",)
-            ),
-        )
-    return (
-        Fix(
-            text="Give every user access (the driver's own default mode)",
-            command="sudo chmod 0666 /dev/nvidiactl /dev/nvidia-uvm /dev/nvidia[0-9]*",
-        ),
-        Fix(
-            text="If it happens again after a restart, check NVreg_DeviceFileMode and udev rules",
-            command="grep -r NVreg_DeviceFile /etc/modprobe.d/; grep -ril nvidia /etc/udev/rules.d/",
-            kind="look",
-        ),
+        return
+    yield from context.only(_ROOTLESS, container="podman")
+    yield from restart_container(context)
+    yield from context.only(_CDI, container="docker|containerd|nspawn")
+
+
+def _on_host(group: str | None) -> Iterator[Fix]:
+    for_all = Fix(
+        text="Give every user access (the driver's own default mode)",
+        command="sudo chmod 0666 /dev/nvidiactl /dev/nvidia-uvm /dev/nvidia[0-9]*",
+    )
+    if group != "root":
+        text = "Join the group that owns the files, then log out and in again"
+        if group is None:
+            text = "Join the group that owns the files (most often video), then log out and in again"
+        yield Fix(text=text, command=f"sudo usermod -aG {group or 'video'} $USER", needs=("new shell",))
+        if group is not None:
+            return
+        for_all = replace(for_all, text=f"Or {for_all.text[0].lower()}{for_all.text[1:]}")
+    yield for_all
+    yield Fix(
+        text="If it happens again after a restart, check NVreg_DeviceFileMode and udev rules",
+        command="grep -r NVreg_DeviceFile /etc/modprobe.d/; grep -ril nvidia /etc/udev/rules.d/",
+        kind="look",
     )

@@ -9,15 +9,6 @@ Cause:
     match, and ignores the rest. So an empty value, -1, a number that is too high, or the UUID of another GPU (or of a recreated
     MIG instance) hides everything after it. nvidia-smi ignores the variable. In a container, NVIDIA_VISIBLE_DEVICES=none passes
     in the driver without the GPUs.
-Fix:
-    1. Check what hides them, and which GPUs exist
-       ? env | grep VISIBLE_DEVICES; nvidia-smi -L
-    2. Let CUDA see every GPU (also check ~/.bashrc, the job script, os.environ in the program and the image's ENV)
-       $ unset CUDA_VISIBLE_DEVICES
-    3. Slurm: request a GPU when starting the job (srun --gres=gpu:1 COMMAND); Slurm sets the variable itself
-    4. In a container: start it with --gpus all
-    5. In a container: check whether it contains /dev/nvidia0
-       ? ls -l /dev/nvidia*
 Verify:
     nvidia-smi -L lists the valid names, and gpucheck --quick finds nothing.
 Unless:
@@ -32,30 +23,35 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat.cuda import HIDES_ALL
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Request, Scope, Severity, Skip, saw
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ASK_SLURM, CPU_IS_ENOUGH
+from gpucheck.core.repairs.machine import START_WITH_GPUS, start_with_gpus
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
-from gpucheck.core.system.shells import statement
+from gpucheck.core.system.shells import statement, word
 
+_VISIBLE = "CUDA_VISIBLE_DEVICES"
 _NO_DEVICE = (100, 101)
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "replica-count-mismatch"))
-def check(stack: CudaStack, environment: Environment, gpus: Gpus) -> Finding | Skip | None:
+def check(stack: CudaStack, environment: Environment, gpus: Gpus, context: Context) -> Finding | Skip | None:
     """Report GPUs that the driver lists but CUDA does not, because CUDA_VISIBLE_DEVICES hides them."""
     cuda, counted = stack.cuda, stack.driver.gpu_count
     none = cuda.result in _NO_DEVICE or (cuda.status == "ok" and cuda.device_count == 0)
     if not none and not cuda.device_count:
         return None
-    value = environment.variables.get("CUDA_VISIBLE_DEVICES")
+    value = environment.variables.get(_VISIBLE)
     if value is None:
-        return _left_out(stack) if none else None
+        return _left_out(stack, context) if none else None
     entries = [entry.strip() for entry in value.split(",")]
     if (cuda.device_count or 0) >= len(entries):
         return None
@@ -67,7 +63,7 @@ def check(stack: CudaStack, environment: Environment, gpus: Gpus) -> Finding | S
         return Skip("which GPUs the driver has could not be compared with CUDA_VISIBLE_DEVICES")
     if usable == len(entries) or usable != (cuda.device_count or 0):
         return None  # every entry is valid, or the entries do not explain the number that CUDA found
-    assignment = _assignment(value, cuda.device_count, slurm="SLURM_JOB_ID" in environment.variables)
+    assignment = _assignment(value, cuda.device_count, slurm=context.scheduler == "slurm")
     return Finding(
         summary=_summary(value, entries, usable, counted, none=none),
         evidence=(
@@ -75,8 +71,16 @@ def check(stack: CudaStack, environment: Environment, gpus: Gpus) -> Finding | S
             *saw(stack.driver, "gpu_count"),
             *saw(cuda, "status", "result_name", "device_count"),
         ),
-        fix=_fixes(stack.request, environment, statement(assignment)),
-        assignments=() if stack.request.allow_cpu else (assignment,),  # else hidden on purpose
+        fix=tuple(
+            repairs(
+                context,
+                value=value,
+                in_python=_VISIBLE in environment.set_in_python,
+                cpu_allowed=not stack.request.needs_gpu,
+            )
+        ),
+        # hidden on purpose with --allow-cpu; what Python sets, a shell can't change
+        assignments=() if stack.request.allow_cpu or _VISIBLE in environment.set_in_python else (assignment,),
         severity=Severity.WARNING if not (stack.request.needs_gpu and none) else None,
     )
 
@@ -102,7 +106,7 @@ def _assignment(value: str, offered: int | None, slurm: bool) -> Assignment:
     else:
         reason = f"it hides every GPU{shown}"
     apply = not (slurm or offered)
-    return Assignment(variable="CUDA_VISIBLE_DEVICES", operation=Operation.UNSET, reason=reason, apply=apply)
+    return Assignment(variable=_VISIBLE, operation=Operation.UNSET, reason=reason, apply=apply)
 
 
 def _usable(entries: list[str], gpus: Gpus, count: int) -> int | None:
@@ -123,8 +127,8 @@ def _is_here(entry: str, gpus: Gpus, count: int) -> bool | None:
     if entry.startswith("GPU-"):
         uuids = [gpu.uuid for gpu in gpus.gpus if gpu.uuid is not None]
         return any(uuid.startswith(entry) for uuid in uuids) if uuids and len(uuids) == len(gpus.gpus) else None
-    if entry.startswith("MIG-") and not any(gpu.mig_devices for gpu in gpus.gpus):
-        return None  # no instance at all: mig-misconfigured
+    if entry.startswith("MIG-") and any(gpu.mig_enabled and not gpu.mig_devices for gpu in gpus.gpus):
+        return None  # no instance at all, or their number is unknown: mig-misconfigured
     return False
 
 
@@ -132,7 +136,7 @@ def _openable(device_nodes: DeviceNodes) -> bool:
     return device_nodes.control.openable is True and any(node.openable for node in device_nodes.gpus)
 
 
-def _left_out(stack: CudaStack) -> Finding | None:
+def _left_out(stack: CudaStack, context: Context) -> Finding | None:
     """NVIDIA_VISIBLE_DEVICES=none: the runtime passed the driver in, and no GPU."""
     if not stack.container.inside or stack.container.nvidia_visible_devices != "none":
         return None
@@ -145,14 +149,66 @@ def _left_out(stack: CudaStack) -> Finding | None:
             *saw(stack.device_nodes, "control.present", "gpus"),
             *saw(stack.cuda, "status", "result_name"),
         ),
-        fix=(Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all, or with --gpus all and without the variable"),),
+        fix=tuple(repairs(context, left_out=True)),
         severity=None if stack.request.needs_gpu else Severity.WARNING,
     )
 
 
-def _fixes(request: Request, environment: Environment, command: str) -> tuple[Fix, ...]:
-    unset = Fix(text="Let CUDA see every GPU", command=command)
-    names = Fix(text="List the GPUs, to select some of them by number (from 0) or by UUID", command="nvidia-smi -L", kind="look")
-    if "SLURM_JOB_ID" in environment.variables:
-        return (ASK_SLURM, unset)
-    return (unset, names, CPU_IS_ENOUGH) if request.needs_gpu else (unset, names)
+def repairs(
+    context: Context,
+    *,
+    value: str | None = None,
+    in_python: bool = False,
+    cpu_allowed: bool = False,
+    left_out: bool = False,
+    beyond: str = "",
+    kernel: str = "",
+) -> Iterator[Fix]:
+    """Show the GPUs to the program.
+
+    Args:
+        context: where.
+        value: of CUDA_VISIBLE_DEVICES; None: unknown.
+        in_python: whether Python's own start or the program set it.
+        cpu_allowed: whether the run needs no GPU.
+        left_out: whether the container was started with NVIDIA_VISIBLE_DEVICES=none.
+        beyond: not empty: the program asks for a GPU by a number that is too high.
+        kernel: version of the driver that a log shows.
+    """
+    if left_out:
+        yield Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all, or with --gpus all and without the variable")
+        return
+    if beyond:
+        yield Fix(text="Use a GPU that is there: programs count the visible ones from 0, so that the only one is GPU:0 or cuda:0")
+    elif context.scheduler == "slurm":
+        yield ASK_SLURM
+    elif value is None and context.in_container:
+        yield from start_with_gpus(context)
+    yield from _show_all(context, value, in_python=in_python)
+    if value is None and not beyond and context.container is None and not context.windows:
+        yield from context.only(START_WITH_GPUS["docker"], container="docker")
+        yield from context.only(ASK_SLURM, scheduler="slurm") if context.scheduler is None else ()
+    if context.scheduler != "slurm":
+        names = "List the GPUs, to select some of them by number (from 0) or by UUID"
+        yield Fix(text=names, command="nvidia-smi -L", kind="look")
+        yield from () if cpu_allowed or beyond else (CPU_IS_ENOUGH,)
+
+
+def _show_all(context: Context, value: str | None, *, in_python: bool) -> Iterator[Fix]:
+    """Let CUDA see every GPU, where the variable was set."""
+    unset = statement(Assignment(variable=_VISIBLE, operation=Operation.UNSET, value="", reason=""))
+    if context.notebook:
+        pop = f'os.environ.pop("{_VISIBLE}", None)'
+        yield Fix(text=f"Let CUDA see every GPU: restart the runtime, and before the first import run import os; {pop}")
+    elif in_python:
+        yield Fix(
+            text=f"Remove the line that sets {_VISIBLE}: a .pth file, sitecustomize.py or the program itself does, in Python"
+        )
+        folders = "import site; print(*site.getsitepackages(), site.getusersitepackages())"
+        files = "--include='*.pth' --include=sitecustomize.py --include=usercustomize.py"
+        look = f"grep -rl {_VISIBLE} {files} $({context.python} -c {word(folders)})"
+        yield Fix(text="Find that file", command=look, kind="look")
+    else:
+        where = "the system's variables" if context.windows else "~/.bashrc, the job script, the image's ENV"
+        text = f"Let CUDA see every GPU ({where} or os.environ in the program may set it again)"
+        yield Fix(text=text if value is not None else f"If {_VISIBLE} is set, let CUDA see every GPU", command=unset)

@@ -8,12 +8,6 @@ Symptom:
 Cause:
     The driver waits for a GPU that stopped responding (its firmware hangs, or it fell off the bus), or another process blocks it.
     A crash instead of a hang is caused by a damaged or wrong driver library, or by a library preloaded into every process.
-Fix:
-    1. Read the kernel's messages
-       ? sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
-    2. End the processes that use the GPU; those in state D can't be ended
-    3. Restart the machine; if it happens again, take the GPU out of service: the hardware is usually faulty
-       needs: reboot
 Verify:
     timeout 10 nvidia-smi responds within a second or two (a little longer without persistence mode).
 Unless:
@@ -30,11 +24,15 @@ References:
     https://docs.nvidia.com/deploy/xid-errors/
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xid_reports import XidReports
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.machine import restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _LATE = ("timed out", "could not be killed")
@@ -45,7 +43,7 @@ _LATE = ("timed out", "could not be killed")
     scope=Scope.HOST,
     explains=(*WITHOUT_CUDA, "training-crashed", "tensorflow-import-failed"),
 )
-def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes) -> Finding | None:
+def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
     """Report a child that timed out or crashed, unless training passed on a GPU."""
     if outcomes.trained_on_gpu():
         return None
@@ -68,7 +66,7 @@ def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes) -> Fin
     return Finding(
         summary=summary,
         evidence=(*evidence, *xids.last_message),
-        fix=_fixes(stack, hung),
+        fix=tuple(repairs(context, crashed=not hung)),
         # The GPU that NVML's child was querying when it crashed.
         affects=tuple(
             gpu.label for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if gpu.problem and gpu.result is None
@@ -76,19 +74,30 @@ def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes) -> Fin
     )
 
 
-def _fixes(stack: CudaStack, hung: bool) -> tuple[Fix, ...]:
-    where = f" ({stack.on_host.strip()})" if stack.on_host else ""
+def repairs(context: Context, *, crashed: bool = False, process: str = "", pid: str = "") -> Iterator[Fix]:
+    """Restart what runs the driver. Nothing here asks the driver: that would hang, too.
+
+    Args:
+        context: where.
+        crashed: whether the driver's library ends the process, instead of waiting.
+        process: name of the process that waits.
+        pid: its number.
+    """
     read = Fix(
-        text=f"Read the kernel's messages about it{where}",
+        text="Read the kernel's messages about it",
         command='sudo dmesg | grep -i -E "nvrm|xid|segfault" | tail',
         kind="look",
     )
-    last = Fix(text="Restart the machine; if it happens again, take this GPU out of service", needs=("reboot",))
-    if hung:
-        return (read, last)
-    damaged = Fix(
-        text="Look for a damaged or wrong driver library, or one in LD_PRELOAD",
-        command="ldconfig -p | grep -E 'libcuda|libnvidia-ml'; echo $LD_PRELOAD",
-        kind="look",
-    )
-    return (read, damaged, last)
+    if crashed:
+        damaged = "Look for a damaged or wrong driver library, or one in LD_PRELOAD"
+        look = "ldconfig -p | grep -E 'libcuda|libnvidia-ml'; echo $LD_PRELOAD"
+        yield from context.only(Fix(text=damaged, command=look, kind="look"), system="linux|wsl")
+    named = f": {process}, process {pid}, can't be ended while it waits" if pid else ""
+    yield from restart(context, f"Restart the machine{named}")
+    if context.notebook or context.windows:
+        return
+    if context.scheduler == "slurm":
+        drain = 'sudo scontrol update NodeName=$(hostname -s) State=DRAIN Reason="the GPU driver does not respond"'
+        yield Fix(text="Until then, let Slurm start no jobs on this node", command=drain)
+    yield Fix(text="If it happens again after a restart, take the GPU out of service: the hardware is usually faulty")
+    yield read

@@ -6,16 +6,6 @@ Symptom:
 Cause:
     In MIG mode (Multi-Instance GPU) programs can use a data-center GPU only through its instances. On Ampere GPUs the mode
     survives a restart, but the instances do not: the GPU is then unusable until they are created again.
-Fix:
-    1. Show the mode and the instances
-       ? nvidia-smi -L; sudo nvidia-smi mig -lgi
-    2. To use instances, create at least one on GPU 0; profile 0 is the largest
-       $ sudo nvidia-smi mig -i 0 -cgi 0 -C
-    3. Select the first one by its UUID; a program can use only one (container: docker run --gpus device=UUID)
-       $ export CUDA_VISIBLE_DEVICES="$(nvidia-smi -L | grep -o -m1 'MIG-[0-9a-f/-]*')"
-       needs: network
-    4. To use the GPU whole, leave MIG mode
-       $ sudo nvidia-smi -i 0 -mig 0
 Verify:
     nvidia-smi -L lists a MIG device below the GPU, or MIG M. says Disabled.
 Unless:
@@ -31,17 +21,33 @@ References:
     https://docs.nvidia.com/datacenter/tesla/mig-user-guide/
 """
 
+import re
+from collections.abc import Iterator
+
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.machine import restart
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
+_NAMED = re.compile(r"\bGPU (\d{1,2}\b(?!:)|[\da-fA-F]{8}:[\da-fA-F]{2}:[\da-fA-F]{2}\.\d)")
+_OF_KUBERNETES = re.compile(r"(?i)MIG strategy|migEnabled")  # of its device plugin
+_LABEL = Fix(
+    text="Let the GPU operator's MIG manager create the instances of this node",
+    command="kubectl label node NODE nvidia.com/mig.config=all-balanced --overwrite",
+)
+_SELECT = Fix(
+    text="Select the first instance by its UUID; a program can use only one",
+    command="export CUDA_VISIBLE_DEVICES=\"$(nvidia-smi -L | grep -o -m1 'MIG-[0-9a-f/-]*')\"",
+)
+
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden", "container-without-gpu"))
-def check(container: Container, gpus: Gpus, cuda: Cuda) -> Finding | Skip | None:
+def check(container: Container, gpus: Gpus, cuda: Cuda, context: Context) -> Finding | Skip | None:
     """Error where CUDA has nothing at all; a warning where other GPUs of the machine still work."""
     enabled = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.mig_enabled]
     empty = [(place, gpu) for place, gpu in enabled if gpu.mig_devices == 0]
@@ -54,18 +60,41 @@ def check(container: Container, gpus: Gpus, cuda: Cuda) -> Finding | Skip | None
     names = [gpu.label for _, gpu in empty]
     indices = ",".join(str(gpu.index) for _, gpu in empty)
     verb, them = ("is", "it") if len(empty) == 1 else ("are", "them")
-    outside = " on the machine that runs this container" if container.inside else ""
     fields = (f"gpus[{place}].{name}" for place, _ in empty for name in ("mig_enabled", "mig_devices"))
     return Finding(
         summary=f"{listing(names)} {verb} in MIG mode without any instance, so CUDA can't use {them}.",
         evidence=(*saw(gpus, *fields), *saw(cuda, "status", "device_count")),
-        fix=(
-            Fix(text=f"To use the GPU whole, leave MIG mode{outside}", command=f"sudo nvidia-smi -i {indices} -mig 0"),
-            Fix(
-                text=f"Or create an instance{outside}; profile 0 is the largest",
-                command=f"sudo nvidia-smi mig -i {indices} -cgi 0 -C",
-            ),
-        ),
+        fix=tuple(repairs(context, indices=indices)),
         affects=tuple(names),
         severity=Severity.WARNING if cuda.device_count else None,
     )
+
+
+def repairs(context: Context, *, indices: str = "", message: str = "", shown: str = "") -> Iterator[Fix]:
+    """Create or select an instance, or leave MIG mode.
+
+    Args:
+        context: where.
+        indices: of the GPUs without an instance: "0,1"; empty: unknown.
+        message: what reports it.
+        shown: not empty: the GPU has instances, and CUDA finds none of them.
+    """
+    named = _NAMED.search(message)
+    indices = indices or (named[1] if named else "")
+    only = f" -i {indices}" if indices else ""
+    if "pending" in message.lower():
+        yield from restart(context, "Restart the machine, which completes the change of the mode")
+    elif "in use" in message.lower():
+        mode = "1" if "enable" in message.lower() else "0"
+        command = f"sudo systemctl stop nvidia-persistenced nvidia-dcgm; sudo nvidia-smi{only} -mig {mode}"
+        yield Fix(text="End every program that uses the GPU, also the services that watch it, then try again", command=command)
+    elif _OF_KUBERNETES.search(message) or context.kinds["container"] == "kubernetes":
+        yield _LABEL
+    else:
+        yield from (_SELECT,) if shown else ()
+        create = f"sudo nvidia-smi mig{only} -cgi 0 -C"
+        yield Fix(text="To use instances: create one; profile 0 is the largest", command=create)
+        yield Fix(text="To use the GPU whole, leave MIG mode", command=f"sudo nvidia-smi{only} -mig 0")
+    if "nsufficient" in message:
+        yield Fix(text="List the profiles that fit into what is left", command="nvidia-smi mig -lgip", kind="look")
+    yield Fix(text="Show the mode and the instances", command="nvidia-smi -L; sudo nvidia-smi mig -lgi", kind="look")

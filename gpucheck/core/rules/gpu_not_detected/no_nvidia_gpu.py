@@ -8,14 +8,6 @@ Symptom:
 Cause:
     No NVIDIA device is on the PCI bus. The machine has no such GPU, the virtual machine was created without one, passthrough
     is off, or the card is broken, unpowered or not seated. A container shows its host's bus, so this also applies inside one.
-Fix:
-    1. Check whether the machine has one, outside any container
-       ? lspci -d 10de:
-    2. If it has: install the driver, or load it
-       $ nvidia-smi || sudo modprobe nvidia
-    3. On a cloud, choose an instance type with a GPU; on Kubernetes, request one: resources.limits["nvidia.com/gpu"]: 1
-    4. If you want to train on the CPU, ignore this, or allow it
-       $ gpucheck --allow-cpu
 Verify:
     lspci -d 10de: prints one line per GPU.
 Unless:
@@ -36,12 +28,18 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.model import Finding, Fix, Level, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tpu import Tpu
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH, NONE_PROMISED
+from gpucheck.core.repairs.machine import START_WITH_GPUS, install_driver, notebook_gpu, restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+
+_NO_USABLE_GPU = "28"  # NVML_ERROR_GPU_NOT_FOUND
 
 
 @rule(
@@ -49,7 +47,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
     scope=Scope.HARDWARE,
     explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build"),
 )
-def check(stack: CudaStack, tpu: Tpu) -> Finding | Skip | None:
+def check(stack: CudaStack, tpu: Tpu, context: Context) -> Finding | Skip | None:
     """No function on the bus, and no layer above that works without one."""
     pci = stack.pci
     if not stack.request.needs_gpu or stack.system.platform != "linux" or tpu.expected:
@@ -67,9 +65,28 @@ def check(stack: CudaStack, tpu: Tpu) -> Finding | Skip | None:
     return Finding(
         summary="No NVIDIA GPU: none is on the PCI bus of this machine.",
         evidence=(*saw(pci, "gpus"), *saw(stack.driver, "status"), *saw(stack.cuda, "status")),
-        fix=(
-            Fix(text="Use a machine or instance type with an NVIDIA GPU"),
-            NONE_PROMISED if stack.request.level is Level.NODE else CPU_IS_ENOUGH,
-            Fix(text="List NVIDIA devices on the bus", command="lspci -d 10de:", kind="look"),
-        ),
+        fix=tuple(repairs(context, absent=True, node=stack.request.level is Level.NODE)),
     )
+
+
+def repairs(context: Context, *, absent: bool = False, node: bool = False, code: str = "", text: str = "") -> Iterator[Fix]:
+    """Use a machine with a GPU, or let the driver use the one that is there.
+
+    Args:
+        context: where.
+        absent: whether the bus was read, and has no GPU.
+        node: whether a node of a cluster is checked.
+        code: of CUDA's or NVML's error: "28": the driver found no GPU that it can use.
+        text: the line that reports it.
+    """
+    yield from notebook_gpu(context)
+    if code == _NO_USABLE_GPU and not context.notebook:
+        yield from restart(context)
+    elif not (absent or context.notebook or "NVRM" in text):
+        yield from install_driver(context, "If there is an NVIDIA GPU, install its driver")
+    if not context.notebook:
+        yield Fix(text="Use a machine or instance type with an NVIDIA GPU")
+        yield from context.only(START_WITH_GPUS["kubernetes"], container="kubernetes") if context.container else ()
+    yield NONE_PROMISED if node else CPU_IS_ENOUGH
+    if not (context.notebook or context.windows):
+        yield Fix(text="List NVIDIA devices on the bus", command="lspci -d 10de:", kind="look")
