@@ -14,6 +14,7 @@ ALLOWED = {
     "cpu-fallback",
     "cuda-diagnostics",
     "driver-older-than-ptxas",
+    "float16-used",
     "optional-library-missing",
     "xla-service",
 }

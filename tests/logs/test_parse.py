@@ -94,7 +94,7 @@ def test_an_event_belongs_to_the_line_it_begins_in() -> None:
 def test_one_event_of_a_kind_for_a_line() -> None:
     text = "RESOURCE_EXHAUSTED: OOM when allocating tensor with shape[9] on /job:a/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc"
     (event,) = parse([text], "test").events
-    assert event.fields == {"device": "GPU:0", "allocator": "gpu"}
+    assert event.fields == {"device": "GPU:0", "allocator": "gpu", "shape": "[9]"}
 
 
 def _training(size: int) -> Iterator[str]:

@@ -4,7 +4,7 @@ import re
 
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.core.logs.events import Event, Kind, of_host
-from gpucheck.core.model import Evidence, Fact, Fix, Skip, saw
+from gpucheck.core.model import Evidence, Fact, Skip, saw
 from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.limits import Limits
@@ -22,17 +22,6 @@ class Resources(Fact, frozen=True, kw_only=True):
     outcomes: TrainingOutcomes
     free_bytes: int | None  # of main memory, as far as known
     evidence: tuple[Evidence, ...]  # of ``free_bytes``
-
-    @property
-    def in_container(self) -> bool:
-        """Whether whoever started a container decides what this process is granted."""
-        return self.container is not None and self.container.inside
-
-    def more(self, pod: str, container: str, elsewhere: Fix) -> Fix:
-        """How to be granted more of something: in a pod's manifest, where the container is started, or elsewhere."""
-        if self.container is not None and self.container.kind == "kubernetes":
-            return Fix(text=pod)
-        return Fix(text=container, needs=("network",)) if self.in_container else elsewhere
 
     def refused_by_limit(self, *kinds: str) -> Failure | None:
         """An allocation, or an event of these kinds besides, that the limit on the address space refused.

@@ -64,6 +64,7 @@ class Kind(str, Enum):
     ECC_UNCORRECTABLE = "ecc-uncorrectable"
     FABRIC_NOT_READY = "fabric-not-ready"
     FILE_SIZE_LIMIT = "file-size-limit"
+    FLOAT16_USED = "float16-used"
     GPU_ABSENT = "gpu-absent"
     GPU_CREATED = "gpu-created"
     GPU_DRIVEN = "gpu-driven"

@@ -7,6 +7,8 @@ from gpucheck.core.model import Fix
 
 CPU_IS_ENOUGH = Fix(text="If you want to train on the CPU, allow it", command="gpucheck --allow-cpu")
 NONE_PROMISED = Fix(text="If this node should have no GPU, say so", command="gpucheck node --gres 0")
+COMPARE_WITH_CPU = Fix(text="Compare with the CPU alone", command="CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu", kind="look")
+FRESH = Fix(text="Install TensorFlow and its libraries in a new environment, and compare again")
 TEST_GPU = Fix(text="Test the GPU itself, as an administrator", command="dcgmi diag -r 3", kind="look")
 ASK_SLURM = Fix(text="Request a GPU from Slurm when starting the job: srun --gres=gpu:1 COMMAND, or #SBATCH --gres=gpu:1")
 

@@ -125,6 +125,12 @@ ROWS = (
     ),
     Row(
         "memory-growth-too-late",
+        "The GPUs were configured too late: TensorFlow had already initialised them ({devices} devices cannot be modified after"
+        " being initialized).",
+        Match(Kind.MEMORY_GROWTH_TOO_LATE, devices="Visible|Virtual|Logical"),
+    ),
+    Row(
+        "memory-growth-too-late",
         "Memory growth was requested too late: TensorFlow had already initialised the GPU (Physical devices cannot be modified"
         " after being initialized).",
         Match(Kind.MEMORY_GROWTH_TOO_LATE),

@@ -3,7 +3,7 @@
 import re
 
 from gpucheck.core.logs.causes.cause import Cause
-from gpucheck.core.logs.causes.events import Events, values
+from gpucheck.core.logs.causes.events import Events, first_value, values
 from gpucheck.core.logs.events import Event, Kind, of_host
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import byte_count, gib, library_not_started, short
@@ -32,7 +32,7 @@ def gpu_memory_exhausted(events: Events) -> Cause | None:
     size = fields.get("bytes", "")
     what = f"an allocation of {gib(int(size))}" if size.isdigit() else "an allocation"
     on = f" on {fields['device']}" if fields.get("device") else ""
-    return Cause(f"GPU memory ran out: {what}{on} failed.", failed[:1])
+    return Cause(f"GPU memory ran out: {what}{on} failed.", failed[:1], named={"shape": first_value(failed, "shape") or ""})
 
 
 def host_memory_exhausted(events: Events) -> Cause | None:
@@ -66,7 +66,8 @@ def gpu_memory_held_by_others(events: Events) -> Cause | None:
     else:
         summary = "Most of the GPU's memory was already in use when this program started."
     severity = Severity.ERROR if failed else Severity.WARNING
-    return Cause(summary, [*taken, *failed[:1]], severity)
+    pids = ",".join(dict.fromkeys(values([event for event in taken if event.kind == Kind.GPU_PROCESS], "pid")))
+    return Cause(summary, [*taken, *failed[:1]], severity, named={"pids": pids, "starved": "yes"})
 
 
 def _is_taken(event: Event) -> bool:

@@ -115,7 +115,13 @@ ROWS = (
         later=NOTHING,
         severity=WARNING,
     ),
-    Row("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE, passing=""), later=NOTHING),
-    Row("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE)),
+    Row(
+        "loss-not-finite",
+        _NOT_FINITE,
+        Match(Kind.LOSS_NOT_FINITE, passing=""),
+        later=NOTHING,
+        beside=Kind.FLOAT16_USED,
+    ),
+    Row("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE), beside=Kind.FLOAT16_USED),
     Row("loss-not-falling", "The model does not learn: {text}.", Match(Kind.LOSS_STUCK), severity=WARNING),
 )

@@ -7,12 +7,6 @@ Cause:
     Before the model has learnt anything, the loss depends only on data, weights and arithmetic; rounding explains a few thousandths.
     A larger difference means that the device computes wrongly, a library is damaged, or an option trades exactness for speed
     (XLA_FLAGS, TF_* variables).
-Fix:
-    1. Repeat it without such options
-       ? env -u XLA_FLAGS -u TF_FP16_CONV_USE_FP32_COMPUTE gpucheck --full
-    2. Test the GPU, as an administrator
-       ? dcgmi diag -r 3
-    3. Install TensorFlow and its CUDA libraries in a fresh environment, and compare again
 Verify:
     gpucheck --full: both losses agree to two digits or more.
 Unless:
@@ -26,11 +20,14 @@ References:
     https://docs.nvidia.com/cuda/floating-point/index.html
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.training_outcomes import label, on_gpu
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.training import Training
-from gpucheck.core.repairs.fixes import TEST_GPU
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import FRESH, TEST_GPU
 
 # Relative, for a loss of the order of one: TensorFloat-32, the default for float32 since Ampere, and float16 round to 11 bits
 # (5e-4), bfloat16 to 8 (4e-3); summed over a small network's layers this stays below twenty and twelve times as much.
@@ -43,7 +40,7 @@ SMALLEST = 1e-3  # a loss below it is compared with it
     scope=Scope.HARDWARE,
     explains=("loss-not-falling", "loss-not-finite", "replicas-diverged", "training-failed"),
 )
-def check(training: Training) -> Finding | Skip | None:
+def check(training: Training, context: Context) -> Finding | Skip | None:
     """First losses of the same step, on the device and on the CPU."""
     compared = [
         (place, run, run.loss.first, run.cpu_first_loss)
@@ -62,15 +59,7 @@ def check(training: Training) -> Finding | Skip | None:
                 summary=f"The same first step gives a loss of {device_loss} in {label(run)} and of {cpu_loss} on the CPU;"
                 f" they differ by {percent} %, but rounding explains only up to {100 * tolerance:.0f} %.",
                 evidence=saw(training, *(f"runs[{place}].{name}" for name in ("loss.first", "cpu_first_loss", "precision"))),
-                fix=(
-                    Fix(
-                        text="Repeat it without options that trade exactness for speed",
-                        command="env -u XLA_FLAGS gpucheck --full",
-                        kind="look",
-                    ),
-                    *((TEST_GPU,) if on_gpu(run) else ()),
-                    Fix(text="Install TensorFlow and its libraries in a fresh environment, and compare again"),
-                ),
+                fix=tuple(repairs(context, gpu=on_gpu(run))),
                 affects=run.devices,
             )
     return None
@@ -88,3 +77,20 @@ def _figures(here: float, there: float, tolerance: float) -> tuple[str, str, str
     difference = 100 * _relative_difference(here, there)
     percents = (f"{difference:.{digits}f}" for digits in range(15))
     return first, second, next((text for text in percents if float(text) > 100 * tolerance), f"{difference}")
+
+
+def repairs(context: Context, *, gpu: bool = True) -> Iterator[Fix]:
+    """Find the part that computes wrongly: an option, the libraries or the GPU.
+
+    Args:
+        context: where.
+        gpu: whether the device is a GPU.
+    """
+    yield FRESH
+    yield Fix(
+        text="Repeat it without options that trade exactness for speed",
+        command="env -u XLA_FLAGS -u TF_FP16_CONV_USE_FP32_COMPUTE gpucheck --full",
+        kind="look",
+    )
+    if gpu:
+        yield TEST_GPU

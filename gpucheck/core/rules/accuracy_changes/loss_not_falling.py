@@ -6,14 +6,10 @@ Symptom:
 Cause:
     gpucheck trains a small model on generated data that can be learnt in a few steps. If the model does not learn, gradients are
     lost or wrong on this device: a faulty GPU, a broken library, or replicas that don't exchange gradients.
-Fix:
-    1. Train on one batch until the model has memorized it; if that fails, check labels, loss and learning rate
-    2. Check whether this machine can train, and compare with the CPU
-       ? gpucheck; CUDA_VISIBLE_DEVICES= gpucheck --allow-cpu
-    3. Train without XLA (model.compile(..., jit_compile=False)) and in float32, to find the faulty part
-    4. Reinstall TensorFlow and its CUDA libraries in a fresh environment
-    5. If it persists, test the GPU, as an administrator
-       ? dcgmi diag -r 3
+    In a program of your own, the learning rate, the labels or the loss are the usual reasons. If a model learns worse after it
+    was scaled to several GPUs, the global batch (batch per replica times replicas) has grown: keep it, or raise the learning
+    rate with it, warm it up over the first epochs, and tune the regularization again. BatchNormalization uses the batch of each
+    replica alone, unless it is built with synchronized=True.
 Verify:
     gpucheck: the loss of each run falls.
 Unless:
@@ -27,17 +23,22 @@ Example:
     -> The model did not learn in one_device on GPU:0: its mean loss was 2.41 in the first third of the steps, 2.45 in the last.
 References:
     https://docs.nvidia.com/datacenter/dcgm/latest/user-guide/dcgm-diagnostics.html
+    https://www.tensorflow.org/guide/distributed_training
+    https://keras.io/api/layers/normalization_layers/batch_normalization/
 """
+
+from collections.abc import Iterator
 
 from gpucheck.core.combiners.training_outcomes import label, on_gpu
 from gpucheck.core.model import Finding, Fix, Scope, Severity, TrainingRun, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.training import Training
-from gpucheck.core.repairs.fixes import TEST_GPU
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import COMPARE_WITH_CPU, FRESH, TEST_GPU
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
-def check(training: Training) -> Finding | None:
+def check(training: Training, context: Context) -> Finding | None:
     """The loss did not fall, or some weights never changed."""
     stuck = [(place, run) for place, run in enumerate(training.runs) if _stuck(run)]
     if not stuck:
@@ -51,12 +52,10 @@ def check(training: Training) -> Finding | None:
     else:
         how, fields = "not every weight changed", ("gradients_reach_weights", "status")
     more = f" (and {len(stuck) - 1} more)" if len(stuck) > 1 else ""
-    compare = Fix(text="Compare with the CPU alone", command="CUDA_VISIBLE_DEVICES= gpucheck --allow-cpu", kind="look")
-    fresh = Fix(text="Install TensorFlow and its libraries in a fresh environment, and train without XLA to find the faulty part")
     return Finding(
         summary=f"The model did not learn in {label(run)}{more}: {how}.",
         evidence=saw(training, *(f"runs[{place}].{field}" for field in fields)),
-        fix=(compare, fresh, TEST_GPU) if on_gpu(run) else (fresh,),
+        fix=tuple(repairs(context, own_model=True, gpu=on_gpu(run))),
         affects=tuple(dict.fromkeys(device for _, run in stuck for device in run.devices)),
     )
 
@@ -64,3 +63,28 @@ def check(training: Training) -> Finding | None:
 def _stuck(run: TrainingRun) -> bool:
     finite = run.losses_finite is not False and run.weights_finite is not False
     return finite and (run.loss_fell is False or run.gradients_reach_weights is False)
+
+
+def repairs(context: Context, *, classes: str = "", own_model: bool = False, gpu: bool = False) -> Iterator[Fix]:
+    """Let the model learn.
+
+    Args:
+        context: where.
+        classes: among how many the model guesses.
+        own_model: whether it is gpucheck's, which learns on a sound machine.
+        gpu: whether a GPU trained it.
+    """
+    if own_model:
+        yield FRESH
+        yield Fix(text="Train without XLA to find the faulty part: model.compile(..., jit_compile=False)")
+        yield from (COMPARE_WITH_CPU, TEST_GPU) if gpu else ()
+        return
+    adam = "torch.optim.Adam(model.parameters(), lr=1e-4)" if context.framework == "torch" else "keras.optimizers.Adam(1e-4)"
+    yield Fix(text=f"Train with a ten times lower learning rate, then with a ten times higher one: {adam}")
+    of = f"integers from 0 to {int(classes) - 1}" if classes else "integers from 0"
+    yield Fix(
+        text=f"Check that labels and loss fit (sparse: {of}; from_logits=True: no softmax at the end), and scale the inputs"
+    )
+    yield Fix(text="Train on one batch until the model has memorized it; if it can't, the fault is in model, labels or loss")
+    yield Fix(text="After a change to more GPUs: keep the global batch, or raise the learning rate with it and warm it up")
+    yield Fix(text="Check whether this machine can train", command="gpucheck", kind="look")

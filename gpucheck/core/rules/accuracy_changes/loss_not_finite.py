@@ -9,10 +9,6 @@ Cause:
     A learning rate that is too high, a logarithm or division of zero, bad values in the data, or float16 without loss scaling
     lets a value overflow; from there on every weight is NaN. On gpucheck's own small model none of these is at work: there it
     is the hardware, a driver or a library.
-Fix:
-    1. Find the operation that produces the first bad value: tf.debugging.enable_check_numerics()
-    2. Check the data (NaN, infinite, labels out of range), lower the learning rate, clip gradients: Adam(1e-4, clipnorm=1.0)
-    3. Under mixed_float16, keep the last layer in float32 or use mixed_bfloat16
 Verify:
     keras.callbacks.TerminateOnNaN() does not stop the run.
 Unless:
@@ -30,20 +26,41 @@ References:
     https://www.tensorflow.org/guide/mixed_precision
 """
 
-from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
+from collections.abc import Iterator
+
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label, on_gpu
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import COMPARE_WITH_CPU, FRESH, TEST_GPU
 
-_FIX = (
-    Fix(text="Find the operation that produces the first bad value: tf.debugging.enable_check_numerics()"),
-    Fix(text="Check the data for bad values, lower the learning rate, clip gradients (Adam(1e-4, clipnorm=1.0))"),
-    Fix(text="Under mixed_float16, keep the last layer in float32 or use mixed_bfloat16"),
-)
+_DATA = "Check the data: NaN, infinite values, and labels out of range"
+_ADVICE = {  # of each framework, by topic
+    "tensorflow": {
+        "rate": "Lower the learning rate tenfold, and clip gradients: keras.optimizers.Adam(1e-4, clipnorm=1.0)",
+        "data": _DATA,
+        "float16": "Under float16, scale the loss (compile() does; in a loop of your own, keras.mixed_precision.LossScaleOptimizer),"
+        " keep the last layer in float32, or use mixed_bfloat16",
+        "operation": "Find the operation that produces the first bad value: tf.debugging.enable_check_numerics()",
+    },
+    "torch": {
+        "rate": "Lower the learning rate tenfold, and clip gradients: torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
+        "data": _DATA,
+        "float16": "Under float16, scale the loss with torch.amp.GradScaler, or use bfloat16",
+        "operation": "Find the operation that produces the first bad value: torch.autograd.set_detect_anomaly(True)",
+    },
+    "jax": {
+        "rate": "Lower the learning rate tenfold, and clip gradients: optax.clip_by_global_norm(1.0)",
+        "data": _DATA,
+        "float16": "Under float16, scale the loss, or use bfloat16",
+        "operation": 'Find the operation that produces the first bad value: jax.config.update("jax_debug_nans", True)',
+    },
+}
 _NOT_FINITE = {"losses_finite": "loss", "weights_finite": "weights"}
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "loss-not-falling"))
-def check(outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
     """A run saw such a loss, or ended with such weights."""
     bad = [(place, run, field) for place, run in enumerate(outcomes.runs) if (field := _not_finite(run))]
     if not bad:
@@ -55,7 +72,7 @@ def check(outcomes: TrainingOutcomes) -> Finding | Skip | None:
     return Finding(
         summary=f"The {what} became NaN or infinite in {label(bad[0][1])}{more}{though}.",
         evidence=tuple(item for place, _, field in bad for item in outcomes.saw_run(place, field)),
-        fix=_FIX,
+        fix=tuple(repairs(context, own_model=True, precision=bad[0][1].precision, gpu=on_gpu(bad[0][1]))),
         affects=tuple(dict.fromkeys(device for _, run, _ in bad for device in run.devices)),
     )
 
@@ -63,3 +80,27 @@ def check(outcomes: TrainingOutcomes) -> Finding | Skip | None:
 def _not_finite(run: TrainingRun) -> str | None:
     """The field that says so."""
     return next((field for field in _NOT_FINITE if getattr(run, field) is False), None)
+
+
+def repairs(
+    context: Context, *, step: str = "", precision: str = "", own_model: bool = False, gpu: bool = False
+) -> Iterator[Fix]:
+    """Keep values finite.
+
+    Args:
+        context: where.
+        step: the step or batch at which it was seen.
+        precision: what the program trains in: "float16"; of gpucheck's run, its policy.
+        own_model: whether it is gpucheck's, which stays finite on a sound machine.
+        gpu: whether a GPU trained it.
+    """
+    if own_model:
+        if "float16" in precision:
+            yield Fix(text='Train in float32 until this is fixed: keras.mixed_precision.set_global_policy("float32")')
+        yield FRESH
+        yield from (COMPARE_WITH_CPU, TEST_GPU) if gpu else ()
+        return
+    advice = _ADVICE.get(context.framework or "tensorflow", _ADVICE["tensorflow"])
+    order = ("float16", "rate", "data") if precision else ("data", "rate") if step == "0" else ("rate", "data", "float16")
+    yield from (Fix(text=advice[topic]) for topic in order)
+    yield Fix(text=advice["operation"])

@@ -7,9 +7,6 @@ Symptom:
 Cause:
     float16 needs Tensor Cores of compute capability 7.0 (Volta) to be worth it, bfloat16 those of 8.0 (Ampere). On older GPUs
     some kernels don't exist, and the others are slower than float32.
-Fix:
-    1. Older GPUs: keras.mixed_precision.set_global_policy("float32")
-    2. Volta and Turing: keras.mixed_precision.set_global_policy("mixed_float16")
 Verify:
     gpucheck --full: the run in that precision passed.
 Unless:
@@ -34,6 +31,7 @@ References:
 """
 
 import re
+from collections.abc import Iterator
 from typing import Literal
 
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
@@ -43,6 +41,7 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
 from gpucheck.core.model.naming import devices
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.gpus import Gpu
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text
 
 # Failures of a type, not of memory or a process: those have rules of their own.
@@ -51,12 +50,12 @@ SLOWER = 1.5  # times the samples per second: below that, steps as small as the 
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
-def check(used: GpusInUse | None, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
     """A mixed run failed over its type where float32 passed, or was much slower on a GPU without it."""
-    return _failed(used, outcomes) or _slow(used, outcomes) or outcomes.skip
+    return _failed(used, outcomes, context) or _slow(used, outcomes, context) or outcomes.skip
 
 
-def _failed(used: GpusInUse | None, outcomes: TrainingOutcomes) -> Finding | None:
+def _failed(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
     sound = {run.devices for run in outcomes.passed if run.precision == "float32"}
     for place, run in enumerate(outcomes.runs):
         if run.precision == "float32" or run.status != "failed" or run.devices not in sound:
@@ -73,13 +72,13 @@ def _failed(used: GpusInUse | None, outcomes: TrainingOutcomes) -> Finding | Non
         return Finding(
             summary=f"Training in {run.precision} fails {where} but works in float32.",
             evidence=outcomes.saw_run(place, "precision", "reason"),
-            fix=(Fix(text=f'Use the precision that this GPU has: keras.mixed_precision.set_global_policy("{better}")'),),
+            fix=tuple(repairs(context, better=better)),
             affects=run.devices,
         )
     return None
 
 
-def _slow(used: GpusInUse | None, outcomes: TrainingOutcomes) -> Finding | None:
+def _slow(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
     """A mixed run that passed, much slower than the same run in float32, on a GPU without Tensor Cores for its type."""
     plain = {
         _job(run): place
@@ -98,7 +97,7 @@ def _slow(used: GpusInUse | None, outcomes: TrainingOutcomes) -> Finding | None:
             f" per second; its compute capability {version_text(gpu.compute_capability or (0, 0))} has no {_type(run.precision)}"
             " Tensor Cores.",
             evidence=(*outcomes.saw_run(place, "samples_per_second"), *outcomes.saw_run(reference, "samples_per_second")),
-            fix=(Fix(text='Train in float32: keras.mixed_precision.set_global_policy("float32")'),),
+            fix=tuple(repairs(context, better="float32")),
             affects=run.devices,
             severity=Severity.WARNING,
         )
@@ -126,3 +125,28 @@ def _weak(run: TrainingRun, used: GpusInUse | None) -> Gpu | None:
         if used.device_name(gpu) in run.devices and capability is not None and not gpu_tables.supports(capability, kind):
             return gpu
     return None
+
+
+def repairs(context: Context, *, dtype: str = "", better: str = "") -> Iterator[Fix]:
+    """Train in a precision that the GPU has.
+
+    Args:
+        context: where.
+        dtype: that does not work, as the log says: "bf16", "mixed_float16".
+        better: the policy that works here; empty: what works on GPUs without that type.
+    """
+    brain = dtype.removeprefix("mixed_").startswith("bf")
+    if context.framework == "torch":
+        if brain:
+            yield Fix(text="On Volta and Turing GPUs, use float16 with loss scaling: fp16=True instead of bf16=True")
+        yield Fix(
+            text="Or compute in float32: model.float()" if brain else "Compute in float32 on a device without it: model.float()"
+        )
+        return
+    policy = "keras.mixed_precision.set_global_policy"
+    if better:
+        yield Fix(text=f'Use the precision that this GPU has: {policy}("{better}")')
+        return
+    if brain or not dtype:
+        yield Fix(text=f'Volta and Turing GPUs: {policy}("mixed_float16")')
+    yield Fix(text=f'Older GPUs: {policy}("float32")' if brain or not dtype else f'Train in float32: {policy}("float32")')

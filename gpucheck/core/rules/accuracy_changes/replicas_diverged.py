@@ -9,14 +9,6 @@ Cause:
     In synchronous training every replica applies the same summed gradient, so the weights stay equal to the last bit. If they
     don't, gradients were lost or damaged on the way: a faulty link or GPU, an NCCL that mixes versions, or variables that were
     made outside the strategy's scope.
-Fix:
-    1. Build model and optimizer inside: with strategy.scope(): ...
-    2. Build the same model on every replica: the same code, configuration, random seed and checkpoint
-    3. Compare the libraries of the machines
-       ? python -m pip freeze | sort | sha256sum
-    4. Train without NCCL: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())
-    5. If that helps, check the links, and the kernel log for Xid lines
-       ? nvidia-smi nvlink --status; nvidia-smi topo -m
 Verify:
     gpucheck --strategy mirrored: replicas_equal is true.
 Unless:
@@ -32,24 +24,18 @@ References:
     https://www.tensorflow.org/guide/distributed_training#mirroredstrategy
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.training_outcomes import label, on_gpu
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.training import Training
-
-EXCHANGE = (
-    Fix(
-        text="Train without NCCL and compare:"
-        " tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())"
-    ),
-    Fix(text="If that helps, check the links between the GPUs", command="nvidia-smi topo -m", kind="look"),
-)
-FRESH = Fix(text="Install TensorFlow in a fresh environment, and compare again")
-SCOPE = Fix(text="In your own program, build model and optimizer inside strategy.scope()")
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import FRESH
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("nccl-failed", "training-failed", "training-crashed"))
-def check(training: Training) -> Finding | Skip | None:
+def check(training: Training, context: Context) -> Finding | Skip | None:
     """The weights of a run's replicas were compared and differ."""
     compared = [(place, run) for place, run in enumerate(training.runs) if run.replicas_equal is not None]
     for place, run in compared:
@@ -57,7 +43,34 @@ def check(training: Training) -> Finding | Skip | None:
             return Finding(
                 summary=f"After training with {label(run)}, the {run.replicas} replicas have different weights.",
                 evidence=saw(training, f"runs[{place}].replicas_equal", f"runs[{place}].replicas"),
-                fix=(*(EXCHANGE if on_gpu(run) else (FRESH,)), SCOPE),
+                fix=tuple(repairs(context, own_model=True, gpu=on_gpu(run))),
                 affects=run.devices,
             )
     return None if compared else Skip("no training with several replicas was run to its end")
+
+
+def repairs(context: Context, *, own_model: bool = False, gpu: bool = True) -> Iterator[Fix]:
+    """Build replicas that are equal, and exchange their gradients completely.
+
+    Args:
+        context: where.
+        own_model: whether it is gpucheck's, whose replicas are equal on a sound machine.
+        gpu: whether GPUs trained it.
+    """
+    keras = context.framework in (None, "tensorflow")
+    if not own_model:
+        yield Fix(text="Build the same model on every replica: the same code, configuration, random seed and checkpoint")
+        if keras:
+            yield Fix(text="Build model and optimizer inside: with strategy.scope():")
+    if keras and gpu:
+        yield Fix(
+            text="Train without NCCL and compare:"
+            " tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())"
+        )
+    if own_model and not gpu:
+        yield FRESH
+    if not own_model:
+        command = f"{context.python} -m pip freeze | sort | sha256sum"
+        yield Fix(text="Compare the packages of the machines", command=command, kind="look")
+    if gpu:
+        yield Fix(text="Check the links between the GPUs", command="nvidia-smi topo -m", kind="look")

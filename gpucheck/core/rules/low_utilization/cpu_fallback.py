@@ -6,10 +6,6 @@ Symptom:
 Cause:
     TensorFlow places an operation on the CPU if the GPU has no kernel for it (soft placement), if a program names "/CPU:0", or if
     a strategy was built from the wrong devices. It prints no warning.
-Fix:
-    1. Show where operations run: tf.debugging.set_log_device_placement(True)
-    2. Make a silent fallback an error: tf.config.set_soft_device_placement(False)
-    3. Remove tf.device("/CPU:0") around the model; build MirroredStrategy() without a device list
 Verify:
     gpucheck: every run on a GPU has placement_verified true.
 Unless:
@@ -25,24 +21,22 @@ References:
     https://www.tensorflow.org/guide/gpu#logging_device_placement
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
-
-_FIX = (
-    Fix(text="Show where each operation runs: tf.debugging.set_log_device_placement(True)"),
-    Fix(text="Make a silent fallback an error: tf.config.set_soft_device_placement(False)"),
-    Fix(text='Remove tf.device("/CPU:0") around the model, and build MirroredStrategy() without a device list'),
-)
-_OTHER_FIX = (Fix(text='Remove keras.device("cpu") and the framework\'s own choices of a device around the model'),)
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
-def check(tensorflow: TensorFlow | None, backend: Backend | None, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(
+    tensorflow: TensorFlow | None, backend: Backend | None, outcomes: TrainingOutcomes, context: Context
+) -> Finding | Skip | None:
     """A run's heavy operations were seen on another device; or the framework lists a GPU and only CPUs were trained on."""
     for place, run in enumerate(outcomes.runs):
         if (on_gpu(run) and (run.placement_verified is False or run.misplaced_ops)) or _on_a_cpu(run.misplaced_ops):
@@ -51,7 +45,7 @@ def check(tensorflow: TensorFlow | None, backend: Backend | None, outcomes: Trai
             return Finding(
                 summary=f"Training on {listing(list(run.devices))} {what}.",
                 evidence=outcomes.saw_run(place, "placement_verified", "misplaced_ops"),
-                fix=_FIX if run.backend == "tensorflow" else _OTHER_FIX,
+                fix=tuple(repairs(context, backend=run.backend)),
                 affects=run.devices,
             )
     framework = backend if backend is not None and backend.other else tensorflow
@@ -59,7 +53,7 @@ def check(tensorflow: TensorFlow | None, backend: Backend | None, outcomes: Trai
         return Finding(
             summary=f"{TITLES[outcomes.runs[0].backend]} lists a GPU, but all training ran on the CPU.",
             evidence=(*saw(framework, "devices"), *outcomes.saw_run(0, "devices")),
-            fix=_FIX if framework is tensorflow else _OTHER_FIX,
+            fix=tuple(repairs(context, backend=outcomes.runs[0].backend)),
             severity=Severity.WARNING,
         )
     return outcomes.skip
@@ -68,3 +62,26 @@ def check(tensorflow: TensorFlow | None, backend: Backend | None, outcomes: Trai
 def _on_a_cpu(misplaced: tuple[str, ...]) -> bool:
     """Whether some went to a CPU that is none of the run's devices; where they are logical ones of a CPU, to another of these."""
     return any(" on CPU" in op for op in misplaced)
+
+
+def repairs(context: Context, *, op: str = "", backend: str = "") -> Iterator[Fix]:
+    """Let the work run on the GPU.
+
+    Args:
+        context: where.
+        op: what ran on the CPU, in a log: an operation, "strategy", "convolution" or "all".
+        backend: what trained; empty: the framework of the log, TensorFlow if that is unknown.
+    """
+    if (backend or context.framework or "tensorflow") != "tensorflow":
+        yield Fix(text='Remove keras.device("cpu") and the framework\'s own choices of a device around the model')
+        return
+    if op == "convolution":
+        yield Fix(text='Use the layout that the CPU knows, too: keras.config.set_image_data_format("channels_last")')
+    if op in ("convolution", "all", "strategy"):
+        yield Fix(text="Find out why no GPU is used", command="gpucheck --quick", kind="look")
+    if op == "strategy" or not op:
+        yield Fix(text="Build the strategy without a list of devices, which uses all GPUs: tf.distribute.MirroredStrategy()")
+    if op not in ("convolution", "strategy", "all"):
+        yield Fix(text='Remove tf.device("/CPU:0") around the model')
+        yield Fix(text="Make a silent fallback an error, which names the operation: tf.config.set_soft_device_placement(False)")
+        yield Fix(text="Show where each operation runs: tf.debugging.set_log_device_placement(True)")

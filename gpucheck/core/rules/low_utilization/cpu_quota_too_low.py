@@ -6,11 +6,6 @@ Symptom:
 Cause:
     Reading, decoding and augmenting the data runs on the CPU, and one thread per GPU launches kernels. A container with a CPU
     limit, or a batch job that requested one core (Slurm's default), has too few processors for that.
-Fix:
-    1. Give the job more processors: docker run --cpus 8; Kubernetes: resources.limits.cpu: "8"; Slurm: #SBATCH --cpus-per-task=8
-       needs: network
-    2. Or start no more workers than it has processors
-    3. Move augmentation to the GPU (Keras preprocessing layers inside the model), or prepare the data beforehand
 Verify:
     python -c "import os; print(len(os.sched_getaffinity(0)))" and, in a container, cat /sys/fs/cgroup/cpu.max
 Unless:
@@ -24,12 +19,16 @@ References:
     https://docs.docker.com/engine/containers/resource_constraints/
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.limits import Limits
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.resources import granted
 
 PROCESSORS_PER_GPU = 2  # one launches kernels, one at least prepares the next batch
 ACHIEVED = ("jpeg_parallel_map_samples_per_second", "device_samples_per_second")
@@ -37,7 +36,7 @@ FED = 0.8  # of what a GPU can train: it then waits for no more than a fifth of 
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("input-pipeline-bound", "scaling-inefficient"))
-def check(resources: Resources, used: GpusInUse) -> Finding | Skip | None:
+def check(resources: Resources, used: GpusInUse, context: Context) -> Finding | Skip | None:
     """A quota or an affinity grants fewer than two processors per GPU; what the machine itself lacks is no quota.
 
     What they achieved, where that was measured, counts more than their number.
@@ -70,10 +69,7 @@ def check(resources: Resources, used: GpusInUse) -> Finding | Skip | None:
             *saw(limits, field, "cpu_count"),
             *(outcomes.saw_figures(place, *ACHIEVED) if fed and able else ()),
         ),
-        fix=(
-            _more(resources, min(max(8, 4 * count), limits.cpu_count or max(8, 4 * count))),
-            Fix(text="Move augmentation onto the GPU (Keras preprocessing layers in the model), or prepare the data beforehand"),
-        ),
+        fix=tuple(repairs(context, processors=min(max(8, 4 * count), limits.cpu_count or max(8, 4 * count)))),
     )
 
 
@@ -92,9 +88,26 @@ def _first_gpu(outcomes: TrainingOutcomes) -> tuple[str, ...]:
     return next(alone, ())
 
 
-def _more(resources: Resources, processors: int) -> Fix:
-    return resources.more(
-        pod=f'Raise the limit in the pod\'s manifest: resources: {{limits: {{cpu: "{processors}"}}}}',
-        container=f"Start the container with more processors: docker run --cpus {processors} ...",
-        elsewhere=Fix(text=f"Request more processors from the batch system (Slurm: #SBATCH --cpus-per-task={processors})"),
+def repairs(context: Context, *, suggested: str = "", processors: int = 8) -> Iterator[Fix]:
+    """Use fewer workers, or more processors.
+
+    Args:
+        context: where.
+        suggested: the number of workers that a log suggests: "2".
+        processors: what to request.
+    """
+    if suggested:
+        yield Fix(text=f"Start no more workers than the job has processors: DataLoader(num_workers={suggested})")
+    yield from granted(
+        context,
+        "processors",
+        docker=f"--cpus {processors}",
+        kubernetes=f'resources: {{limits: {{cpu: "{processors}"}}}}',
+        slurm=f"--cpus-per-task={processors}",
     )
+    if context.kinds["container"] == context.scheduler == "":
+        yield Fix(
+            text="Start training without the limit on processors (taskset, CPUQuota= of a service), or request more from the batch system"
+        )
+    if context.framework != "torch":
+        yield Fix(text="Move augmentation onto the GPU (Keras preprocessing layers in the model), or prepare the data beforehand")

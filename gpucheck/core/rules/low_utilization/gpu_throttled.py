@@ -6,11 +6,6 @@ Symptom:
 Cause:
     The GPU protects itself (thermal slowdown), or the machine makes it save power (power brake): a blocked air path, broken fans,
     a hot room, a power supply that failed or is too small.
-Fix:
-    1. Monitor it
-       ? nvidia-smi --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5
-    2. Thermal: check air flow, fans, dust and room temperature. Power brake: check power supplies and cables
-    3. On a cloud, replace the machine with another one
 Verify:
     nvidia-smi -q -d PERFORMANCE under load: no slowdown is active.
 Unless:
@@ -28,7 +23,7 @@ References:
     https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.compat import nvml
@@ -36,31 +31,23 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.activity import Activity
 from gpucheck.core.probes.gpus import Gpu
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 
 # Of the samples taken during training, a fifth of a second apart, those in which it was slowed down: less may be a change of its
 # state, or a moment of many minutes.
 LEAST_SAMPLES, LEAST_SHARE = 3, 0.05
 _CAUSES = {"SwThermalSlowdown": "heat", "HwThermalSlowdown": "heat", "HwPowerBrakeSlowdown": "the machine's power brake"}
-_FIX = (
-    Fix(
-        text="Monitor it under load",
-        command="nvidia-smi --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5",
-        kind="look",
-    ),
-    Fix(text="Thermal: check air flow, fans and room temperature; power brake: check power supplies and cables"),
-    Fix(text="On a cloud, replace this machine with another one"),
-)
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("scaling-inefficient",))
-def check(used: GpusInUse, activity: Activity | None) -> Finding | Skip | None:
+def check(used: GpusInUse, activity: Activity | None, context: Context) -> Finding | Skip | None:
     """A harmful clock event reason is active, on an idle GPU only one that is harmful even there; or it was during training."""
     reporting = [(place, gpu) for place, gpu in used.used if gpu.clock_event_reasons is not None]
     slowed = [(place, gpu) for place, gpu in reporting if _reasons(gpu)]
     if slowed:
-        return _now(used, slowed)
-    if activity is not None and (finding := _while_training(used, activity)) is not None:
+        return _now(used, slowed, context)
+    if activity is not None and (finding := _while_training(used, activity, context)) is not None:
         return finding
     return None if reporting or not used.used else Skip("the GPUs do not report why their clocks are low")
 
@@ -75,7 +62,7 @@ def _cause(reasons: Sequence[str]) -> str:
     return f"{listing(list(causes)) or 'a hardware limit'} ({', '.join(reasons)})"
 
 
-def _now(used: GpusInUse, slowed: list[tuple[int, Gpu]]) -> Finding:
+def _now(used: GpusInUse, slowed: list[tuple[int, Gpu]], context: Context) -> Finding:
     worst = slowed[0][1]
     heat = f" at {worst.temperature_celsius} °C" if worst.temperature_celsius is not None else ""
     clock, most = worst.sm_clock_mhz, worst.sm_clock_max_mhz
@@ -85,12 +72,12 @@ def _now(used: GpusInUse, slowed: list[tuple[int, Gpu]]) -> Finding:
     return Finding(
         summary=f"{worst.title} is throttling because of {_cause(_reasons(worst))}{heat}{clocks}{more}.",
         evidence=saw(used.gpus, *(f"gpus[{place}].{name}" for place, _ in slowed for name in names)),
-        fix=_FIX,
+        fix=tuple(repairs(context, reason=_cause(_reasons(worst)), index=str(worst.index))),
         affects=tuple(gpu.label for _, gpu in slowed),
     )
 
 
-def _while_training(used: GpusInUse, activity: Activity) -> Finding | None:
+def _while_training(used: GpusInUse, activity: Activity, context: Context) -> Finding | None:
     gpus = {gpu.index: gpu for _, gpu in used.used}
     slowed = [
         (place, active)
@@ -108,6 +95,29 @@ def _while_training(used: GpusInUse, activity: Activity) -> Finding | None:
         summary=f"{gpus[worst.index].title} was throttling because of {_cause(worst.slowed_by)} in {worst.slowed_samples} of"
         f" {worst.samples} samples during training{clocks}{more}.",
         evidence=saw(activity, *(f"gpus[{place}].{name}" for place, _ in slowed for name in names)),
-        fix=_FIX,
+        fix=tuple(repairs(context, reason=_cause(worst.slowed_by), index=str(worst.index))),
         affects=tuple(f"GPU {active.index}" for _, active in slowed),
+    )
+
+
+def repairs(context: Context, *, reason: str = "", index: str = "") -> Iterator[Fix]:
+    """Cool the GPU, or give it power.
+
+    Args:
+        context: where.
+        reason: why its clocks are low, in words or in NVML's: "hw thermal slowdown", "power".
+        index: of the GPU, as nvidia-smi counts.
+    """
+    power = "power" in reason.lower()
+    heat = "heat" in reason or "thermal" in reason.lower()
+    if heat or not power:
+        yield Fix(text="Let the GPU cool down: check air flow, fans, dust and room temperature")
+    if power or not heat:
+        yield Fix(text="Give it the power that it needs: check the machine's power supplies, and the card's power cables")
+    yield Fix(text="On a cloud, replace this machine with another one")
+    yield Fix(
+        text="Monitor it under load",
+        command=f"nvidia-smi{f' -i {index}' if index else ''}"
+        " --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5",
+        kind="look",
     )

@@ -6,13 +6,6 @@ Symptom:
 Cause:
     While the GPU computes one batch, the CPU must read, decode and augment the next. If that takes longer, or only starts when
     the GPU has finished (no prefetch), the GPU is idle for the rest of each step.
-Fix:
-    1. Prepare ahead, and on several cores: dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)
-    2. Keep what fits: dataset.cache() before the random augmentation, or on a local disk: dataset.cache("/local/path")
-    3. Read from fewer, larger files (TFRecord, interleave), and augment on the GPU with Keras layers inside the model
-    4. Shuffle names of files or indices before they are read, and keep the buffer of samples small
-    5. Let gpucheck try the first two and a larger batch on this machine; it reports which ones helped, and by how much
-       ? gpucheck --full
 Verify:
     gpucheck --full: input_wait_share is below 0.05, or the TensorFlow Profiler no longer says "input-bound".
 Unless:
@@ -28,9 +21,12 @@ References:
     https://www.tensorflow.org/guide/data_performance_analysis
 """
 
+from collections.abc import Iterator, Mapping
+
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 
 # TensorFlow's Profiler calls a program highly input-bound from 20 % of the step time on
@@ -38,11 +34,7 @@ from gpucheck.core.repairs.wording import listing
 HIGH = 0.2
 AHEAD = "dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)"
 FILES = "Read from fewer, larger files (TFRecord, interleave)"
-FIX = (
-    Fix(text=f"Prepare batches ahead, on several cores: {AHEAD}"),
-    Fix(text="Keep what was read: dataset.cache() before the random augmentation"),
-    Fix(text=f"{FILES}, and augment on the GPU with Keras layers in the model"),
-)
+CACHE = "Keep what was read: dataset.cache() before the random augmentation"
 # Of the experiment, each with those before it: what it is called, and what to do.
 REMEDIES = {
     "prefetch": ("prefetch", "Prepare batches ahead: end the pipeline with dataset.prefetch(tf.data.AUTOTUNE)"),
@@ -50,7 +42,7 @@ REMEDIES = {
         "a parallel map",
         "Prepare samples on several cores: dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
     ),
-    "cache": ("a cache", FIX[1].text),
+    "cache": ("a cache", CACHE),
     "larger_batch": ("a larger batch", "Use batches of twice the size"),
 }
 # Times the rate with those before it that helped, from which on a remedy has. On busy CPUs that wait for nothing, prefetch, map and
@@ -59,7 +51,7 @@ HELPS = 1.3
 
 
 @rule(severity=Severity.WARNING, scope=Scope.CODE, explains=("scaling-inefficient",))
-def check(outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
     """The share of its time that a run waited."""
     if outcomes.training is None:
         return Skip("no training job to measure it in") if outcomes.log is None else None
@@ -83,19 +75,47 @@ def check(outcomes: TrainingOutcomes) -> Finding | Skip | None:
             *outcomes.saw_run(place, "input_wait_share", "piped_samples_per_second", "device_samples_per_second"),
             *outcomes.saw_figures(experiment, *(name for name in tried if name in figures)),
         ),
-        fix=_fixes(figures, run.devices[0]),
+        fix=tuple(repairs(context, figures=figures, device=run.devices[0])),
         affects=run.devices,
     )
 
 
-def _fixes(figures: dict[str, float | None], device: str) -> tuple[Fix, ...]:
-    """The remedies that helped on this machine, with what each gave; the general advice where none did, or none was tried."""
-    *general, files = FIX if device.startswith("GPU") else (*FIX[:-1], Fix(text=FILES))
+def repairs(
+    context: Context, *, size: str = "", device: str = "GPU", figures: Mapping[str, float | None] | None = None
+) -> Iterator[Fix]:
+    """Prepare data faster: what helped on this machine, with what it gave; else the general advice.
+
+    Args:
+        context: where.
+        size: of the shuffle buffer that training waited for, in elements: "60000".
+        device: what waits.
+        figures: of the experiment on this machine; None: not measured.
+    """
+    if size:
+        yield Fix(
+            text=f"Shuffle names of files or indices before they are read, and keep the buffer of samples below its {size} elements:"
+            " dataset.shuffle(1000)"
+        )
+    if context.framework == "torch":
+        yield Fix(text="Prepare batches ahead, in several processes: DataLoader(num_workers=8, persistent_workers=True)")
+        yield Fix(text="Copy them to the GPU faster: DataLoader(pin_memory=True) and tensor.to(device, non_blocking=True)")
+        return
+    files = Fix(text=f"{FILES}, and augment on the GPU with Keras layers in the model" if device.startswith("GPU") else FILES)
+    helped, remarks = _tried(figures or {}, device)
+    yield from helped or (Fix(text=f"Prepare batches ahead, on several cores: {AHEAD}"), Fix(text=CACHE))
+    yield files
+    yield from remarks
+    if figures is None:
+        yield Fix(text="Let gpucheck try these on this machine, and measure each", command="gpucheck --full", kind="look")
+
+
+def _tried(figures: Mapping[str, float | None], device: str) -> tuple[list[Fix], tuple[Fix, ...]]:
+    """The remedies that helped on this machine, and a remark on the others; neither without all figures."""
     measured = [figures.get(f"jpeg_{name}_samples_per_second") for name in ("plain", *REMEDIES)]
     rates = [rate for rate in measured if rate]
     cost = figures.get("jpeg_decode_and_augment_seconds_per_sample")
     if len(rates) < len(measured) or not cost:
-        return (*general, files)
+        return [], ()
     helped: list[Fix] = []
     useless = []
     best = rates[0]
@@ -107,7 +127,7 @@ def _fixes(figures: dict[str, float | None], device: str) -> tuple[Fix, ...]:
         gave = f"that gave {rate:.0f} instead of {best:.0f} samples per second"
         helped.append(Fix(text=f"{advice}; {'' if helped else tried}{gave}"))
         best = rate
-    return (*helped, files, *_useless(useless, device)) if helped else (*general, files, *_none_helped(useless, device))
+    return helped, _useless(useless, device) if helped else _none_helped(useless, device)
 
 
 def _none_helped(names: list[str], device: str) -> tuple[Fix, ...]:

@@ -7,11 +7,6 @@ Cause:
     TensorFlow has no native code for this GPU, so the driver compiles PTX at the first use and keeps the result in
     ~/.nv/ComputeCache. That folder is not writable (a read-only file system, another user's home, no home), or
     CUDA_CACHE_DISABLE=1 is set.
-Fix:
-    1. Set a writable folder that remains after the process ends (in a container: on a volume)
-       $ export CUDA_CACHE_PATH="/var/tmp/cuda-cache-$(id -u)" && mkdir -p "$CUDA_CACHE_PATH"
-    2. Enable the cache again
-       $ unset CUDA_CACHE_DISABLE
 Verify:
     The second start is faster than the first, and the folder has files.
 Unless:
@@ -24,12 +19,15 @@ References:
     https://developer.nvidia.com/blog/cuda-pro-tip-understand-fat-binaries-jit-caching/
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.limits import Limits
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import statement, word
 
 _ENABLE = Assignment(
@@ -40,7 +38,7 @@ _ENABLE = Assignment(
 
 
 @rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, explains=("kernels-jit-compiled",), tensorflow=True)
-def check(resources: Resources, used: GpusInUse, build: TensorFlowBuild) -> Finding | Skip | None:
+def check(resources: Resources, used: GpusInUse, build: TensorFlowBuild, context: Context) -> Finding | Skip | None:
     """Off or unwritable, where a GPU is here for which TensorFlow brings no native code."""
     limits = resources.limits
     if limits is None:
@@ -58,22 +56,14 @@ def check(resources: Resources, used: GpusInUse, build: TensorFlowBuild) -> Find
         return None
     state = "is disabled (CUDA_CACHE_DISABLE)" if disabled else "is not writable"
     where = "" if disabled or limits.kernel_cache is None else f" {limits.kernel_cache}"
-    volume = " on a mounted volume" if resources.in_container else ""
-    unset = Fix(text="Enable the cache again", command=statement(_ENABLE))
     path = _path(limits)
-    name = Fix(
-        text=f"Set a writable folder{volume} that remains after the process ends",
-        command='export CUDA_CACHE_PATH="/var/tmp/cuda-cache-$(id -u)" && mkdir -p "$CUDA_CACHE_PATH"'
-        if path is None
-        else f"{statement(path)} && mkdir -p {word(path.value)}",
-    )
     return Finding(
         summary=f"CUDA's kernel cache{where} {state}, so each start compiles TensorFlow's kernels for {compiled[0].title} again.",
         evidence=(
             *saw(limits, "kernel_cache", "kernel_cache_disabled" if disabled else "kernel_cache_writable"),
             *kernels.evidence,
         ),
-        fix=(unset, name) if disabled else (name,),
+        fix=tuple(repairs(context, disabled=bool(disabled), other=path.value if path is not None else "")),
         assignments=(*((_ENABLE,) if disabled else ()), *((path,) if path is not None else ())),
         affects=tuple(gpu.label for gpu in compiled),
     )
@@ -84,5 +74,30 @@ def _path(limits: Limits) -> Assignment | None:
     other = limits.kernel_cache_other
     if limits.kernel_cache_writable is not False or not other or not other.isprintable():
         return None
+    return _keep_in(other)
+
+
+def _keep_in(folder: str) -> Assignment:
     reason = "kernels compiled for this GPU can't be stored in CUDA's default folder"
-    return Assignment(variable="CUDA_CACHE_PATH", operation=Operation.SET, value=other, reason=reason)
+    return Assignment(variable="CUDA_CACHE_PATH", operation=Operation.SET, value=folder, reason=reason)
+
+
+def repairs(context: Context, *, disabled: bool | None = None, other: str = "") -> Iterator[Fix]:
+    """Let the driver keep the kernels.
+
+    Args:
+        context: where.
+        disabled: whether a variable disables the cache; None: unknown.
+        other: a folder that can hold it.
+    """
+    if disabled:
+        yield Fix(text="Enable the cache again", command=statement(_ENABLE))
+    volume = "" if context.kinds["container"] == "" else " (in a container: on a mounted volume)"
+    yield Fix(
+        text=f"Set a writable folder that remains after the process ends{volume}",
+        command=f"{statement(_keep_in(other))} && mkdir -p {word(other)}"
+        if other
+        else 'export CUDA_CACHE_PATH="/var/tmp/cuda-cache-$(id -u)" && mkdir -p "$CUDA_CACHE_PATH"',
+    )
+    if disabled is None:
+        yield Fix(text="If CUDA_CACHE_DISABLE=1 is set, enable the cache again", command=statement(_ENABLE))

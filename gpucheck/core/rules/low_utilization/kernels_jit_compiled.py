@@ -5,12 +5,8 @@ Symptom:
     jit-compiled from PTX, which could take 30 minutes or longer.
 Cause:
     This TensorFlow has no native code for the GPU's compute capability. The driver compiles it from PTX at the first use and
-    keeps it in a cache, so later starts are fast until TensorFlow or the driver changes.
-Fix:
-    1. Let it finish once, and keep the compiled kernels
-       $ export CUDA_CACHE_PATH=/path/to/cache CUDA_CACHE_MAXSIZE=4294967296
-    2. Or install a TensorFlow with native code for this GPU
-       $ python -m pip install --upgrade "tensorflow[and-cuda]"
+    keeps it in a cache, so later starts are fast until TensorFlow or the driver changes. TensorFlow 2.17 to 2.21 have native code
+    for compute capability 6.0 to 8.9.
 Verify:
     A second gpucheck shows a first step of a few seconds.
 Unless:
@@ -24,14 +20,18 @@ References:
     https://www.tensorflow.org/install/source#gpu
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.tensorflow_build import Kernels, TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, on_gpu
+from gpucheck.core.compat import images, versions
+from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.gpus import Gpu
-from gpucheck.core.repairs.commands import pip
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text
 
 SLOW_SECONDS = 30.0  # a first step with everything cached takes about 5 s, autotuning included
@@ -40,14 +40,15 @@ UNLIKE = 5.0  # times: the first job of a process also loads libraries, which ma
 
 
 @rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, tensorflow=True)
-def check(used: GpusInUse | None, build: TensorFlowBuild | None, log_causes: LogCauses) -> Finding | Skip | None:
+def check(
+    used: GpusInUse | None, build: TensorFlowBuild | None, log_causes: LogCauses, context: Context
+) -> Finding | Skip | None:
     """The driver had to compile, and the first step shows it. What came from the cache costs nothing and is no finding."""
     cause, outcomes = log_causes.named.get("kernels-jit-compiled"), log_causes.outcomes
     kernels = build.kernels if build is not None else None
     foreign = _foreign(used, kernels)
     if cause is None and not (kernels and foreign):
         return outcomes.skip if kernels is None else None
-    interpreter = build.installation.interpreter if build is not None else None
     seconds: float | None = None
     others = None
     evidence = log_causes.evidence(cause) if cause is not None or kernels is None else kernels.evidence
@@ -65,16 +66,7 @@ def check(used: GpusInUse | None, build: TensorFlowBuild | None, log_causes: Log
         summary=f"{_start(seconds, others)}, because {f'TensorFlow {kernels.version if kernels else str()}'.strip()} has no native"
         f" kernels for {_gpu(foreign, capability)} and the driver {'compiles' if seconds is None else 'compiled'} them.",
         evidence=evidence,
-        fix=(
-            Fix(
-                text="Let it finish once and keep the compiled kernels (this only makes the cache large enough)",
-                command="export CUDA_CACHE_MAXSIZE=4294967296",
-            ),
-            Fix(
-                text="Or look for a newer TensorFlow with native code for this GPU",
-                command=pip(interpreter, "--upgrade", "tensorflow[and-cuda]"),
-            ),
-        ),
+        fix=tuple(repairs(context, capability=capability or _capability(foreign))),
         affects=tuple(gpu.label for gpu in foreign),
     )
 
@@ -127,3 +119,38 @@ def _gpu(foreign: list[Gpu], capability: str) -> str:
     if foreign:
         return f"{foreign[0].title}, compute capability {version_text(foreign[0].compute_capability or (0, 0))},"
     return f"a GPU of compute capability {capability}" if capability else "this GPU"
+
+
+def _capability(foreign: list[Gpu]) -> str:
+    return version_text(foreign[0].compute_capability or ()) if foreign else ""
+
+
+def repairs(context: Context, *, capability: str = "") -> Iterator[Fix]:
+    """Keep what is compiled, or install a TensorFlow that has it.
+
+    Args:
+        context: where.
+        capability: of the GPU: "9.0"; empty: unknown.
+    """
+    yield Fix(
+        text="Let it finish once and keep the compiled kernels (this only makes the cache large enough)",
+        command="export CUDA_CACHE_MAXSIZE=4294967296",
+    )
+    if context.in_container:
+        yield Fix(text="Mount a volume at ~/.nv/ComputeCache: a new container starts with an empty cache")
+    numbers = versions.parse(capability)
+    native = [release for release in releases.RELEASES.values() if _has_code(release, numbers)]
+    if native:
+        text = f"Or install TensorFlow {native[-1].minor}, which has native code for this GPU"
+        yield Fix(text=text, command=context.pip(f"tensorflow[and-cuda]=={native[-1].minor}.*"))
+    elif images.LAST.lowest <= numbers <= images.LAST.highest:
+        yield Fix(
+            text=f"Or start from NVIDIA's own build, which has native code for this GPU: {images.LAST.name}"
+            f" (driver {images.LAST.driver_min} or newer)"
+        )
+
+
+def _has_code(release: releases.Release, capability: tuple[int, ...]) -> bool:
+    """Whether its wheels have native code for a GPU, and are for CUDA 12: older ones lack the extra that installs the libraries."""
+    own = (divmod(cubin, 10) for cubin in release.cubins)
+    return bool(release.and_cuda) and any((major,) == capability[:1] and (minor,) <= capability[1:2] for major, minor in own)

@@ -6,11 +6,6 @@ Symptom:
 Cause:
     A badly seated card or riser, a dirty or damaged contact, a slot that shares its lanes with another card, or a firmware
     setting. The link is then established with fewer lanes.
-Fix:
-    1. Compare what card and slot support (LnkCap) with the current link (LnkSta)
-       ? sudo lspci -vv -d 10de: | grep -E 'controller|LnkCap:|LnkSta:'
-    2. Power the machine off, reseat the card and the riser, or try another slot
-    3. On a cloud, replace the machine with another one
 Verify:
     While a training runs, this prints what the slot and the card can do:
     $ nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv
@@ -23,21 +18,20 @@ References:
     https://docs.nvidia.com/deploy/nvidia-smi/index.html
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.gpus import Gpu, Gpus
+from gpucheck.core.repairs.context import Context
 
 GPU_IDLE = 0x1
 BUSY_PERCENT = 50
-_REPAIR = (
-    Fix(text="Power the machine off, reseat the card and the riser, or try another slot"),
-    Fix(text="On a cloud, replace this machine with another one"),
-)
 _FIELDS = ("pcie_width", "pcie_width_max", "pcie_generation", "pcie_generation_max")
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("scaling-inefficient",))
-def check(gpus: Gpus) -> Finding | Skip | None:
+def check(gpus: Gpus, context: Context) -> Finding | Skip | None:
     """Fewer lanes than possible, at any time; a lower generation only on a GPU that is at work."""
     reporting = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.pcie_width and gpu.pcie_width_max]
     degraded = [(place, gpu, link) for place, gpu in reporting if (link := _degraded(gpu))]
@@ -45,14 +39,10 @@ def check(gpus: Gpus) -> Finding | Skip | None:
         return None if reporting or not gpus.gpus else Skip("the GPUs do not report their PCIe link")
     _, worst, link = degraded[0]
     more = f"; {len(degraded)} of {len(gpus.gpus)} GPUs have such a link" if len(degraded) > 1 else ""
-    look = f"sudo lspci -vv -s {worst.pci_address} | grep -E 'LnkCap|LnkSta'" if worst.pci_address else None
     return Finding(
         summary=f"{worst.title} is connected {link}{more}.",
         evidence=saw(gpus, *(f"gpus[{place}].{field}" for place, _, _ in degraded for field in _FIELDS)),
-        fix=(
-            Fix(text="Compare what card and slot support (LnkCap) with the current link (LnkSta)", command=look, kind="look"),
-            *_REPAIR,
-        ),
+        fix=tuple(repairs(context, device=worst.pci_address or "")),
         affects=tuple(gpu.label for _, gpu, _ in degraded),
     )
 
@@ -64,3 +54,20 @@ def _degraded(gpu: Gpu) -> str | None:
     if busy and gpu.pcie_generation and gpu.pcie_generation_max and gpu.pcie_generation < gpu.pcie_generation_max:
         return f"at PCIe generation {gpu.pcie_generation} instead of {gpu.pcie_generation_max} while it works"
     return None
+
+
+def repairs(context: Context, *, device: str = "") -> Iterator[Fix]:
+    """Seat the card well.
+
+    Args:
+        context: where.
+        device: its address on the bus: "0000:0b:00.0".
+    """
+    card = f"the card{f' at {device}' if device else ''}"
+    yield Fix(text=f"Power the machine off, reseat {card} and its riser, or try another slot")
+    yield Fix(text="On a cloud, replace this machine with another one")
+    yield Fix(
+        text="Compare what card and slot support (LnkCap) with the current link (LnkSta)",
+        command=f"sudo lspci -vv {f'-s {device}' if device else '-d 10de:'} | grep -E 'LnkCap:|LnkSta:'",
+        kind="look",
+    )

@@ -1,31 +1,44 @@
 """The check that cuBLAS and cuDNN share: each needs GPU memory outside TensorFlow's own, and fails to start if none is left."""
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.model import Finding, Fix, Skip
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.resources import HOLDERS, take_only_what_is_needed
 from gpucheck.core.repairs.wording import library_not_started
 
 
-def library_start_failure(log_causes: LogCauses, code: str, library: str, pattern: str) -> Finding | Skip | None:
+def library_start_failure(
+    log_causes: LogCauses, context: Context, code: str, library: str, pattern: str
+) -> Finding | Skip | None:
     """Report that a run failed in the library, or that the log of a run that did not pass says so.
 
     Args:
         log_causes: the causes in the log, and the training runs.
+        context: for the repairs.
         code: the rule's code.
         library: its name.
         pattern: matches the reason of a run that failed in the library.
     """
-    fix = (
-        Fix(text=f"Leave some GPU memory for {library}", command="export TF_FORCE_GPU_ALLOW_GROWTH=true"),
-        Fix(
-            text="Check whether another process uses the GPU's memory",
-            command="nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv",
-            kind="look",
-        ),
-    )
     cause, run = log_causes.alarm(code), log_causes.outcomes.failed_run(pattern)
     if cause is None and log_causes.kernel_failed:
         return None  # after a failed kernel every call to the GPU fails, so the library may have started
+    fix = tuple(leave_memory(context, library))
     if run is None:
         return log_causes.finding(cause, fix) if cause is not None else log_causes.outcomes.skip
     summary = library_not_started(library, f"{run.text} {cause.summary if cause is not None else ''}")
     return Finding(summary=summary, evidence=run.evidence, fix=fix, affects=run.affects)
+
+
+def leave_memory(context: Context, library: str) -> Iterator[Fix]:
+    """Yield how to leave GPU memory for the library."""
+    yield from take_only_what_is_needed(context, f"Leave some GPU memory for {library}")
+    if context.framework == "torch":
+        yield Fix(text=f"Leave some GPU memory for {library}: halve the batch size")
+    yield Fix(
+        text="If another process uses the GPU's memory, end it or choose another GPU (a notebook keeps it until its kernel ends)"
+    )
+    without = "" if context.windows else ", without LD_LIBRARY_PATH"
+    yield Fix(text=f"If memory is free, {library} does not fit the other CUDA libraries: try a new environment{without}")
+    yield HOLDERS

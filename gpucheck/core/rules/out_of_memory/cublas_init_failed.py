@@ -7,12 +7,6 @@ Symptom:
 Cause:
     cuBLAS allocates its own workspace from the memory that TensorFlow leaves free. Usually nothing was left: another process uses
     the memory, or TensorFlow itself took all of it. Otherwise cuBLAS and cuBLASLt come from different CUDA releases.
-Fix:
-    1. Leave some GPU memory for cuBLAS
-       $ export TF_FORCE_GPU_ALLOW_GROWTH=true
-    2. Check whether another process uses the GPU's memory
-       ? nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
-    3. Reinstall the CUDA libraries that this TensorFlow needs
 Verify:
     $ python -c "import tensorflow as tf; print(tf.linalg.matmul(tf.ones((64, 64)), tf.ones((64, 64)))[0, 0])"
 Unless:
@@ -28,15 +22,23 @@ References:
     https://docs.nvidia.com/cuda/cublas/index.html#cublasstatus-t
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.model import Finding, Scope, Severity, Skip
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.rules.out_of_memory._library_start import library_start_failure
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.out_of_memory._library_start import leave_memory, library_start_failure
 
 FAILED = r"CUBLAS_STATUS_\w+|cublas handle|without BLAS support|[Bb]las (xGEMM|GEMM) launch failed"
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
-def check(log_causes: LogCauses) -> Finding | Skip | None:
+def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a run that failed in cuBLAS, or a log of a run that did not pass and says so."""
-    return library_start_failure(log_causes, "cublas-init-failed", "cuBLAS", FAILED)
+    return library_start_failure(log_causes, context, "cublas-init-failed", "cuBLAS", FAILED)
+
+
+def repairs(context: Context) -> Iterator[Fix]:
+    """Leave memory for cuBLAS."""
+    return leave_memory(context, "cuBLAS")

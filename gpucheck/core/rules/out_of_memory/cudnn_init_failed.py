@@ -7,11 +7,6 @@ Symptom:
 Cause:
     cuDNN needs memory in addition to TensorFlow's own. If TensorFlow or another process has taken all of it, cuDNN can't start.
     A cuDNN version that does not match TensorFlow fails the same way, and is reported as cudnn-version-mismatch.
-Fix:
-    1. Leave some GPU memory for cuDNN
-       $ export TF_FORCE_GPU_ALLOW_GROWTH=true
-    2. Check whether another process uses the GPU's memory
-       ? nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
 Verify:
     gpucheck trains its convolutional network: one_device on GPU:0 passed.
 Unless:
@@ -27,15 +22,23 @@ References:
     https://docs.nvidia.com/deeplearning/cudnn/backend/latest/api/cudnn-graph-library.html#cudnnstatus-t
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.model import Finding, Scope, Severity, Skip
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.rules.out_of_memory._library_start import library_start_failure
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.out_of_memory._library_start import leave_memory, library_start_failure
 
 FAILED = r"CUDNN_STATUS_\w+|cudnn handle|DNN library (initialization failed|is not found)|cuDNN failed to initialize|No DNN in stream executor"
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
-def check(log_causes: LogCauses) -> Finding | Skip | None:
+def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a run that failed in cuDNN, or a log of a run that did not pass and says so."""
-    return library_start_failure(log_causes, "cudnn-init-failed", "cuDNN", FAILED)
+    return library_start_failure(log_causes, context, "cudnn-init-failed", "cuDNN", FAILED)
+
+
+def repairs(context: Context) -> Iterator[Fix]:
+    """Leave memory for cuDNN."""
+    return leave_memory(context, "cuDNN")

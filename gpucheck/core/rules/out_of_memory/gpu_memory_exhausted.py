@@ -6,13 +6,9 @@ Symptom:
     CUDA_ERROR_OUT_OF_MEMORY: out of memory
 Cause:
     The weights, the optimizer's state and, above all, the activations of one batch did not fit. Activations grow with the batch
-    size and with the input size.
-Fix:
-    1. Halve the batch size until it fits; gradient accumulation keeps the effective batch: Adam(gradient_accumulation_steps=2)
-    2. Halve the activations: keras.mixed_precision.set_global_policy("mixed_float16") ("mixed_bfloat16" from Ampere on)
-    3. If it fails although enough memory is free, reduce fragmentation with CUDA's own allocator
-       $ export TF_GPU_ALLOCATOR=cuda_malloc_async
-    4. Use a GPU with more memory, or split the model across several
+    size and with the input size. Replicas add no memory: with MirroredStrategy each GPU holds all weights, gradients and
+    optimizer state, and only the batch is divided. A model that is too large for one GPU needs gradient checkpointing, weights
+    and optimizer state that are sharded, or layers that are spread over GPUs (model parallelism).
 Verify:
     tf.config.experimental.get_memory_info("GPU:0")["peak"] stays below the memory of the GPU.
 Unless:
@@ -29,31 +25,72 @@ References:
 """
 
 import re
+from collections.abc import Iterator
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.training_outcomes import on_gpu
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.resources import HOLDERS
 
 EXHAUSTED = r"OOM when allocating|ResourceExhausted|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|[Oo]ut of memory"
 HOST = r"allocator cpu|MemoryError|bad_alloc|Cannot allocate memory"
-FIX = (
-    Fix(text="Halve the batch size (or the input's height and width) until it fits"),
-    Fix(text='Keep activations in 16 bits before the model is built: keras.mixed_precision.set_global_policy("mixed_float16")'),
-    Fix(
-        text="If it fails although enough memory is free, reduce fragmentation with CUDA's own allocator",
-        command="export TF_GPU_ALLOCATOR=cuda_malloc_async",
-    ),
-)
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "training-crashed"))
-def check(log_causes: LogCauses) -> Finding | Skip | None:
-    """Report a run on a GPU, or a log, in which an allocation of GPU memory failed for good."""
-    summary = "GPU memory ran out in {run}: {text}."
-    failure = log_causes.failure("gpu-memory-exhausted", EXHAUSTED, summary, FIX, on=_device_memory)
+def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
+    """Report a run on a GPU, or its log, in which an allocation of GPU memory failed for good."""
+    summary, fix = "GPU memory ran out in {run}: {text}.", tuple(repairs(context, own_model=True))
+    failure = log_causes.failure("gpu-memory-exhausted", EXHAUSTED, summary, fix, on=_device_memory)
     return failure or log_causes.outcomes.skip
 
 
 def _device_memory(run: TrainingRun) -> bool:
     return on_gpu(run) and not re.search(HOST, run.reason or "")
+
+
+def repairs(context: Context, *, shape: str = "", allocator: str = "", own_model: bool = False) -> Iterator[Fix]:
+    """Need less memory.
+
+    Args:
+        context: where.
+        shape: of the tensor that did not fit: "[64,256,56,56]".
+        allocator: that failed; "cuda": CUDA's own, below the framework's.
+        own_model: whether gpucheck's model ran out, which is small.
+    """
+    if own_model:
+        yield Fix(text="End other processes that use this GPU's memory, or use another GPU: gpucheck's own model is small")
+        yield HOLDERS
+        return
+    named = f"; the tensor that did not fit has the shape {shape}" if shape else ""
+    yield Fix(text=f"Halve the batch size until it fits, then the input size{named}")
+    yield from _smaller(context.framework)
+    yield Fix(text="Use a GPU with more memory, or shard the model; replicas (MirroredStrategy, DDP) add no memory for it")
+    if allocator == "cuda":
+        yield HOLDERS
+
+
+def _smaller(framework: str | None) -> Iterator[Fix]:
+    """Yield how the same batch needs less memory."""
+    if framework == "torch":
+        yield Fix(text='Keep activations in 16 bits: with torch.autocast("cuda", dtype=torch.bfloat16)')
+        yield Fix(text="Recompute activations instead of keeping them: torch.utils.checkpoint.checkpoint")
+        yield Fix(
+            text="If the message says that much memory is reserved but unallocated, reduce fragmentation",
+            command="export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+        )
+    elif framework == "jax":
+        yield Fix(text="Recompute activations instead of keeping them: jax.checkpoint")
+    else:
+        yield Fix(
+            text='Keep activations in 16 bits: keras.mixed_precision.set_global_policy("mixed_float16") before the model is built'
+        )
+        yield Fix(
+            text="Accumulate the gradients of smaller batches (Adam(gradient_accumulation_steps=2)), or recompute activations"
+            " (keras.RematScope()), both in Keras 3"
+        )
+        yield Fix(
+            text="If it fails although enough memory is free, reduce fragmentation with CUDA's own allocator",
+            command="export TF_GPU_ALLOCATOR=cuda_malloc_async",
+        )

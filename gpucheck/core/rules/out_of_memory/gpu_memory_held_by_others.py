@@ -8,17 +8,8 @@ Symptom:
     GPU 0 has a total capacity of 23.69 GiB of which 1.06 MiB is free. Process 4242 has 20.31 GiB memory in use.
 Cause:
     TensorFlow takes nearly all memory of every GPU it sees and keeps it until its process ends. A notebook whose kernel is still
-    running, a job that did not exit, or another user of a shared machine can leave nothing for the next process.
-Fix:
-    1. List the processes that use it, and end those that are yours (for a notebook, shut down its kernel)
-       ? nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
-    2. Check who owns the process
-       ? ps -o pid,user,etime,args -p PID
-    3. Or train on a GPU that is free: export CUDA_VISIBLE_DEVICES=GPU-<uuid>
-    4. Check which GPU is free
-       ? nvidia-smi --query-gpu=index,uuid,memory.free --format=csv
-    5. If processes share a GPU on purpose, let each one take only the memory it needs
-       $ export TF_FORCE_GPU_ALLOW_GROWTH=true
+    running, a job that did not exit, or another user of a shared machine can leave nothing for the next process. Memory growth
+    (TF_FORCE_GPU_ALLOW_GROWTH) only limits what a process takes itself. It frees nothing that others hold.
 Verify:
     $ nvidia-smi --query-gpu=index,memory.free --format=csv
 Unless:
@@ -37,6 +28,8 @@ References:
     https://docs.nvidia.com/deploy/nvidia-smi/index.html
 """
 
+from collections.abc import Iterator
+
 import msgspec
 
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
@@ -44,6 +37,8 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.gpus import Gpu, GpuProcess, Gpus
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.resources import HOLDERS, take_only_what_is_needed
 from gpucheck.core.repairs.wording import gib
 
 # A CUDA context, cuBLAS' and cuDNN's workspaces and a small model: the smoke job peaks at 0.5 GiB beside its context.
@@ -78,7 +73,7 @@ class Held(msgspec.Struct, frozen=True):
     explains=("gpu-memory-exhausted", "cublas-init-failed", "cudnn-init-failed"),
     jobs=True,
 )
-def check(used: GpusInUse, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(used: GpusInUse, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
     """Report GPUs with too little free memory to start, or of which other processes than gpucheck use more than half."""
     measured = [held for place, gpu in used.used if (held := _held(place, gpu)) is not None]
     crowded = [held for held in measured if held.crowded]
@@ -88,10 +83,20 @@ def check(used: GpusInUse, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     trained = {device for run in outcomes.passed for device in run.devices}
     blocked = any(held.starved and used.device_name(held.gpu) not in trained for held in crowded)
     idle = [held for held in measured if held not in crowded and held.gpu.uuid]
+    free = max(idle, key=lambda held: held.free_bytes, default=None)
     return Finding(
         summary=_summary(worst, len(crowded), len(used.used), blocked),
         evidence=tuple(item for held in crowded for item in _evidence(used.gpus, held)),
-        fix=_fix(worst, max(idle, key=lambda held: held.free_bytes, default=None)),
+        fix=tuple(
+            repairs(
+                context,
+                pids=_holders(worst),
+                free_gpu=f"{free.gpu.label}, which has {gib(free.free_bytes)} free" if free else "",
+                free_uuid=free.gpu.uuid or "" if free else "",
+                starved="yes" if worst.starved else "",
+                crowded=free is None,
+            )
+        ),
         affects=tuple(held.gpu.label for held in crowded),
         severity=Severity.ERROR if blocked else Severity.WARNING,
     )
@@ -132,27 +137,45 @@ def _evidence(gpus: Gpus, held: Held) -> tuple[Evidence, ...]:
     return saw(gpus, *(f"gpus[{held.place}].{name}" for name in names))
 
 
-def _fix(held: Held, idle: Held | None) -> tuple[Fix, ...]:
-    pids = [str(process.pid) for process in held.gpu.processes if not process.own]
-    look = (
-        Fix(
-            text="Check who owns the process, and end it if it is yours (for a notebook, shut down its kernel)",
-            command=f"ps -o pid,user,etime,args -p {','.join(pids)}",
-            kind="look",
-        )
-        if pids
-        else Fix(
-            text="Find the process from outside the container, or as an administrator",
-            command="nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv",
-            kind="look",
-        )
-    )
-    move: tuple[Fix, ...] = ()
-    if idle is not None:
-        text = f"Train on {idle.gpu.label}, which has {gib(idle.free_bytes)} free"
-        move = (Fix(text=text, command=f"export CUDA_VISIBLE_DEVICES={idle.gpu.uuid}"),)
-    share = Fix(
-        text="If TensorFlow processes share a GPU on purpose, let each one take only the memory it needs",
-        command="export TF_FORCE_GPU_ALLOW_GROWTH=true",
-    )
-    return (look, *move, share)
+def _holders(held: Held) -> str:
+    return ",".join(str(process.pid) for process in held.others)
+
+
+def repairs(
+    context: Context, *, pids: str = "", free_gpu: str = "", free_uuid: str = "", starved: str = "", crowded: bool = False
+) -> Iterator[Fix]:
+    """Free the memory, or use another GPU.
+
+    Args:
+        context: where.
+        pids: of the processes that hold the memory: "4242,4243"; in a container, the host's.
+        free_gpu: another GPU, in words.
+        free_uuid: that GPU, for CUDA_VISIBLE_DEVICES.
+        starved: not empty: what is left is too little to share.
+        crowded: whether no other GPU is free.
+    """
+    if free_uuid:
+        yield Fix(text=f"Train on {free_gpu}", command=f"export CUDA_VISIBLE_DEVICES={free_uuid}")
+    kernel = "for a notebook, shut down its kernel"
+    outside = "on the host, " if context.in_container and not context.notebook else ""
+    if pids:
+        kill = f"taskkill /PID {pids.replace(',', ' /PID ')}" if context.windows else f"kill {pids.replace(',', ' ')}"
+        text = f"{outside}see whose process {pids.replace(',', ', ')} is, and end it if it is yours ({kernel}): {kill}"
+    else:
+        text = f"{outside}end the processes on this GPU that are yours ({kernel})"
+    yield Fix(text=text[0].upper() + text[1:])
+    if not (free_uuid or crowded or context.notebook):
+        yield Fix(text="Or train on a GPU that is free: export CUDA_VISIBLE_DEVICES=INDEX")
+    if not starved:
+        yield from take_only_what_is_needed(context, "If processes share this GPU on purpose, set this for each of them")
+    yield from _looks(context, pids, outside)
+
+
+def _looks(context: Context, pids: str, outside: str) -> Iterator[Fix]:
+    if pids and not context.windows:
+        text = f"{outside}check who owns the process"
+        yield Fix(text=text[0].upper() + text[1:], command=f"ps -o pid,user,etime,args -p {pids}", kind="look")
+    elif not pids:
+        yield HOLDERS
+        hidden = Fix(text="Find holders that nvidia-smi does not list", command="sudo fuser -v /dev/nvidia*", kind="look")
+        yield from context.only(hidden, system="linux")

@@ -5,15 +5,11 @@ Symptom:
     slurmstepd: error: Detected 1 oom-kill event(s)
     Allocation of 3221225472 exceeds 10% of free system memory.
     kubectl describe pod: OOMKilled, exit code 137
+    OOM when allocating tensor with shape[4096,1024,1024,64] and type float on CPU:0 by allocator cpu
 Cause:
+    A tensor or array that the program creates in main memory is larger than what is free: batch size and input size decide that.
     TensorFlow alone needs almost 1 GiB of main memory before the first step, plus the data that is loaded, cached or shuffled in
     memory. If a container or batch job exceeds its limit, the kernel kills the process, which then prints no message.
-Fix:
-    1. Raise the limit: docker run --memory 8g ...; resources.limits.memory in Kubernetes; #SBATCH --mem=16G in Slurm
-       needs: network
-    2. Find other processes that use the memory, and end them
-       ? ps aux --sort=-rss | head
-    3. Read from disk instead of keeping the data in memory: no .cache() without a file name, a smaller .shuffle() buffer
 Verify:
     free -h, and in a container cat /sys/fs/cgroup/memory.max
 Unless:
@@ -32,11 +28,15 @@ References:
     https://docs.kernel.org/admin-guide/cgroup-v2.html#memory
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.resources import REFUSED, Resources
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.resources import granted
 from gpucheck.core.repairs.wording import gib, short
 
 NEEDED_BYTES = 1 << 30  # import tensorflow: some 0.6 GiB resident; the smoke job's model and data on top
@@ -49,15 +49,16 @@ UNCOUNTED_BYTES = 4 << 30  # with less free memory, a kill is attributed to memo
     explains=("training-failed", "training-crashed", "tensorflow-import-failed"),
     jobs=True,
 )
-def check(resources: Resources, tensorflow: TensorFlow | None, log_causes: LogCauses) -> Finding | Skip | None:
+def check(resources: Resources, tensorflow: TensorFlow | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a child that the kernel killed, an allocation that failed, or too little memory to import TensorFlow."""
+    fix = tuple(repairs(context, own_model=True))
     free, limits = resources.free_bytes, resources.limits
     ran_out = _killed(tensorflow, resources) or _failed(resources, log_causes)
     if ran_out is not None:
         what, evidence = ran_out
         limit = limits.memory_limit_bytes if limits is not None else None
         has = f"; this container or job has a limit of {gib(limit)}" if limit is not None else ""
-        return _finding(f"{what.rstrip('.')}{has}.", (*evidence, *resources.evidence), resources)
+        return Finding(summary=f"{what.rstrip('.')}{has}.", evidence=(*evidence, *resources.evidence), fix=fix)
     imported = bool(resources.outcomes.passed) or (tensorflow is not None and tensorflow.imported is True)
     if free is None:
         return None if imported else Skip("the available main memory is not known")
@@ -66,8 +67,9 @@ def check(resources: Resources, tensorflow: TensorFlow | None, log_causes: LogCa
     low = f"Only {gib(free)} of main memory are available"
     if imported:
         summary = f"{low}: TensorFlow could be imported, but a larger job may run out."
-        return _finding(summary, resources.evidence, resources, Severity.WARNING)
-    return _finding(f"{low}, but importing TensorFlow takes about {gib(NEEDED_BYTES)}.", resources.evidence, resources)
+        return Finding(summary=summary, evidence=resources.evidence, fix=fix, severity=Severity.WARNING)
+    summary = f"{low}, but importing TensorFlow takes about {gib(NEEDED_BYTES)}."
+    return Finding(summary=summary, evidence=resources.evidence, fix=fix)
 
 
 def _killed(tensorflow: TensorFlow | None, resources: Resources) -> tuple[str, tuple[Evidence, ...]] | None:
@@ -98,19 +100,37 @@ def _failed(resources: Resources, log_causes: LogCauses) -> tuple[str, tuple[Evi
     return (cause.summary, log_causes.evidence(cause)) if cause is not None else None
 
 
-def _finding(summary: str, evidence: tuple[Evidence, ...], resources: Resources, severity: Severity | None = None) -> Finding:
-    raise_it = resources.more(
-        pod='Raise the limit in the pod\'s manifest: resources: {limits: {memory: "8Gi"}}',
-        container="Start the container with more memory: docker run --memory 8g ...",
-        elsewhere=Fix(text="Give the job more memory (Slurm: #SBATCH --mem=16G), or train on a machine with more"),
+def repairs(context: Context, *, shape: str = "", size: str = "", limit: str = "", own_model: bool = False) -> Iterator[Fix]:
+    """Need less memory, or have more.
+
+    Args:
+        context: where.
+        shape: of the tensor or array that did not fit.
+        size: its size: "37.3 GiB".
+        limit: not empty: the limit of a container or job ended the process.
+        own_model: whether gpucheck's own run failed, which is small.
+    """
+    more, less = list(_more(context)), [] if own_model else list(_less(context, shape, size))
+    yield from (*more, *less) if limit or own_model else (*less, *more)
+    yield Fix(text="Find other processes that use the memory", command="ps aux --sort=-rss | head", kind="look")
+
+
+def _less(context: Context, shape: str, size: str) -> Iterator[Fix]:
+    what = " with ".join(part for part in (f"{size}" if size else "", f"the shape {shape}" if shape else "") if part)
+    yield Fix(text=f"Halve the batch size, then the input size{f'; what did not fit has {what}' if what else ''}")
+    if context.framework == "torch":
+        yield Fix(text="Keep less data in memory: fewer workers in the DataLoader, each of which may copy the data set")
+    else:
+        yield Fix(
+            text="Read data from disk in batches (tf.data) instead of one array: no .cache() without a file name, a smaller .shuffle()"
+        )
+
+
+def _more(context: Context) -> Iterator[Fix]:
+    if context.notebook:
+        yield Fix(text="Choose a runtime with more memory, and restart the session before it loads the data again")
+    yield from granted(
+        context, "memory", docker="--memory 16g", kubernetes='resources: {limits: {memory: "16Gi"}}', slurm="--mem=32G"
     )
-    return Finding(
-        summary=summary,
-        evidence=evidence,
-        fix=(
-            raise_it,
-            Fix(text="Find other processes that use the memory", command="ps aux --sort=-rss | head", kind="look"),
-            Fix(text="Read the data from disk: no .cache() without a file name, a smaller .shuffle() buffer"),
-        ),
-        severity=severity,
-    )
+    if not (context.notebook or context.in_container or context.scheduler):
+        yield Fix(text="End other programs that use the memory, or use a machine with more")

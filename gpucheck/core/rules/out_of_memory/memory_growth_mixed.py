@@ -4,13 +4,7 @@ Symptom:
     ValueError: Memory growth cannot differ between GPU devices
 Cause:
     TensorFlow requires the same setting for all GPUs that it uses. The program set it for gpus[0] only, but TensorFlow sees more.
-Fix:
-    1. Enable it for all GPUs with an environment variable
-       $ export TF_FORCE_GPU_ALLOW_GROWTH=true
-    2. Or enable it for every GPU, right after the import: for gpu in tf.config.list_physical_devices("GPU"):
-       tf.config.experimental.set_memory_growth(gpu, True)
-    3. Or let the program see only the GPU that it uses
-       $ export CUDA_VISIBLE_DEVICES=0
+    TF_FORCE_GPU_ALLOW_GROWTH does not help while the program makes that call: TensorFlow compares the calls first.
 Verify:
     All values of [tf.config.experimental.get_memory_growth(g) for g in tf.config.list_physical_devices("GPU")] are equal.
 Unless:
@@ -24,18 +18,22 @@ References:
 """
 
 import re
+from collections.abc import Iterator
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.context import Context
 
 MIXED = r"Memory growth cannot differ between GPU devices"
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
-def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
+def check(
+    tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes: LogCauses, context: Context
+) -> Finding | Skip | None:
     """Report TensorFlow's own error when it starts the GPUs, or settings that differ when they are read back."""
     growth = tensorflow.memory_growth if tensorflow is not None else None
     gpus = [device for device in (tensorflow.devices or ()) if device.kind == "GPU"] if tensorflow is not None else []
@@ -50,12 +48,18 @@ def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes:
         summary=f"Memory growth is not the same on all {f'{len(gpus)} ' if len(gpus) > 1 else ''}GPUs, so TensorFlow"
         " refuses to initialise them.",
         evidence=evidence,
-        fix=(
-            Fix(text="Enable it for all GPUs with an environment variable", command="export TF_FORCE_GPU_ALLOW_GROWTH=true"),
-            Fix(
-                text="Or enable it for every GPU, right after the import:"
-                ' for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)'
-            ),
-            Fix(text="Or let the program see only the GPU that it uses", command="export CUDA_VISIBLE_DEVICES=0"),
-        ),
+        fix=tuple(repairs(context)),
+    )
+
+
+def repairs(context: Context) -> Iterator[Fix]:
+    """Make the program's calls the same for all GPUs."""
+    yield Fix(
+        text="Call it for every GPU, right after the import:"
+        ' for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)'
+    )
+    yield Fix(text="Or let the program see only the GPU that it uses", command="export CUDA_VISIBLE_DEVICES=0")
+    yield Fix(
+        text="Or remove all calls of set_memory_growth, and enable it with a variable",
+        command="export TF_FORCE_GPU_ALLOW_GROWTH=true",
     )

@@ -2,15 +2,11 @@
 
 Symptom:
     RuntimeError: Physical devices cannot be modified after being initialized
+    RuntimeError: Virtual devices cannot be modified after being initialized
+    RuntimeError: Visible devices cannot be modified after being initialized
 Cause:
-    tf.config.experimental.set_memory_growth only works before the first operation, tensor or tf.distribute strategy uses the GPU.
+    set_memory_growth, set_logical_device_configuration and set_visible_devices in tf.config only work before the first operation, tensor or tf.distribute strategy uses the GPU.
     Something ran earlier: an import that builds a model, an earlier notebook cell, or a Python start-up file.
-Fix:
-    1. Set it as an environment variable before the start
-       $ export TF_FORCE_GPU_ALLOW_GROWTH=true
-    2. Or make it the first thing after the import, before any model, dataset or strategy:
-       for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)
-    3. In a notebook, restart the kernel and run that cell first
 Verify:
     The call returns without an exception, and nvidia-smi shows memory that grows with the model.
 Unless:
@@ -23,18 +19,22 @@ References:
 """
 
 import re
+from collections.abc import Iterator
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.context import Context
 
 TOO_LATE = r"Physical devices cannot be modified after being initialized"
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
-def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
+def check(
+    tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes: LogCauses, context: Context
+) -> Finding | Skip | None:
     """Report that TensorFlow refused memory growth for that reason, in gpucheck's own run or in the log."""
     growth = tensorflow.memory_growth if tensorflow is not None else None
     evidence: tuple[Evidence, ...] | None
@@ -52,11 +52,32 @@ def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes:
         summary="Memory growth was requested too late: TensorFlow had already initialised the GPU (Physical devices cannot be"
         " modified after being initialized).",
         evidence=evidence,
-        fix=(
-            Fix(text="Set it as an environment variable before the start", command="export TF_FORCE_GPU_ALLOW_GROWTH=true"),
-            Fix(
-                text="Or make it the first statement after the import (in a notebook, restart the kernel first):"
-                ' for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)'
-            ),
-        ),
+        fix=tuple(repairs(context)),
     )
+
+
+def repairs(context: Context, *, devices: str = "") -> Iterator[Fix]:
+    """Configure the GPUs earlier.
+
+    Args:
+        context: where.
+        devices: which devices TensorFlow's message names: "Physical", "Virtual", "Logical", "Visible"; empty: the first of them.
+    """
+    calls = {
+        "Virtual": "tf.config.set_logical_device_configuration(...)",
+        "Logical": "tf.config.set_logical_device_configuration(...)",
+        "Visible": 'tf.config.set_visible_devices(gpus[0], "GPU")',
+    }
+    growth = 'for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)'
+    if context.notebook:
+        yield Fix(text="Restart the session, and configure the GPUs in the first cell, before anything else uses TensorFlow")
+    else:
+        yield Fix(
+            text="Make the call first after the import, before any model, tensor or strategy (in a notebook, restart the kernel):"
+            f" {calls.get(devices, growth)}"
+        )
+    if devices == "Visible":
+        yield Fix(text="Or remove the call, and set the variable before the start", command="export CUDA_VISIBLE_DEVICES=0")
+    elif devices not in calls:
+        text = "Or remove the call, and set the variable before the start"
+        yield Fix(text=text, command="export TF_FORCE_GPU_ALLOW_GROWTH=true")

@@ -11,13 +11,6 @@ Cause:
     not used. TensorFlow starts several threads per processor, and each counts against ulimit -u and the container's pids limit.
     NCCL and data pipelines keep many files open. When ulimit -t is reached the kernel ends the process (SIGXCPU, then SIGKILL),
     and when a checkpoint exceeds ulimit -f it refuses to write more.
-Fix:
-    1. Raise the limit in the shell or job script that starts training
-       $ ulimit -v unlimited; ulimit -t unlimited; ulimit -f unlimited; ulimit -l unlimited; ulimit -u 65535; ulimit -n 65535
-    2. Containers: docker run --pids-limit -1 --ulimit nofile=65535 ...; Kubernetes: podPidsLimit in the kubelet's configuration;
-       systemd: TasksMax=
-       needs: network
-    3. If the shell refuses, ask an administrator to raise the hard limit in /etc/security/limits.conf or the batch system
 Verify:
     $ ulimit -v -u -n -t -f
 Unless:
@@ -34,7 +27,7 @@ References:
     https://docs.docker.com/reference/cli/docker/container/run/
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -46,10 +39,11 @@ from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.process_limits import REACHED
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.system import System
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import gib
+from gpucheck.core.system.shells import word
 
 SPACE_BESIDE_GPUS_BYTES = 8 << 30  # TensorFlow's libraries, its threads' stacks and malloc's arenas
 SPACE_WITHOUT_GPU_BYTES = 4 << 30
@@ -61,8 +55,14 @@ _ENDED_BY = {  # the limit, and the summary for it
     "killed by SIGXCPU": ("cpu_seconds", REACHED[Kind.CPU_TIME_LIMIT]),
     "killed by SIGXFSZ": ("file_size_bytes", REACHED[Kind.FILE_SIZE_LIMIT]),
 }
-# docker run --ulimit has a name for every limit except the address space.
-_IN_DOCKER = {"t": "cpu=-1", "f": "fsize=-1", "u": "nproc=65535", "n": "nofile=65535", "l": "memlock=-1"}
+_RAISE = {  # limit: how a shell raises it, and the option of docker run --ulimit, which has none for the address space
+    "address space": ("ulimit -v unlimited", ""),
+    "processor time": ("ulimit -t unlimited", "cpu=-1"),
+    "file size": ("ulimit -f unlimited", "fsize=-1"),
+    "threads": ("ulimit -u $(ulimit -H -u)", "nproc=65535"),
+    "open files": ("ulimit -n $(ulimit -H -n)", "nofile=65535"),
+    "locked memory": ("ulimit -l unlimited", "memlock=-1"),
+}
 
 
 class Shortage(msgspec.Struct, frozen=True):
@@ -70,9 +70,10 @@ class Shortage(msgspec.Struct, frozen=True):
 
     summary: str
     evidence: tuple[Evidence, ...]
-    command: str | None
+    limit: str  # a key of _RAISE
     fatal: bool
     group: bool = False  # a control group's limit, which a shell can't raise
+    file: str = ""  # of the control group
 
 
 @rule(
@@ -85,41 +86,45 @@ def check(
     used: GpusInUse | None,
     system: System | None,
     log_causes: LogCauses,
+    context: Context,
 ) -> Finding | Skip | None:
     """Report the first limit that was reached or is too low, unless training has proved it sufficient."""
-    reached = _refused(resources, used, system) or _reached(resources, log_causes)
+    reached = _refused(resources, used, system) or _reached(resources, system, log_causes)
     if reached is not None:
-        return _finding(reached, None)
+        return _finding(reached, context)
     limits, passed = resources.limits, resources.outcomes.passed
     if limits is None:
         return Skip("the limits of this process are not known")
     if any(on_gpu(run) for run in passed) or (passed and (used is None or not used.gpus.gpus)):
         unproven = (_processor_time(limits), _file_size(limits), _few_files(limits) or _files(limits))
-        return _gravest(unproven, None)
+        return _gravest(unproven, context)
     shortages = (
         *(_address_space(limits, used), _threads(limits, system), _processor_time(limits)),
         *(_file_size(limits), _files(limits)),
     )
-    return _gravest(shortages, resources.container)
+    return _gravest(shortages, context)
 
 
-def _gravest(shortages: Iterable[Shortage | None], container: Container | None) -> Finding | None:
+def _gravest(shortages: Iterable[Shortage | None], context: Context) -> Finding | None:
     short = sorted((shortage for shortage in shortages if shortage is not None), key=lambda shortage: not shortage.fatal)
-    return _finding(short[0], container) if short else None
+    return _finding(short[0], context) if short else None
 
 
-def _reached(resources: Resources, log_causes: LogCauses) -> Shortage | None:
+def _reached(resources: Resources, system: System | None, log_causes: LogCauses) -> Shortage | None:
     """A limit that a log or a signal names."""
+    training, limits = resources.outcomes.training, resources.limits
     cause = log_causes.alarm("process-limit-too-low")
     if cause is not None:
-        command, fatal = REACHED[cause.events[0].kind].command, cause.severity is not Severity.WARNING
-        return Shortage(cause.summary, log_causes.evidence(cause), command, fatal)
-    training, limits = resources.outcomes.training, resources.limits
+        limit, fatal = REACHED[cause.events[0].kind].limit, cause.severity is not Severity.WARNING
+        evidence, short = log_causes.evidence(cause), _threads(limits, system) if limits is not None else None
+        if limit == "threads" and short is not None:  # which of the two limits on threads it was
+            return msgspec.structs.replace(short, summary=cause.summary, evidence=(*evidence, *short.evidence))
+        return Shortage(cause.summary, evidence, limit, fatal)
     if training is None or training.ending not in _ENDED_BY:
         return None
     field, reached = _ENDED_BY[training.ending]
-    limit = saw(limits, field) if limits is not None else ()
-    return Shortage(reached.summary, (*saw(training, "ending", "stage"), *limit), reached.command, True)
+    evidence = (*saw(training, "ending", "stage"), *(saw(limits, field) if limits is not None else ()))
+    return Shortage(reached.summary, evidence, reached.limit, True)
 
 
 def _address_space(limits: Limits, used: GpusInUse | None) -> Shortage | None:
@@ -136,7 +141,7 @@ def _address_space(limits: Limits, used: GpusInUse | None) -> Shortage | None:
         why = f"CUDA reserves addresses for all {gib(memory)} of GPU memory"
         evidence = (*evidence, *saw(used.gpus, f"gpus[{gpus[0][0]}].memory_total_bytes"))
     summary = f"The limit on this process's address space (ulimit -v) is {gib(space)}, but {why}."
-    return Shortage(summary, evidence, "ulimit -v unlimited", True)
+    return Shortage(summary, evidence, "address space", True)
 
 
 def _refused(resources: Resources, used: GpusInUse | None, system: System | None) -> Shortage | None:
@@ -156,7 +161,7 @@ def _refused(resources: Resources, used: GpusInUse | None, system: System | None
         f"The limit on this process's address space (ulimit -v) is {gib(limits.address_space_bytes)}: {what} was refused"
         f" while {gib(resources.free_bytes or 0)} of main memory were free.",
         (*saw(limits, "address_space_bytes"), *refusal.evidence, *resources.evidence),
-        "ulimit -v unlimited",
+        "address space",
         True,
     )
 
@@ -169,16 +174,17 @@ def _threads(limits: Limits, system: System | None) -> Shortage | None:
             f"This container or job may run {group} threads and processes (pids.max), but TensorFlow starts up to {needed}"
             " on this machine.",
             saw(limits, "processes_cgroup", "processes_cgroup_file", "cpu_affinity_count"),
-            f"cat {limits.processes_cgroup_file}" if limits.processes_cgroup_file else None,
+            "threads",
             group < THREADS,
             True,
+            limits.processes_cgroup_file or "",
         )
     # Root is exempt from RLIMIT_NPROC; for other users it counts all their processes.
     if user is not None and user < needed and not (system is not None and system.is_root):
         return Shortage(
             f"This user may run {user} threads and processes (ulimit -u), but TensorFlow starts up to {needed} on this machine.",
             saw(limits, "processes", "cpu_affinity_count"),
-            "ulimit -u $(ulimit -H -u)",
+            "threads",
             user < THREADS,
         )
     return None
@@ -190,7 +196,7 @@ def _files(limits: Limits) -> Shortage | None:
     return Shortage(
         f"This process may open {limits.open_files} files (ulimit -n), too few for TensorFlow, its data files and NCCL.",
         saw(limits, "open_files"),
-        "ulimit -n $(ulimit -H -n)",
+        "open files",
         False,
     )
 
@@ -203,7 +209,7 @@ def _few_files(limits: Limits) -> Shortage | None:
         f"This process may open {limits.open_files} files (ulimit -n): enough for gpucheck's own training, which reads no files,"
         " but too few for a data set in several files.",
         saw(limits, "open_files"),
-        "ulimit -n 1024",
+        "open files",
         False,
     )
 
@@ -215,7 +221,7 @@ def _processor_time(limits: Limits) -> Shortage | None:
     return Shortage(
         f"This process may use {seconds} s of processor time (ulimit -t), summed over its threads, before the kernel ends it.",
         saw(limits, "cpu_seconds"),
-        "ulimit -t unlimited",
+        "processor time",
         seconds < CPU_SECONDS_MIN,
     )
 
@@ -227,41 +233,58 @@ def _file_size(limits: Limits) -> Shortage | None:
     return Shortage(
         f"This process can't write files larger than {size >> 10} KiB (ulimit -f), too little for checkpoints and logs.",
         saw(limits, "file_size_bytes"),
-        "ulimit -f unlimited",
+        "file size",
         size < FILE_BYTES_MIN,
     )
 
 
-def _finding(shortage: Shortage, container: Container | None) -> Finding:
+def _finding(shortage: Shortage, context: Context) -> Finding:
     return Finding(
         summary=shortage.summary,
         evidence=shortage.evidence,
-        fix=_group_fixes(shortage, container) if shortage.group else _shell_fixes(shortage),
+        fix=tuple(repairs(context, limit=shortage.limit, group=shortage.group, file=shortage.file)),
         severity=Severity.ERROR if shortage.fatal else Severity.WARNING,
     )
 
 
-def _shell_fixes(shortage: Shortage) -> tuple[Fix, ...]:
-    docker = _IN_DOCKER.get((shortage.command or "").removeprefix("ulimit -")[:1])
-    return (
-        Fix(text="Raise the limit in the shell or job script that starts training", command=shortage.command),
-        *([Fix(text=f"In a container: docker run --ulimit {docker} ...", needs=("network",))] if docker else []),
-        Fix(text="If the shell refuses, ask an administrator to raise it in /etc/security/limits.conf or the batch system"),
-    )
+def repairs(context: Context, *, limit: str = "", group: bool | None = None, file: str = "") -> Iterator[Fix]:
+    """Raise the limit.
+
+    Args:
+        context: where.
+        limit: which one: a key of ``_RAISE``; empty: any.
+        group: whether a control group has it, which no shell can change; None: unknown.
+        file: of the control group's limit.
+    """
+    of_group = list(_of_group(context)) if limit in ("", "threads") and group is not False else []
+    of_process = list(_of_process(context, limit)) if not group and not context.windows else []
+    yield from (*of_group, *of_process) if context.in_container else (*of_process, *of_group)
+    if limit in ("threads", "open files"):
+        yield Fix(text=f"Need fewer {limit}: fewer workers and parallel readers of data")
+    if file:
+        yield Fix(text="Check the limit again", command=f"cat {word(file)}", kind="look")
 
 
-def _group_fixes(shortage: Shortage, container: Container | None) -> tuple[Fix, ...]:
-    """Return the fixes for a control group's limit: only the configuration of the container or service can raise it."""
-    kubernetes = Fix(text="Raise podPidsLimit in the configuration of the node's kubelet, then restart the pod")
-    docker = Fix(text="Start the container without the limit: docker run --pids-limit -1 ...", needs=("network",))
-    systemd = Fix(text="Raise TasksMax= of its systemd service or slice (for a batch job, in the batch system)")
-    look = Fix(text="Check the limit again", command=shortage.command, kind="look")
-    if container is not None and container.kind == "kubernetes":
-        return (kubernetes, look)
-    if container is not None and container.inside:
-        return (docker, systemd, look)
-    return (
-        systemd,
-        Fix(text="For a container: docker run --pids-limit -1 ...; for a pod: the kubelet's podPidsLimit", needs=("network",)),
-        look,
+def _of_process(context: Context, limit: str) -> Iterator[Fix]:
+    """Yield how to raise a limit that processes inherit from a shell (ulimit)."""
+    chosen = [_RAISE[limit]] if limit else list(_RAISE.values())
+    yield Fix(
+        text="Raise the limit in the shell or job script that starts training" if limit else "Raise the limit that is named",
+        command="; ".join(command for command, _ in chosen),
     )
+    options = [option for _, option in chosen if option]
+    if options:
+        start = Fix(text=f"Start the container with a higher limit: docker run --ulimit {' --ulimit '.join(options)} IMAGE")
+        yield from context.only(start, container="docker|podman|containerd|nspawn")
+    if not context.notebook:
+        yield Fix(text="If the shell refuses, ask an administrator to raise it in /etc/security/limits.conf or the batch system")
+
+
+def _of_group(context: Context) -> Iterator[Fix]:
+    """Yield how to raise a control group's limit on threads (pids.max): where the container or service is configured."""
+    start = Fix(text="Start the container without a limit on threads (pids.max): docker run --pids-limit -1 IMAGE")
+    yield from context.only(start, container="docker|podman|containerd|nspawn")
+    kubelet = Fix(text="Raise podPidsLimit in the configuration of the node's kubelet, then restart the pod")
+    yield from context.only(kubelet, container="kubernetes")
+    if not context.in_container and not context.windows:
+        yield Fix(text="If a systemd service, slice or batch system has the limit (pids.max), raise it there: TasksMax=")

@@ -7,12 +7,6 @@ Symptom:
 Cause:
     Docker and Kubernetes give a container 64 MB of shared memory by default. NCCL places its buffers between GPUs there, and data
     workers in separate processes pass their batches through it. A write past its end fails with SIGBUS.
-Fix:
-    1. Docker: start the container with more shared memory (or with --ipc=host, which shares the host's)
-       $ docker run --shm-size=1g IMAGE
-    2. Kubernetes: mount an emptyDir volume with medium: Memory at /dev/shm
-    3. Check the new size
-       ? df -h /dev/shm
 Verify:
     $ df -h /dev/shm
 Unless:
@@ -26,12 +20,15 @@ References:
     https://docs.docker.com/reference/cli/docker/container/run/
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.combiners.training_outcomes import on_gpu
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import gib
 
 ENOUGH_BYTES = 512 << 20
@@ -39,7 +36,7 @@ TINY_BYTES = 64 << 20  # Docker's default
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed",))
-def check(resources: Resources, used: GpusInUse | None, log_causes: LogCauses) -> Finding | Skip | None:
+def check(resources: Resources, used: GpusInUse | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report shared memory that ran out, or is small in a container with GPUs; an error if it is tiny and no run used several."""
     limits, container = resources.limits, resources.container
     total = limits.shared_memory_total_bytes if limits is not None else None
@@ -47,7 +44,8 @@ def check(resources: Resources, used: GpusInUse | None, log_causes: LogCauses) -
     cause = log_causes.alarm("shared-memory-too-small")
     if cause is not None:
         summary = f"Shared memory (/dev/shm) ran out{f' ({gib(total)})' if total is not None else ''}."
-        return _finding(summary, (*log_causes.evidence(cause), *size), resources, Severity.ERROR)
+        evidence = (*log_causes.evidence(cause), *size)
+        return Finding(summary=summary, evidence=evidence, fix=tuple(repairs(context)), severity=Severity.ERROR)
     if limits is None or container is None or used is None:
         return Skip("the size of /dev/shm, the container or the GPUs are unknown")
     if not container.inside or not used.used:
@@ -66,19 +64,23 @@ def check(resources: Resources, used: GpusInUse | None, log_causes: LogCauses) -
     )
     together = any(on_gpu(run) and len(run.devices) > 1 for run in log_causes.outcomes.passed)
     severe = total <= TINY_BYTES and count > 1 and not together
-    severity = Severity.ERROR if severe else Severity.WARNING
-    return _finding(summary, (*size, *saw(container, "kind")), resources, severity)
-
-
-def _finding(summary: str, evidence: tuple[Evidence, ...], resources: Resources, severity: Severity) -> Finding:
-    docker = "Start the container with more shared memory: docker run --shm-size=1g ... (or --ipc=host)"
-    pod = "Mount an emptyDir with medium: Memory at /dev/shm in the pod's manifest"
-    host = Fix(text="Increase its size, as root", command="sudo mount -o remount,size=1G /dev/shm")
-    unknown = resources.container is None
-    fixes = (Fix(text=docker, needs=("network",)), Fix(text=pod)) if unknown else (resources.more(pod, docker, host),)
     return Finding(
         summary=summary,
-        evidence=evidence,
-        fix=(*fixes, Fix(text="Check the new size", command="df -h /dev/shm", kind="look")),
-        severity=severity,
+        evidence=(*size, *saw(container, "kind")),
+        fix=tuple(repairs(context)),
+        severity=Severity.ERROR if severe else Severity.WARNING,
     )
+
+
+def repairs(context: Context) -> Iterator[Fix]:
+    """Give the container, the pod or the machine more shared memory."""
+    run = "podman run" if context.kinds["container"] == "podman" else "docker run"
+    start = Fix(text=f"Start the container with more shared memory: {run} --shm-size=1g IMAGE (or --ipc=host: the host's)")
+    yield from context.only(start, container="docker|podman|containerd|nspawn")
+    pod = Fix(text="Mount an emptyDir volume with medium: Memory at /dev/shm in the pod's manifest")
+    yield from context.only(pod, container="kubernetes")
+    if context.framework == "torch":
+        yield Fix(text="Until then, load data without worker processes: DataLoader(num_workers=0)")
+    if not context.in_container:
+        yield Fix(text="Outside containers: increase its size, as root", command="sudo mount -o remount,size=1G /dev/shm")
+    yield Fix(text="Check the new size", command="df -h /dev/shm", kind="look")

@@ -7,14 +7,6 @@ Symptom:
 Cause:
     A crash in native code: a library version that TensorFlow was not built for, a truncated file (SIGBUS), a processor without
     the instructions that the wheel uses (SIGILL), or a bug in a driver or library.
-Fix:
-    1. Find the call in which your own program crashes
-       ? PYTHONFAULTHANDLER=1 python train.py
-    2. Install TensorFlow and its libraries in a fresh environment, without LD_LIBRARY_PATH and LD_PRELOAD
-    3. If the message is "Check failed: num_threads >= 1"
-       $ unset TF_NUM_INTRAOP_THREADS
-    4. Read the kernel's messages
-       ? sudo dmesg | tail
 Verify:
     gpucheck: all runs passed.
 Unless:
@@ -28,6 +20,8 @@ References:
     https://docs.python.org/3/library/faulthandler.html
 """
 
+from collections.abc import Iterator
+
 import msgspec
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
@@ -38,17 +32,10 @@ from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.probes.training import Training
 from gpucheck.core.processes.last_words import fatal, is_call
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing, short
+from gpucheck.core.system.shells import word
 
-CALL = Fix(text="Run your own program with PYTHONFAULTHANDLER=1, which prints the call in which it crashes")
-FIX = (
-    Fix(
-        text="Try without the libraries that environment variables add",
-        command="env -u LD_LIBRARY_PATH -u LD_PRELOAD gpucheck -v",
-        kind="look",
-    ),
-    Fix(text="Read the kernel's messages about it", command="sudo dmesg | tail -n 50", kind="look"),
-)
 KILLED = "killed by SIGKILL"
 THREADS = "TF_NUM_INTRAOP_THREADS"  # TensorFlow uses a negative number as it is; for 0 and non-numbers it uses its default
 STOPPED_BY = ("SIGTERM", "SIGINT", "SIGHUP")  # sent by a user or a batch system: not a crash
@@ -67,7 +54,11 @@ class Crash(msgspec.Struct, frozen=True):
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-unexpected"))
 def check(
-    tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, limits: Limits | None, environment: Environment | None
+    tensorflow: TensorFlow | None,
+    outcomes: TrainingOutcomes,
+    limits: Limits | None,
+    environment: Environment | None,
+    context: Context,
 ) -> Finding | Skip | None:
     """Report a child process that was killed by a signal or exited with an error status."""
     training = outcomes.training
@@ -76,7 +67,7 @@ def check(
     crash = _of_training(training) or _of_worker(outcomes) or _of_import(tensorflow)
     if crash is not None:
         killed = crash.ending == KILLED and not crash.affects
-        return _killed(crash, limits) if killed else _crashed(crash, environment)
+        return _killed(crash, limits, context) if killed else _crashed(crash, environment, context)
     ending = (training.ending if training is not None else None) or (tensorflow.ending if tensorflow is not None else None)
     return Skip(f"the training process was {ending}") if ending else None
 
@@ -119,37 +110,96 @@ def _fields(ending: str, last_words: tuple[str, ...]) -> list[str]:
     return [] if ending == KILLED else [f"last_words[{place}]" for place in range(len(last_words))]
 
 
-def _crashed(crash: Crash, environment: Environment | None) -> Finding:
+def _crashed(crash: Crash, environment: Environment | None, context: Context) -> Finding:
     """Return the finding, with the reason that the process printed, if any."""
     why = next(filter(None, map(fatal, crash.last_words)), None)
     negative: tuple[Evidence, ...] = ()
     if why and "num_threads" in why and environment and environment.variables.get(THREADS, "").strip().startswith("-"):
         negative = saw(environment, f"variables.{THREADS}")
-    threads = Fix(text=f"Let TensorFlow choose its number of threads: {THREADS} must not be negative", command=f"unset {THREADS}")
     after = f' after "{short(why)}"' if why else ""
+    fix = repairs(
+        context,
+        text=why or "" if negative else "",
+        signal=crash.ending.removeprefix("killed by "),
+        without=_without(environment, context),
+        called=any(map(is_call, crash.last_words)),
+    )
     return Finding(
         summary=f"{crash.subject} crashed{crash.where}: {crash.ending}{after}.",
         evidence=(*negative, *crash.evidence),
-        fix=(*([threads] if negative else []), *([] if any(map(is_call, crash.last_words)) else [CALL]), *FIX),
+        fix=tuple(fix),
         affects=crash.affects,
     )
 
 
-def _killed(crash: Crash, limits: Limits | None) -> Finding:
+def _without(environment: Environment | None, context: Context) -> str:
+    """Return env's arguments that leave out libraries of others; folders of TensorFlow's packages are set on purpose."""
+    variables = environment.variables if environment is not None else {}
+    tensorflow = context.packages.tensorflow if context.packages is not None else None
+    folders = variables.get("LD_LIBRARY_PATH", "").split(":")
+    own = [folder for folder in folders if tensorflow is not None and folder.startswith(f"{tensorflow.folder}/nvidia/")]
+    preload = "-u LD_PRELOAD" if variables.get("LD_PRELOAD") else ""
+    if folders == [""] or folders == own:
+        return preload
+    path = f"LD_LIBRARY_PATH={word(':'.join(own))}" if own else "-u LD_LIBRARY_PATH"
+    return f"{preload} {path}".strip()
+
+
+def _killed(crash: Crash, limits: Limits | None, context: Context) -> Finding:
     """Return the finding about SIGKILL, which the kernel, a batch system or a user may have sent."""
-    look = Fix(
-        text="Check whether the kernel's log names it (the kernel logs every process that it kills to free memory)",
-        command=FIX[-1].command,
-        kind="look",
-    )
-    ask = Fix(text="Check in the batch system, container runtime or cluster why it ended the job (time limit, preemption)")
     limited, evidence = "", crash.evidence
-    fixes: tuple[Fix, ...] = (look, ask)
     if limits is not None and limits.cpu_seconds is not None:
         limited = f"; this process may use {limits.cpu_seconds} s of processor time (ulimit -t)"
-        text = "Raise the limit on processor time; the kernel sends SIGKILL when it is reached"
-        fixes = (Fix(text=text, command="ulimit -t unlimited"), *fixes)
         evidence = (*evidence, *saw(limits, "cpu_seconds"))
     return Finding(
-        summary=f"{crash.subject} was killed{crash.where} by SIGKILL, sender unknown{limited}.", evidence=evidence, fix=fixes
+        summary=f"{crash.subject} was killed{crash.where} by SIGKILL, sender unknown{limited}.",
+        evidence=evidence,
+        fix=tuple(repairs(context, signal="SIGKILL", limited=bool(limited))),
+    )
+
+
+def repairs(
+    context: Context,
+    *,
+    text: str = "",
+    signal: str = "",
+    without: str = "",
+    called: bool = False,
+    limited: bool = False,
+) -> Iterator[Fix]:
+    """Find what crashed, or who killed the process.
+
+    Args:
+        context: where.
+        text: the last words of the process, if they say why.
+        signal: that ended it: "SIGSEGV".
+        without: arguments of env that start a process without the libraries of others.
+        called: whether the call in which it crashed is known.
+        limited: whether a limit on processor time may have ended it.
+    """
+    if signal == "SIGKILL":
+        yield from _end_of_kills(limited)
+        return
+    if "num_threads" in text:
+        yield Fix(text=f"Let TensorFlow choose its number of threads: {THREADS} must not be negative", command=f"unset {THREADS}")
+    if signal == "SIGBUS":
+        yield Fix(text="Free space on a full disk or in /dev/shm, and install again what a truncated file belongs to")
+        yield Fix(text="Check which one is full", command="df -h /dev/shm /tmp .", kind="look")
+    yield Fix(text="If nothing else explains it, install the framework and its libraries in a new environment")
+    if without:
+        yield Fix(text="Try without the libraries that variables add", command=f"env {without} gpucheck -v", kind="look")
+    if not called:
+        yield Fix(text="Find the call in which your program crashes", command="python -X faulthandler TRAIN.py", kind="look")
+    yield Fix(text="Read the kernel's messages about it", command="sudo dmesg | tail -n 50", kind="look")
+
+
+def _end_of_kills(limited: bool) -> Iterator[Fix]:
+    if limited:
+        text = "Raise the limit on processor time; the kernel sends SIGKILL when it is reached"
+        yield Fix(text=text, command="ulimit -t unlimited")
+    yield Fix(text="Check in the batch system, container runtime or cluster why it ended the job (time limit, preemption)")
+    yield Fix(
+        text="Check whether the kernel's log names it (the kernel logs every process that it kills to free memory)",
+        command="sudo dmesg | tail -n 50",
+        kind="look",
     )

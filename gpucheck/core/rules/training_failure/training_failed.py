@@ -10,20 +10,6 @@ Cause:
     If all jobs passed and only an experiment of --full failed, this is a warning: models train here, but something else does not
     work as documented (memory is not freed, an out-of-memory error can't be caught, replicas compute a different loss).
     In a log it means that a program calls something that TensorFlow 2 removed: Session, ConfigProto, placeholder, contrib.
-Fix:
-    1. Read the full log of the job (for an experiment: gpucheck --full -v, while nothing else uses the machine)
-       ? gpucheck -v
-    2. Make GPU errors appear in the call that causes them, and check for labels and indices out of range (the CPU names the line)
-       ? export CUDA_LAUNCH_BLOCKING=1
-    3. TensorFlow 1 code: write tf.random.set_seed for set_random_seed, tf.io.gfile for gfile, tf_keras or tf-slim for contrib,
-       set_memory_growth for ConfigProto, MirroredStrategy for multi_gpu_model, tf.compat.v1.NAME for others; or convert all of it
-       $ tf_upgrade_v2 --infile old.py --outfile new.py
-    4. Or run it unchanged: import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()
-    5. Try a fresh environment
-       $ python -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install "tensorflow[and-cuda]"
-    6. If different programs fail on the same GPU, test that GPU, as an administrator
-       ? dcgmi diag -r 3
-    7. For an experiment: until it is fixed, avoid what it tests, as the fix says (float32, one device, a process per model)
 Verify:
     gpucheck: all runs passed.
 Unless:
@@ -39,18 +25,36 @@ References:
 """
 
 import re
+from collections.abc import Iterator
 
 from gpucheck.core.combiners.nccl_trial import NcclTrial
 from gpucheck.core.combiners.training_outcomes import label
 from gpucheck.core.model import Experiment, Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.training import Training
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import TEST_GPU
 from gpucheck.core.repairs.wording import short
 
-_FIX = (
-    Fix(text="Read the log of the job", command="gpucheck -v", kind="look"),
-    Fix(text="Look up the message in the list of known installation errors: https://www.tensorflow.org/install/errors"),
-)
+_READ = Fix(text="Read the log of the job", command="gpucheck -v", kind="look")
+_KNOWN = Fix(text="Look up the message in the list of known installation errors: https://www.tensorflow.org/install/errors")
+# What replaces a name that TensorFlow 2 removed.
+_NOW = {
+    "set_random_seed": "tf.random.set_seed",
+    "gfile": "tf.io.gfile",
+    "log": "tf.math.log",
+    "Print": "tf.print",
+    "layers": "tf.keras.layers",
+    "app": "absl.app",
+    "flags": "absl.flags",
+    "ConfigProto": "tf.config.experimental.set_memory_growth",
+    "GPUOptions": "tf.config.experimental.set_memory_growth",
+    "contrib": "tf_keras or tf-slim, which have parts of it",
+    "tensorflow.contrib": "tf_keras or tf-slim, which have parts of it",
+    "multi_gpu_model": "tf.distribute.MirroredStrategy() and its scope",
+    "estimator": "Keras, which replaced it",
+}
+_GONE = ("contrib", "tensorflow.contrib", "multi_gpu_model", "estimator")  # tf.compat.v1 does not have them
 # What to do about a failed experiment, by its name. First those that make training compute wrong values, then memory.
 EXPERIMENT_FIX = {
     "precision": 'Train in float32 until this is fixed: keras.mixed_precision.set_global_policy("float32")',
@@ -67,24 +71,24 @@ EXPERIMENT_FIX = {
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-unexpected",))
-def check(training: Training, trial: NcclTrial) -> Finding | Skip | None:
+def check(training: Training, trial: NcclTrial, context: Context) -> Finding | Skip | None:
     """Report a run, an XLA-compiled step or an experiment that failed. Findings of specific causes explain it."""
     failed = [(place, run) for place, run in enumerate(training.runs) if run.status == "failed"]
     if failed:
-        return _failed(training, failed)
+        return _failed(training, failed, tuple(repairs(context, own_model=True)))
     if trial.stuck is not None:
         return Finding(
             summary=trial.sentence("the usual exchange of gradients"),
             evidence=trial.evidence,
-            fix=(trial.fix, *_FIX),
+            fix=(trial.fix, *repairs(context, own_model=True)),
             affects=trial.stuck.devices,
         )
     if training.runs:
-        return _xla(training) or _experiment(training)
+        return _xla(training, context) or _experiment(training, context)
     return Skip(f"nothing was trained{f': {training.ending}' if training.ending else ''}")
 
 
-def _failed(training: Training, failed: list[tuple[int, TrainingRun]]) -> Finding:
+def _failed(training: Training, failed: list[tuple[int, TrainingRun]], fix: tuple[Fix, ...]) -> Finding:
     place, run = failed[0]
     stage = f' at the stage "{run.stage}"' if run.stage else ""
     reason = f": {short(run.reason, 200)}" if run.reason else ""
@@ -93,7 +97,7 @@ def _failed(training: Training, failed: list[tuple[int, TrainingRun]]) -> Findin
     return Finding(
         summary=f"Training with {label(run)} failed{stage}{reason}{more}.",
         evidence=saw(training, f"runs[{place}].stage", f"runs[{place}].reason", *experiments),
-        fix=_FIX,
+        fix=fix,
         affects=tuple(dict.fromkeys(name for _, run in failed for name in _affected(run))),
     )
 
@@ -102,7 +106,7 @@ def _affected(run: TrainingRun) -> tuple[str, ...]:
     return tuple(fault.worker for fault in run.worker_faults) or run.devices
 
 
-def _xla(training: Training) -> Finding | None:
+def _xla(training: Training, context: Context) -> Finding | None:
     """Report a failed XLA step: Keras compiles with XLA by default (jit_compile="auto"), so a user's model would fail too."""
     for place, run in enumerate(training.runs):
         if run.xla_verified is False:
@@ -110,10 +114,7 @@ def _xla(training: Training) -> Finding | None:
             return Finding(
                 summary=f"Training with {label(run)} fails when XLA is on (Keras's default){problem}.",
                 evidence=saw(training, f"runs[{place}].xla_verified", f"runs[{place}].xla_problem"),
-                fix=(
-                    Fix(text="Until it is fixed, compile without XLA: model.compile(..., jit_compile=False)"),
-                    *_FIX,
-                ),
+                fix=tuple(repairs(context, own_model=True, xla=True)),
                 affects=run.devices,
             )
     return None
@@ -124,18 +125,17 @@ def _failed_experiments(training: Training) -> list[int]:
     return [place for place, experiment in enumerate(training.experiments) if experiment.status == "failed"]
 
 
-def _experiment(training: Training) -> Finding | None:
+def _experiment(training: Training, context: Context) -> Finding | None:
     places = sorted(_failed_experiments(training), key=lambda place: _rank(training.experiments[place]))
     if not places:
         return None
     failed = [training.experiments[place] for place in places]
     first, *others = failed
-    repeat = Fix(text="Repeat it on an otherwise idle machine, and read the log", command="gpucheck --full -v", kind="look")
     more = f" ({', '.join(experiment.name for experiment in others)} failed too)" if others else ""
     return Finding(
         summary=f"Training passed, but the experiment {first.name} failed{more}: {short(first.reason or 'no reason', 240)}.",
         evidence=saw(training, *(f"experiments[{place}].reason" for place in places)),
-        fix=(*dict.fromkeys(map(_experiment_fix, failed)), repeat),
+        fix=tuple(repairs(context, own_model=True, experiments=tuple(failed))),
         affects=first.devices,
         severity=Severity.WARNING,
     )
@@ -150,4 +150,65 @@ def _experiment_fix(experiment: Experiment) -> Fix:
     """Return the experiment's own fix; for an exception ("TypeError: ...") the list of known errors."""
     raised = re.match(r"\w+: ", experiment.reason or "")
     text = EXPERIMENT_FIX.get(experiment.name)
-    return _FIX[-1] if raised or text is None else Fix(text=text)
+    return _KNOWN if raised or text is None else Fix(text=text)
+
+
+def repairs(
+    context: Context,
+    *,
+    name: str = "",
+    code: str = "",
+    xla: bool = False,
+    experiments: tuple[Experiment, ...] = (),
+    own_model: bool = False,
+) -> Iterator[Fix]:
+    """Follow the message.
+
+    Args:
+        context: where.
+        name: what the program uses and TensorFlow 2 removed: "Session"; of a failed kernel, its error.
+        code: the error of a kernel that failed: "700".
+        xla: whether only XLA-compiled training failed.
+        experiments: of --full, that failed.
+        own_model: whether gpucheck's own training failed.
+    """
+    if own_model:
+        yield from _of_own_model(xla, experiments)
+        return
+    if code or not name:
+        yield from _of_kernel(context)
+    if not code:
+        yield from _of_old_program(name)
+
+
+def _of_own_model(xla: bool, experiments: tuple[Experiment, ...]) -> Iterator[Fix]:
+    if experiments:
+        yield from dict.fromkeys(map(_experiment_fix, experiments))
+        text = "Repeat it on an otherwise idle machine, and read the log"
+        yield Fix(text=text, command="gpucheck --full -v", kind="look")
+        return
+    if xla:
+        yield Fix(text="Until it is fixed, compile without XLA: model.compile(..., jit_compile=False)")
+    yield _KNOWN
+    yield _READ
+
+
+def _of_kernel(context: Context) -> Iterator[Fix]:
+    """Yield what to do about a kernel with an illegal access."""
+    yield Fix(text="Check labels and indices: a number that is out of range makes a kernel read beyond its memory")
+    hide = f"CUDA_VISIBLE_DEVICES=-1 {context.python} TRAIN.py"
+    yield Fix(text="Run the program on the CPU, which names the line", command=hide, kind="look")
+    wait = f"CUDA_LAUNCH_BLOCKING=1 {context.python} TRAIN.py"
+    yield Fix(text="Make the error appear in the call that causes it", command=wait, kind="look")
+    yield Fix(text="If different programs fail on the same GPU, test it", command=TEST_GPU.command, kind="look")
+
+
+def _of_old_program(name: str) -> Iterator[Fix]:
+    """Yield how a program for TensorFlow 1 works today."""
+    if name in _NOW:
+        yield Fix(text=f"Replace {name} by {_NOW[name]}")
+    if name in _GONE:
+        return
+    if name not in _NOW:
+        yield Fix(text="Run the program for TensorFlow 1 unchanged: import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()")
+    yield Fix(text="Convert it to TensorFlow 2", command="tf_upgrade_v2 --infile old.py --outfile new.py")

@@ -8,11 +8,6 @@ Symptom:
 Cause:
     A strategy mirrors the variables that are created inside its scope. Objects created outside it, or in the scope of a second
     strategy, have variables of a different kind, and TensorFlow refuses to train the two together.
-Fix:
-    1. Create the model, the optimizer and the metrics, and load weights into them, under: with strategy.scope():
-    2. Find the lines in the program
-       ? gpucheck lint TRAIN.py
-    3. Create one strategy per program, and pass it on: every tf.distribute.MirroredStrategy() call creates another one
 Verify:
     gpucheck lint TRAIN.py reports nothing, and the first training step completes.
 Unless:
@@ -27,21 +22,41 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
 
 REFUSED = r"distribution strategy scope|tf\.distribute\.Strategy(?:\.scope\(\)| objects)|inside \"with strategy\.scope\(\)\""
 
-FIX = (
-    Fix(text="Create the model, the optimizer and the metrics under: with strategy.scope():"),
-    Fix(text="Find the lines in the program", command="gpucheck lint TRAIN.py", kind="look"),
-    Fix(text="Create one strategy per program and pass it on: every call of its constructor creates another one"),
-)
-
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "training-crashed"))
-def check(log_causes: LogCauses) -> Finding | Skip | None:
+def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a run or a log line in which TensorFlow or Keras refuses a variable of another scope."""
     summary = "Something was created or used outside the scope of the strategy that trains it: {text}."
-    return log_causes.failure("variable-outside-scope", REFUSED, summary, FIX) or log_causes.outcomes.skip
+    failed, cause = log_causes.outcomes.failed_run(REFUSED), log_causes.alarm("variable-outside-scope")
+    text = failed.text if failed is not None else cause.events[0].text if cause is not None else ""
+    fix = tuple(repairs(context, text=text))
+    return log_causes.failure("variable-outside-scope", REFUSED, summary, fix) or log_causes.outcomes.skip
+
+
+def repairs(context: Context, *, text: str = "") -> Iterator[Fix]:
+    """Use one strategy and its scope.
+
+    Args:
+        context: where.
+        text: the message.
+    """
+    once = Fix(text="Create one strategy per program and pass it on: every call of its constructor creates another one")
+    inside = Fix(
+        text="Create the model, the optimizer and the metrics, and load weights into them, under: with strategy.scope():"
+    )
+    if "Strategy objects" in text:
+        yield once
+        yield inside
+    else:
+        yield inside
+        yield once
+    yield Fix(text="Find the lines in the program", command="gpucheck lint TRAIN.py", kind="look")

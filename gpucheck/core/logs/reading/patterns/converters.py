@@ -179,9 +179,9 @@ def any_library(match: Match) -> dict[str, str] | None:
 
 
 def exhausted(match: Match) -> dict[str, str] | None:
-    """device, bytes and allocator ("gpu", "cuda", "cpu"), as far as the line gives them."""
+    """device, bytes, shape and allocator ("gpu", "cuda", "cpu"), as far as the line gives them."""
     caught = named(match)
-    fields: dict[str, str] = {}
+    fields = {"shape": caught["shape"]} if "shape" in caught else {}
     if (size := byte_count(caught.get("bytes") or caught.get("size", ""))) is not None:
         fields["bytes"] = str(size)
     if "allocator" in caught:

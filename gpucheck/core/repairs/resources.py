@@ -1,0 +1,49 @@
+"""Fixes for memory and processors: more of them for a container, a pod or a job, and GPU memory that others use."""
+
+from collections.abc import Iterator
+
+from gpucheck.core.model import Fix
+from gpucheck.core.repairs.context import Context
+
+HOLDERS = Fix(
+    text="Check which processes use the GPU's memory",
+    command="nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv",
+    kind="look",
+)
+
+
+def granted(context: Context, what: str, *, docker: str, kubernetes: str, slurm: str) -> Iterator[Fix]:
+    """Yield how a container, a pod or a job gets more of something; in a notebook of a cloud service nothing.
+
+    Args:
+        context: where it runs.
+        what: "memory".
+        docker: the option of docker run.
+        kubernetes: the entry in a pod's manifest.
+        slurm: the option of sbatch.
+    """
+    if context.notebook:
+        return
+    job = Fix(text=f"Request more {what} for the job: #SBATCH {slurm}")
+    if context.scheduler == "slurm":
+        yield job
+        return
+    run = "podman run" if context.kinds["container"] == "podman" else "docker run"
+    start = Fix(text=f"Start the container with more {what}: {run} {docker} IMAGE")
+    yield from context.only(start, container="docker|podman|containerd|nspawn")
+    yield from context.only(Fix(text=f"Give the pod more {what} in its manifest: {kubernetes}"), container="kubernetes")
+    if context.kinds["container"] in (None, "", "apptainer", "enroot"):  # those that batch jobs use
+        yield from context.only(job, scheduler="slurm")
+
+
+def take_only_what_is_needed(context: Context, text: str) -> Iterator[Fix]:
+    """Yield the variable that stops the framework from reserving GPU memory at its start; PyTorch does not reserve any.
+
+    Args:
+        context: with the framework; unknown: TensorFlow.
+        text: what the variable achieves.
+    """
+    if context.framework == "jax":
+        yield Fix(text=text, command="export XLA_PYTHON_CLIENT_PREALLOCATE=false")
+    elif context.framework != "torch":
+        yield Fix(text=text, command="export TF_FORCE_GPU_ALLOW_GROWTH=true")
