@@ -1,11 +1,12 @@
 """What this run's own log says went wrong, as far as no training that was tried here shows otherwise."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.core.model import Evidence, Fact, Finding, Fix, Severity, TrainingRun
 from gpucheck.core.model.plugin import combiner
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
 
 if TYPE_CHECKING:  # --quick, which reads no log, would pay for all causes
@@ -70,6 +71,10 @@ class LogCauses(Fact, frozen=True, kw_only=True):
             return Finding(summary=sentence, evidence=failed.evidence, fix=fix, affects=failed.affects, severity=severity)
         cause = self.alarm(code)
         return self.finding(cause, fix) if cause is not None else None
+
+    def repaired(self, cause: "Cause", repairs: Callable[..., Iterable[Fix]], context: Context) -> Finding:
+        """The cause as a rule's finding, with the rule's repairs for what its lines name."""
+        return self.finding(cause, tuple(repairs(context, **cause.values(repairs.__kwdefaults__ or ()))))
 
     def finding(self, cause: "Cause", fix: tuple[Fix, ...]) -> Finding:
         """The cause as a rule's finding."""

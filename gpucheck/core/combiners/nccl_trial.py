@@ -4,6 +4,7 @@ from gpucheck.core.combiners.training_outcomes import label
 from gpucheck.core.model import Evidence, Fact, Fix, TrainingRun, saw
 from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.training import Training
+from gpucheck.core.repairs.fixes import without_nccl
 from gpucheck.core.repairs.wording import short
 
 _CLASSES = {"hierarchical_copy": "HierarchicalCopyAllReduce", "reduction_to_one": "ReductionToOneDevice"}
@@ -22,17 +23,16 @@ class NcclTrial(Fact, frozen=True, kw_only=True):
             return ""
         hangs = self.stuck.status == "timed_out"
         what = "stands still" if hangs else f"fails ({short(self.stuck.reason or 'no reason given')})"
-        return f"{label(self.stuck)} {what} with {usual}, and trains without it ({self._class()})."
+        return f"{label(self.stuck)} {what} with {usual}, and trains without it ({self.exchange})."
 
     @property
     def fix(self) -> Fix:
         """How to train meanwhile: as that run did, or as it may help."""
-        tried = "Until the cause is found, train without it, which was tried here and works"
-        opening = tried if self.cure is not None else "Meanwhile, train without NCCL"
-        text = f"{opening}: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.{self._class()}())"
-        return Fix(text=text)
+        return without_nccl(self.exchange, tried=self.cure is not None)
 
-    def _class(self) -> str:
+    @property
+    def exchange(self) -> str:
+        """The class of tf.distribute that the other run used, or that may help."""
         way = (self.cure.cross_device if self.cure is not None else None) or "hierarchical_copy"
         return _CLASSES.get(way, way)
 

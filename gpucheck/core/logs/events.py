@@ -120,6 +120,7 @@ class Kind(str, Enum):
     MULTI_WORKER_FIT_UNSUPPORTED = "multi-worker-fit-unsupported"
     MUSL = "musl"
     NCCL_FAILED = "nccl-failed"
+    NCCL_INTERFACE = "nccl-interface"
     NCCL_READY = "nccl-ready"
     NCCL_WARNING = "nccl-warning"
     NVLINK_DOWN = "nvlink-down"

@@ -13,6 +13,18 @@ TEST_GPU = Fix(text="Test the GPU itself, as an administrator", command="dcgmi d
 ASK_SLURM = Fix(text="Request a GPU from Slurm when starting the job: srun --gres=gpu:1 COMMAND, or #SBATCH --gres=gpu:1")
 
 
+def without_nccl(exchange: str = "HierarchicalCopyAllReduce", *, tried: bool = False) -> Fix:
+    """Train with another exchange of gradients than NCCL's.
+
+    Args:
+        exchange: class of tf.distribute.
+        tried: whether training passed with it.
+    """
+    worked = "Until the cause is found, train without it, which was tried here and works"
+    opening = worked if tried else "Meanwhile, train without NCCL"
+    return Fix(text=f"{opening}: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.{exchange}())")
+
+
 def for_xids(xids: Iterable[Xid]) -> tuple[Fix, ...]:
     """Return what to do about each Xid, and whether to drain the machine; one fix per code, the most severe first."""
     return tuple(

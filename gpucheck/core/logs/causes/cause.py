@@ -31,8 +31,8 @@ class Cause(NamedTuple):
     named: Mapping[str, str] = {}  # what the repairs depend on and no event has as a field
 
     def values(self, names: Iterable[str]) -> dict[str, str]:
-        """Return what the lines name: each field from the first event that has it, "text" from the first event."""
-        found = {"text": self.events[0].text} if self.events else {}
+        """Return what the lines name: each field from the first event that has it, "text" from the first event, all in "lines"."""
+        found = {"text": self.events[0].text, "lines": "\n".join(event.text for event in self.events)} if self.events else {}
         for event in reversed(self.events):
             found |= event.fields
         found |= self.named

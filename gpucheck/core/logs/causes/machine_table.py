@@ -187,6 +187,7 @@ ROWS = (
         later=NOTHING,
     ),
     # -- several GPUs and workers --
+    Row("nccl-failed", "NCCL failed: {text}.", Match(Kind.NCCL_FAILED, "interface found"), beside=Kind.NCCL_INTERFACE),
     Row("nccl-failed", "NCCL failed: {text}.", Match(Kind.NCCL_FAILED)),
     Row("replicas-diverged", "Replicas that must be equal differ: {text}.", Match(Kind.REPLICAS_DIVERGED)),
     Row("replica-count-mismatch", "Ranks {rank} and {other} train on the same GPU.", Match(Kind.GPU_SHARED_BY_RANKS)),

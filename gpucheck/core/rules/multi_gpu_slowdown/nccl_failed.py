@@ -9,12 +9,6 @@ Cause:
     NCCL needs a path between the GPUs: peer access over NVLink or PCIe, else shared memory, and a network interface between
     machines. Common causes are too little /dev/shm, PCIe access control (ACS) in the firmware, a broken link, or NCCL_* variables
     that name the wrong interface.
-Fix:
-    1. Make NCCL print what it does
-       ? export NCCL_DEBUG=INFO
-    2. Try without peer access; if that helps, the path between the GPUs is the fault (ACS, NVLink). Then without NCCL_SHM, NCCL_IB
-       $ export NCCL_P2P_DISABLE=1
-    3. Meanwhile train without it: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())
 Verify:
     $ gpucheck --strategy mirrored
 Unless:
@@ -29,28 +23,130 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
 """
 
+import re
+from collections.abc import Callable, Iterator
+
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.nccl_trial import NcclTrial
 from gpucheck.core.combiners.training_outcomes import on_gpu
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import without_nccl
+from gpucheck.core.repairs.network import other_interface
 
 FAILED = r"(?i)\bnccl"
-FIX = (
-    Fix(text="Make NCCL print what it does when the job runs again", command="export NCCL_DEBUG=INFO", kind="look"),
-    Fix(
-        text="Try without peer access; if that helps, the path between the GPUs is the fault (ACS, NVLink)",
-        command="export NCCL_P2P_DISABLE=1",
-    ),
+_LOOK = Fix(text="Make NCCL print what it does when the job runs again", command="export NCCL_DEBUG=INFO", kind="look")
+_PEERS = Fix(
+    text="Try without peer access; if that helps, the path between the GPUs is the fault (ACS, NVLink)",
+    command="export NCCL_P2P_DISABLE=1",
+)
+_FULL = Fix(
+    text="Free GPU memory for NCCL's buffers: a smaller batch, or end other programs on these GPUs (nvidia-smi lists them)"
+)
+_FIRST_RANK = Fix(
+    text="Read the output of the process that ended or stopped first: the others only report that it no longer responds"
+)
+_PATIENCE = Fix(
+    text="If one of them only needs longer, for example to save a file, wait longer:"
+    " torch.distributed.init_process_group(timeout=datetime.timedelta(hours=2))"
 )
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("training-failed", "training-crashed"))
-def check(trial: NcclTrial, log_causes: LogCauses) -> Finding | Skip | None:
+def check(trial: NcclTrial, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """A run's reason, or a line of a run that did not pass, names NCCL; or the run passes as soon as NCCL is left out."""
-    fix = (trial.fix, *FIX) if trial.cure is not None else (*FIX, trial.fix)
+    cause, failed = log_causes.alarm("nccl-failed"), log_causes.outcomes.failed_run(FAILED)
+    named = cause.values(repairs.__kwdefaults__ or ()) if cause is not None else {}
+    if failed is not None and failed.run is not None:
+        named["lines"] = f"{failed.run.reason}\n{named.get('lines', '')}"
+    fix = tuple(repairs(context, **{**named, "exchange": trial.exchange if trial.cure is not None else ""}))
     if (failure := log_causes.failure("nccl-failed", FAILED, "NCCL failed in {run}: {text}.", fix)) is not None:
         return failure
     if trial.cure is None or not on_gpu(trial.cure):
         return log_causes.outcomes.skip
     return Finding(summary=trial.sentence("NCCL"), evidence=trial.evidence, fix=fix, affects=trial.cure.devices)
+
+
+def repairs(
+    context: Context, *, lines: str = "", peer: str = "", interface: str = "", asked: str = "", exchange: str = ""
+) -> Iterator[Fix]:
+    """Repair the way between the GPUs that the lines name.
+
+    Args:
+        context: where.
+        lines: that failed.
+        peer: address of the machine that InfiniBand did not reach.
+        interface: of the network that NCCL uses.
+        asked: the value of NCCL_SOCKET_IFNAME.
+        exchange: class of tf.distribute with which training passed.
+    """
+    if exchange:
+        yield without_nccl(exchange, tried=True)
+    way = next((way for way, pattern in _NAMED.items() if re.search(pattern, lines)), "")
+    if way == "network":
+        yield from other_interface(interface, asked)
+    elif way == "infiniband":
+        yield from _infiniband(peer)
+    elif way:
+        yield from _WAYS[way](context)
+    else:
+        yield from _unknown(context, lines or exchange)
+    if not exchange and way in ("", "shared memory", "peers"):
+        yield from context.only(without_nccl(), framework="tensorflow")
+    if way not in ("memory", "no kernel"):
+        yield _LOOK
+
+
+def _infiniband(peer: str) -> Iterator[Fix]:
+    between = f"between this machine and {peer}" if peer else "between the machines"
+    yield Fix(
+        text=f"Repair InfiniBand {between}: cable, port, switch, subnet manager; with RoCE, set NCCL_IB_GID_INDEX to the entry"
+        " that both use"
+    )
+    yield Fix(text="Until then, let NCCL use the slower network", command="export NCCL_IB_DISABLE=1")
+    yield Fix(text="Check on each machine that the ports are Active and LinkUp", command="ibstat", kind="look")
+
+
+def _shared_memory(context: Context) -> Iterator[Fix]:
+    docker = Fix(
+        text="Start the container with more shared memory (or with --ipc=host)", command="docker run --shm-size=1g IMAGE"
+    )
+    pod = Fix(text="Mount an emptyDir volume with medium: Memory at /dev/shm")
+    podman = Fix(text=docker.text, command="podman run --shm-size=1g IMAGE")
+    yield from context.only(docker, container="docker|containerd")
+    yield from context.only(pod, container="kubernetes")
+    if context.kinds["container"] == "podman":
+        yield podman
+    if not context.in_container:
+        yield Fix(text="If it is small on this machine itself, increase it", command="sudo mount -o remount,size=8G /dev/shm")
+    yield Fix(text="Or let NCCL use the network instead, which is slower", command="export NCCL_SHM_DISABLE=1")
+
+
+def _unknown(context: Context, lines: str) -> Iterator[Fix]:
+    """Where no line says which way failed, try the most common."""
+    if context.in_container and "system error" in lines:
+        yield from _shared_memory(context)
+    yield _PEERS
+    if not lines:
+        yield Fix(text="If its message names NET/IB: go on without InfiniBand", command="export NCCL_IB_DISABLE=1")
+        yield Fix(text="If it names shared memory in Docker: enlarge it", command="docker run --shm-size=1g IMAGE")
+
+
+# What NCCL's own lines name, the most certain first.
+_NAMED = {
+    "infiniband": r"NET/IB\b|\bibv_|IBV_WC_|\bmlx\d_\d",
+    "shared memory": r"(?i)shared memory|/dev/shm|posix_fallocate|\bshmget\b",
+    "network": r"no socket interface|NET/Socket|socketStartConnect|[Bb]ootstrap\b.*\binterface",
+    "no kernel": r"No OpKernel was registered",
+    "memory": r"(?i)out of memory",
+    "peers": r"(?i)peer access|\bP2P\b",
+    "other rank": r"(?i)time(?:d )?out|heartbeat|connection (?:closed|reset) by|ncclRemoteError|remote error|communicator was aborted",
+}
+_WAYS: dict[str, Callable[[Context], Iterator[Fix]]] = {
+    "shared memory": _shared_memory,
+    "no kernel": lambda _: iter([without_nccl()]),
+    "memory": lambda _: iter([_FULL]),
+    "peers": lambda _: iter([_PEERS]),
+    "other rank": lambda context: iter([_FIRST_RANK, *context.only(_PATIENCE, framework="torch")]),
+}

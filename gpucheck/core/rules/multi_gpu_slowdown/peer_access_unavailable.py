@@ -7,12 +7,6 @@ Symptom:
 Cause:
     Peer access needs a path between the GPUs that hardware, firmware and driver all allow: NVLink, or PCIe without access
     control (ACS) and without an IOMMU or hypervisor in between. Many GeForce cards do not offer it at all.
-Fix:
-    1. Check which GPUs have it
-       ? nvidia-smi topo -p2p r
-    2. Disable it in NCCL; if training still fails, export NCCL_SHM_DISABLE=1 too
-       $ export NCCL_P2P_DISABLE=1
-    3. On your own machine, disable ACS in the firmware; in a virtual machine, request GPUs with peer access
 Verify:
     nvidia-smi topo -p2p r shows OK for every pair, or NCCL trains with NCCL_P2P_DISABLE=1.
 Unless:
@@ -25,6 +19,8 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#gpu-to-gpu-communication
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.scaling import Scaling
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
@@ -33,18 +29,17 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import without_nccl
 from gpucheck.core.repairs.wording import milliseconds
 
 REFUSED = r"(?i)peer access is not supported|PEER_ACCESS_UNSUPPORTED|PeerAccessUnsupported"
-_FIX = (
-    Fix(text="Check which GPUs can access each other", command="nvidia-smi topo -p2p r", kind="look"),
-    Fix(text="Disable peer access in NCCL, so that training works", command="export NCCL_P2P_DISABLE=1"),
-    Fix(text="On your own machine, disable PCIe access control (ACS); in a virtual machine, request GPUs with peer access"),
-)
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed", "scaling-inefficient"))
-def check(cuda: Cuda | None, gpus: Gpus | None, scaling: Scaling | None, log_causes: LogCauses) -> Finding | Skip | None:
+def check(
+    cuda: Cuda | None, gpus: Gpus | None, scaling: Scaling | None, log_causes: LogCauses, context: Context
+) -> Finding | Skip | None:
     """A refusal that stopped training; or CUDA's answer, where NVSwitches promise more or training was measured to be slow."""
     outcomes = log_causes.outcomes
     failed = outcomes.failed_run(REFUSED)
@@ -52,21 +47,23 @@ def check(cuda: Cuda | None, gpus: Gpus | None, scaling: Scaling | None, log_cau
         return Finding(
             summary=f"Peer access between GPUs failed in {label(failed.run)}: {failed.text}.",
             evidence=failed.evidence,
-            fix=_FIX,
+            fix=tuple(repairs(context, text=failed.text)),
             affects=failed.affects,
             severity=Severity.ERROR,
         )
     cause = log_causes.alarm("peer-access-unavailable")
     if cause is not None and cause.events[0].kind == Kind.PEER_ACCESS_UNAVAILABLE:  # CUDA tells more than NCCL's word does
-        return log_causes.finding(cause, _FIX)
+        return log_causes.repaired(cause, repairs, context)
     if cuda is None or cuda.peers_missing is None:
         if outcomes.skip is not None or (cuda is not None and (cuda.device_count or 0) > 1):
             return Skip("CUDA was not asked which GPUs can reach each other")
         return None
-    return _missed(cuda, gpus, scaling, outcomes)
+    return _missed(cuda, gpus, scaling, outcomes, context)
 
 
-def _missed(cuda: Cuda, gpus: Gpus | None, scaling: Scaling | None, outcomes: TrainingOutcomes) -> Finding | None:
+def _missed(
+    cuda: Cuda, gpus: Gpus | None, scaling: Scaling | None, outcomes: TrainingOutcomes, context: Context
+) -> Finding | None:
     """Pairs without access that NVSwitches join, or that slow training down."""
     pairs = list(dict.fromkeys(tuple(sorted(pair)) for pair in cuda.peers_missing or ()))
     switched = _switched(cuda, gpus)
@@ -87,7 +84,7 @@ def _missed(cuda: Cuda, gpus: Gpus | None, scaling: Scaling | None, outcomes: Tr
     return Finding(
         summary=f"CUDA offers no peer access between {_pairs(pairs)}{why}.",
         evidence=evidence,
-        fix=_FIX,
+        fix=tuple(repairs(context, state="unused")),
         affects=tuple(f"GPU:{ordinal}" for ordinal in sorted({ordinal for pair in pairs for ordinal in pair})),
     )
 
@@ -102,3 +99,26 @@ def _pairs(pairs: list[tuple[int, ...]]) -> str:
     first, second = pairs[0]
     more = len(pairs) - 1
     return f"GPU:{first} and GPU:{second}" + (f" (and {more} more pair{'s' if more > 1 else ''})" if more else "")
+
+
+def repairs(context: Context, *, text: str = "", state: str = "") -> Iterator[Fix]:
+    """Train without peer access, and get it where the machine can have it.
+
+    Args:
+        context: where.
+        text: the line that refuses it.
+        state: "unused": nothing failed, NCCL already uses another way.
+    """
+    if state != "unused":
+        shared = " NCCL_SHM_DISABLE=1" if "shm.cc" in text else ""
+        yield Fix(
+            text=f"Make NCCL do without peer access{' and shared memory' if shared else ''}, so that training works",
+            command=f"export NCCL_P2P_DISABLE=1{shared}",
+        )
+        if not shared:
+            yield from context.only(without_nccl(), framework="tensorflow")
+    yield Fix(
+        text="On your own machine, turn off PCIe access control (ACS) and the IOMMU in the firmware; in a virtual machine,"
+        " request GPUs with peer access. Many GeForce cards have none"
+    )
+    yield Fix(text="Check which GPUs can access each other", command="nvidia-smi topo -p2p r", kind="look")

@@ -9,13 +9,6 @@ Symptom:
 Cause:
     tf.distribute.MirroredStrategy creates one replica per GPU that TensorFlow sees when it is built. The number differs if a
     device list names fewer, GPUs are hidden, or the strategy was built before the GPUs were split into logical devices.
-Fix:
-    1. Build it without a list: strategy = tf.distribute.MirroredStrategy()
-    2. Compare: print(strategy.num_replicas_in_sync, tf.config.list_logical_devices("GPU"))
-    3. Request no more GPUs, and start no more processes, than there are
-    4. Count the GPUs
-       ? nvidia-smi -L
-    5. Give each process its own GPU, in PyTorch: torch.cuda.set_device(int(os.environ['LOCAL_RANK']))
 Verify:
     Both numbers are equal.
 Unless:
@@ -31,24 +24,21 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.training_outcomes import on_gpu
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.naming import devices
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.probes.training import Training
+from gpucheck.core.repairs.context import Context
 
-FIX = (
-    Fix(text="Build the strategy without a device list: strategy = tf.distribute.MirroredStrategy()"),
-    Fix(
-        text="Compare its replicas with TensorFlow's devices:"
-        ' print(strategy.num_replicas_in_sync, tf.config.list_logical_devices("GPU"))'
-    ),
-)
+_OWN_GPU = "Give each process its own GPU, in {}"
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("nccl-failed", "training-failed"))
-def check(training: Training, tensorflow: TensorFlow | None) -> Finding | Skip | None:
+def check(training: Training, tensorflow: TensorFlow | None, context: Context) -> Finding | Skip | None:
     """Replicas against the run's devices; the GPUs of all mirrored runs against all that TensorFlow lists."""
     mirrored = [
         (place, run)
@@ -62,7 +52,7 @@ def check(training: Training, tensorflow: TensorFlow | None) -> Finding | Skip |
             return Finding(
                 summary=f"mirrored has {count} device{'s' if count > 1 else ''} ({devices(run.devices)}), but trains on {replicas}.",
                 evidence=saw(training, f"runs[{place}].devices", f"runs[{place}].replicas"),
-                fix=FIX,
+                fix=tuple(repairs(context, devices="GPU")),
                 affects=run.devices,
             )
     listed = {device.name for device in (tensorflow.devices or ()) if device.kind == "GPU"} if tensorflow else set()
@@ -74,10 +64,51 @@ def check(training: Training, tensorflow: TensorFlow | None) -> Finding | Skip |
         return Finding(
             summary=f"mirrored trained on {len(run.devices)} of the {len(listed)} GPUs that TensorFlow lists.",
             evidence=saw(training, f"runs[{place}].devices"),
-            fix=FIX,
+            fix=tuple(repairs(context, devices="GPU")),
             affects=tuple(sorted(left)),
             severity=Severity.WARNING,
         )
     if not mirrored:
         return Skip("no mirrored training was run")
     return None
+
+
+def repairs(context: Context, *, rank: str = "", asked: str = "", count: str = "", devices: str = "") -> Iterator[Fix]:
+    """Match replicas and GPUs.
+
+    Args:
+        context: where.
+        rank: of a process that shares its GPU with another.
+        asked: the number of GPUs, or their list, that the program requests.
+        count: how many GPUs there are, with ``asked``.
+        devices: that the strategy uses and TensorFlow does not list.
+    """
+    strategy = (
+        Fix(text="Build the strategy without a device list: strategy = tf.distribute.MirroredStrategy()"),
+        Fix(
+            text="Compare its replicas with TensorFlow's devices:"
+            ' print(strategy.num_replicas_in_sync, tf.config.list_logical_devices("GPU"))'
+        ),
+    )
+    if asked:
+        gpus = "one GPU" if count == "1" else f"{count or 'existing'} GPUs"
+        yield Fix(text=f"Request no more than the {gpus} that this machine has; the first is number 0")
+        yield Fix(text="If it should have more, count what the driver lists", command="nvidia-smi -L", kind="look")
+    elif rank:
+        yield from _one_each(context)
+    else:
+        yield from strategy
+        if not devices:
+            yield from _one_each(context)
+
+
+def _one_each(context: Context) -> Iterator[Fix]:
+    """Several processes, each with a GPU of its own."""
+    torch = "torch.cuda.set_device(int(os.environ['LOCAL_RANK']))"
+    if not context.excludes(framework="torch"):
+        yield Fix(text=f"{_OWN_GPU.format('PyTorch')}: {torch}")
+    if not context.excludes(framework="tensorflow"):
+        yield Fix(
+            text=f"{_OWN_GPU.format('TensorFlow with Horovod')}: tf.config.set_visible_devices(gpus[hvd.local_rank()], 'GPU')"
+        )
+    yield Fix(text="Start no more processes on a machine than it has GPUs, for example with torchrun --nproc_per_node=gpu")

@@ -8,13 +8,6 @@ Cause:
     into summing gradients between the GPUs, into an input pipeline that feeds one GPU but not eight, or into steps so short that
     starting them costs more than computing them. gpucheck --full measures each of them alone: the sum of gradients like the
     network's, steps on a batch that is repeated, and the step of one GPU.
-Fix:
-    1. Summing gradients takes the time: a larger batch per replica makes fewer steps, and so fewer sums, of the same data
-    2. Without NVLink between all of them: train on the GPUs that have the shortest way to each other (NV: NVLink; PIX, PXB: one PCIe
-       switch; SYS: across processors); CUDA_VISIBLE_DEVICES chooses
-    3. Check how they are connected
-       ? nvidia-smi topo -m
-    4. The input pipeline takes the time: prepare batches ahead and on several cores, as for one GPU, with several to feed
 Verify:
     gpucheck --full: scaling_efficiency is above 0.8.
 Unless:
@@ -32,18 +25,20 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.scaling import ScaledRun, Scaling
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import milliseconds
 
 _FEEDING = ("input-pipeline-bound", "cpu-quota-too-low")  # causes of a time that is spent waiting, not summing gradients
-_LOOK = Fix(text="Check how the GPUs are connected", command="nvidia-smi topo -m", kind="look")
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST)
-def check(scaling: Scaling, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(scaling: Scaling, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
     """A measured run falls short: where its time goes; the pages that know a fault behind it explain this one."""
     if not scaling.several:
         return None
@@ -62,7 +57,7 @@ def check(scaling: Scaling, outcomes: TrainingOutcomes) -> Finding | Skip | None
             *(lost.evidence if lost is not None else ()),
             *(worst.links.evidence if worst.links is not None else ()),
         ),
-        fix=_fix(worst),
+        fix=tuple(repairs(context, **_measured(worst))),
         affects=run.devices,
         not_explained_by=_FEEDING if lost is not None and lost.cause == "exchange" else (),
     )
@@ -84,21 +79,47 @@ def _explanation(scaled: ScaledRun) -> str:
     return f"{unknown}{longer}, summing gradients takes {exchange} and the input pipeline {waiting}."
 
 
-def _fix(scaled: ScaledRun) -> tuple[Fix, ...]:
-    lost, twice = scaled.lost, scaled.run.doubled_batch_scaling_efficiency
-    reached = f" (twice the batch reached {100 * twice:.0f} %)" if twice is not None else ""
+def repairs(context: Context, *, cause: str = "", twice: str = "", bandwidth: str = "", nvlink: str = "") -> Iterator[Fix]:
+    """Shorten what takes the time.
+
+    Args:
+        context: where; the way between GPUs is the same in a container.
+        cause: what takes most of it: "exchange", "input"; empty: unknown.
+        twice: percentage that was reached with twice the batch.
+        bandwidth: of a large sum over the GPUs, in GB/s.
+        nvlink: "no": not all GPUs are joined by NVLink.
+    """
+    del context
+    reached = f" (twice the batch reached {twice} %)" if twice else ""
     larger = Fix(text=f"Use a larger batch per replica: the same data then takes fewer steps, and fewer sums{reached}")
     pipeline = Fix(
         text="Prepare batches ahead, on several cores:"
         " dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)"
     )
-    if lost is None or lost.cause is None:
-        return (_LOOK, larger, pipeline)
-    if lost.cause == "input":
-        return (pipeline, Fix(text="Keep what was read: dataset.cache() before the random augmentation"), larger)
-    bandwidth = f"; alone, summing a large tensor moves {lost.bandwidth / 1e9:.3g} GB/s" if lost.bandwidth else ""
-    look = Fix(text=f"{_LOOK.text}{bandwidth}", command=_LOOK.command, kind="look")
-    if scaled.links is None or scaled.links.nvlink:
-        return (larger, look)
-    nearest = Fix(text="Train on those GPUs only that have the shortest way to each other (CUDA_VISIBLE_DEVICES)")
-    return (look, nearest, larger)
+    if cause == "input":
+        yield pipeline
+        yield Fix(text="Keep what was read: dataset.cache() before the random augmentation")
+        yield larger
+        return
+    if nvlink == "no":
+        yield Fix(text="Train on those GPUs only that have the shortest way to each other (CUDA_VISIBLE_DEVICES)")
+    yield larger
+    if not cause:
+        yield pipeline
+    alone = f"; alone, summing a large tensor moves {bandwidth} GB/s" if bandwidth else ""
+    yield Fix(
+        text=f"Check how the GPUs are connected (NV: NVLink; PIX, PXB: one PCIe switch; SYS: across processors){alone}",
+        command="nvidia-smi topo -m",
+        kind="look",
+    )
+
+
+def _measured(scaled: ScaledRun) -> dict[str, str]:
+    """What was measured of the run, as the repairs ask for it."""
+    lost, twice = scaled.lost, scaled.run.doubled_batch_scaling_efficiency
+    return {
+        "cause": (lost.cause or "") if lost is not None else "",
+        "twice": f"{100 * twice:.0f}" if twice is not None else "",
+        "bandwidth": f"{lost.bandwidth / 1e9:.3g}" if lost is not None and lost.cause and lost.bandwidth else "",
+        "nvlink": "no" if scaled.links is not None and not scaled.links.nvlink else "",
+    }

@@ -6,10 +6,6 @@ Symptom:
 Cause:
     The global batch is divided among the replicas. Each step then costs a fixed time, for starting kernels and for summing
     gradients, that does not shrink with the batch; with too few samples per replica it outweighs the computing.
-Fix:
-    1. Scale the global batch with the replicas: batch_size = per_replica * strategy.num_replicas_in_sync
-    2. Scale the learning rate with it, and warm it up; then compare the accuracy
-    3. Run several steps per call: model.compile(..., steps_per_execution=10)
 Verify:
     gpucheck --full: with the larger batch, scaling_efficiency is above 0.8.
 Unless:
@@ -23,14 +19,17 @@ References:
     https://www.tensorflow.org/guide/keras/distributed_training
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.scaling import Scaling
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
 
 
 @rule(severity=Severity.WARNING, scope=Scope.CODE, explains=("scaling-inefficient",))
-def check(scaling: Scaling, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(scaling: Scaling, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
     """A run falls short, and the same run with twice the batch does clearly better."""
     if not scaling.several:
         return None
@@ -46,12 +45,14 @@ def check(scaling: Scaling, outcomes: TrainingOutcomes) -> Finding | Skip | None
     return Finding(
         summary=f"{first} {label(run)} uses {100 * small.efficiency:.0f} % of its devices; {second} it uses {100 * doubled:.0f} %.",
         evidence=outcomes.saw_run(small.place, *names),
-        fix=(
-            Fix(
-                text="Scale the global batch: batch_size = per_replica * strategy.num_replicas_in_sync, with a larger per_replica"
-            ),
-            Fix(text="Scale the learning rate with it, and compare the accuracy"),
-            Fix(text="Run several steps per call: model.compile(..., steps_per_execution=10)"),
-        ),
+        fix=tuple(repairs(context)),
         affects=run.devices,
     )
+
+
+def repairs(context: Context) -> Iterator[Fix]:
+    """Give each replica more work per step; the same on every machine."""
+    del context
+    yield Fix(text="Scale the global batch: batch_size = per_replica * strategy.num_replicas_in_sync, with a larger per_replica")
+    yield Fix(text="Scale the learning rate with it, warm it up, and compare the accuracy")
+    yield Fix(text="Run several steps per call: model.compile(..., steps_per_execution=10)")

@@ -7,11 +7,6 @@ Symptom:
 Cause:
     Keras 3 trains over several machines through its own keras.distribution (on JAX); of TensorFlow's strategies, fit knows those
     of one machine. Under MultiWorkerMirroredStrategy it hands the workers' values on as if they were tensors.
-Fix:
-    1. Write the loop: strategy.experimental_distribute_dataset, strategy.run(step, ...) and strategy.reduce
-    2. Or keep fit with Keras 2, set before TensorFlow is imported
-       $ python -m pip install tf_keras && export TF_USE_LEGACY_KERAS=1
-    3. Or train on one machine with tf.distribute.MirroredStrategy, for which fit works
 Verify:
     gpucheck --full trains multi_worker_mirrored, with such a loop, and tells what fit says there (fit_verified in the report).
 Unless:
@@ -27,29 +22,28 @@ References:
     https://keras.io/guides/distribution/
 """
 
-from gpucheck.core.combiners.installation import Installation
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.cluster import Cluster
 from gpucheck.core.probes.keras import Keras
-from gpucheck.core.repairs.commands import pip
+from gpucheck.core.repairs.context import Context
 
 REFUSED = r"PerReplica"
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("keras-version-conflict", "training-failed", "training-crashed"))
-def check(
-    cluster: Cluster | None, keras: Keras | None, installation: Installation | None, log_causes: LogCauses
-) -> Finding | Skip | None:
+def check(cluster: Cluster | None, keras: Keras | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Values of replicas that Keras tried to convert. TF_CONFIG alone does not tell whether the program calls fit."""
     summary = "Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {text}."
     failure = log_causes.failure(
         "multi-worker-fit-unsupported",
         REFUSED,
         summary,
-        _fix(installation),
+        tuple(repairs(context)),
         on=lambda run: run.strategy == "multi_worker_mirrored",
     )
     if failure is not None:
@@ -60,15 +54,15 @@ def check(
     return log_causes.outcomes.skip
 
 
-def _fix(installation: Installation | None) -> tuple[Fix, ...]:
-    tensorflow = installation.packages.tensorflow if installation is not None else None
-    tf_keras = f"tf_keras=={versions.minor(tensorflow.version)}.*" if tensorflow is not None else "tf_keras"
-    install = pip(installation.interpreter if installation is not None else None, tf_keras)
-    return (
-        Fix(text="Write the loop: strategy.experimental_distribute_dataset, strategy.run(step, ...) and strategy.reduce"),
-        Fix(
-            text="Or keep fit with Keras 2, and set TF_USE_LEGACY_KERAS=1 before TensorFlow is imported",
-            command=f"{install} && export TF_USE_LEGACY_KERAS=1",
-        ),
-        Fix(text="Or train on one machine with tf.distribute.MirroredStrategy, for which fit works"),
+def repairs(context: Context) -> Iterator[Fix]:
+    """Train with Keras 2, with a loop, or on one machine."""
+    installed = context.packages.tensorflow if context.packages is not None else None
+    version = installed.version if installed is not None else context.framework_version
+    install = context.pip(f"tf_keras=={versions.minor(version)}.*" if version else "tf_keras")
+    setting = "set TF_USE_LEGACY_KERAS=1" if context.windows else "export TF_USE_LEGACY_KERAS=1"
+    yield Fix(
+        text="Train with Keras 2 (tf.keras in the program), and set TF_USE_LEGACY_KERAS=1 before TensorFlow is imported",
+        command=f"{install} && {setting}",
     )
+    yield Fix(text="Or write the loop: strategy.experimental_distribute_dataset, strategy.run(step, ...) and strategy.reduce")
+    yield Fix(text="Or train on one machine with tf.distribute.MirroredStrategy, for which fit works")

@@ -8,14 +8,6 @@ Symptom:
 Cause:
     The variable holds JSON: the same cluster on every worker, and a task that differs. Quotes that a shell swallowed, a task that
     the cluster does not have, or one address for two workers make TensorFlow reject it, or make the workers miss each other.
-Fix:
-    1. Check that it is valid JSON
-       ? printf %s "$TF_CONFIG" | python3 -m json.tool
-    2. Write it in single quotes, the same cluster on every worker and its own index on each; for the first of two
-       $ export TF_CONFIG='{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}'
-    3. If this machine trains alone, remove it
-       $ unset TF_CONFIG
-    4. Where the program builds the server itself: give tf.train.Server a job_name and a task_index (from 0 on) of its ClusterSpec
 Verify:
     gpucheck --quick names it no more, on every worker.
 Unless:
@@ -29,25 +21,32 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/distribute/cluster_resolver/TFConfigClusterResolver
 """
 
+import re
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.cluster import Cluster
+from gpucheck.core.repairs.context import Context
 
-FIX = (
-    Fix(text="Check that it is valid JSON", command='printf %s "$TF_CONFIG" | python3 -m json.tool', kind="look"),
-    Fix(
-        text="Write it in single quotes, the same cluster on every worker and its own index on each; for the first of two",
-        command='export TF_CONFIG=\'{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}\'',
-    ),
-    Fix(text="If this machine trains alone, remove it", command="unset TF_CONFIG"),
-)
-
-SERVER = Fix(text="Give tf.train.Server a job_name and a task_index (from 0 on) that its ClusterSpec has")
+_TEMPLATE = '{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}'
+# What is wrong -> what to correct.
+_CORRECTIONS = {
+    r"(?i)not valid JSON|JSONDecodeError|pars|not a JSON object": "Write it as JSON: double quotes inside, single quotes around it",
+    r"same address": "Give every task an address of its own",
+    r"localhost": "Replace localhost by the name or address under which the other machines reach this one",
+    r"host:port": "Write every address as host:port",
+    r"does not say which|must be set": "Add the task of this process to it",
+    r"(?i)task[_ ](?:id|index)|counted from 0": "Number the tasks of each job from 0: the last of two workers has index 1",
+    r"(?i)task[_ ]type|the cluster has none|not defined in cluster|has a job": "Use a type of task that the cluster lists:"
+    " chief, worker, ps or evaluator",
+    r"index": "Number the tasks of each job from 0",
+}
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("worker-unreachable", "training-failed"))
-def check(cluster: Cluster | None, log_causes: LogCauses) -> Finding | Skip | None:
+def check(cluster: Cluster | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """What the probe found wrong with the variable; else a log that complains of it."""
     if cluster is not None and cluster.problems:
         first, *others = cluster.problems
@@ -55,9 +54,36 @@ def check(cluster: Cluster | None, log_causes: LogCauses) -> Finding | Skip | No
         return Finding(
             summary=f"TF_CONFIG is set, but TensorFlow can't train with it: {first}{more}.",
             evidence=saw(cluster, "problems"),
-            fix=FIX,
+            fix=tuple(repairs(context, message=first)),
         )
     cause = log_causes.named.get("tf-config-malformed")
     if cause is not None:
-        return log_causes.finding(cause, (SERVER, *FIX) if cause.events[0].fields.get("source") == "server" else FIX)
+        return log_causes.repaired(cause, repairs, context)
     return Skip("neither TF_CONFIG nor a log was looked at") if cluster is None and log_causes.outcomes.log is None else None
+
+
+def repairs(context: Context, *, source: str = "", message: str = "") -> Iterator[Fix]:
+    """Correct what the message names.
+
+    Args:
+        context: where.
+        source: "server": the program gives tf.train.Server the cluster itself.
+        message: of TensorFlow or of the probe.
+    """
+    server = Fix(text="Give tf.train.Server a job_name and a task_index (from 0 on) that its ClusterSpec has")
+    if source == "server":
+        yield server
+        return
+    wrong = next((words for pattern, words in _CORRECTIONS.items() if re.search(pattern, message)), "Correct it")
+    yield Fix(
+        text=f"{wrong}. It has the same cluster on every worker, and an index of its own on each; for the first of two:"
+        f" TF_CONFIG='{_TEMPLATE}'"
+    )
+    yield Fix(text="If this machine trains alone, remove it", command="unset TF_CONFIG")
+    if not message:
+        yield Fix(text=f"If the program builds the server itself: {server.text[0].lower()}{server.text[1:]}")
+    yield Fix(
+        text="Print it as Python reads it",
+        command=f"{context.python} -c \"import json, os; print(json.loads(os.environ['TF_CONFIG']))\"",
+        kind="look",
+    )

@@ -13,17 +13,6 @@ Cause:
     gpucheck --full trains two workers on this machine, so one that stands still there has a cause on this machine; with
     --strategy multi_worker_mirrored, typed on each worker, the workers that TF_CONFIG, Slurm or Kubernetes names train together,
     and whoever does not come before --timeout is named.
-Fix:
-    1. Test the connection from this machine, with the address that TF_CONFIG gives the task
-       ? nc -zv HOST PORT
-    2. Open the port on that machine: sudo ufw allow PORT/tcp, or sudo firewall-cmd --add-port=PORT/tcp
-       needs: sudo
-    3. Start the program on every worker, and read the output of the one that does not respond
-    4. Another program answers on its address, or an earlier run holds it: end that program
-    5. See which program it is, on that machine
-       ? sudo ss -ltnp | grep PORT
-    6. Kubernetes: one headless Service for the workers' names; between pods without TF_CONFIG, gpucheck uses port 8470, which a
-       NetworkPolicy must allow. Slurm: scontrol show hostnames gives the names
 Verify:
     gpucheck --full on each worker connects to all others; gpucheck --strategy multi_worker_mirrored on all of them trains.
 Unless:
@@ -38,6 +27,9 @@ References:
 """
 
 import re
+from collections.abc import Callable, Iterator
+
+from msgspec.structs import replace
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.tpu_state import TpuState
@@ -46,56 +38,27 @@ from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, WorkerFault, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.cluster import Cluster
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.network import other_interface
 from gpucheck.core.repairs.wording import listing, short
+from gpucheck.core.rules.multi_worker._address import Address, address_in
 
 GONE = r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
-FIX = (
-    Fix(text="Test the connection from this machine, with the address that TF_CONFIG gives that task: nc -zv HOST PORT"),
-    Fix(text="Open the port on that machine: sudo ufw allow PORT/tcp, or sudo firewall-cmd --add-port=PORT/tcp", needs=("sudo",)),
-    Fix(text="Start the program on every worker, and read the output of the one that does not respond"),
-)
 # See WorkerFault.how; for whom somebody else answers comes first, since that alone keeps the others from coming together.
 SILENT = ("other program", "no answer", "apart", "stood still", "missing", "lost")
-STILL = (
+_OF_NCCL = re.compile(r"NCCL|socketStartConnect")
+_STILL = (
     Fix(text="Check the last output of that worker, and its processes: one that waits for a disk or a GPU has state D"),
     Fix(text="If the workers train on GPUs, make NCCL print what it waits for", command="export NCCL_DEBUG=INFO", kind="look"),
 )
-MISSING = (
-    Fix(
-        text="Start it on every worker at about the same time; --timeout sets how long it waits for the others",
-        command="gpucheck --strategy multi_worker_mirrored --timeout 300",
-    ),
-    *FIX[:2],
-)
-LISTENS = Fix(
-    text="Find the listening program on its machine: sudo ss -ltnp | grep PORT; end it, or give TF_CONFIG another port",
-    needs=("sudo",),
-)
-APART = (
-    Fix(text="Give every worker the same cluster in TF_CONFIG, with the same addresses in the same order"),
-    Fix(text="Every worker has to reach every other: from the named one, with the address of this one: nc -zv HOST PORT"),
-    FIX[-1],
-)
-# It was there, and is gone or mute: what is between the machines has carried it so far.
-LEFT = (
-    Fix(text="Read the last output of that worker: it was killed (sudo dmesg | grep -i oom), ended, or hangs", needs=("sudo",)),
-    Fix(text="If it is still running, test from this machine whether it can be reached: nc -zv HOST PORT"),
-)
-WAYS = {
-    "other program": (LISTENS, FIX[-1]),
-    "no answer": (LISTENS, *STILL),
-    "apart": APART,
-    "stood still": STILL,
-    "missing": MISSING,
+# What a line says of the other worker, the most certain first.
+_SAYS = {
+    "port taken": r"(?i)address already in use|could not start grpc server",
+    "refused": r"(?i)\brefused\b",
+    "left": r"(?i)socket closed|connection reset|endpoint read failed|transport closed|unexpectedly disconnected|heartbeat|lost comm"
+    r"|failed on SocketImpl|from remote target|polled from",
+    "missing": r"(?i)still waiting for response|barrier timed out|timed out task",
 }
-TAKEN = (
-    Fix(
-        text="Find what listens on this worker's port, on this machine: sudo ss -ltnp | grep PORT; end it, if it is an earlier run",
-        needs=("sudo",),
-    ),
-    Fix(text="If it is another worker of this job, give each worker its own index in TF_CONFIG"),
-    *FIX[2:],
-)
 
 
 @rule(
@@ -103,50 +66,50 @@ TAKEN = (
     scope=Scope.HOST,
     explains=("nccl-failed", "training-failed", "training-crashed"),
 )
-def check(cluster: Cluster | None, tpu: TpuState | None, log_causes: LogCauses) -> Finding | Skip | None:
+def check(cluster: Cluster | None, tpu: TpuState | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """A connection that was tried (with --full), a run of several workers that failed so, or a log that says so."""
     outcomes = log_causes.outcomes
     if cluster is not None and cluster.unreachable:
-        return _not_reached(cluster)
-    faulty = _faulty_run(outcomes)
+        return _not_reached(cluster, context)
+    faulty = _faulty_run(outcomes, context)
     if faulty is not None:
         return faulty
     failed = outcomes.failed_run(GONE, lambda run: run.strategy == "multi_worker_mirrored")
     if failed is not None:
-        return _failed(failed)
+        return _failed(failed, context)
     cause = log_causes.alarm("worker-unreachable")
     taken = cause is not None and cause.events[0].kind == Kind.WORKER_ADDRESS_IN_USE
     on_tpu = tpu is not None and tpu.at_work  # a TPU's workers are tpu-unreachable
     if cause is not None and (taken or not on_tpu):
-        return log_causes.finding(cause, TAKEN if taken else FIX)
+        return log_causes.repaired(cause, repairs, context)
     if cluster is not None and cluster.tested is None and cluster.worker_count > 1:
         return Skip("the other workers of TF_CONFIG are only connected to with --full")
     return None if cluster is not None else outcomes.skip
 
 
-def _not_reached(cluster: Cluster) -> Finding:
+def _not_reached(cluster: Cluster, context: Context) -> Finding:
     missing = cluster.unreachable
     return Finding(
         summary=f"{listing([task.task for task in missing])}, which TF_CONFIG names, can't be reached from here:"
         f" {listing(list(dict.fromkeys(task.reason for task in missing)))}.",
         evidence=saw(cluster, "unreachable", "tested"),
-        fix=FIX,
+        fix=tuple(repairs(context)),
         affects=tuple(task.task for task in missing),
     )
 
 
-def _failed(failure: Failure) -> Finding:
+def _failed(failure: Failure, context: Context) -> Finding:
     mismatch = failure.run is not None and _address_mismatch(failure.run.stage, failure.run.reason)
     summary = "All workers started, but then one could not be reached at its address."
     return Finding(
         summary=summary if mismatch else f"A worker does not respond: {failure.text}.",
         evidence=failure.evidence,
-        fix=APART if mismatch else FIX,
+        fix=tuple(repairs(context, how="apart" if mismatch else "", text=failure.text)),
         affects=failure.affects,
     )
 
 
-def _faulty_run(outcomes: TrainingOutcomes) -> Finding | None:
+def _faulty_run(outcomes: TrainingOutcomes, context: Context) -> Finding | None:
     """Workers that a run waited for in vain, or that could not listen."""
     for place, run in enumerate(outcomes.runs):
         silent = [fault for how in SILENT for fault in run.worker_faults if fault.how == how]
@@ -156,7 +119,7 @@ def _faulty_run(outcomes: TrainingOutcomes) -> Finding | None:
             return Finding(
                 summary=f"{listing(alike)} of {run.strategy} {_state(faults[0], many=len(alike) > 1)}.",
                 evidence=outcomes.saw_run(place, "worker_faults", "cluster"),
-                fix=_fix(faults[0]),
+                fix=tuple(repairs(context, how=_how(faults[0]), text=faults[0].reason)),
                 affects=tuple(fault.worker for fault in faults),
             )
     return None
@@ -180,14 +143,105 @@ def _state(fault: WorkerFault, *, many: bool) -> str:
     return f"{'do' if many else 'does'} not respond: {short(fault.reason)}{where}"
 
 
-def _fix(fault: WorkerFault) -> tuple[Fix, ...]:
-    if fault.how == "port taken":
-        return TAKEN
+def _how(fault: WorkerFault) -> str:
+    """What the repairs depend on."""
     if fault.how != "lost" or fault.stage in (None, "connect"):
-        return WAYS.get(fault.how, FIX)
-    return APART if _address_mismatch(fault.stage, fault.reason) else LEFT
+        return fault.how
+    return "apart" if _address_mismatch(fault.stage, fault.reason) else "left"
 
 
 def _address_mismatch(stage: str | None, reason: str | None) -> bool:
     """Whether all came, over the one address that everybody asks first, and then one was not where another looked for it."""
     return stage == "meet" and re.search(GONE, reason or "") is not None
+
+
+def repairs(
+    context: Context, *, how: str = "", address: str = "", text: str = "", interface: str = "", asked: str = ""
+) -> Iterator[Fix]:
+    """Make the worker respond.
+
+    Args:
+        context: where.
+        how: it fails: of ``WorkerFault.how``, or "left" after it had come; empty: ``text`` says it.
+        address: of the worker, or its task.
+        text: the line that reports it.
+        interface: of the network that NCCL uses.
+        asked: the value of NCCL_SOCKET_IFNAME.
+    """
+    at = address_in(address, text)
+    how = how or next((how for how, pattern in _SAYS.items() if re.search(pattern, text)), "")
+    if _OF_NCCL.search(text):
+        yield from other_interface(interface, asked, at.host)
+        yield Fix(text="Allow all TCP ports between the machines of the job: NCCL chooses new ones at each start")
+    elif how in ("other program", "no answer"):
+        yield at.listening("its machine")
+        yield from (at.start(),) if how == "other program" else _STILL
+    elif how == "apart":
+        yield Fix(text="Give every worker the same cluster in TF_CONFIG, with the same addresses in the same order")
+        yield Fix(
+            text="Every worker has to reach every other: from the named one, with the address of this one: nc -zv HOST PORT"
+        )
+        yield at.start()
+    elif how in _WAYS:
+        yield from _WAYS[how](context, at)
+    else:
+        yield from (at.open(), at.start(), at.test(context)) if at.port else (at.test(context), at.open(), at.start())
+        yield from _platform(context)
+
+
+def _missing(context: Context, at: Address) -> Iterator[Fix]:
+    """It has not come yet."""
+    if context.interpreter is not None:  # gpucheck itself waits for it
+        yield Fix(
+            text="Start it on every worker at about the same time; --timeout sets how long it waits for the others",
+            command="gpucheck --strategy multi_worker_mirrored --timeout 300",
+        )
+    else:
+        yield at.start()
+    yield at.test(context)
+    yield at.open()
+    yield from _platform(context)
+
+
+def _refused(context: Context, at: Address) -> Iterator[Fix]:
+    """Its machine responds, and no program listens there."""
+    yield at.start()
+    yield Fix(text=f"If it runs, compare the address and port that it listens on with {at.host or 'HOST'}:{at.port or 'PORT'}")
+    yield from _platform(context)
+    yield at.test(context)
+
+
+def _left(context: Context, at: Address) -> Iterator[Fix]:
+    """It was there: what is between the machines has carried it so far."""
+    yield Fix(
+        text=f"Read the last output of {at.task or 'that worker'}: it was killed (sudo dmesg | grep -i oom), ended, or hangs",
+        needs=("sudo",),
+    )
+    test = at.test(context)
+    yield replace(test, text=f"If it is still running: {test.text[0].lower()}{test.text[1:]}")
+
+
+def _taken(context: Context, at: Address) -> Iterator[Fix]:
+    """Another program has this worker's address."""
+    yield at.listening("this machine")
+    if not context.excludes(framework="tensorflow"):
+        yield Fix(text="If it is another worker of this job, give each worker its own index in TF_CONFIG")
+
+
+def _platform(context: Context) -> Iterator[Fix]:
+    """What gives workers their addresses."""
+    pods = Fix(
+        text="Give the workers a headless Service, so that each pod's name leads to it, and allow the port in NetworkPolicies"
+    )
+    yield from context.only(pods, container="kubernetes")
+    if context.kinds["scheduler"] == "slurm":
+        yield Fix(text="List the names of the job's machines", command="scontrol show hostnames", kind="look")
+
+
+_WAYS: dict[str, Callable[[Context, Address], Iterator[Fix]]] = {
+    "stood still": lambda context, at: iter(_STILL),
+    "missing": _missing,
+    "refused": _refused,
+    "left": _left,
+    "port taken": _taken,
+}

@@ -7,12 +7,6 @@ Symptom:
 Cause:
     Images, environments or drivers were not renewed everywhere at once. The workers speak to each other in formats of their
     TensorFlow and NCCL, which change between versions; different cuDNN and CUDA libraries round differently.
-Fix:
-    1. Start every worker from one image, named by its digest: docker pull NAME@sha256:...
-    2. Without containers, install the same list everywhere
-       $ python -m pip freeze > lock.txt; python -m pip install -r lock.txt
-    3. Compare the drivers of a Slurm job's machines
-       ? srun nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort | uniq -c
 Verify:
     gpucheck --format json shows the same versions on every worker.
 Unless:
@@ -26,25 +20,16 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, TrainingRun
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 
 TOLERATED = {"driver", "python"}  # other workers need not share them
-_FIX = (
-    Fix(text="Start every worker from one image, named by its digest: docker pull NAME@sha256:..."),
-    Fix(
-        text="Without containers, install the same list everywhere: python -m pip freeze > lock.txt, then"
-        " python -m pip install -r lock.txt",
-        needs=("network",),
-    ),
-    Fix(
-        text="Compare the drivers of a Slurm job's machines",
-        command="srun nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort | uniq -c",
-        kind="look",
-    ),
-)
+_PACKAGES = ("tensorflow", "keras", "jax", "torch")  # whose version pip installs
 
 
 @rule(
@@ -52,21 +37,21 @@ _FIX = (
     scope=Scope.ENVIRONMENT,
     explains=("worker-unreachable", "nccl-failed", "replicas-diverged", "training-failed", "training-crashed"),
 )
-def check(log_causes: LogCauses) -> Finding | Skip | None:
+def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """What each worker of a run said of itself; else a log that complains of it."""
     outcomes = log_causes.outcomes
     asked = [(place, run) for place, run in enumerate(outcomes.runs) if len(run.worker_versions) > 1]
     for place, run in asked:
         differing = _differing(run)
         if differing:
-            return _skew(run, differing, outcomes.saw_run(place, "worker_versions"))
+            return _skew(run, differing, outcomes.saw_run(place, "worker_versions"), context)
     cause = log_causes.named.get("worker-version-skew")
     if cause is not None:
-        return log_causes.finding(cause, _FIX)
+        return log_causes.repaired(cause, repairs, context)
     return Skip("no job with several workers told its versions") if outcomes.log is None and not asked else None
 
 
-def _skew(run: TrainingRun, differing: dict[str, dict[str, int]], evidence: tuple[Evidence, ...]) -> Finding:
+def _skew(run: TrainingRun, differing: dict[str, dict[str, int]], evidence: tuple[Evidence, ...], context: Context) -> Finding:
     name = next((name for name in differing if name not in TOLERATED), next(iter(differing)))
     versions = differing[name]
     places = listing([f"{version} on {_worker(run, index)}" for version, index in versions.items()])
@@ -76,7 +61,7 @@ def _skew(run: TrainingRun, differing: dict[str, dict[str, int]], evidence: tupl
     return Finding(
         summary=f"The workers of one job differ: {name} is {places}{more}.",
         evidence=evidence,
-        fix=_FIX,
+        fix=tuple(repairs(context, name=name, wanted=usual, workers=listing([_worker(run, index) for index in unusual]))),
         affects=tuple(_worker(run, index) for index in unusual),
         severity=Severity.WARNING if differing.keys() <= TOLERATED else Severity.ERROR,
     )
@@ -93,3 +78,35 @@ def _differing(run: TrainingRun) -> dict[str, dict[str, int]]:
         for name, version in versions.items():
             first.setdefault(name, {}).setdefault(version, index)
     return {name: versions for name, versions in first.items() if len(versions) > 1}
+
+
+def repairs(context: Context, *, name: str = "", wanted: str = "", workers: str = "", message: str = "") -> Iterator[Fix]:
+    """Give all workers the same versions.
+
+    Args:
+        context: of one of the workers.
+        name: what differs: "tensorflow", "driver", "nccl".
+        wanted: the version that most workers have.
+        workers: that have another one.
+        message: of NCCL, in a log.
+    """
+    if name in _PACKAGES:
+        yield Fix(text=f"On {workers}, install the version of the others", command=context.pip(f"{name}=={wanted}"))
+    elif name == "driver":
+        yield Fix(text=f"On the machine of {workers}, install the driver of the others, {wanted}", needs=("sudo", "reboot"))
+    elif name:
+        yield Fix(text=f"On {workers}, install {name} {wanted}, the version of the others")
+    if name != "driver":
+        yield Fix(
+            text="Install the same packages everywhere: on a worker that is right, python -m pip freeze > lock.txt, and with that"
+            " file on all others",
+            command=f"{context.python} -m pip install -r lock.txt",
+        )
+        image = "Start every worker from one image, named by its digest: NAME@sha256:..."
+        yield Fix(text=image if context.in_container else f"Or with containers: {image[0].lower()}{image[1:]}")
+    if name == "driver" or not (name or message):
+        yield Fix(
+            text="Compare the drivers of a Slurm job's machines",
+            command="srun nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort | uniq -c",
+            kind="look",
+        )

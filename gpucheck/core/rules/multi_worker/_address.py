@@ -1,0 +1,78 @@
+"""The address of a worker, as the lines of TensorFlow, PyTorch, gRPC and NCCL write it."""
+
+import re
+from typing import NamedTuple
+
+from gpucheck.core.model import Fix
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.system.shells import word
+
+_ADDRESS = re.compile(r"\[?(?P<host>[\w.%-]+|[\w:%.]*:[\w:%.]*?)\]?[:<, ]+(?P<port>\d{2,5})\b")
+_IN_TEXT = re.compile(r"ipv[46]:(\[[\w:%.]+\]:\d+|[\w.-]+:\d+)|Address already in use:? *(\S+:\d+)")
+_TASK = re.compile(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)")
+
+
+class Address(NamedTuple):
+    """Host and port of a worker, and its name in the cluster; empty: unknown."""
+
+    host: str = ""
+    port: str = ""
+    task: str = ""  # "worker 1"
+
+    @property
+    def machine(self) -> str:
+        """The machine in a sentence."""
+        return self.host or (f"the machine of {self.task}" if self.task else "that machine")
+
+    @property
+    def worker(self) -> str:
+        """The worker in a sentence."""
+        return self.task or (f"the worker on {self.host}" if self.host else "the one that does not respond")
+
+    def test(self, context: Context) -> Fix:
+        """Connect to it from here."""
+        if not self.host or not self.port:
+            named = "" if context.excludes(framework="tensorflow") else ", with the address that TF_CONFIG gives that task"
+            return Fix(text=f"Test the connection from this machine{named}: nc -zv HOST PORT")
+        command = f"nc -zv {word(self.host)} {self.port}"
+        if context.windows:
+            command = f"Test-NetConnection {self.host} -Port {self.port}"
+        return Fix(text="Test the connection from this machine", command=command, kind="look")
+
+    def open(self) -> Fix:
+        """Open its port."""
+        port = self.port or "PORT"
+        return Fix(
+            text=f"Open the port on {self.machine}: sudo ufw allow {port}/tcp, or sudo firewall-cmd --add-port={port}/tcp",
+            needs=("sudo",),
+        )
+
+    def start(self) -> Fix:
+        """Start it."""
+        listening = f", which has to listen on port {self.port}" if self.port else ""
+        return Fix(text=f"Start the program on every worker, and read the output of {self.worker}{listening}")
+
+    def listening(self, where: str) -> Fix:
+        """See which program has its port."""
+        port = self.port or "PORT"
+        return Fix(
+            text=f"Find the program that listens on {f'port {port}' if self.port else 'its port'} on {where}:"
+            f" sudo ss -ltnp | grep {port}; end it if it is an earlier run, or use another port",
+            needs=("sudo",),
+        )
+
+
+def address_in(address: str, text: str = "") -> Address:
+    """Return the address that a line names.
+
+    Args:
+        address: "10.0.0.7:2222", "10.0.0.5<33092", "node-0, 29500", "/job:worker/replica:0/task:1"; empty: unknown.
+        text: the line.
+    """
+    task = _TASK.search(address) or _TASK.search(text)
+    inner = _IN_TEXT.search(text)
+    match = _ADDRESS.match(address if not address.startswith("/job:") else "") or _ADDRESS.match(
+        (inner[1] or inner[2]) if inner else ""
+    )
+    host, port = (match["host"], match["port"]) if match else ("", "")
+    return Address("" if host.strip("0.:") == "" else host, port, f"{task[1]} {task[2]}" if task else "")
