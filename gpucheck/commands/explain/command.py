@@ -1,7 +1,6 @@
 """The commands ``explain`` and ``rules``: manual pages of diagnoses, their table, and the root cause in a log."""
 
 import functools
-import importlib
 import math
 import re
 from collections.abc import Iterable
@@ -9,7 +8,6 @@ from typing import Any
 
 import click
 
-from gpucheck.cli import registry
 from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command
 from gpucheck.cli.screen import display_options, show, standard_input
 from gpucheck.cli.time_limit import TimeLimit
@@ -45,7 +43,9 @@ def explain(limit: TimeLimit, /, what: str, style: str, color: str, verbose: boo
       gpucheck explain train.log
       kubectl logs trainer-0 | gpucheck explain -
     """
-    rules = {rule.code: rule for rule in _all_rules()}
+    from gpucheck.commands.explain.rules import load_rules
+
+    rules = {rule.code: rule for rule in load_rules()}
     if what in rules:
         _explain_code(rules[what], style, color)
     else:
@@ -55,11 +55,12 @@ def explain(limit: TimeLimit, /, what: str, style: str, color: str, verbose: boo
 
 
 def _explain_code(rule: Any, style: str, color: str) -> None:
-    from gpucheck.core.engine import discovery, manual
+    from gpucheck.commands.explain.rules import load_rows
+    from gpucheck.core.engine import manual
     from gpucheck.core.reports import page
 
     _need_pages([rule])
-    parsed, row = manual.page_of(rule), {**discovery.load_rows(), **_other_rows()}[rule.row]
+    parsed, row = manual.page_of(rule), load_rows()[rule.row]
     show(page.render_json(parsed, rule, row) if style == "json" else page.render(parsed, rule, row, **display_options(color)))
 
 
@@ -122,31 +123,11 @@ def rules(style: str, color: str) -> None:
       gpucheck rules --format json
     """
     from gpucheck.commands.explain import table
-    from gpucheck.core.engine import discovery
+    from gpucheck.commands.explain.rules import load_rows, load_rules
 
-    listed = _all_rules()
+    listed = load_rules()
     _need_pages(listed)
-    show(table.render(listed, {**discovery.load_rows(), **_other_rows()}, style, **display_options(color)))
-
-
-def _all_rules() -> Any:
-    """Return the rules for machines and those for training scripts, with their pages."""
-    from msgspec.structs import replace
-
-    from gpucheck.core.engine import manual
-    from gpucheck.core.engine.discovery import load_rules
-
-    rules = (*load_rules(), *(rule for pages in _other_pages() for rule in pages.load_rules()))
-    return tuple(rule if rule.doc else replace(rule, doc=manual.docstring(rule.check.__module__)) for rule in rules)
-
-
-def _other_pages() -> list[Any]:
-    """Return the modules of commands with their own rules and pages, such as ``lint``."""
-    return [importlib.import_module(folder.PAGES) for folder in registry.folders() if hasattr(folder, "PAGES")]
-
-
-def _other_rows() -> dict[str, Any]:
-    return {name: row for pages in _other_pages() for name, row in pages.ROWS.items()}
+    show(table.render(listed, load_rows(), style, **display_options(color)))
 
 
 def _need_pages(rules: Any) -> None:
@@ -157,5 +138,7 @@ def _need_pages(rules: Any) -> None:
 def _completions(incomplete: str) -> list[Any]:
     from click.shell_completion import CompletionItem
 
-    codes = [CompletionItem(rule.code) for rule in _all_rules() if rule.code.startswith(incomplete)]
+    from gpucheck.commands.explain.rules import load_rules
+
+    codes = [CompletionItem(rule.code) for rule in load_rules() if rule.code.startswith(incomplete)]
     return codes or [CompletionItem(incomplete, type="file")]

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from gpucheck.commands.explain.context import ContextReader
-from gpucheck.core.engine.discovery import load_rows, load_rules
+from gpucheck.commands.explain.rules import load_rows, load_rules
+from gpucheck.core.engine import discovery
 from gpucheck.core.engine.judgement import Judgement
 from gpucheck.core.engine.manual import docstring, page
 from gpucheck.core.engine.pipeline import assemble
@@ -71,10 +72,20 @@ class FirstLines:
 def _report(log: Log, cut: str | None, first: FirstLines, started: float) -> Report:
     log = msgspec.structs.replace(log, cut=cut)
     reading = Reading(probe="log", status=ProbeStatus.OK, fact=log, seconds=round(time.monotonic() - started, 4))
-    named = causes.judge(log)
+    rules = [rule for rule in load_rules() if rule.code in causes.CODES or rule.row in discovery.load_rows()]
+    named = _relevant(causes.judge(log), rules)
     context = first.reader.context(log) if named else Context()
-    judgements = [_judgement(rule, named.get(rule.code), first.listing, context) for rule in load_rules()]
+    judgements = [_judgement(rule, named.get(rule.code), first.listing, context) for rule in rules]
     return assemble(Request(smoke=False), [reading], judgements, load_rows(), started)
+
+
+def _relevant(named: dict[str, Cause], rules: Iterable[Rule]) -> dict[str, Cause]:
+    """Leave out that a machine has no GPU, which nothing in the log asks for, if something else is wrong."""
+    intended = {code for code, cause in named.items() if cause.intended}
+    follow = {code for rule in rules if rule.code in intended for code in rule.explains}
+    if named.keys() <= intended | follow:
+        return named
+    return {code: cause for code, cause in named.items() if code not in intended}
 
 
 def _judgement(rule: Rule, cause: Cause | None, listing: Listing, context: Context) -> Judgement:

@@ -8,7 +8,7 @@ from typing import Any
 from gpucheck import __version__
 from gpucheck.commands.lint.pages import load_rules
 from gpucheck.commands.lint.runner import Failure, Problem, Result
-from gpucheck.core.engine.manual import page as page_of
+from gpucheck.core.engine.manual import page_of
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -34,7 +34,7 @@ def _rules() -> list[dict[str, Any]]:
     return [
         {
             "id": rule.code,
-            "shortDescription": {"text": (page := page_of(rule.code, rule.doc)).title},
+            "shortDescription": {"text": (page := page_of(rule)).title},
             "fullDescription": {"text": page.sections["Cause"]},
             "help": {"text": page.sections["Fix"]},
             "defaultConfiguration": {"level": rule.severity.value},

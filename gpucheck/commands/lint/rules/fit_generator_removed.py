@@ -36,18 +36,18 @@ from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.models import built, uses_keras_3
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Class
+from gpucheck.core.compat.removed import GENERATOR_METHODS
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.ERROR
 WORDS = ("_generator",)
-REMOVED = ("fit_generator", "evaluate_generator", "predict_generator")
 
 
 def check(script: Script) -> Iterator[Finding]:
     """Report every call on a value that is certainly a Keras 3 model, unless its class defines the method."""
     if not uses_keras_3(script):
         return
-    for call in script.methods(*REMOVED):
+    for call in script.methods(*GENERATOR_METHODS):
         models = built(call.receiver) or []
         own = any(isinstance(model.function, Class) and model.function.member(call.method) for model in models)
         if models and not own and not call.place.catches("AttributeError") and not expected_to_fail(call.place):

@@ -37,40 +37,26 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.commands.lint.devices import expected_to_fail
-from gpucheck.commands.lint.environment import checks_versions
-from gpucheck.commands.lint.lookup import constant, is_call, options
+from gpucheck.commands.lint.lookup import is_call, options
 from gpucheck.commands.lint.models import uses_keras_3
+from gpucheck.commands.lint.removed import CAUGHT, calls_of, is_expected
 from gpucheck.commands.lint.script import Finding, Script, at
-from gpucheck.commands.lint.values import Call, Name
+from gpucheck.core.compat.removed import SESSIONS
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.ERROR
 WORDS = ("Session", "ConfigProto", "GPUOptions", "set_session", "get_session")
-REMOVED = {
-    "tensorflow.Session": "tf.Session",
-    "tensorflow.InteractiveSession": "tf.InteractiveSession",
-    "tensorflow.ConfigProto": "tf.ConfigProto",
-    "tensorflow.GPUOptions": "tf.GPUOptions",
-    "keras.backend.set_session": "keras.backend.set_session",
-    "keras.backend.tensorflow_backend.set_session": "keras.backend.set_session",
-    "keras.backend.get_session": "keras.backend.get_session",
-    "keras.backend.tensorflow_backend.get_session": "keras.backend.get_session",
-}
 IN_KERAS_2 = "tensorflow.compat.v1.keras.backend.set_session"
 ON_PURPOSE = ("disable_eager_execution", "disable_v2_behavior")
 GRAPHS = (*ON_PURPOSE, "compat.v1.Session", "compat.v1.InteractiveSession", "compat.v1.train.")
-SESSIONS = ("tensorflow.compat.v1.Session", "tensorflow.compat.v1.InteractiveSession")
-CAUGHT = ("AttributeError", "ImportError", "ModuleNotFoundError")
+OF_GRAPHS = ("tensorflow.compat.v1.Session", "tensorflow.compat.v1.InteractiveSession")
 FIX = "Use tf.config: set_memory_growth, set_logical_device_configuration, set_visible_devices."
 
 
 def check(script: Script) -> Iterator[Finding]:
     """Report calls of removed names, unless the script supports several versions; device_count if Keras trains."""
-    put_back = set(_put_back(script))
-    for call in () if checks_versions(script) else script.named(*REMOVED):
-        if put_back.isdisjoint((call.name, call.name.rpartition(".")[0])) and not _expected(call):
-            yield at(call.node, f"{REMOVED[call.name]} was removed in TensorFlow 2.", FIX)
+    for call in calls_of(script, SESSIONS):
+        yield at(call.node, f"{SESSIONS[call.name]} was removed in TensorFlow 2.", FIX)
     yield from _sessions_of_keras_2(script)
     eager = not any(word in name for name in script.names for word in GRAPHS)
     if eager and any(True for _ in script.methods("fit")) and any(name.startswith("keras.") for name in script.names):
@@ -90,24 +76,10 @@ def _sessions_of_keras_2(script: Script) -> Iterator[Finding]:
         return
     for call in script.named(IN_KERAS_2):
         sessions = list(options(call.argument("session", 0)))
-        configured = [session for session in sessions if is_call(session, *SESSIONS) and "config" in session.keywords]
-        if configured and len(configured) == len(sessions) and not _expected(call):
+        configured = [session for session in sessions if is_call(session, *OF_GRAPHS) and "config" in session.keywords]
+        if configured and len(configured) == len(sessions) and not is_expected(call):
             yield at(
                 call.node,
                 "set_session is missing in Keras 3 (in TensorFlow since 2.16): Keras runs without a session.",
                 FIX,
             )
-
-
-def _expected(call: Call) -> bool:
-    """Whether the program handles its failure."""
-    return call.place.catches(*CAUGHT) or expected_to_fail(call.place)
-
-
-def _put_back(script: Script) -> Iterator[str]:
-    """Yield names that the program assigns itself, and modules to which it assigns unknown names."""
-    for store in script.stores:
-        for of in options(store.of):
-            if isinstance(of, Name):
-                key = constant(store.key)
-                yield f"{of.path}.{key}" if key is not None else of.path

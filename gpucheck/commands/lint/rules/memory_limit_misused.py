@@ -2,13 +2,15 @@
 
 Symptom:
     AttributeError: 'PhysicalDevice' object has no attribute 'memory_limit'
-    AttributeError: can't set attribute
 Cause:
     tf.config.list_physical_devices returns plain tuples of name and type. The limit belongs to a logical device, which must
     be configured before TensorFlow initializes the GPU.
 Fix:
-    1. tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])
+    1. To limit the memory:
+       tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])
     2. To read the memory in use: tf.config.experimental.get_memory_info("GPU:0")
+    3. To read the memory that a GPU has, which TensorFlow does not know
+       ? nvidia-smi --query-gpu=index,memory.total --format=csv
 Verify:
     TensorFlow's log says: Created device ... with 4096 MB memory
 Unless:
@@ -33,22 +35,22 @@ from gpucheck.commands.lint.environment import has_attribute
 from gpucheck.commands.lint.lookup import constant
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Attribute, Operation, Value
+from gpucheck.core.compat.removed import MEMORY_LIMIT
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.ERROR
-WORDS = ("memory_limit",)
-NAME = "memory_limit"
+WORDS = (MEMORY_LIMIT,)
 
 
 def check(script: Script) -> Iterator[Finding]:
     """Report memory_limit if it is read or set on an element of TensorFlow's list of devices."""
-    if has_attribute(script, NAME):
+    if has_attribute(script, MEMORY_LIMIT):
         return
-    used = [(store.node, store.place) for store in script.stores if constant(store.key) == NAME and _device(store.of)]
+    used = [(store.node, store.place) for store in script.stores if constant(store.key) == MEMORY_LIMIT and _device(store.of)]
     used += [
         (read.node, read.place)
         for read in script.reads
-        if isinstance(read.value, Attribute) and read.value.name == NAME and _device(read.value.of)
+        if isinstance(read.value, Attribute) and read.value.name == MEMORY_LIMIT and _device(read.value.of)
     ]
     for node, place in used:
         if not place.catches("AttributeError") and not expected_to_fail(place):

@@ -27,27 +27,24 @@ References:
     https://keras.io/guides/distributed_training_with_tensorflow/
 """
 
-import re
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.environment import checks_versions
 from gpucheck.commands.lint.names import canonical
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Call, Import
+from gpucheck.core.compat.removed import MULTI_GPU_MODEL
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.ERROR
 WORDS = ("multi_gpu_model",)
-REMOVED = re.compile(r"keras\.utils\.(\w+\.)?multi_gpu_model")
 CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError")
 
 
 def check(script: Script) -> Iterator[Finding]:
     """Report every call, or the import if nothing calls it. Uses guarded by except are not reported."""
-    imports = [
-        event for event in script.imports if any(REMOVED.fullmatch(canonical(f"{event.module}.{name}")) for name in event.names)
-    ]
-    calls = [call for call in script.calls if REMOVED.fullmatch(call.name)]
+    imports = [event for event in script.imports if any(_is_removed(f"{event.module}.{name}") for name in event.names)]
+    calls = [call for call in script.calls if MULTI_GPU_MODEL.fullmatch(call.name)]
     if any(event.place.catches(*CAUGHT) for event in imports) or checks_versions(script):
         return
     uses: list[Call | Import] = [*calls] if calls else [*imports]
@@ -58,3 +55,7 @@ def check(script: Script) -> Iterator[Finding]:
                 "multi_gpu_model was removed from Keras and TensorFlow in 2020.",
                 "Use tf.distribute.MirroredStrategy, and build and compile the model under: with strategy.scope():",
             )
+
+
+def _is_removed(name: str) -> bool:
+    return MULTI_GPU_MODEL.fullmatch(canonical(name)) is not None

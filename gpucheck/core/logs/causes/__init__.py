@@ -6,6 +6,9 @@ The rules select the root cause of several.
 
 from types import ModuleType
 
+import msgspec
+
+from gpucheck.core.compat import removed
 from gpucheck.core.logs.causes import (
     devices,
     driver,
@@ -21,6 +24,8 @@ from gpucheck.core.logs.causes import (
 )
 from gpucheck.core.logs.causes.cause import Cause, Judge
 from gpucheck.core.logs.causes.events import Events
+from gpucheck.core.logs.causes.startup import infer_startup_failure
+from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Severity
 
@@ -43,11 +48,21 @@ CODES = frozenset({*(row.code for row in ROWS), *_INFERRED})  # of all causes th
 
 def judge(log: Log) -> dict[str, Cause]:
     """Return the causes found in a log, by code."""
-    events = Events(log)
+    events = Events(_once(log))
     named = {code: cause for code in sorted(CODES - {_CRASH}) if (cause := _cause(code, events)) is not None}
     if not named and (crash := _cause(_CRASH, events)):  # if the log has no other cause that explains it
         named[_CRASH] = crash
+    failure = events.infer(infer_startup_failure)
+    if failure is not None and failure.code in named and not named.keys().isdisjoint(removed.PAGES):
+        named[failure.code] = named[failure.code]._replace(severity=Severity.WARNING)  # not what ended the program
     return {code: _bounded(cause) for code, cause in named.items()}
+
+
+def _once(log: Log) -> Log:
+    """Return the log without other readings of an exception that names a removed API: no driver and no package causes it."""
+    lines = {event.line for event in log.events if event.kind == Kind.LEGACY_API}
+    kept = tuple(event for event in log.events if event.kind == Kind.LEGACY_API or event.line not in lines)
+    return msgspec.structs.replace(log, events=kept)
 
 
 def _cause(code: str, events: Events) -> Cause | None:

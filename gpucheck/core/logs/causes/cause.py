@@ -28,6 +28,7 @@ class Cause(NamedTuple):
     severity: Severity | None = None  # None: the rule's severity
     affects: tuple[str, ...] = ()  # devices
     xids: tuple[Xid, ...] = ()  # messages of the kernel; the fix depends on each
+    intended: bool = False  # nothing in the log asks for the GPU that is missing, so the machine may have none on purpose
     named: Mapping[str, str] = {}  # what the repairs depend on and no event has as a field
 
     def values(self, names: Iterable[str]) -> dict[str, str]:

@@ -50,7 +50,7 @@ def driver_missing(events: Events) -> Cause | None:
     device = first_value([*named, *events.without_later_gpu_use(Kind.GPU_ON_BUS)], "device")
     why = "; it uses nouveau, which cannot run CUDA" if held else ": neither its library nor nvidia-smi was found"
     summary = f"No NVIDIA driver is installed{f' for the GPU at {device}' if device else ''}{why}."
-    return Cause(summary, named, None if wanted else Severity.WARNING)
+    return Cause(summary, named, None if wanted else Severity.WARNING, intended=not wanted)
 
 
 def driver_not_loaded(events: Events) -> Cause | None:

@@ -1,5 +1,6 @@
 """Causes in packages and programs that a single line names. ``cause.py`` documents the syntax of rows."""
 
+from gpucheck.core.compat import removed
 from gpucheck.core.logs.causes.cause import Match, Row
 from gpucheck.core.logs.causes.events import Later
 from gpucheck.core.logs.causes.memory import KERNEL_FAULTS
@@ -89,12 +90,7 @@ ROWS = (
         later=NOTHING,
     ),
     # -- programs --
-    # a backend, not a name
-    Row(
-        "training-failed",
-        "The program uses {name}, which TensorFlow 2 and Keras removed.",
-        Match(Kind.LEGACY_API, name="(?i)(?!mxnet$).*"),
-    ),
+    *(Row(page, "The program uses {name}, which {why}.", Match(Kind.LEGACY_API, page=page)) for page in removed.PAGES),
     Row("training-failed", "A kernel failed on the GPU: {text}.", Match(Kind.CUDA_ERROR, code=KERNEL_FAULTS)),
     Row(
         "variable-outside-scope",

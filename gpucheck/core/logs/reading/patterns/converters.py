@@ -7,6 +7,7 @@ import math
 import re
 import sys
 
+from gpucheck.core.compat import removed as gone
 from gpucheck.core.compat import results
 from gpucheck.core.logs.reading.patterns.fields import file_name, named
 from gpucheck.core.repairs.wording import byte_count
@@ -233,6 +234,13 @@ def own_file(match: Match) -> dict[str, str] | None:
     if _INSTALLED.search(file) or (module not in _IMPORTED and (not file or module not in sys.stdlib_module_names)):
         return None
     return fields
+
+
+def removed(match: Match) -> dict[str, str] | None:
+    """name, page, why and instead, if the exception names something that TensorFlow or Keras removed."""
+    caught = named(match)
+    missing = gone.attribute(caught.get("owner", "keras.utils"), caught["attribute"])
+    return {key: value for key, value in missing._asdict().items() if value} if missing else None
 
 
 def offered(match: Match) -> dict[str, str] | None:

@@ -1,0 +1,35 @@
+"""Helper for rules about removed functions: which of their calls certainly fail."""
+
+from collections.abc import Iterable, Iterator
+
+from gpucheck.commands.lint.devices import expected_to_fail
+from gpucheck.commands.lint.environment import checks_versions
+from gpucheck.commands.lint.lookup import constant, options
+from gpucheck.commands.lint.script import Script
+from gpucheck.commands.lint.values import Call, Name
+
+CAUGHT = ("AttributeError", "ImportError", "ModuleNotFoundError")
+
+
+def calls_of(script: Script, names: Iterable[str]) -> Iterator[Call]:
+    """Yield calls of removed names that the program neither guards nor assigns itself; none if it supports several versions."""
+    if checks_versions(script):
+        return
+    put_back = set(_put_back(script))
+    for call in script.named(*names):
+        if put_back.isdisjoint((call.name, call.name.rpartition(".")[0])) and not is_expected(call):
+            yield call
+
+
+def is_expected(call: Call) -> bool:
+    """Whether the program handles its failure."""
+    return call.place.catches(*CAUGHT) or expected_to_fail(call.place)
+
+
+def _put_back(script: Script) -> Iterator[str]:
+    """Yield names that the program assigns itself, and modules to which it assigns unknown names."""
+    for store in script.stores:
+        for of in options(store.of):
+            if isinstance(of, Name):
+                key = constant(store.key)
+                yield f"{of.path}.{key}" if key is not None else of.path

@@ -1,0 +1,53 @@
+"""The script calls a function of TensorFlow 1 that TensorFlow 2 removed.
+
+Symptom:
+    AttributeError: module 'tensorflow._api.v2.train' has no attribute 'AdamOptimizer'
+    AttributeError: module 'tensorflow' has no attribute 'placeholder'
+    AttributeError: module 'tensorflow' has no attribute 'contrib'
+    ModuleNotFoundError: No module named 'tensorflow.contrib'
+    AttributeError: '_BatchDataset' object has no attribute 'make_one_shot_iterator'
+Cause:
+    TensorFlow 2 removed graphs and sessions from its main interface, and with them tf.placeholder, tf.get_variable, the
+    optimizers and sessions in tf.train, tf.layers and all of tf.contrib. tf.compat.v1 still has most of them, without tf.contrib.
+    Keras has its own optimizers.
+Verify:
+    The script runs without the error.
+Unless:
+    The program runs with TensorFlow 1, or imports tensorflow.compat.v1 as tf: neither is reported. Scripts that check
+    TensorFlow's version in any condition support both and are not reported.
+Example:
+    bad:
+        import tensorflow as tf
+        optimizer = tf.train.AdamOptimizer(0.001)
+    good:
+        import keras
+        optimizer = keras.optimizers.Adam(0.001)
+References:
+    https://www.tensorflow.org/guide/migrate
+    https://www.tensorflow.org/guide/migrate/upgrade
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.removed import calls_of
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.core.compat.removed import FUNCTIONS
+from gpucheck.core.model import Fix, Severity
+from gpucheck.core.repairs.context import Context
+
+SEVERITY = Severity.ERROR
+WORDS = tuple(sorted({name.rpartition(".")[2] for name in FUNCTIONS}))
+
+
+def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: str = "keras.optimizers.Adam") -> Iterator[Fix]:
+    """Yield the successor of the function, and how to convert a whole program."""
+    yield Fix(text=f"Instead of {name} use {instead}")
+    convert = "tf_upgrade_v2 --infile OLD.py --outfile NEW.py"
+    yield Fix(text="Convert a whole program to tf.compat.v1, which still has most of TensorFlow 1", command=convert)
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """Report every call of a removed function, unless the script supports several versions."""
+    for call in calls_of(script, FUNCTIONS):
+        name = call.name.replace("tensorflow", "tf", 1)
+        yield at(call.node, f"{name} was removed in TensorFlow 2.", f"Use {FUNCTIONS[call.name]}.")

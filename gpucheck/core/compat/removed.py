@@ -1,0 +1,130 @@
+"""Parts of TensorFlow and Keras that no longer exist, and the page of ``gpucheck lint`` that explains each.
+
+Lint looks for these names in a program; a log contains them in the exception that their use raises.
+Sources: https://www.tensorflow.org/guide/migrate, https://keras.io/guides/migrating_to_keras_3/,
+https://www.tensorflow.org/api_docs/python/tf/config/PhysicalDevice
+"""
+
+import re
+from typing import NamedTuple
+
+SESSION, API = "legacy-session", "legacy-api"
+MULTI_GPU, GENERATOR, LIMIT = "multi-gpu-model-removed", "fit-generator-removed", "memory-limit-misused"
+PAGES = (SESSION, API, MULTI_GPU, GENERATOR, LIMIT)
+
+# Canonical names (``commands/lint/names.py``), and what a program calls them.
+SESSIONS = {
+    "tensorflow.Session": "tf.Session",
+    "tensorflow.InteractiveSession": "tf.InteractiveSession",
+    "tensorflow.ConfigProto": "tf.ConfigProto",
+    "tensorflow.GPUOptions": "tf.GPUOptions",
+    "keras.backend.set_session": "keras.backend.set_session",
+    "keras.backend.tensorflow_backend.set_session": "keras.backend.set_session",
+    "keras.backend.get_session": "keras.backend.get_session",
+    "keras.backend.tensorflow_backend.get_session": "keras.backend.get_session",
+}
+MULTI_GPU_MODEL = re.compile(r"keras\.utils\.(\w+\.)?multi_gpu_model")
+GENERATOR_METHODS = ("fit_generator", "evaluate_generator", "predict_generator")
+MEMORY_LIMIT = "memory_limit"  # of a PhysicalDevice, which never had it
+
+# Functions of TensorFlow 1, and what TensorFlow 2 has instead; of those without a successor it has tf.compat.v1.NAME.
+_SUCCESSORS = {
+    "GraphDef": "",
+    "Print": "tf.print",
+    "Summary": "tf.summary",
+    "assign_add": "variable.assign_add",
+    "get_collection": "",
+    "get_default_graph": "",
+    "get_default_session": "",
+    "get_variable": "tf.Variable",
+    "global_variables": "model.variables",
+    "global_variables_initializer": "nothing: variables are initialized when they are created",
+    "initialize_all_variables": "nothing: variables are initialized when they are created",
+    "local_variables_initializer": "nothing: variables are initialized when they are created",
+    "log": "tf.math.log",
+    "placeholder": "the argument of a tf.function, or keras.Input",
+    "placeholder_with_default": "the argument of a tf.function, or keras.Input",
+    "random_normal": "tf.random.normal",
+    "random_uniform": "tf.random.uniform",
+    "reset_default_graph": "keras.backend.clear_session()",
+    "set_random_seed": "tf.random.set_seed",
+    "sparse_placeholder": "keras.Input(sparse=True)",
+    "tables_initializer": "nothing: tables are initialized when they are created",
+    "to_float": "tf.cast(x, tf.float32)",
+    "to_int32": "tf.cast(x, tf.int32)",
+    "trainable_variables": "model.trainable_variables",
+    "truncated_normal": "tf.random.truncated_normal",
+    "variable_scope": "",
+    "image.resize_images": "tf.image.resize",
+    "train.AdadeltaOptimizer": "keras.optimizers.Adadelta",
+    "train.AdagradOptimizer": "keras.optimizers.Adagrad",
+    "train.AdamOptimizer": "keras.optimizers.Adam",
+    "train.FtrlOptimizer": "keras.optimizers.Ftrl",
+    "train.GradientDescentOptimizer": "keras.optimizers.SGD",
+    "train.MomentumOptimizer": "keras.optimizers.SGD(momentum=0.9)",
+    "train.MonitoredSession": "model.fit",
+    "train.MonitoredTrainingSession": "model.fit, with keras.callbacks",
+    "train.Optimizer": "keras.optimizers.Optimizer",
+    "train.RMSPropOptimizer": "keras.optimizers.RMSprop",
+    "train.Saver": "tf.train.Checkpoint, or model.save",
+    "train.SyncReplicasOptimizer": "tf.distribute.MirroredStrategy",
+    "train.cosine_decay": "keras.optimizers.schedules.CosineDecay",
+    "train.exponential_decay": "keras.optimizers.schedules.ExponentialDecay",
+    "train.get_or_create_global_step": "optimizer.iterations",
+    "train.piecewise_constant": "keras.optimizers.schedules.PiecewiseConstantDecay",
+    "train.polynomial_decay": "keras.optimizers.schedules.PolynomialDecay",
+    "train.start_queue_runners": "tf.data",
+}
+FUNCTIONS = {f"tensorflow.{name}": new or f"tf.compat.v1.{name}" for name, new in _SUCCESSORS.items()}
+MODULES = {
+    "app": "a call of your main function, or absl.app",
+    "contrib": "the package that took this part over, or tf_keras: most of tf.contrib has no successor",
+    "estimator": "a Keras model and fit",
+    "flags": "argparse, or absl.flags",
+    "gfile": "tf.io.gfile",
+    "layers": "keras.layers",
+    "logging": "Python's logging, or absl.logging",
+}
+ITERATORS = ("make_one_shot_iterator", "make_initializable_iterator")  # methods of a dataset
+
+
+class Removed(NamedTuple):
+    """Something that does not exist."""
+
+    name: str  # as programs write it: "tf.Session"
+    page: str  # the code of its page
+    why: str  # who lacks it: "TensorFlow 2 removed"
+    instead: str = ""  # what to use; empty: its page has that
+
+
+# What a message calls a module differs from what a program calls it: tensorflow._api.v2.train, keras._tf_keras.keras.utils.
+_FOLDERS = re.compile(r"\b(?:_api\.v[12]|api\._v2\.keras|_tf_keras\.keras|api|src|python)\.")
+_KERAS = re.compile(r"^(?:tensorflow(?:_core)?\.)?(?:tf_)?keras(?=\.)")
+_OLD_NAME = re.compile(r"^tensorflow_core(?=\.)")
+
+
+def attribute(owner: str, name: str) -> Removed | None:
+    """Return what an exception says is missing if it was removed: an attribute of a module or of a class.
+
+    ``attribute("tensorflow._api.v2.train", "AdamOptimizer")`` -> ``Removed("tf.train.AdamOptimizer", "legacy-api", ...)``.
+    """
+    path = _OLD_NAME.sub("tensorflow", _KERAS.sub("keras", _FOLDERS.sub("", f"{owner}.{name}")))
+    if MULTI_GPU_MODEL.fullmatch(path):
+        return Removed("multi_gpu_model", MULTI_GPU, "TensorFlow and Keras removed in 2020")
+    if path in SESSIONS:
+        return Removed(SESSIONS[path], SESSION, f"{'Keras 3' if path.startswith('keras') else 'TensorFlow 2'} removed")
+    folder, _, rest = path.partition(".")
+    instead = FUNCTIONS.get(path) or MODULES.get(rest.partition(".")[0])
+    if folder == "tensorflow" and instead:
+        return Removed(f"tf.{rest}", API, "TensorFlow 2 removed", instead)
+    return None if "." in owner else _method(owner, name)
+
+
+def _method(owner: str, name: str) -> Removed | None:
+    if name in GENERATOR_METHODS:
+        return Removed(name, GENERATOR, "Keras 3 removed")
+    if name in ITERATORS:
+        return Removed(name, API, "TensorFlow 2 removed", "for element in dataset")
+    if (owner, name) == ("PhysicalDevice", MEMORY_LIMIT):
+        return Removed("gpu.memory_limit", LIMIT, "TensorFlow's devices do not have")
+    return None
