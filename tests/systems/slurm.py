@@ -6,6 +6,7 @@ The recipes run as they are; only the folders of programs that they name are oth
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -86,17 +87,18 @@ class Cluster:
         (folder / "gres.conf").write_text(f"NodeName={','.join(self.nodes)} Name=gpu File=/dev/nvidia[0-{GPUS - 1}]\n")
         (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         self.env = {**os.environ, "SLURM_CONF": str(self.configuration), "PATH": f"/usr/sbin:/usr/bin:/bin:{os.environ['PATH']}"}
+        (folder / "training").write_text("0")
         self._programs()
         self._recipes()
 
     def _programs(self) -> None:
-        """What the recipes call: gpucheck with the node's driver, scontrol with this configuration, logger into a file."""
+        """What the recipes call: gpucheck with the node's driver, logger into a file. They find this configuration themselves."""
         checkout = pathlib.Path(gpucheck.__file__).parents[1]
         for name, line in {
-            "gpucheck": f"FAKE_DRIVER='{self.folder}/'$SLURMD_NODENAME.txt LD_LIBRARY_PATH='{self.driver}' PYTHONPATH='{checkout}' SLURM_CONF='{self.configuration}'"
+            # No GPU here can train: the exit code of a training is in a file.
+            "gpucheck": f"[ \"$1\" != --python ] || exit $(cat '{self.folder}/training')\nFAKE_DRIVER='{self.folder}/'$SLURMD_NODENAME.txt LD_LIBRARY_PATH='{self.driver}' PYTHONPATH='{checkout}'"
             f" exec '{sys.executable}' -m gpucheck \"$@\"",
-            "scontrol": f"SLURM_CONF='{self.configuration}' exec /usr/bin/scontrol \"$@\"",
-            "logger": f'{{ [ $# -gt 4 ] && echo "$SLURMD_NODENAME $*" || sed "s/^/$SLURMD_NODENAME /"; }} >>\'{self.folder}/journal\'',
+            "logger": f"echo \"$SLURMD_NODENAME $*\" >>'{self.folder}/journal'",
         }.items():
             self.program(name, line)
 
@@ -108,17 +110,33 @@ class Cluster:
         edits = {
             "PATH=/opt/gpucheck/bin:": f"PATH={self.folder}/bin:",
             "gpucheck=/opt/gpucheck/bin/": f"gpucheck={self.folder}/bin/",
-            "clean=/run/gpucheck-clean-checks": f"clean={self.folder}/$SLURMD_NODENAME.clean",
-            "undrain_after=0": "undrain_after=2",
+            "/usr/bin/logger": f"{self.folder}/bin/logger",
+            "/etc/gpucheck/": f"{self.folder}/",
+            "/var/lib/gpucheck": f"{self.folder}/$SLURMD_NODENAME.state",
+            "/run/gpucheck": f"{self.folder}/$SLURMD_NODENAME.run",
+            "recover=no": "recover=yes",
+            "/opt/tensorflow/bin/python3": sys.executable,
+            "-mmin -60": "-mmin -0.1",
         }
-        for recipe in (EXAMPLES / "slurm").iterdir():
+        for recipe in (*(EXAMPLES / "slurm").iterdir(), EXAMPLES / "recovery/prove_node.sh"):
             text = recipe.read_text()
             for old, new in edits.items():
                 text = text.replace(old, new)
             if recipe.name == "health_check.sh":
                 text = text.replace("\n", f"\n[ ! -e '{self.folder}/'$SLURMD_NODENAME.unchecked ] || exit 0\n", 1)
-            (self.folder / recipe.name).write_text(text)
-            (self.folder / recipe.name).chmod(0o755)
+            name = "slurm.sh" if recipe.name == "gpucheck.sh" else recipe.name
+            (self.folder / name).write_text(text)
+            (self.folder / name).chmod(0o755)
+
+    def switch(self, **values) -> None:
+        """Set switches of the script from now on: ``mode="monitor"``."""
+        path = self.folder / "slurm.sh"
+        text = path.read_text()
+        for name, value in values.items():
+            text = re.sub(f"^{name}=.*$", f"{name}={value}", text, count=1, flags=re.MULTILINE)
+        new = self.folder / "slurm.new"
+        new.write_text(text)
+        new.replace(path)
 
     def __enter__(self) -> "Cluster":
         try:
@@ -142,7 +160,21 @@ class Cluster:
                 (self.folder / name).mkdir()
                 machine = Machine(gpus=GPUS).enter(self.folder / name)
                 self._start(
-                    *machine, "sh", "-c", KNOWN, str(hosts), "slurmd", "-D", "-c", "-N", name, "-f", str(self.configuration)
+                    *machine,
+                    "env",
+                    "-u",
+                    "SLURM_CONF",
+                    "sh",
+                    "-c",
+                    KNOWN,
+                    str(hosts),
+                    "slurmd",
+                    "-D",
+                    "-c",
+                    "-N",
+                    name,
+                    "-f",
+                    str(self.configuration),
                 )
             for name in self.nodes:
                 wait(lambda name=name: self.state(name) == "IDLE", 60, f"node {name}", self.told)
@@ -205,8 +237,9 @@ class Cluster:
         return self.run("sinfo", "-R", "-h", "-n", node, "-o", "%E").stdout.strip()
 
     def repaired(self, node) -> None:
-        """The node is well again, and in service."""
+        """The node is well again, checked and in service."""
         self.breaks(node)
+        (self.folder / f"{node}.unchecked").unlink(missing_ok=True)
         if "DRAIN" in (self.state(node) or ""):
             self.run("scontrol", "update", f"nodename={node}", "state=resume")
         wait(lambda: self.state(node) == "IDLE", 40, f"node {node} in service", lambda: self.shown(node))

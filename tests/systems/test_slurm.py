@@ -24,6 +24,8 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def clean(cluster):
+    cluster.switch(budget=len(cluster.nodes))
+    cluster.begun = {node: len(journal(cluster, node)) for node in cluster.nodes}
     yield
     cluster.cancel()
     for node in cluster.nodes:
@@ -81,67 +83,151 @@ def test_an_environment_of_the_user_drains_nothing(cluster):
     assert cluster.reason("n1") == ""
 
 
-def test_the_health_check_drains_an_idle_node_and_brings_it_back(cluster):
+def test_a_node_comes_back_only_when_it_has_trained(cluster):
+    training = cluster.folder / "training"
+    training.write_text("1")
     cluster.breaks("n3", gpu__0__lost=1)
     drained(cluster, "n3", "gpucheck gpu-lost: GPU 0", 60)
     cluster.breaks("n3")
-    wait(
-        lambda: cluster.state("n3") == "IDLE", 90, "n3 back after two clean checks", lambda: cluster.shown("n3") + cluster.told()
-    )
+    logged(cluster, "n3", '"hook": "recover"', '"decision": "kept"')
+    assert "DRAIN" in cluster.state("n3")
+    training.write_text("0")
+    wait(lambda: cluster.state("n3") == "IDLE", 90, "n3 back", lambda: cluster.shown("n3") + cluster.told())
 
 
-def test_a_node_that_somebody_else_drained_is_left_alone(cluster):
-    cluster.run("scontrol", "update", "nodename=n3", "state=drain", "reason=maintenance")
+@pytest.mark.parametrize(
+    "reason", ["RMA ticket 4711 (bob)", 'bob\'s "RMA"\nReason=gpucheck gpu-lost: 4711', "gpucheck gpu-lost: RMA"]
+)
+def test_a_node_that_somebody_else_drained_stays_so(cluster, reason):
+    """While a job runs: GPUs that break before its end, an Epilog, health checks, and a GPU that is well again change nothing."""
+    runs = cluster.folder / "runs"
+    job = start(cluster, "n3", f"echo >{runs}; sleep 5; rm {runs}")
+    wait(runs.exists, 30, "the job", lambda: cluster.job(job))
+    cluster.run("scontrol", "update", "nodename=n3", "state=drain", f"reason={reason}")
+    shown = cluster.reason("n3")
+    assert shown
     cluster.breaks("n3", gpu__0__lost=1)
-    seen = cluster.folder / "journal"
-    before = seen.read_text().count("n3 ") if seen.exists() else 0
-    wait(lambda: seen.exists() and seen.read_text().count("n3 ") > before + 1, 60, "two health checks of n3", cluster.told)
-    assert cluster.reason("n3") == "maintenance"
+    logged(cluster, "n3", '"hook": "epilog"', '"decision": "kept"')
+    logged(cluster, "n3", '"hook": "health_check"', '"decision": "kept"')
+    cluster.breaks("n3")
+    logged(cluster, "n3", '"hook": "health_check"', '"verdict": "sound", "decision": "none"')
+    assert (cluster.reason("n3"), "DRAIN" in cluster.state("n3")) == (shown, True)
+
+
+def test_a_node_that_was_drained_again_is_somebody_elses(cluster):
+    cluster.breaks("n3", gpu__0__lost=1)
+    drained(cluster, "n3", "gpucheck gpu-lost: GPU 0", 60)
+    before = cluster.reason("n3")
+    cluster.run("scontrol", "update", "nodename=n3", "state=drain", f"reason={before} RMA 4711")
+    cluster.breaks("n3")
+    logged(cluster, "n3", '"hook": "health_check"', '"verdict": "sound", "decision": "none"')
+    assert (cluster.reason("n3"), "DRAIN" in cluster.state("n3")) == (f"{before} RMA 4711", True)
 
 
 def test_the_job_after_which_a_gpu_is_ill_stands_in_the_reason(cluster):
+    cluster.only_the_prolog_looks_at("n1")
     broken = f"printf 'gpus=2\\ngpu.0.ecc_uncorrected=5\\n' >{cluster.folder}/n1.txt"
     job = start(cluster, "n1", broken)
-    drained(cluster, "n1", "gpucheck ecc-errors: GPU 0")
-    wait(lambda: job in (cluster.folder / "journal").read_text(), 20, "the job in the journal", cluster.told)
+    drained(cluster, "n1", f"(after job {job} of user root)")
+    assert cluster.reason("n1").startswith("gpucheck ecc-errors: GPU 0")
 
 
-def test_a_check_that_is_missing_starts_the_job_and_is_told(cluster):
-    program = cluster.folder / "bin/gpucheck"
-    text = program.read_text()
+def test_a_job_that_never_started_is_not_blamed(cluster):
+    cluster.only_the_prolog_looks_at("n2")
+    cluster.breaks("n2", gpu__1__lost=1)
+    start(cluster, "n2")
+    drained(cluster, "n2", "gpucheck gpu-lost: GPU 1")
+    logged(cluster, "n2", '"hook": "epilog"', '"decision": "kept"')
+    assert "after job" not in cluster.reason("n2")
+
+
+def test_monitoring_drains_nothing_and_counts(cluster):
+    cluster.switch(mode="monitor")
+    try:
+        cluster.breaks("n1", gpu__1__lost=1)
+        logged(cluster, "n1", '"hook": "health_check"', '"decision": "monitor"')
+        assert cluster.run(*GPU_JOB, "-w", "n1", "echo", "started").stdout == "started\n"
+        assert cluster.reason("n1") == ""
+        assert 'gpucheck_drain{decision="monitor"} 1' in (cluster.folder / "n1.state/slurm.prom").read_text()
+    finally:
+        cluster.switch(mode="enforce")
+
+
+def test_at_most_the_budget_is_drained(cluster):
+    """Each of three nodes loses a GPU at the same time; a third of three is one."""
+    cluster.switch(budget="34%")
+    for node in cluster.nodes:
+        cluster.breaks(node, gpu__1__lost=1)
+    for node in cluster.nodes:
+        logged(cluster, node, '"hook": "health_check"', '"verdict": "fault"')
+    wait(lambda: sum("DRAIN" in cluster.state(node) for node in cluster.nodes) == 1, 60, "one drained node", cluster.told)
+    held = next(node for node in cluster.nodes if "DRAIN" not in cluster.state(node))
+    logged(cluster, held, '"decision": "budget"')
+    assert cluster.run(*GPU_JOB, "-w", held, "echo", "started").stdout == "started\n"
+
+
+def test_a_fault_that_stays_is_logged_once(cluster):
+    cluster.breaks("n1", gpu__1__lost=1)
+    logged(cluster, "n1", '"decision": "drained"')
+    checks = lambda: (cluster.folder / "n1.state/slurm.prom").stat().st_mtime_ns  # noqa: E731
+    for _ in range(3):
+        before = checks()
+        wait(lambda before=before: checks() > before, 60, "a health check", cluster.told)
+    lines = [json.loads(text.partition(" -- ")[2]) for text in journal(cluster, "n1") if '"health_check"' in text]
+    since = max(place for place, line in enumerate(lines) if line["decision"] == "drained")
+    assert [line["decision"] for line in lines[since:]] == ["drained", "kept"]
+
+
+def journal(cluster, node):
+    file = cluster.folder / "journal"
+    return [line for line in file.read_text().splitlines() if line.startswith(f"{node} ")] if file.exists() else []
+
+
+def logged(cluster, node, *words, seconds=60):
+    """Wait for a line with these words about the node, since the test began."""
+    wait(
+        lambda: any(all(word in line for word in words) for line in journal(cluster, node)[cluster.begun[node] :]),
+        seconds,
+        f"{words} of {node}",
+        lambda: cluster.shown(node) + cluster.told(),
+    )
+
+
+@pytest.mark.parametrize("name", ["bin/gpucheck", "slurm.sh"])
+@pytest.mark.parametrize("text", [None, "if\n"])
+def test_a_script_that_is_missing_or_broken_starts_the_job_and_says_so(cluster, name, text):
+    program = cluster.folder / name
+    whole = program.read_text()
     program.unlink()
+    if text is not None:
+        program.write_text(f"#!/bin/sh\n{text}")
+        program.chmod(0o755)
     try:
         assert cluster.run(*GPU_JOB, "-w", "n1", "echo", "started").stdout == "started\n"
+        logged(cluster, "n1", '"verdict": "unknown"' if name == "bin/gpucheck" else "slurm.sh is missing or broken")
+        assert cluster.reason("n1") == ""
     finally:
-        cluster.program("gpucheck", text.partition("\n")[2].rstrip("\n"))
-    assert "gpucheck: not found" in (cluster.folder / "journal").read_text()
+        program.write_text(whole)
+        program.chmod(0o755)
 
 
 def test_a_damaged_installation_drains_no_node(cluster):
     """A package is moved away until the health check has run twice on each node, and a job's Prolog has run, too."""
     installed = Installation(cluster.folder / "installed")
     text = (cluster.folder / "bin/gpucheck").read_text()
-    journal = cluster.folder / "journal"
     line = text.partition("\n")[2].rstrip("\n")
     settings, _, _ = line.partition("exec ")
     settings = re.sub(r"PYTHONPATH='[^']*' ", "", settings)
     package, aside = installed.site / "msgspec", installed.site / "msgspec.away"
     package.rename(aside)
-    before = len(journal.read_text())
     cluster.program("gpucheck", f'{settings}exec {installed.program} "$@"')
     try:
-        wait(lambda: _damage_reports(journal, before, cluster) >= 2, 120, "two health checks on each node", cluster.told)
+        for node in cluster.nodes:
+            logged(cluster, node, '"hook": "health_check"', '"verdict": "unknown"', "is damaged", seconds=120)
         assert cluster.run(*GPU_JOB, "-w", "n1", "echo", "started").stdout == "started\n"
         assert [cluster.reason(node) for node in cluster.nodes] == [""] * len(cluster.nodes)
     finally:
         cluster.program("gpucheck", line)
-
-
-def _damage_reports(journal, before, cluster):
-    """How often each node has reported the damage since then, at least."""
-    lines = journal.read_text()[before:].splitlines()
-    checked = [node for node in cluster.nodes if not (cluster.folder / f"{node}.unchecked").exists()]
-    return min(sum(line.startswith(f"{node} ") and "is damaged" in line for line in lines) for node in checked)
 
 
 def test_fleet_run_looks_at_every_node_and_names_those_that_it_can_not(cluster):

@@ -12,7 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from gpucheck.core.cluster import slurm
 from gpucheck.core.model import PromisedGpus
 
-SLURM_CONFIGURATIONS = ("/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf", "/etc/slurm-llnl/slurm.conf")
+SLURM_CONFIGURATIONS = (
+    "/etc/slurm/slurm.conf",
+    "/run/slurm/conf/slurm.conf",
+    "/etc/slurm-llnl/slurm.conf",
+    "/opt/slurm/etc/slurm.conf",
+    "/usr/local/etc/slurm.conf",
+)
 KUBELET_CHECKPOINT = "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"
 KUBERNETES_RESOURCE = "nvidia.com/gpu"
 MOST_FILES = 50  # maximum of included configuration files
@@ -50,7 +56,7 @@ def of_slurm(node: str, path: str | None, read: Read) -> PromisedGpus:
             elif _names(names, node):
                 return PromisedGpus(count=gpus(gres), source=f"Gres of {node} in {name}")
         return PromisedGpus(count=None, source=f"{name} has no line for the node {node}")
-    return PromisedGpus(count=None, source=f"cannot read {' or '.join(paths)}")
+    return PromisedGpus(count=None, source=f"cannot read {' or '.join(paths)}{'' if path else '; set SLURM_CONF'}")
 
 
 def gpus(gres: str) -> int:

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Exit code 0 only if every GPU of this idle node has just worked without an error: run it before a node returns to service.
+#   sh prove_node.sh slurm && scontrol update nodename="$(hostname -s)" state=resume
+#   sh prove_node.sh kubernetes && kubectl uncordon "$NODE"
+# The argument is where the number of GPUs comes from (gpucheck node --gres). The last line says why the node is not proved.
+
+# A Python with TensorFlow, which trains on every GPU. Without one, nothing is proved: a node that only answers may fail under load.
+python=/opt/tensorflow/bin/python3
+# Warnings that count: '--strict', without those that a file allows: '--strict --expect /etc/gpucheck/allowed_warnings.toml'
+warnings=--strict
+
+PATH=/opt/gpucheck/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export PATH
+unset CUDA_VISIBLE_DEVICES
+
+sound() {
+  # shellcheck disable=SC2086 # $warnings is several words
+  gpucheck node ${1:+--gres "$1"} $warnings --timeout 30 --drain-reason
+}
+
+sound "${1:-}" || exit
+"$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("tensorflow") is None)' </dev/null || {
+  echo "not proved: $python has no TensorFlow to train with"
+  exit 3
+}
+# Each GPU trains alone, then all do.
+gpucheck --python "$python" --strategy one_device --strategy mirrored --timeout 600 --format termination </dev/null || exit 1
+# Memory errors and Xid messages that the load has brought out.
+sound "${1:-}" || exit
+echo "every GPU has trained without an error"

@@ -1,0 +1,183 @@
+#!/bin/sh
+# What prolog.sh, epilog.sh and health_check.sh do. Copy it to /etc/gpucheck/slurm.sh on every node; the switches are below.
+# Usage: slurm.sh prolog|epilog|health_check|recover. Prints "refuse" if a job must not start here, else "start". The journal gets one
+# line of JSON for each check with a new result (journalctl -t gpucheck). A node that somebody else drained or set down stays as it is.
+
+# monitor: log and count what would be drained, and drain nothing. enforce: drain.
+mode=enforce
+# gpucheck drains at most so many nodes within an hour, as a number or a share of the cluster (at least one). Others are only logged.
+budget=10%
+# Warnings that drain: '--strict', without those that a file allows: '--strict --expect /etc/gpucheck/allowed_warnings.toml'
+warnings=
+# yes: a node that this script drained is resumed after prove_node.sh has passed there. no: an administrator resumes it.
+recover=no
+
+prove=/etc/gpucheck/prove_node.sh
+state=/var/lib/gpucheck # node_exporter's textfile collector can read this folder
+runtime=/run/gpucheck
+PATH=/opt/gpucheck/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export PATH
+umask 022
+hook=${1:-}
+node=${SLURMD_NODENAME:-$(hostname -s)}
+decision=none
+
+# slurmd does not tell its programs which file it read (slurmd -f).
+configuration() {
+  for pid in $(pgrep -x slurmd); do
+    tr '\0' '\n' <"/proc/$pid/cmdline" | sed -n '/^-f$/{n;p;}; s/^-f\(.\)/\1/p'
+    tr '\0' '\n' <"/proc/$pid/environ" | sed -n 's/^SLURM_CONF=//p'
+  done 2>/dev/null | head -n 1
+}
+
+# Sets verdict (sound, fault, unknown) and reason. Only the line "gpucheck CODE: ..." on standard output is a fault: a broken Python
+# also exits with 1.
+check() {
+  # shellcheck disable=SC2086 # $warnings is several words
+  answer=$({ {
+    timeout -k 1 $(($1 + 5)) gpucheck node --gres slurm $warnings --timeout "$1" --drain-reason 3>&-
+    echo "exit $?"
+  } 2>&1 >&3 3>&- | sed 's/^/error: /'; } 3>&1)
+  reason=$(printf '%s\n' "$answer" | sed -n '/^gpucheck [a-z0-9-]*: /{p;q;}')
+  if [ -n "$reason" ]; then
+    verdict=fault
+  elif printf '%s\n' "$answer" | grep -qx 'exit 0'; then
+    verdict=sound
+  else
+    verdict=unknown
+    reason=$(printf '%s\n' "$answer" | sed -n 's/^error: //p' | tail -n 1 | cut -c 1-300)
+    reason=${reason:-gpucheck ended with $answer}
+  fi
+}
+
+# Sets nodes (a line for each), and status and because of this node.
+look_up() {
+  nodes=$(TZ=UTC0 SLURM_TIME_FORMAT=standard timeout 5 scontrol --oneliner show node) || return 1
+  own=$(printf '%s\n' "$nodes" | awk -v name="NodeName=$node" '$1 == name { print; exit }')
+  status=${own#* State=}
+  status=${status%% *}
+  because=
+  case $own in *' Reason='*) because=$(printf '%s\n' "${own#* Reason=}" | sed 's/\(\[[^][]*@[0-9T:-]*\]\).*/\1/') ;; esac
+  [ -n "$own" ]
+}
+
+# Whether the nodes that gpucheck drained within an hour, and $1 more, are within the budget.
+within_budget() {
+  printf '%s\n' "$nodes" | awk -v budget="$budget" -v more="$1" -v since="$(date -u -d '1 hour ago' +%Y-%m-%dT%H:%M:%S)" '
+    { all++ }
+    / State=[A-Z+*]*DRAIN/ && / Reason=gpucheck [a-z0-9-]+: / && match($0, /@[0-9-]+T[0-9:]+\]/) {
+      recent += substr($0, RSTART + 1, 19) >= since
+    }
+    END {
+      most = budget ~ /%$/ ? int(all * budget / 100) : budget + 0
+      if (most < 1 && budget + 0 > 0) most = 1
+      exit !(recent + more <= most)
+    }'
+}
+
+# Sets decision: drained, kept (it already was, or is down), monitor, budget (both: it would be drained), failed.
+drain() {
+  decision=failed
+  look_up || return
+  case $status in
+    *DRAIN* | *DOWN* | *FAIL*)
+      decision=kept
+      case $mode$because in # Slurm's own reason names no cause
+        enforce'Prolog error'* | enforce'Epilog error'*) timeout 5 scontrol update nodename="$node" state=drain reason="$reason" ;;
+      esac
+      return
+      ;;
+  esac
+  decision=monitor
+  [ "$mode" = enforce ] || return
+  decision=budget
+  within_budget 1 || return
+  decision=failed
+  timeout 5 scontrol update nodename="$node" state=drain reason="$reason" || return
+  decision=drained
+  look_up || return
+  # Others may have drained nodes at the same time: the last ones step back.
+  if within_budget 0; then
+    printf '%s\n' "$because" >"$state/drained"
+  else
+    timeout 5 scontrol update nodename="$node" state=undrain && decision=budget
+  fi
+}
+
+quoted() {
+  printf '%s' "$1" | LC_ALL=C tr '\n[:cntrl:]' ' ' | sed 's/[\\"]/\\&/g'
+}
+
+# A line of JSON for each action; else only if the last line of this hook was another.
+note() {
+  line="{\"hook\": \"$hook\", \"node\": \"$node\", \"verdict\": \"$verdict\", \"decision\": \"$decision\", \"reason\": \"$(quoted "$reason")\""
+  case $decision in
+    drained | resumed) ;;
+    *) [ "$line" != "$(cat "$runtime/$node.$hook" 2>/dev/null)" ] || return ;;
+  esac
+  printf '%s\n' "$line" >"$runtime/$node.$hook"
+  [ "$verdict" = sound ] && level=info || level=err
+  logger -t gpucheck -p "daemon.$level" -- "$line${SLURM_JOB_ID:+, \"job\": \"$SLURM_JOB_ID\"}}"
+}
+
+# For Prometheus: sum by (decision) (gpucheck_drain) counts what was drained, and what would have been.
+count() {
+  printf '# HELP gpucheck_drain What the last health check decided.\n# TYPE gpucheck_drain gauge\ngpucheck_drain{decision="%s"} 1\n' "$decision" \
+    >"$state/slurm.$$" && mv "$state/slurm.$$" "$state/slurm.prom"
+}
+
+# Whether this node has the drain that this script set, unchanged, and no job.
+ours() {
+  [ -s "$state/drained" ] && look_up && [ "$because" = "$(cat "$state/drained")" ] || return 1
+  case $status in *COMPLETING*) return 1 ;; IDLE*DRAIN*) return 0 ;; esac
+  return 1
+}
+
+mkdir -p "$state" "$runtime" || exit 0
+[ -n "${SLURM_CONF:-}" ] || SLURM_CONF=$(configuration)
+[ -n "$SLURM_CONF" ] || [ "$hook" != health_check ] || SLURM_CONF=$(timeout 5 scontrol show config | sed -n 's/^SLURM_CONF *= *//p')
+[ -z "$SLURM_CONF" ] || export SLURM_CONF
+started=$runtime/job.${SLURM_JOB_ID:-none}
+
+case $hook in
+  prolog)
+    check 8
+    [ "$verdict" != fault ] || drain
+    note
+    case $decision in drained | kept) echo refuse; exit 0 ;; esac
+    [ "$verdict" != sound ] || : >"$started"
+    ;;
+  epilog)
+    check 8
+    # Blame the job only if the node was sound when it started.
+    [ ! -e "$started" ] || reason="$reason${reason:+ (after job $SLURM_JOB_ID of user ${SLURM_JOB_USER:-$SLURM_JOB_UID})}"
+    rm -f "$started"
+    [ "$verdict" != fault ] || drain
+    note
+    ;;
+  health_check)
+    check 30
+    if [ "$verdict" = fault ]; then
+      drain
+    elif [ "$verdict$recover" = soundyes ] && ours && [ -z "$(find "$state/proof-failed" -mmin -60 2>/dev/null)" ]; then
+      decision=proving # longer than Slurm waits for a health check
+      setsid flock -n "$runtime/$node.proof" sh "$0" recover </dev/null >/dev/null 2>&1 &
+    fi
+    note
+    count
+    ;;
+  recover)
+    verdict=unknown
+    reason=$(timeout -k 10 1800 sh "$prove" slurm 2>&1) && verdict=sound
+    reason=$(printf '%s\n' "$reason" | tail -n 1)
+    decision=kept
+    if [ "$verdict" != sound ]; then
+      : >"$state/proof-failed"
+    elif ours && timeout 5 scontrol update nodename="$node" state=resume; then
+      decision=resumed
+      rm -f "$state/drained"
+    fi
+    note
+    ;;
+esac
+echo start
