@@ -67,6 +67,12 @@ def test_a_cause_cites_each_line_once_and_four_at_most():
     assert [cited.line for cited in causes.judge(log(*events))["replicas-diverged"].events] == [1, 2, 3, 4]
 
 
+@table
+def test_a_summary_ends_in_one_full_stop(path, summary):
+    (cause,) = causes.judge(log(event(Kind.DEVICE_NODE_MISSING, path=path))).values()
+    assert cause.summary.endswith(summary)
+
+
 def test_a_crash_is_a_cause_where_nothing_else_is():
     crash = event("killed", 2, "Segmentation fault", signal="SIGSEGV")
     assert list(causes.judge(log(crash))) == ["training-crashed"]

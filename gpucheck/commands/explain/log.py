@@ -23,6 +23,7 @@ from gpucheck.core.repairs.choice import choose
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
 
+LINT = (Fix(text="Find the lines of your program that cause it", command="gpucheck lint TRAIN.py", kind="look"),)
 TIMED_OUT = "the time limit was reached (--timeout)"
 
 
@@ -72,10 +73,14 @@ class FirstLines:
 def _report(log: Log, cut: str | None, first: FirstLines, started: float) -> Report:
     log = msgspec.structs.replace(log, cut=cut)
     reading = Reading(probe="log", status=ProbeStatus.OK, fact=log, seconds=round(time.monotonic() - started, 4))
-    rules = [rule for rule in load_rules() if rule.code in causes.CODES or rule.row in discovery.load_rows()]
+    every, of_machines = load_rules(), discovery.load_rows()
+    rules = [rule for rule in every if rule.code in causes.CODES or rule.row in of_machines]
     named = _relevant(causes.judge(log), rules)
     context = first.reader.context(log) if named else Context()
-    judgements = [_judgement(rule, named.get(rule.code), first.listing, context) for rule in rules]
+    of_programs = {code for rule in every if rule.row not in of_machines for code in (rule.code, *rule.explains)}
+    judgements = [
+        _judgement(rule, named.get(rule.code), first.listing, context, LINT if rule.code in of_programs else ()) for rule in rules
+    ]
     return assemble(Request(smoke=False), [reading], judgements, load_rows(), started)
 
 
@@ -88,21 +93,22 @@ def _relevant(named: dict[str, Cause], rules: Iterable[Rule]) -> dict[str, Cause
     return {code: cause for code, cause in named.items() if code not in intended}
 
 
-def _judgement(rule: Rule, cause: Cause | None, listing: Listing, context: Context) -> Judgement:
+def _judgement(rule: Rule, cause: Cause | None, listing: Listing, context: Context, more: tuple[Fix, ...]) -> Judgement:
     if rule.code not in causes.CODES:
         return Judgement(rule, Outcome(code=rule.code, status=Status.SKIPPED, reason="not detectable in a log"), None)
     status = Status.CLEAR if cause is None else Status.FOUND
-    finding = None if cause is None else _finding(rule, cause, listing, context)
+    finding = None if cause is None else _finding(rule, cause, listing, context, more)
     return Judgement(rule, Outcome(code=rule.code, status=status), finding)
 
 
-def _finding(rule: Rule, cause: Cause, listing: Listing, context: Context) -> Finding:
+def _finding(rule: Rule, cause: Cause, listing: Listing, context: Context, more: tuple[Fix, ...]) -> Finding:
     """Turn a cause into a finding with its rule's repairs; a warning if all its lines only mention a failure."""
+    more = () if context.excludes(framework="tensorflow") else more
     only_mentioned = all(listing.only_mentions(event.text) for event in cause.events)
     return Finding(
         summary=cause.summary,
         evidence=tuple(Evidence(fact="log", field=f"line {event.line}", value=event.text) for event in cause.events),
-        fix=(*for_xids(cause.xids), *choose(_repairs(rule, cause, context), context)),
+        fix=(*for_xids(cause.xids), *choose([*_repairs(rule, cause, context), *more], context)),
         affects=cause.affects,
         severity=Severity.WARNING if only_mentioned else cause.severity,
     )

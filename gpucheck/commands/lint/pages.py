@@ -51,7 +51,7 @@ def _rule(module: Any) -> Rule:
         row=ROW,
         severity=module.SEVERITY,
         scope=Scope.CODE,
-        explains=(),
+        explains=getattr(module, "EXPLAINS", ()),
         needs=(),
         check=module.check,
         doc=module.__doc__ or "",

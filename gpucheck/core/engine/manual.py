@@ -3,7 +3,9 @@
     One sentence: the state that this code names.
 
     Symptom:
-        Real error texts, as a user would paste them into a search engine.
+        Real error texts, as a user would paste them into a search engine, and ``gpucheck explain`` names this code for
+          each, which may have more lines
+        - What else one sees, or a message that other causes print as well
     Cause:
         Why this happens.
     Fix:
@@ -67,6 +69,17 @@ class Page(NamedTuple):
     title: str
     sections: dict[str, str]
     declared_fixes: str  # the section Fix with the lines that say what a fix needs
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """The error texts of its symptoms, some of several lines. Other symptoms begin with a dash."""
+        texts = re.split(r"\n(?! )", self.sections["Symptom"])
+        return tuple(text for text in texts if not text.startswith("- "))
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        """The symptoms that are not error texts, or not of this code alone."""
+        return tuple(line[2:] for line in self.sections["Symptom"].splitlines() if line.startswith("- "))
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

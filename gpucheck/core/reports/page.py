@@ -73,7 +73,9 @@ def render_markdown(page: Page, rule: Rule, row: Row) -> str:
     for name in SECTIONS:
         lines += ["", f"## {HEADINGS.get(name, name)}", ""]
         if name == "Symptom":
-            lines += ["```text", *page.sections[name].splitlines(), "```"]
+            lines += ["```text", *"\n".join(page.messages).splitlines(), "```"] if page.messages else []
+            lines += [""] if page.messages and page.signs else []
+            lines += [f"- {_escape(sign)}" for sign in page.signs]
         elif page.sections[name].startswith("bad:\n"):  # programs, of a lint rule
             lines += ["```python", *page.sections[name].splitlines(), "```"]
         elif name == "References":

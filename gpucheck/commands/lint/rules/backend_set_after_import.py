@@ -1,8 +1,8 @@
 """KERAS_BACKEND is set after Keras was imported, too late to have an effect.
 
 Symptom:
-    keras.backend.backend() returns 'tensorflow' although the script chose 'jax'
-    Using TensorFlow backend.
+    - keras.backend.backend() returns 'tensorflow' although the script chose 'jax'
+    - Using TensorFlow backend.
 Cause:
     Keras reads KERAS_BACKEND once, while it is imported. Importing TensorFlow 2.16 or later imports Keras too, as do
     KerasHub, KerasCV and KerasTuner.
@@ -37,6 +37,7 @@ from gpucheck.commands.lint.values import Import, Value
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.ERROR
+EXPLAINS = ("keras-backend-mismatch",)
 WORDS = ("KERAS_BACKEND",)
 VARIABLE = "KERAS_BACKEND"
 CORE = "keras_core"  # reads the variable itself, even if Keras was imported before

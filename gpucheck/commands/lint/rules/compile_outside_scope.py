@@ -40,6 +40,7 @@ from gpucheck.commands.lint.values import Call, Value
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.ERROR
+EXPLAINS = ("variable-outside-scope",)
 WORDS = ("Strategy",)
 
 

@@ -3,7 +3,7 @@
 Symptom:
     CUDA_ERROR_NOT_INITIALIZED: initialization error
     F tensorflow/stream_executor/cuda/cuda_driver.cc: Failed setting context: CUDA_ERROR_NOT_INITIALIZED
-    A child process hangs without a message.
+    - A child process hangs without a message.
 Cause:
     CUDA does not survive a fork, nor do TensorFlow's threads and locks. On Linux multiprocessing forked by default until
     Python 3.14, so a child that uses TensorFlow inherits a driver context that does not work there.
@@ -45,6 +45,7 @@ from gpucheck.commands.lint.values import Call, Class, Name, Value
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.ERROR
+EXPLAINS = ("cuda-used-after-fork",)
 WORDS = ("fork", "multiprocessing", "ProcessPoolExecutor")
 PROCESS = {"multiprocessing.Process", "multiprocessing.context.Process", "multiprocessing.process.Process"}
 POOL = {"multiprocessing.Pool", "multiprocessing.pool.Pool", "concurrent.futures.ProcessPoolExecutor"}

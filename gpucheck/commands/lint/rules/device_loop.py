@@ -1,8 +1,8 @@
 """Replicas are built manually: a loop over GPUs computes gradients, or copies a model, under tf.device.
 
 Symptom:
-    Several GPUs are not faster than one: they run one after the other.
-    Weights differ between the GPUs.
+    - Several GPUs are not faster than one: they run one after the other.
+    - Weights differ between the GPUs.
 Cause:
     Python runs the loop's steps in sequence, gradients are gathered on one device, and batch normalisation, optimizer
     state and metrics are not synchronized between the GPUs.

@@ -1,8 +1,8 @@
 """A model is trained under tf.device("/CPU:0") although GPUs are visible.
 
 Symptom:
-    nvidia-smi shows memory in use on the GPU, but no utilisation.
-    Training is as slow as without a GPU.
+    - nvidia-smi shows memory in use on the GPU, but no utilisation.
+    - Training is as slow as without a GPU.
 Cause:
     Operations inside with tf.device("/CPU:0") are placed on the CPU, including every step of fit.
 Fix:

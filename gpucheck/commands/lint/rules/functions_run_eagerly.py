@@ -1,8 +1,8 @@
 """The script disables graph compilation, so training runs operation by operation in Python.
 
 Symptom:
-    Training is several times slower than expected, and GPU utilisation is low.
-    The model.compile of the script has run_eagerly=True
+    - Training is several times slower than expected, and GPU utilisation is low.
+    - The model.compile of the script has run_eagerly=True
 Cause:
     run_eagerly=True and tf.config.run_functions_eagerly(True) are for debugging: no step is compiled into a graph. Python then
     starts every operation of every step, and XLA (jit_compile) has no effect. It is often left in a script by mistake.

@@ -1,8 +1,8 @@
 """A custom training loop runs without tf.function, and waits for the GPU in every step.
 
 Symptom:
-    GPU utilisation stays low, while one CPU core is always busy.
-    The same model trains several times faster with fit.
+    - GPU utilisation stays low, while one CPU core is always busy.
+    - The same model trains several times faster with fit.
 Cause:
     Without tf.function Python starts every operation of a step. loss.numpy() or float(loss) in each step then waits until
     the GPU has computed it, and Python can't prepare the next step meanwhile.

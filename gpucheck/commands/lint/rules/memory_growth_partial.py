@@ -37,6 +37,7 @@ from gpucheck.commands.lint.values import Call
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.WARNING
+EXPLAINS = ("memory-growth-mixed",)
 WORDS = ("set_memory_growth",)
 RESTRICTED = ("tensorflow.config.set_visible_devices", "tensorflow.config.set_logical_device_configuration")
 VARIABLES = {"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"}

@@ -39,6 +39,7 @@ from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.ERROR
+EXPLAINS = ("memory-growth-too-late",)
 WORDS = ("set_memory_growth",)
 SETTER = "tensorflow.config.set_memory_growth"
 

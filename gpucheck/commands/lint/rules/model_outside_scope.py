@@ -5,7 +5,7 @@ Symptom:
     ValueError: `colocate_vars_with` must only be passed a variable created in this tf.distribute.Strategy.scope()
     RuntimeError: Mixing different tf.distribute.Strategy objects
     ValueError: Variable (<tf.Variable ...>) was not created in the distribution strategy scope
-    Only GPU 0 is used, the others are idle.
+    - Only GPU 0 is used, the others are idle.
 Cause:
     A strategy mirrors the variables that are created inside its scope. A model built outside has plain variables: compiling it
     inside the scope fails, and training it without the scope silently uses one GPU. The same applies to parts of a model,
@@ -56,6 +56,7 @@ from gpucheck.commands.lint.values import Attribute, Call, Function, Place, Valu
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.ERROR
+EXPLAINS = ("variable-outside-scope",)
 WORDS = ("Strategy",)
 VERBS = {"compile": "it is compiled", "fit": "it is trained"}
 FIX = "Build the model, and compile it, under: with strategy.scope():"

@@ -1,9 +1,9 @@
 """A Keras 3 model is trained with fit under MultiWorkerMirroredStrategy, which Keras 3 does not support.
 
 Symptom:
-    RuntimeError: Method requires being in cross-replica context, use get_replica_context().merge_call()
+    - RuntimeError: Method requires being in cross-replica context, use get_replica_context().merge_call()
     ValueError: Attempt to convert a value (PerReplica:{ ... }) with an unsupported type to a Tensor.
-    ValueError: in user code: ... keras/src/backend/tensorflow/trainer.py
+    - ValueError: in user code: ... keras/src/backend/tensorflow/trainer.py
 Cause:
     fit of Keras 3 does not support several workers of TensorFlow's strategy. A custom loop with strategy.run and Keras 2
     do.
@@ -51,6 +51,7 @@ from gpucheck.commands.lint.values import Call, Value
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.ERROR
+EXPLAINS = ("multi-worker-fit-unsupported",)
 WORDS = ("MultiWorkerMirroredStrategy",)
 STRATEGY = "tensorflow.distribute.MultiWorkerMirroredStrategy"
 RESOLVER = re.compile(r"tensorflow\.distribute\.cluster_resolver\.(Slurm|Kubernetes|TFConfig|GCE)ClusterResolver")

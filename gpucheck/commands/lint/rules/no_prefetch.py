@@ -1,7 +1,7 @@
 """A dataset that reads and preprocesses files is never prefetched.
 
 Symptom:
-    GPU utilisation swings between 0 and 100 percent while the CPU is busy.
+    - GPU utilisation swings between 0 and 100 percent while the CPU is busy.
     The TensorFlow Profiler says: Your program is HIGHLY input-bound.
 Cause:
     Without prefetch a training step and the preparation of the next batch alternate: the GPU waits while the CPU reads and
@@ -46,6 +46,7 @@ from gpucheck.commands.lint.values import Call, Element, Function, Name, Value
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.WARNING
+EXPLAINS = ("input-pipeline-bound",)
 WORDS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "list_files", "from_generator", "from_tensor_slices")
 SLOW = re.compile(
     r"tensorflow\.data\.(TFRecordDataset|TextLineDataset|FixedLengthRecordDataset|Dataset\.(list_files|from_generator))"

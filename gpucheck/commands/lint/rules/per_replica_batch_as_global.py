@@ -1,8 +1,8 @@
 """A batch size per replica is used as the global batch size.
 
 Symptom:
-    Adding GPUs does not make training faster: each GPU gets a fraction of the batch.
-    The loss of a custom loop is too large by a factor of the number of GPUs.
+    - Adding GPUs does not make training faster: each GPU gets a fraction of the batch.
+    - The loss of a custom loop is too large by a factor of the number of GPUs.
 Cause:
     The dataset passed to fit or to experimental_distribute_dataset must be batched by the global batch size, which the
     strategy divides among the replicas; compute_average_loss also divides by the global size. Multiply a size per replica by

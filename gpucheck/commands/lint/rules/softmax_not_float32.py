@@ -2,7 +2,7 @@
 
 Symptom:
     loss: nan
-    Accuracy stops rising earlier than in float32.
+    - Accuracy stops rising earlier than in float32.
 Cause:
     Under mixed_float16 or mixed_bfloat16 every layer computes in the 16-bit type unless configured otherwise, the last one too.
     It rounds probabilities near 0 and 1, and the loss takes their logarithm.
@@ -40,6 +40,7 @@ from gpucheck.commands.lint.values import Call, Class, Function, Items, Name, Pl
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.WARNING
+EXPLAINS = ("loss-not-finite",)
 WORDS = ("mixed_float16", "mixed_bfloat16")
 SETTERS = (
     "keras.mixed_precision.set_global_policy",

@@ -1,9 +1,9 @@
 """A dataset for a TPU may end in a smaller batch, because it is batched without drop_remainder.
 
 Symptom:
-    InvalidArgumentError: Compilation failure: Dynamic shape
-    ValueError: Expected static shape, got (None, ...)
-    The last step of every epoch takes minutes: it is compiled again.
+    - InvalidArgumentError: Compilation failure: Dynamic shape
+    - ValueError: Expected static shape, got (None, ...)
+    - The last step of every epoch takes minutes: it is compiled again.
 Cause:
     XLA compiles a program for fixed shapes. Without drop_remainder=True the first dimension of a batch is unknown, and the last
     batch of an epoch is smaller than the others.

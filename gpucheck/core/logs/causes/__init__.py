@@ -4,6 +4,7 @@ A cause that a single line names is a row of a table. A cause inferred from seve
 The rules select the root cause of several.
 """
 
+import re
 from types import ModuleType
 
 import msgspec
@@ -30,6 +31,8 @@ from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Severity
 
 ROWS = (*machine_table.ROWS, *program_table.ROWS)
+_FULL_STOPS = re.compile(r"\.{2,}$")
+_ELLIPSIS = 3
 _CITED = 4  # maximum events of a cause
 _CRASH = "training-crashed"
 _MODULES = (devices, driver, generations, health, imports, libraries, memory, packages, training)
@@ -75,6 +78,7 @@ def _cause(code: str, events: Events) -> Cause | None:
 
 
 def _bounded(cause: Cause) -> Cause:
-    """Return the cause with each line once and only the first few."""
+    """Return the cause with each line once and only the first few, and one full stop."""
     lines = list({event.line: event for event in cause.events}.values())
-    return cause._replace(events=tuple(lines[:_CITED]))
+    summary = _FULL_STOPS.sub(lambda stops: "..." if len(stops[0]) > _ELLIPSIS else ".", cause.summary)
+    return cause._replace(summary=summary, events=tuple(lines[:_CITED]))

@@ -11,6 +11,7 @@ from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import short
 
 _PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py"}
+_HIDDEN = r"is not a package|no attribute '__version__'"
 _OURS = r"(?i)tensorflow|_pywrap|\bkeras\b|protobuf|numpy|native runtime|ml_dtypes|h5py|_h5|multiarray|libtensorflow"
 _LOADED = r"lib(?:cu|nv|nccl)[\w-]*\.so|partially initialized module '(?!tensorflow)"
 
@@ -43,7 +44,7 @@ def _hiding_file(events: Events) -> Cause | None:
         module = event.fields.get("module", "")
         of_module = [frame for frame in frames if frame.fields["module"] == module]
         file = next(iter(values([event, *of_module], "file")), None)
-        certain = event.kind == Kind.MODULE_HIDDEN and (module == "tensorflow" or "is not a package" in event.text)
+        certain = event.kind == Kind.MODULE_HIDDEN and (module == "tensorflow" or re.search(_HIDDEN, event.text))
         if file or certain:
             name = file or f"a file named {module}.py, most likely next to the program,"
             summary = f"The import fails: {name} hides the installed module {module}."
@@ -80,3 +81,22 @@ def keras_backend_mismatch(events: Events) -> Cause | None:
     else:
         summary = f"Keras runs on {name} here, not on TensorFlow."
     return Cause(summary, lines, Severity.ERROR if unknown or absent else None)
+
+
+def keras_backend_import_failed(events: Events) -> Cause | None:
+    """JAX, jaxlib and its plug-in for CUDA do not fit each other."""
+    named = events.unresolved(Kind.JAX_VERSIONS) + _versions_of_plugin(events)
+    if not named:
+        return None
+    return Cause(f"The versions of JAX and its parts do not fit each other: {short(named[0].text)}.", named)
+
+
+def tpu_version_mismatch(events: Events) -> Cause | None:
+    """The interface of libtpu has another version than the framework expects."""
+    named = [event for event in events.unresolved(Kind.TPU_FAILED, reason="version") if event not in _versions_of_plugin(events)]
+    return Cause(f"TensorFlow and libtpu are incompatible: {short(named[0].text)}.", named) if named else None
+
+
+def _versions_of_plugin(events: Events) -> list[Event]:
+    """Return lines on the interface of plug-ins, in a log in which JAX loads one for CUDA."""
+    return events.unresolved(Kind.TPU_FAILED, reason="version", message=".*PJRT.*") if events.has(Kind.JAX_CUDA_PLUGIN) else []

@@ -21,6 +21,10 @@ _TOOLKIT = r"(?i:/cuda[-/])(\d+)\.\d"
 _ABSENT = r"(?i)cannot open shared object file(?!: Exec)|no such file|not found$|\.dll not found"
 _OF_A_FRAMEWORK = r"(?i)^lib(?:torch|c10)|torch|jaxlib|xla"
 _SYMBOL_OF_CUDA = r"^(?:__nv|nccl|nv|cu(?:blas|dnn|sparse|solver|fft|rand|da)?[A-Z])"
+# The C++ library of another folder than the system's, which is too old for its caller
+_FOREIGN_STDLIB = re.compile(
+    r"(?<![\w/.-])(?!(?:/usr)?/lib(?:64|/[\w-]+-linux-gnu)?/lib)\S*/libstdc\+\+\.so\S*: version [`'](?:GLIBCXX|CXXABI)_"
+)
 _BELOW = ("google.protobuf", "numpy")
 
 
@@ -101,6 +105,8 @@ def _code_of_missing(events: Events, signs: _Signs) -> LibraryFailure:
 
 def is_conflict(event: Event) -> bool:
     """Whether the CUDA library that was loaded is not the copy that its caller was built with."""
+    if _FOREIGN_STDLIB.search(event.text):
+        return True
     parts = [event.fields.get(name, "") for name in ("file", "library", "version")]
     if any(re.match(_OF_CUDA, part) for part in parts):
         return True

@@ -20,6 +20,12 @@ ROWS = (
         later=GPU_USE,
         beside=Kind.COMPUTE_MODE,
     ),
+    Row(
+        "compute-mode-exclusive",
+        "The compute mode of a GPU is Prohibited, which refuses every program.",
+        Match(Kind.COMPUTE_MODE, mode=".*prohibited"),
+        later=GPU_USE,
+    ),
     # no device was requested yet
     Row(
         "cuda-environment-malformed",
@@ -61,9 +67,15 @@ ROWS = (
     ),
     Row(
         "fabric-manager-down",
+        "A GPU could not join the NVSwitch fabric that connects the GPUs: the status of its fabric is {status}.",
+        Match(Kind.FABRIC_NOT_READY, status=".+"),
+        later=GPU_USE,
+    ),
+    Row(
+        "fabric-manager-down",
         "The NVSwitch fabric that connects the GPUs is not ready: the fabric manager is not running, or not of the driver's version"
         "[ {kernel}].",
-        *(Match(Kind.FABRIC_NOT_READY), *refused("802|919"), Match(Kind.NVML_FAILED, code="27")),
+        *(Match(Kind.FABRIC_NOT_READY, status=""), *refused("802|919"), Match(Kind.NVML_FAILED, code="27")),
         later=GPU_USE,
         beside=Kind.DRIVER_VERSION,
     ),
@@ -181,6 +193,13 @@ ROWS = (
         severity=WARNING,
     ),
     Row(
+        "cpu-fallback",
+        "The strategy trains on the CPU only: {text}.",
+        Match(Kind.STRATEGY_DEVICES, strategy="MirroredStrategy", devices="CPU", count="1"),
+        later=GPU_USE,
+        severity=WARNING,
+    ),
+    Row(
         "input-pipeline-bound",
         "The profiler found that training waits for its input pipeline: {text}.",
         Match(Kind.INPUT_BOUND),
@@ -207,5 +226,4 @@ ROWS = (
     Row("tpu-not-found", "No TPU found: {text}.", Match(Kind.TPU_FAILED, reason="not-found")),
     Row("tpu-runtime-missing", "The TPU runtime is missing: {text}.", Match(Kind.TPU_FAILED, reason="runtime-missing")),
     Row("tpu-unreachable", "TensorFlow could not connect to the TPU: {text}.", Match(Kind.TPU_FAILED, reason="unreachable")),
-    Row("tpu-version-mismatch", "TensorFlow and libtpu are incompatible: {text}.", Match(Kind.TPU_FAILED, reason="version")),
 )

@@ -82,6 +82,16 @@ ROWS = (
         ),
         severity=WARNING,
     ),
+    Row(
+        "temporary-folder-missing",
+        "No folder for temporary files is writable[ ({folders})], but TensorFlow needs one when it is imported.",
+        Match(Kind.TEMPORARY_FOLDER_MISSING),
+    ),
+    Row(
+        "tensorflow-not-installed",
+        "pip does not install into the Python of this system, which the system's own package manager manages: an environment is needed.",
+        Match(Kind.PIP_SYSTEM_PYTHON),
+    ),
     Row("tensorflow-import-failed", _LACKING, Match(Kind.CPU_INSTRUCTIONS_MISSING), Match(Kind.KILLED, signal="SIGILL")),
     Row(
         "xla-flags-unknown",

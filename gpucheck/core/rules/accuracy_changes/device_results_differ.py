@@ -1,8 +1,8 @@
 """The same first training step gives a different loss on this device than on the CPU.
 
 Symptom:
-    Accuracy differs between machines with the same data, model and seed.
-    gpucheck: the first loss of a run is not its cpu_first_loss.
+    - Accuracy differs between machines with the same data, model and seed.
+    - gpucheck: the first loss of a run is not its cpu_first_loss.
 Cause:
     Before the model has learnt anything, the loss depends only on data, weights and arithmetic; rounding explains a few thousandths.
     A larger difference means that the device computes wrongly, a library is damaged, or an option trades exactness for speed

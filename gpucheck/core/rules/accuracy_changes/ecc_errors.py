@@ -3,7 +3,7 @@
 Symptom:
     CUDA_ERROR_ECC_UNCORRECTABLE: uncorrectable ECC error encountered
     NVRM: Xid (PCI:0000:3b:00): 48 / 63 / 64 / 94 / 95
-    nvidia-smi -q -d ECC,ROW_REMAPPER: Uncorrectable errors, Remapping Failure Occurred: Yes
+    - nvidia-smi -q -d ECC,ROW_REMAPPER: Uncorrectable errors, Remapping Failure Occurred: Yes
 Cause:
     Error correction repairs single bits; two in one word are lost. That is noticed, and the process that used them is ended
     before it computes with them; in rare cases, and before Ampere always, so is every process on the GPU. The GPU then sets the row or page aside, which takes effect at its next reset.

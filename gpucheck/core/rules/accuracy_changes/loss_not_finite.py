@@ -4,7 +4,7 @@ Symptom:
     loss: nan
     NaN loss during training.
     Batch 12: Invalid loss, terminating training
-    gpucheck: losses_finite is false, or weights_finite is false.
+    - gpucheck: losses_finite is false, or weights_finite is false.
 Cause:
     A learning rate that is too high, a logarithm or division of zero, bad values in the data, or float16 without loss scaling
     lets a value overflow; from there on every weight is NaN. On gpucheck's own small model none of these is at work: there it

@@ -2,8 +2,8 @@
 
 Symptom:
     Your GPU may run slowly with dtype policy mixed_float16 because it does not have compute capability of at least 7.0
-    No algorithm worked! / UnimplementedError, only under mixed_bfloat16
-    gpucheck --full: mixed_float16 trains fewer samples per second than float32.
+    - No algorithm worked! / UnimplementedError, only under mixed_bfloat16
+    - gpucheck --full: mixed_float16 trains fewer samples per second than float32.
 Cause:
     float16 needs Tensor Cores of compute capability 7.0 (Volta) to be worth it, bfloat16 those of 8.0 (Ampere). On older GPUs
     some kernels don't exist, and the others are slower than float32.

@@ -1,8 +1,8 @@
 """Replicas that must have the same weights have different ones.
 
 Symptom:
-    Accuracy drops with the number of GPUs, or a checkpoint evaluates differently from one machine to the next.
-    gpucheck: replicas_equal is false.
+    - Accuracy drops with the number of GPUs, or a checkpoint evaluates differently from one machine to the next.
+    - gpucheck: replicas_equal is false.
     FloatingPointError: Fatal error: gradients are inconsistent between workers.
     RuntimeError: DDP expects same model across all ranks, but Rank 0 has 10 params, while rank 1 has inconsistent 12 params.
 Cause:

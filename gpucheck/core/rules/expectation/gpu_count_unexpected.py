@@ -1,8 +1,8 @@
 """This process can use more or fewer GPUs than were expected of this machine.
 
 Symptom:
-    gpucheck --expect expected.toml: number of GPUs is 7, where 8 was expected.
-    A node of a fleet offers seven of its eight GPUs, and every check of those seven is fine
+    - gpucheck --expect expected.toml: number of GPUs is 7, where 8 was expected.
+    - A node of a fleet offers seven of its eight GPUs, and every check of those seven is fine
 Cause:
     A GPU fell off the bus or was never put in, the scheduler or the container granted another number, CUDA_VISIBLE_DEVICES hides
     some, or the job was put on another kind of machine. Where another diagnosis stands above this one, it says which.

@@ -1,7 +1,7 @@
 """A GPU is of another model, or has less memory or a lower compute capability, than was expected of this machine.
 
 Symptom:
-    gpucheck --expect expected.toml: GPU 0: NVIDIA L4, where NVIDIA H200 was expected.
+    - gpucheck --expect expected.toml: GPU 0: NVIDIA L4, where NVIDIA H200 was expected.
 Cause:
     The job was put on another kind of machine, a board was exchanged, or a partition of a GPU (MIG) is offered instead of the whole.
     Models that were sized for the expected memory will run out of it, and a lower compute capability brings other kernels.

@@ -1,8 +1,8 @@
 """A training job did not do what was expected of it: pass, reach a speed, or start within a time.
 
 Symptom:
-    gpucheck --expect expected.toml: one_device in float32: 1,830 samples/s, where at least 2,920 samples/s was expected.
-    gpucheck --expect expected.toml: the first step takes 38 s, where at most 10 s was expected
+    - gpucheck --expect expected.toml: one_device in float32: 1,830 samples/s, where at least 2,920 samples/s was expected.
+    - gpucheck --expect expected.toml: the first step takes 38 s, where at most 10 s was expected
 Cause:
     The same hardware is slower than it was: throttled, shared with others, behind a narrower link or fewer processors. Or the
     software changed: other kernels, none for this GPU (they are then compiled at the first step), another version of XLA.

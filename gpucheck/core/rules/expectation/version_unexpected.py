@@ -1,8 +1,8 @@
 """The driver, CUDA, cuDNN, TensorFlow, Keras or Python has another version than was expected of this machine.
 
 Symptom:
-    gpucheck --expect expected.toml: Keras is 3.14.0, where ==3.15.* was expected.
-    The same script trains to other results, or at another speed, since the image was built again
+    - gpucheck --expect expected.toml: Keras is 3.14.0, where ==3.15.* was expected.
+    - The same script trains to other results, or at another speed, since the image was built again
 Cause:
     A requirement without a pin, a rebuilt image, an upgraded host or another virtual environment brought another version. None of
     them is wrong by itself: it is not the one that was known to be good.

@@ -2,10 +2,10 @@
 
 Symptom:
     failed call to cuInit: UNKNOWN ERROR (303)
-    failed call to cuInit: UNKNOWN ERROR (34)
+      kernel driver does not appear to be running on this host (9f8e7d6c5b4a): /proc/driver/nvidia/version does not exist
     WARNING: The NVIDIA Driver was not detected. GPU functionality will not be available.
     docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].
-    nvidia-smi: command not found, inside the container only
+    - nvidia-smi: command not found, inside the container only
 Cause:
     A container sees a GPU only if it was started with one: --gpus all with the NVIDIA Container Toolkit, --nv with Apptainer,
     a limit of nvidia.com/gpu in Kubernetes. An image that sets NVIDIA_VISIBLE_DEVICES=all only requests it. TensorFlow's GPU

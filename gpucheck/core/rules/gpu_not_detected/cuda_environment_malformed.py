@@ -2,7 +2,7 @@
 
 Symptom:
     failed call to cuInit: CUDA_ERROR_INVALID_DEVICE: invalid device ordinal
-    nvidia-smi works, and no CUDA program does
+    - nvidia-smi works, and no CUDA program does
 Cause:
     CUDA_DEVICE_ORDER accepts exactly two values, FASTEST_FIRST and PCI_BUS_ID, in capitals. With any other value cuInit fails
     with error 101 (measured on driver 580), although no GPU was selected by number. It fails in the same way if

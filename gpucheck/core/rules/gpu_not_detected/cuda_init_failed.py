@@ -2,8 +2,8 @@
 
 Symptom:
     failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error
-    failed call to cuInit: CUDA_ERROR_NOT_INITIALIZED: initialization error
-    failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
+    - failed call to cuInit: CUDA_ERROR_NOT_INITIALIZED: initialization error
+    - failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
     RuntimeError: cuda runtime error (999) : unknown error
 Cause:
     The driver refuses without giving a reason. Frequent causes: the machine was suspended and resumed, which leaves nvidia-uvm in

@@ -4,7 +4,7 @@ Symptom:
     Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly
     Skipping registering GPU devices...
     Could not load dynamic library 'libcudart.so.12'; dlerror: libcudart.so.12: cannot open shared object file
-    Could not find cuda drivers on your machine, GPU will not be used.
+    - Could not find cuda drivers on your machine, GPU will not be used.
 Cause:
     TensorFlow loads seven CUDA libraries before it lists the first GPU; if one is missing, it lists no GPU. The plain tensorflow
     package does not include them: install its and-cuda extra. The message about missing CUDA drivers is misleading: it only

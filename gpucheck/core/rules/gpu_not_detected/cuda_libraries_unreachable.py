@@ -1,9 +1,9 @@
 """CUDA libraries that TensorFlow needs are installed, but outside the loader's search path.
 
 Symptom:
-    Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly
-    Skipping registering GPU devices...
-    Could not load dynamic library 'libcusolver.so.11'; dlerror: libcusolver.so.11: cannot open shared object file
+    Successfully installed nvidia-cublas-cu12-12.9.1.4 nvidia-cudnn-cu12-9.13.1.26 tensorflow-2.21.0
+      Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly
+    - Skipping registering GPU devices...
     tf.config.list_physical_devices("GPU") returns [] after a clean pip install tensorflow[and-cuda] of 2.21.0
 Cause:
     The loader searches LD_LIBRARY_PATH, then the folders written into libtensorflow_framework.so.2 (its RUNPATH), then the

@@ -3,7 +3,7 @@
 Symptom:
     Failed setting context: CUDA_ERROR_NOT_INITIALIZED: initialization error
     RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method
-    A child of multiprocessing that hangs at its first TensorFlow call
+    - A child of multiprocessing that hangs at its first TensorFlow call
 Cause:
     A fork copies the process's memory, but not its threads and its connection to the CUDA driver. On Linux,
     Python's multiprocessing forked by default until 3.14, and so do gunicorn --preload, Celery's prefork pool, and os.fork.

@@ -1,9 +1,10 @@
 """The installed CUDA libraries have a different major version than TensorFlow needs.
 
 Symptom:
-    Could not load dynamic library 'libcudart.so.12'; dlerror: libcudart.so.12: cannot open shared object file
+    Cuda compilation tools, release 13.0, V13.0.48
+      Could not load dynamic library 'libcudart.so.12'; dlerror: libcudart.so.12: cannot open shared object file: No such file or directory
     Cannot dlopen some GPU libraries.
-    nvcc --version says 13.0, and TensorFlow lists no GPU
+    - nvcc --version says 13.0, and TensorFlow lists no GPU
 Cause:
     TensorFlow loads its CUDA libraries by names that contain the major version: since 2.15 those of CUDA 12, before that those of
     CUDA 11. Libraries of CUDA 13 have other names and are never loaded. A newer driver is fine: only the libraries must match.

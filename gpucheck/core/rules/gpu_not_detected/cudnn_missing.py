@@ -2,9 +2,9 @@
 
 Symptom:
     Could not load dynamic library 'libcudnn.so.9'; dlerror: libcudnn.so.9: cannot open shared object file
-    Cannot dlopen some GPU libraries.
+    - Cannot dlopen some GPU libraries.
     Could not locate cudnn_engines_precompiled64_9.dll / libcudnn_engines_precompiled.so.9
-    Autotuner could not find any supported configs for HLO: %cudnn-conv-bw-filter
+    - Autotuner could not find any supported configs for HLO: %cudnn-conv-bw-filter
     DNN library is not found.
 Cause:
     NVIDIA ships cuDNN separately from the CUDA toolkit, so a machine can have CUDA without cuDNN; TensorFlow then lists no GPU.

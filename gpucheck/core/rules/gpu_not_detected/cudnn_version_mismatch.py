@@ -2,7 +2,7 @@
 
 Symptom:
     Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0. CuDNN library needs to have matching major version
-    and equal or higher minor version.
+      and equal or higher minor version.
     No DNN in stream executor. [Op:Conv2D]
     DNN library is not found.
     CUDNN_STATUS_ARCH_MISMATCH, CUDNN_STATUS_EXECUTION_FAILED_CUDART (a GPU before Turing with cuDNN 9.11 or newer)

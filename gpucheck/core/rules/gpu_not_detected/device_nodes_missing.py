@@ -4,7 +4,7 @@ Symptom:
     failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
     failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error
     ls: cannot access '/dev/nvidia-uvm': No such file or directory
-    Unable to determine the device handle for GPU
+    - Unable to determine the device handle for GPU
 Cause:
     CUDA opens /dev/nvidiactl, /dev/nvidia-uvm and one /dev/nvidia<N> per GPU. The kernel module does not create them:
     nvidia-modprobe does, started by a udev rule of the distribution's driver package (71-nvidia.rules) or at the first use, or

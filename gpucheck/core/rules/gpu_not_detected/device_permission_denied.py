@@ -4,7 +4,7 @@ Symptom:
     Failed to initialize NVML: Insufficient Permissions
     Failed to initialize NVML: Unknown Error
     failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
-    The same commands work with sudo
+    - The same commands work with sudo
 Cause:
     There are two errors. EACCES: the file's mode or group (or SELinux) denies access to this user. EPERM: a device rule of the
     control group forbids it, as in a container that lost its GPUs when systemctl daemon-reload ran on the host, in a rootless

@@ -2,7 +2,8 @@
 
 Symptom:
     failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
-    CUDA_VISIBLE_DEVICES is set to -1 - this hides all GPUs from CUDA
+    failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
+      CUDA_VISIBLE_DEVICES is set to -1 - this hides all GPUs from CUDA
     nvidia-smi shows the GPU, and tf.config.list_physical_devices("GPU") returns []
 Cause:
     CUDA shows a program only the GPUs that CUDA_VISIBLE_DEVICES names. It reads the list up to the first entry that it can't

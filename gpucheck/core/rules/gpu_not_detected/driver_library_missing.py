@@ -2,8 +2,9 @@
 
 Symptom:
     failed call to cuInit: UNKNOWN ERROR (303)
-    Could not load dynamic library 'libcuda.so.1'; dlerror: libcuda.so.1: cannot open shared object file
-    NVML Shared Library Not Found
+      kernel reported version is: 580.82.7
+    - Could not load dynamic library 'libcuda.so.1'; dlerror: libcuda.so.1: cannot open shared object file
+    - NVML Shared Library Not Found
     CUDA_ERROR_JIT_COMPILER_NOT_FOUND
     slurmd: We were configured with nvml functionality, but that lib wasn't found on the system.
 Cause:

@@ -2,7 +2,7 @@
 
 Symptom:
     nvidia-smi: command not found
-    failed call to cuInit: UNKNOWN ERROR (303)
+    - failed call to cuInit: UNKNOWN ERROR (303)
     Could not find cuda drivers on your machine, GPU will not be used.
     OSError: libcuda.so.1: cannot open shared object file: No such file or directory
 Cause:

@@ -7,7 +7,7 @@ Symptom:
     modprobe: FATAL: Module nvidia not found in directory /lib/modules/...
     NVRM: This PCI I/O region assigned to your NVIDIA device is invalid
     NVRM: The NVIDIA GPU is not supported by the open nvidia.ko
-    No devices were found
+    - No devices were found
 Cause:
     A new kernel was installed and the module was not built for it; Secure Boot rejected the module because it is not signed;
     nouveau uses the card; the card is passed to a virtual machine (vfio-pci); or the module is loaded but does not support this

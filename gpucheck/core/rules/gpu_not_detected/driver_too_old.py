@@ -5,7 +5,7 @@ Symptom:
     cudaGetDeviceCount() returned 35
     the provided PTX was compiled with an unsupported toolchain.
     CUDA_ERROR_UNSUPPORTED_PTX_VERSION
-    Driver version is lower than what is required to execute PTX
+    - Driver version is lower than what is required to execute PTX
 Cause:
     A driver runs programs of its own CUDA major version and of older ones, never of a newer one. TensorFlow 2.15 and later were
     built with CUDA 12, which needs driver 525.60.13 (528.33 on Windows, for WSL2); 2.10 to 2.14 need 450.80.02.

@@ -4,7 +4,9 @@ Symptom:
     failed call to cuInit: CUDA_ERROR_SYSTEM_NOT_READY: system not yet initialized
     CUDA_ERROR_FABRIC_NOT_READY
     Error 802: system not yet initialized
-    nvidia-smi works and shows every GPU; under Fabric: State: In Progress
+    Fabric
+      State : In Progress
+    - nvidia-smi works and shows every GPU
 Cause:
     On HGX and DGX machines NVSwitches connect the GPUs, and CUDA waits until the fabric manager has configured them. This service
     has its own package, must have exactly the driver's version, and must run before the first CUDA program.

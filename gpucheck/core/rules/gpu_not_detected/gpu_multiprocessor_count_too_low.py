@@ -2,7 +2,7 @@
 
 Symptom:
     Ignoring visible gpu device (device: 1, name: GeForce GT 1030, ...) with core count: 3. The minimum required count is 8.
-    You can adjust this requirement with the env var TF_MIN_GPU_MULTIPROCESSOR_COUNT.
+      You can adjust this requirement with the env var TF_MIN_GPU_MULTIPROCESSOR_COUNT.
 Cause:
     TensorFlow ignores small cards, so that a display card does not slow down training on a large one. It requires 8
     multiprocessors, or as many as the best GPU has if all have fewer. TF_MIN_GPU_MULTIPROCESSOR_COUNT sets another minimum.

@@ -1,11 +1,10 @@
 """A GPU is too new for this TensorFlow, which has no native code for it and fails with code compiled at run time.
 
 Symptom:
-    TensorFlow was not built with CUDA kernel binaries compatible with compute capability 12.0a. CUDA kernels will be jit-compiled
-    from PTX, which could take 30 minutes or longer.
+    - TensorFlow was not built with CUDA kernel binaries compatible with compute capability 12.0a.
     LLVM ERROR: PTX version 8.5 does not support target 'sm_120'
     'cuModuleLoadData(&module, data)' failed with 'CUDA_ERROR_INVALID_PTX'
-    CUDA_ERROR_INVALID_HANDLE, no kernel image is available for execution on the device
+    - CUDA_ERROR_INVALID_HANDLE, no kernel image is available for execution on the device
 Cause:
     No TensorFlow up to 2.21 has native code for Blackwell GPUs (compute capability 10.0 and newer). Up to 2.20 the driver rejects the
     code that TensorFlow generates for them. With 2.21 the driver compiles TensorFlow's kernels at first use, which takes long, but

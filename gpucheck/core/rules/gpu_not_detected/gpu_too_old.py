@@ -1,7 +1,8 @@
 """TensorFlow ignores a GPU whose compute capability is below the minimum that this build supports.
 
 Symptom:
-    Ignoring visible gpu device (device: 0, name: Tesla M60, compute capability: 5.2). The minimum required Cuda capability is 6.0.
+    Ignoring visible gpu device (device: 0, name: Tesla M60, pci bus id: 0000:01:00.0, compute capability: 5.2)
+      with Cuda compute capability 5.2. The minimum required Cuda capability is 6.0.
     CUDA_ERROR_NO_BINARY_FOR_GPU, cudaErrorInvalidDeviceFunction
 Cause:
     A TensorFlow build contains code for some compute capabilities: native code runs on its own generation, intermediate code

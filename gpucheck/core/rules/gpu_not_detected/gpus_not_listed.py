@@ -2,7 +2,7 @@
 
 Symptom:
     nvidia-smi shows the GPU, and tf.config.list_physical_devices("GPU") returns [] or too few
-    Skipping registering GPU devices...
+    - Skipping registering GPU devices...
 Cause:
     The driver works for this process, so the cause is in the process: a library that it loads, an environment variable, or the
     build itself. gpucheck found none of the causes that it knows.

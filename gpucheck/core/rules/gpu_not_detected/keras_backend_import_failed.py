@@ -2,9 +2,9 @@
 
 Symptom:
     RuntimeError: jaxlib version 0.4.30 is older than and incompatible with jax version 0.7.0
-    ImportError: libcudnn.so.9: cannot open shared object file: No such file or directory
-    OSError: libtorch_global_deps.so: cannot open shared object file
-    RuntimeError: Unable to initialize backend 'cuda'
+    - ImportError: libcudnn.so.9: cannot open shared object file: No such file or directory
+    - OSError: libtorch_global_deps.so: cannot open shared object file
+    - RuntimeError: Unable to initialize backend 'cuda'
 Cause:
     A package that it imports is missing or has an incompatible version (jax and jaxlib must match), or its files are incomplete.
 Fix:

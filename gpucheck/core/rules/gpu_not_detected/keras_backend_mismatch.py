@@ -1,8 +1,8 @@
 """A variable or a file, perhaps a forgotten one, makes Keras use another backend than TensorFlow.
 
 Symptom:
-    keras.backend.backend() prints 'jax' or 'torch'
-    TensorFlow lists the GPU, and Keras trains on the CPU
+    - keras.backend.backend() prints 'jax' or 'torch'
+    - TensorFlow lists the GPU, and Keras trains on the CPU
     ValueError: Unable to import backend : theano
 Cause:
     Keras 3 reads KERAS_BACKEND, then "backend" in ~/.keras/keras.json, and uses tensorflow by default. The file is written at the

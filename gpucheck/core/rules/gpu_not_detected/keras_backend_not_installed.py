@@ -1,9 +1,9 @@
 """Keras should train on JAX or PyTorch, but that framework, or a Keras release that supports it, is not installed.
 
 Symptom:
-    ModuleNotFoundError: No module named 'jax'
-    ModuleNotFoundError: No module named 'torch'
-    ModuleNotFoundError: No module named 'keras'
+    - ModuleNotFoundError: No module named 'jax'
+    - ModuleNotFoundError: No module named 'torch'
+    - ModuleNotFoundError: No module named 'keras'
 Cause:
     The keras package does not include a framework: install each backend separately, into the environment of the Python that
     trains. Keras 2 supports no other backend than TensorFlow.

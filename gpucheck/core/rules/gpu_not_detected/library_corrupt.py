@@ -3,7 +3,7 @@
 Symptom:
     libcublas.so.12: file too short
     libcudnn.so.9: invalid ELF header
-    wrong ELF class: ELFCLASS32
+    libcudart.so.12: wrong ELF class: ELFCLASS32
     Bus error (core dumped) while TensorFlow opens its libraries
 Cause:
     The file that the loader finds is empty, truncated, not a library, or built for another processor. Causes are a full disk

@@ -4,7 +4,7 @@ Symptom:
     Loaded runtime CuDNN library: 8.9.2 but source was compiled with: 9.3.0.
     undefined symbol: __nvJitLinkComplete_12_4, version libnvJitLink.so.12
     undefined symbol: cublasLtGetVersion, version libcublasLt.so.12
-    pip shows the right versions, and TensorFlow behaves as if it had others
+    - pip shows the right versions, and TensorFlow behaves as if it had others
 Cause:
     LD_LIBRARY_PATH is searched before the folders that TensorFlow knows, so an exported /usr/local/cuda/lib64 or conda lib folder
     silently overrides pip's libraries. One process then loads copies of different versions.

@@ -2,7 +2,7 @@
 
 Symptom:
     tf.config.list_physical_devices("GPU") returns []
-    ERROR: Could not find a version that satisfies the requirement nvidia-cudnn-cu12
+    - ERROR: Could not find a version that satisfies the requirement nvidia-cudnn-cu12
 Cause:
     NVIDIA's last driver for macOS was for 10.13, and Macs with Apple silicon have no NVIDIA GPU. Apple's plug-in tensorflow-metal
     offers the Mac's own GPU to some TensorFlow releases; it has had no release since early 2025.

@@ -4,7 +4,7 @@ Symptom:
     No devices were found
     tf.config.list_physical_devices("GPU") returns []
     failed call to cuInit: UNKNOWN ERROR (303)
-    Could not find cuda drivers on your machine, GPU will not be used.
+    - Could not find cuda drivers on your machine, GPU will not be used.
 Cause:
     No NVIDIA device is on the PCI bus. The machine has no such GPU, the virtual machine was created without one, passthrough
     is off, or the card is broken, unpowered or not seated. A container shows its host's bus, so this also applies inside one.

@@ -1,9 +1,9 @@
 """TensorFlow has no package for this platform, or none that can use a GPU.
 
 Symptom:
-    ERROR: Could not find a version that satisfies the requirement tensorflow (from versions: none)
-    tf.test.is_built_with_cuda() is False on 64-bit ARM (GH200, GB200, DGX Spark, Jetson)
-    version `GLIBC_2.27' not found
+    - ERROR: Could not find a version that satisfies the requirement tensorflow (from versions: none)
+    - tf.test.is_built_with_cuda() is False on 64-bit ARM (GH200, GB200, DGX Spark, Jetson)
+    /lib/x86_64-linux-gnu/libm.so.6: version `GLIBC_2.27' not found (required by libtensorflow_framework.so.2)
 Cause:
     The packages on PyPI are for x86-64 and 64-bit ARM, for the GNU C library (not Alpine's musl) of 2.27 or newer, and for 64-bit
     Python. Those for ARM contain no GPU code, although pip installs NVIDIA's libraries with them without a warning.

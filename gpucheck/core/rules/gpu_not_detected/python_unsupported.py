@@ -3,7 +3,7 @@
 Symptom:
     ERROR: Could not find a version that satisfies the requirement tensorflow (from versions: none)
     ERROR: No matching distribution found for tensorflow
-    ERROR: Package 'tensorflow' requires a different Python
+    ERROR: Package 'tensorflow' requires a different Python: 3.8.10 not in '>=3.9'
 Cause:
     Each TensorFlow release is built for some Python versions; a new Python has to wait for the next release, and old ones are dropped.
     TensorFlow needs CPython: there is none for PyPy.

@@ -2,7 +2,7 @@
 
 Symptom:
     FileNotFoundError: [Errno 2] No usable temporary directory found in ['/tmp', '/var/tmp', '/usr/tmp', '/app']
-    TensorFlow can't be imported in a container that is otherwise complete.
+    - TensorFlow can't be imported in a container that is otherwise complete.
 Cause:
     TensorFlow needs a folder for temporary files when it is imported, and writes some while it trains. A container with a
     read-only root file system (Kubernetes: readOnlyRootFilesystem, Docker: --read-only) has none unless you mount one or set

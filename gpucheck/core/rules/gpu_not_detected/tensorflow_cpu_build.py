@@ -1,7 +1,7 @@
 """The installed TensorFlow, or the JAX or PyTorch that Keras trains on, was built without CUDA: it can't use the NVIDIA GPU here.
 
 Symptom:
-    tf.test.is_built_with_cuda() is False
+    - tf.test.is_built_with_cuda() is False
     tf.config.list_physical_devices("GPU") returns []
     This TensorFlow binary was not built with CUDA
     An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed. Falling back to cpu.

@@ -3,7 +3,7 @@
 Symptom:
     The "tensorflow-gpu" package has been removed!
     ERROR: Could not find a version that satisfies the requirement tensorflow-gpu
-    pip list shows both tensorflow and tensorflow-gpu
+    - pip list shows both tensorflow and tensorflow-gpu
 Cause:
     Since TensorFlow 2.1 the package tensorflow contains the GPU code; tensorflow-gpu was discontinued after 2.11, and its 2.12.0
     is an empty notice. If both are installed, they overwrite each other's files.

@@ -2,8 +2,8 @@
 
 Symptom:
     TensorFlow GPU support is not available on native Windows for TensorFlow >= 2.11.
-    tf.test.is_built_with_cuda() returns False
-    ERROR: Could not find a version that satisfies the requirement nvidia-nccl-cu12
+    - tf.test.is_built_with_cuda() returns False
+    - ERROR: Could not find a version that satisfies the requirement nvidia-nccl-cu12
 Cause:
     TensorFlow 2.10 was the last release whose Windows package was built with CUDA. Later ones train on the CPU there, regardless
     of driver, CUDA and cuDNN. In WSL2, on the same PC, the Linux package can use the GPU.

@@ -1,9 +1,9 @@
 """TensorFlow is installed on this machine, but for another Python than the one that gpucheck examines.
 
 Symptom:
-    ModuleNotFoundError: No module named 'tensorflow'
-    pip says "Requirement already satisfied: tensorflow", and the import fails
-    It works in the terminal and not in the notebook
+    Requirement already satisfied: tensorflow in /usr/lib/python3/dist-packages (2.20.0)
+      ModuleNotFoundError: No module named 'tensorflow'
+    - It works in the terminal and not in the notebook
 Cause:
     Each interpreter and each virtual environment has its own packages. python, pip and the notebook's kernel can belong to three
     different ones, or the environment was not activated.

@@ -1,11 +1,12 @@
 """WSL does not give Linux access to the GPU of Windows.
 
 Symptom:
-    Failed to initialize NVML: GPU access blocked by the operating system
+    Linux pc 5.15.167.4-microsoft-standard-WSL2 x86_64 GNU/Linux
+      Failed to initialize NVML: GPU access blocked by the operating system
     Failed to initialize NVML: Driver/library version mismatch
     failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
     failed call to cuInit: UNKNOWN ERROR (303)
-    nvidia-smi works in Windows and not inside WSL
+    - nvidia-smi works in Windows and not inside WSL
 Cause:
     WSL2 reaches the GPU through /dev/dxg and the libraries that the Windows driver puts into /usr/lib/wsl/lib. It fails on WSL1,
     with [gpu] enabled=false in /etc/wsl.conf, with an old WSL kernel or Windows driver, without the loader's entry for that

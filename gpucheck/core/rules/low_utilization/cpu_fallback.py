@@ -2,7 +2,7 @@
 
 Symptom:
     There are non-GPU devices in `tf.distribute.Strategy`, not using nccl allreduce.
-    Training runs, nvidia-smi shows 0 %, and all CPU cores are busy.
+    - Training runs, nvidia-smi shows 0 %, and all CPU cores are busy.
 Cause:
     TensorFlow places an operation on the CPU if the GPU has no kernel for it (soft placement), if a program names "/CPU:0", or if
     a strategy was built from the wrong devices. It prints no warning.

@@ -1,8 +1,10 @@
 """This container or job may use too few processors to keep the GPUs busy.
 
 Symptom:
-    GPU utilization stays low while one CPU core is at 100 %.
-    os.cpu_count() shows all cores of the machine, and training is as slow as with one.
+    UserWarning: This DataLoader will create 32 worker processes in total. Our suggested max number of worker in current
+      system is 2, which is smaller than what this DataLoader is going to create.
+    - GPU utilization stays low while one CPU core is at 100 %.
+    - os.cpu_count() shows all cores of the machine, and training is as slow as with one.
 Cause:
     Reading, decoding and augmenting the data runs on the CPU, and one thread per GPU launches kernels. A container with a CPU
     limit, or a batch job that requested one core (Slurm's default), has too few processors for that.

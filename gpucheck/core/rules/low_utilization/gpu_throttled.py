@@ -1,7 +1,7 @@
 """A GPU runs below its normal clocks because it is too hot or its power is limited.
 
 Symptom:
-    Training gets slower after some minutes, or one GPU of several is slower than the others.
+    - Training gets slower after some minutes, or one GPU of several is slower than the others.
     nvidia-smi -q -d PERFORMANCE: HW Thermal Slowdown: Active, HW Power Brake Slowdown: Active
 Cause:
     The GPU protects itself (thermal slowdown), or the machine makes it save power (power brake): a blocked air path, broken fans,

@@ -2,7 +2,7 @@
 
 Symptom:
     Your program is HIGHLY input-bound because 68.8% of the total step time sampled is waiting for input.
-    nvidia-smi: the GPU utilization jumps between 0 % and 100 %, or stays low.
+    - nvidia-smi: the GPU utilization jumps between 0 % and 100 %, or stays low.
 Cause:
     While the GPU computes one batch, the CPU must read, decode and augment the next. If that takes longer, or only starts when
     the GPU has finished (no prefetch), the GPU is idle for the rest of each step.

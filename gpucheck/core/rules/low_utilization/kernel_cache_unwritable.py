@@ -1,8 +1,9 @@
 """The driver can't cache the kernels that it compiles for this GPU, so every start compiles them again.
 
 Symptom:
-    Every run starts slowly, not only the first one.
-    CUDA kernels will be jit-compiled from PTX, which could take 30 minutes or longer.
+    mkdir: cannot create directory '/.nv/ComputeCache': Permission denied
+    - Every run starts slowly, not only the first one.
+    - CUDA kernels will be jit-compiled from PTX, which could take 30 minutes or longer.
 Cause:
     TensorFlow has no native code for this GPU, so the driver compiles PTX at the first use and keeps the result in
     ~/.nv/ComputeCache. That folder is not writable (a read-only file system, another user's home, no home), or

@@ -2,7 +2,7 @@
 
 Symptom:
     TensorFlow was not built with CUDA kernel binaries compatible with compute capability 12.0. CUDA kernels will be
-    jit-compiled from PTX, which could take 30 minutes or longer.
+      jit-compiled from PTX, which could take 30 minutes or longer.
 Cause:
     This TensorFlow has no native code for the GPU's compute capability. The driver compiles it from PTX at the first use and
     keeps it in a cache, so later starts are fast until TensorFlow or the driver changes. TensorFlow 2.17 to 2.21 have native code

@@ -1,8 +1,9 @@
 """A GPU is connected with fewer PCIe lanes, or at a lower speed, than the card and the slot support.
 
 Symptom:
-    nvidia-smi --query-gpu=pcie.link.width.current,pcie.link.width.max --format=csv prints 8, 16
-    Copies to the GPU take long, and the GPU waits for data.
+    pcie.link.width.current, pcie.link.width.max
+      8, 16
+    - Copies to the GPU take long, and the GPU waits for data.
 Cause:
     A badly seated card or riser, a dirty or damaged contact, a slot that shares its lanes with another card, or a firmware
     setting. The link is then established with fewer lanes.

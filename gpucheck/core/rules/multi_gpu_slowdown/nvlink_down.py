@@ -1,7 +1,7 @@
 """Some NVLinks of a GPU are down.
 
 Symptom:
-    nvidia-smi nvlink --status shows <inactive> for some links of one GPU.
+    - nvidia-smi nvlink --status shows <inactive> for some links of one GPU.
     NVRM: Xid (PCI:0000:3b:00): 74
     CUDA_ERROR_NVLINK_UNCORRECTABLE
 Cause:

@@ -1,11 +1,11 @@
 """A strategy trains on a different number of replicas than it has devices.
 
 Symptom:
-    strategy.num_replicas_in_sync is 1 on a machine with several GPUs.
+    - strategy.num_replicas_in_sync is 1 on a machine with several GPUs.
     NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 3b000
     You requested gpu: [0, 1, 2, 3] But your machine only has: [0]
     Some requested devices in `tf.distribute.Strategy` are not visible to TensorFlow: /job:localhost/replica:0/task:0/device:GPU:1
-    Some GPUs stay at 0 % while the job runs.
+    - Some GPUs stay at 0 % while the job runs.
 Cause:
     tf.distribute.MirroredStrategy creates one replica per GPU that TensorFlow sees when it is built. The number differs if a
     device list names fewer, GPUs are hidden, or the strategy was built before the GPUs were split into logical devices.

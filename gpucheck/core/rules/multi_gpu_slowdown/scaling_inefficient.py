@@ -1,8 +1,8 @@
 """Several GPUs train much slower than expected from one GPU's speed, and no fault explains it.
 
 Symptom:
-    Two GPUs take hardly less time per epoch than one.
-    gpucheck: scaling_efficiency is below 0.8.
+    - Two GPUs take hardly less time per epoch than one.
+    - gpucheck: scaling_efficiency is below 0.8.
 Cause:
     Scaling efficiency is the samples per second of all GPUs, divided by those of one GPU times their number. What is lost goes
     into summing gradients between the GPUs, into an input pipeline that feeds one GPU but not eight, or into steps so short that

@@ -1,8 +1,8 @@
 """Each replica gets so small a batch that several GPUs spend their time on overhead.
 
 Symptom:
-    Two GPUs are slower than one, and with a larger batch they are not.
-    nvidia-smi shows a low GPU utilization on every GPU, although the input pipeline keeps up.
+    - Two GPUs are slower than one, and with a larger batch they are not.
+    - nvidia-smi shows a low GPU utilization on every GPU, although the input pipeline keeps up.
 Cause:
     The global batch is divided among the replicas. Each step then costs a fixed time, for starting kernels and for summing
     gradients, that does not shrink with the batch; with too few samples per replica it outweighs the computing.

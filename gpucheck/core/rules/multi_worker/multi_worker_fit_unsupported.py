@@ -2,8 +2,8 @@
 
 Symptom:
     ValueError: Attempt to convert a value (PerReplica:{ ... }) with an unsupported type (<class 'tensorflow.python.distribute.values.PerReplica'>) to a Tensor.
-    RuntimeError: Method requires being in cross-replica context, raised within keras/src/backend/tensorflow/trainer.py
-    Model.fit that fails in its first step as soon as TF_CONFIG names several workers
+    - RuntimeError: Method requires being in cross-replica context, raised within keras/src/backend/tensorflow/trainer.py
+    - Model.fit that fails in its first step as soon as TF_CONFIG names several workers
 Cause:
     Keras 3 trains over several machines through its own keras.distribution (on JAX); of TensorFlow's strategies, fit knows those
     of one machine. Under MultiWorkerMirroredStrategy it hands the workers' values on as if they were tensors.

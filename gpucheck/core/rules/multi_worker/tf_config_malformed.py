@@ -1,10 +1,11 @@
 """TF_CONFIG, which describes the workers of a job, is invalid.
 
 Symptom:
-    json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes, below tfconfig_cluster_resolver.py
+    File "tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py", line 46, in _load_tf_config
+      json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)
     ValueError: `task_type` 'chief' not found in cluster_spec.
     ValueError: The `task_id` 2 exceeds the maximum id of worker.
-    Workers that wait for each other without end
+    - Workers that wait for each other without end
 Cause:
     The variable holds JSON: the same cluster on every worker, and a task that differs. Quotes that a shell swallowed, a task that
     the cluster does not have, or one address for two workers make TensorFlow reject it, or make the workers miss each other.

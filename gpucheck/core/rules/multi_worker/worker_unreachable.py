@@ -5,7 +5,7 @@ Symptom:
     UNAVAILABLE: failed to connect to all addresses
     UnavailableError: Collective ops is aborted by: recvmsg:Connection reset by peer
     DEADLINE_EXCEEDED: Barrier timed out. Some timed out task names: /job:worker/replica:0/task:1
-    Training that stands still before its first step
+    - Training that stands still before its first step
 Cause:
     Synchronous training begins when every task of TF_CONFIG has answered. One was not started or has died, its address leads to
     another machine, another program or to none, a firewall drops the connection, or NCCL and gRPC chose a network that the

@@ -2,8 +2,8 @@
 
 Symptom:
     NCCL WARN NET/Socket : mismatched NCCL version
-    InvalidArgumentError on one worker only, or gradients whose shapes or types do not fit
-    A loss that depends on which machines took part
+    - InvalidArgumentError on one worker only, or gradients whose shapes or types do not fit
+    - A loss that depends on which machines took part
 Cause:
     Images, environments or drivers were not renewed everywhere at once. The workers speak to each other in formats of their
     TensorFlow and NCCL, which change between versions; different cuDNN and CUDA libraries round differently.

@@ -3,7 +3,7 @@
 Symptom:
     failed to create cublas handle: CUBLAS_STATUS_NOT_INITIALIZED
     failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED
-    Attempting to perform BLAS operation using StreamExecutor without BLAS support
+    - Attempting to perform BLAS operation using StreamExecutor without BLAS support
 Cause:
     cuBLAS allocates its own workspace from the memory that TensorFlow leaves free. Usually nothing was left: another process uses
     the memory, or TensorFlow itself took all of it. Otherwise cuBLAS and cuBLASLt come from different CUDA releases.

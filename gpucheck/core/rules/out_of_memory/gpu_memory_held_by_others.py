@@ -3,9 +3,9 @@
 Symptom:
     failed to allocate 7.43G (7983005696 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory
     failed to create cublas handle: CUBLAS_STATUS_NOT_INITIALIZED
-    nvidia-smi shows most of the memory in use before the job has started.
+    - nvidia-smi shows most of the memory in use before the job has started.
     failed call to cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY: out of memory
-    GPU 0 has a total capacity of 23.69 GiB of which 1.06 MiB is free. Process 4242 has 20.31 GiB memory in use.
+    - GPU 0 has a total capacity of 23.69 GiB of which 1.06 MiB is free. Process 4242 has 20.31 GiB memory in use.
 Cause:
     TensorFlow takes nearly all memory of every GPU it sees and keeps it until its process ends. A notebook whose kernel is still
     running, a job that did not exit, or another user of a shared machine can leave nothing for the next process. Memory growth

@@ -3,7 +3,7 @@
 Symptom:
     Killed
     slurmstepd: error: Detected 1 oom-kill event(s)
-    Allocation of 3221225472 exceeds 10% of free system memory.
+    - Allocation of 3221225472 exceeds 10% of free system memory.
     kubectl describe pod: OOMKilled, exit code 137
     OOM when allocating tensor with shape[4096,1024,1024,64] and type float on CPU:0 by allocator cpu
 Cause:

@@ -1,7 +1,7 @@
 """An operating system limit of this process (address space, threads, processor time, file size) is too low for training.
 
 Symptom:
-    terminate called after throwing an instance of 'std::bad_alloc'
+    - terminate called after throwing an instance of 'std::bad_alloc'
     pthread_create failed: Resource temporarily unavailable
     OSError: [Errno 24] Too many open files
     CPU time limit exceeded (core dumped)

@@ -3,7 +3,7 @@
 Symptom:
     ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).
     NCCL WARN Error while creating shared memory segment /dev/shm/nccl-
-    The SHMEM allocation limit is set to the default of 64MB.
+    - The SHMEM allocation limit is set to the default of 64MB.
 Cause:
     Docker and Kubernetes give a container 64 MB of shared memory by default. NCCL places its buffers between GPUs there, and data
     workers in separate processes pass their batches through it. A write past its end fails with SIGBUS.

@@ -1,7 +1,8 @@
 """TensorFlow does not support this TPU generation.
 
 Symptom:
-    TPU system not found, on a TPU7x (Ironwood) machine
+    ValueError: TPU7x is not supported by this TensorFlow
+    - TPU system not found, on a TPU7x (Ironwood) machine
 Cause:
     Google's runtime for TPU7x serves JAX (and PyTorch); TensorFlow is not supported there.
 Fix:

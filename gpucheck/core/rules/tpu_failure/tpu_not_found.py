@@ -3,7 +3,7 @@
 Symptom:
     ValueError: Please provide a TPU Name to connect to.
     NotFoundError: TPU system not found
-    TpuPlatform is not available.
+    - TpuPlatform is not available.
 Cause:
     TPU_NAME=local (or another TPU_* variable) says that a TPU is attached, but no chip is on the PCI bus and no device node
     exists: the machine has none, the runtime type is a CPU or GPU, or a container was started without the devices. Or the

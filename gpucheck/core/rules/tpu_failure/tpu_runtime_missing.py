@@ -2,7 +2,7 @@
 
 Symptom:
     A Google TPU may be present on this machine, but either a TPU-enabled jaxlib or libtpu is not installed.
-    NotFoundError: TPU system not found, on a TPU VM
+    - NotFoundError: TPU system not found, on a TPU VM
 Cause:
     The plain tensorflow package contains no support for TPU VMs since it was split: the package is tensorflow-tpu, and libtpu
     is the library that talks to the chip. One of them is not installed.

@@ -1,8 +1,8 @@
 """TensorFlow could not connect to a TPU that should be available, and no other page explains why.
 
 Symptom:
-    UnavailableError: failed to connect to all addresses
-    DeadlineExceededError, from tf.config.experimental_connect_to_cluster
+    - UnavailableError: failed to connect to all addresses
+    - DeadlineExceededError, from tf.config.experimental_connect_to_cluster
     Failed to get TPU metadata (tpu-env) from instance metadata for variable HOST_BOUNDS
 Cause:
     The name in TPU_NAME leads nowhere, the TPU is being repaired or was preempted, a firewall or another zone is in between, or

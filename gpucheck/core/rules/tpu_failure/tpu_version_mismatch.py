@@ -3,7 +3,7 @@
 Symptom:
     F tpu_library_init_fns.inc:12] ConfigureDistributedTpuOp_DoWork not available in this library.
     Aborted (core dumped), at import tensorflow
-    No matching distribution found for libtpu==2.18.0
+    - No matching distribution found for libtpu==2.18.0
 Cause:
     tensorflow-tpu 2.20 accepts any libtpu from 0.0.14 on, so pip takes the newest; those from 0.0.45 on no longer have the
     functions that TensorFlow calls, and the import aborts. Older releases fit exactly one libtpu, and installing JAX for TPUs

@@ -1,9 +1,9 @@
 """A training job ended with an exception, and no other finding explains why.
 
 Symptom:
-    gpucheck: one_device on GPU:0 failed at the stage "first step"
-    gpucheck --full: the experiment memory_after_clear failed
-    AttributeError: module 'tensorflow' has no attribute 'Session'
+    CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered
+    - gpucheck: one_device on GPU:0 failed at the stage "first step"
+    - gpucheck --full: the experiment memory_after_clear failed
 Cause:
     The job trains gpucheck's own small model. An exception means that TensorFlow, Keras or one of their libraries does not work
     on this machine, in a way that no other page covers. Start with the message of the exception.

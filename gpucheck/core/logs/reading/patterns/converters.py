@@ -120,6 +120,12 @@ def queried_errors(match: Match) -> dict[str, str] | None:
     return {"count": count, "section": "volatile"} if count else None
 
 
+def queried_mode(match: Match) -> dict[str, str] | None:
+    """mode, of a query, if it is not the default one."""
+    mode = _columns(match).get("compute_mode", "").replace("_", "-")
+    return {"mode": mode} if mode.startswith(("Exclusive", "Prohibited")) else None
+
+
 def link(match: Match) -> dict[str, str] | None:
     """A link at its full width is no finding; its speed drops while a GPU idles."""
     fields = named(match)
