@@ -1,4 +1,4 @@
-"""Helper for rules about removed functions: which of their calls certainly fail."""
+"""Helpers for rules about removed functions: which of their calls certainly fail, and how an old program runs as it is."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,7 +7,9 @@ from gpucheck.commands.lint.environment import checks_versions
 from gpucheck.commands.lint.lookup import constant, options
 from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.values import Call, Name
+from gpucheck.core.model import Fix
 
+COMPATIBLE = Fix(text="Run the program for TensorFlow 1 unchanged: import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()")
 CAUGHT = ("AttributeError", "ImportError", "ModuleNotFoundError")
 
 

@@ -29,7 +29,7 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.commands.lint.removed import calls_of
+from gpucheck.commands.lint.removed import COMPATIBLE, calls_of
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.core.compat.removed import FUNCTIONS
 from gpucheck.core.model import Fix, Severity
@@ -40,10 +40,11 @@ WORDS = tuple(sorted({name.rpartition(".")[2] for name in FUNCTIONS}))
 
 
 def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: str = "keras.optimizers.Adam") -> Iterator[Fix]:
-    """Yield the successor of the function, and how to convert a whole program."""
+    """Yield the successor of the function, and how a whole program runs."""
     yield Fix(text=f"Instead of {name} use {instead}")
-    convert = "tf_upgrade_v2 --infile OLD.py --outfile NEW.py"
-    yield Fix(text="Convert a whole program to tf.compat.v1, which still has most of TensorFlow 1", command=convert)
+    if name not in ("tf.contrib", "tf.estimator"):  # tf.compat.v1 does not have them
+        yield COMPATIBLE
+        yield Fix(text="Convert it to TensorFlow 2", command="tf_upgrade_v2 --infile OLD.py --outfile NEW.py")
 
 
 def check(script: Script) -> Iterator[Finding]:

@@ -9,11 +9,6 @@ Cause:
     tf.Session, tf.ConfigProto and tf.GPUOptions were removed in TensorFlow 2. The options still
     exist as tf.compat.v1.ConfigProto, but device_count affects only the session they are passed to: Keras runs without a
     session, and Keras 3 has no set_session.
-Fix:
-    1. Instead of gpu_options.allow_growth: tf.config.experimental.set_memory_growth(gpu, True) for every GPU
-    2. Instead of per_process_gpu_memory_fraction: tf.config.set_logical_device_configuration
-    3. Instead of device_count={"GPU": 0}: tf.config.set_visible_devices([], "GPU")
-    4. Instead of session.run: call the function, or model.fit.
 Verify:
     The script runs, and tf.config.list_logical_devices() lists the devices that you configured.
 Unless:
@@ -39,10 +34,11 @@ from collections.abc import Iterator
 
 from gpucheck.commands.lint.lookup import is_call, options
 from gpucheck.commands.lint.models import uses_keras_3
-from gpucheck.commands.lint.removed import CAUGHT, calls_of, is_expected
+from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, calls_of, is_expected
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.core.compat.removed import SESSIONS
-from gpucheck.core.model import Severity
+from gpucheck.core.model import Fix, Severity
+from gpucheck.core.repairs.context import Context
 
 SEVERITY = Severity.ERROR
 WORDS = ("Session", "ConfigProto", "GPUOptions", "set_session", "get_session")
@@ -51,6 +47,19 @@ ON_PURPOSE = ("disable_eager_execution", "disable_v2_behavior")
 GRAPHS = (*ON_PURPOSE, "compat.v1.Session", "compat.v1.InteractiveSession", "compat.v1.train.")
 OF_GRAPHS = ("tensorflow.compat.v1.Session", "tensorflow.compat.v1.InteractiveSession")
 FIX = "Use tf.config: set_memory_growth, set_logical_device_configuration, set_visible_devices."
+
+
+def repairs(context: Context, *, name: str = "") -> Iterator[Fix]:
+    """Yield what has the place of the option or of the session; ``name`` is the removed name: "tf.Session"."""
+    old = [COMPATIBLE] if name.startswith("tf.") or not name else []
+    if name.endswith("Session"):
+        yield from old
+    yield Fix(text="Instead of gpu_options.allow_growth: tf.config.experimental.set_memory_growth(gpu, True) for every GPU")
+    yield Fix(text="Instead of per_process_gpu_memory_fraction: tf.config.set_logical_device_configuration")
+    yield Fix(text='Instead of device_count={"GPU": 0}: tf.config.set_visible_devices([], "GPU")')
+    yield Fix(text="Instead of session.run: call the function, or model.fit")
+    if not name.endswith("Session"):
+        yield from old
 
 
 def check(script: Script) -> Iterator[Finding]:

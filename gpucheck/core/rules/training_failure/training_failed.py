@@ -9,7 +9,7 @@ Cause:
     on this machine, in a way that no other page covers. Start with the message of the exception.
     If all jobs passed and only an experiment of --full failed, this is a warning: models train here, but something else does not
     work as documented (memory is not freed, an out-of-memory error can't be caught, replicas compute a different loss).
-    In a log it means that a program calls something that TensorFlow 2 removed: Session, ConfigProto, placeholder, contrib.
+    In a log it means that a kernel failed on the GPU.
 Verify:
     gpucheck: all runs passed.
 Unless:
@@ -38,23 +38,6 @@ from gpucheck.core.repairs.wording import short
 
 _READ = Fix(text="Read the log of the job", command="gpucheck -v", kind="look")
 _KNOWN = Fix(text="Look up the message in the list of known installation errors: https://www.tensorflow.org/install/errors")
-# What replaces a name that TensorFlow 2 removed.
-_NOW = {
-    "set_random_seed": "tf.random.set_seed",
-    "gfile": "tf.io.gfile",
-    "log": "tf.math.log",
-    "Print": "tf.print",
-    "layers": "tf.keras.layers",
-    "app": "absl.app",
-    "flags": "absl.flags",
-    "ConfigProto": "tf.config.experimental.set_memory_growth",
-    "GPUOptions": "tf.config.experimental.set_memory_growth",
-    "contrib": "tf_keras or tf-slim, which have parts of it",
-    "tensorflow.contrib": "tf_keras or tf-slim, which have parts of it",
-    "multi_gpu_model": "tf.distribute.MirroredStrategy() and its scope",
-    "estimator": "Keras, which replaced it",
-}
-_GONE = ("contrib", "tensorflow.contrib", "multi_gpu_model", "estimator")  # tf.compat.v1 does not have them
 # What to do about a failed experiment, by its name. First those that make training compute wrong values, then memory.
 EXPERIMENT_FIX = {
     "precision": 'Train in float32 until this is fixed: keras.mixed_precision.set_global_policy("float32")',
@@ -156,8 +139,6 @@ def _experiment_fix(experiment: Experiment) -> Fix:
 def repairs(
     context: Context,
     *,
-    name: str = "",
-    code: str = "",
     xla: bool = False,
     experiments: tuple[Experiment, ...] = (),
     own_model: bool = False,
@@ -166,8 +147,6 @@ def repairs(
 
     Args:
         context: where.
-        name: what the program uses and TensorFlow 2 removed: "Session"; of a failed kernel, its error.
-        code: the error of a kernel that failed: "700".
         xla: whether only XLA-compiled training failed.
         experiments: of --full, that failed.
         own_model: whether gpucheck's own training failed.
@@ -175,10 +154,7 @@ def repairs(
     if own_model:
         yield from _of_own_model(xla, experiments)
         return
-    if code or not name:
-        yield from _of_kernel(context)
-    if not code:
-        yield from _of_old_program(name)
+    yield from _of_kernel(context)
 
 
 def _of_own_model(xla: bool, experiments: tuple[Experiment, ...]) -> Iterator[Fix]:
@@ -201,14 +177,3 @@ def _of_kernel(context: Context) -> Iterator[Fix]:
     wait = f"CUDA_LAUNCH_BLOCKING=1 {context.python} TRAIN.py"
     yield Fix(text="Make the error appear in the call that causes it", command=wait, kind="look")
     yield Fix(text="If different programs fail on the same GPU, test it", command=TEST_GPU.command, kind="look")
-
-
-def _of_old_program(name: str) -> Iterator[Fix]:
-    """Yield how a program for TensorFlow 1 works today."""
-    if name in _NOW:
-        yield Fix(text=f"Replace {name} by {_NOW[name]}")
-    if name in _GONE:
-        return
-    if name not in _NOW:
-        yield Fix(text="Run the program for TensorFlow 1 unchanged: import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()")
-    yield Fix(text="Convert it to TensorFlow 2", command="tf_upgrade_v2 --infile old.py --outfile new.py")
