@@ -38,7 +38,7 @@ EXPLAINED = {
     "tpu-without-its-runtime": ("changed", NO_NETWORK),
     "import-ends-by-sigill": ("words", "the processor lacks what TensorFlow was compiled for: another machine, or another build"),
     "import-killed-by-somebody": ("look", "nobody knows who sent the signal"),
-    "process-killed-in-the-first-step": ("look", "nobody knows why the process ended"),
+    "process-killed-in-the-first-step": ("words", "nobody knows why the process ended"),
     "container-with-visible-devices-none": ("words", "a container's variables are set where it is started"),
     "backend-jax-asked-for-and-absent": ("left", NO_NETWORK),
     "backend-torch-asked-for-and-absent": ("left", NO_NETWORK),

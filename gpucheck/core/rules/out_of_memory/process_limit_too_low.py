@@ -72,7 +72,7 @@ class Shortage(msgspec.Struct, frozen=True):
     evidence: tuple[Evidence, ...]
     limit: str  # a key of _RAISE
     fatal: bool
-    group: bool = False  # a control group's limit, which a shell can't raise
+    group: bool | None = False  # whether a control group has it, which a shell can't raise; None: unknown
     file: str = ""  # of the control group
 
 
@@ -119,7 +119,7 @@ def _reached(resources: Resources, system: System | None, log_causes: LogCauses)
         evidence, short = log_causes.evidence(cause), _threads(limits, system) if limits is not None else None
         if limit == "threads" and short is not None:  # which of the two limits on threads it was
             return msgspec.structs.replace(short, summary=cause.summary, evidence=(*evidence, *short.evidence))
-        return Shortage(cause.summary, evidence, limit, fatal)
+        return Shortage(cause.summary, evidence, limit, fatal, group=None)
     if training is None or training.ending not in _ENDED_BY:
         return None
     field, reached = _ENDED_BY[training.ending]
