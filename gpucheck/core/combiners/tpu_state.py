@@ -1,5 +1,6 @@
 """What is known of a TPU: on this machine, over the network, from an attempt to connect, and in a log."""
 
+from gpucheck.core.compat.tpu import generation_of
 from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Fact
 from gpucheck.core.model.plugin import combiner
@@ -7,6 +8,7 @@ from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.tpu_resolver import TpuResolver
 
+TYPE = "TPU_ACCELERATOR_TYPE"
 # TPUs reached over the network: nothing of them is on this machine's bus.
 _REMOTE = ("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_CONFIG", "COLAB_TPU_ADDR")
 
@@ -29,6 +31,12 @@ class TpuState(Fact, frozen=True, kw_only=True):
         """Whether the environment names a TPU elsewhere on the network."""
         variables = self.environment.variables if self.environment is not None else {}
         return any(variables.get(name) for name in _REMOTE) or variables.get("TPU_NAME", "local") not in ("", "local")
+
+    @property
+    def announced(self) -> str | None:
+        """The generation that the environment names ("tpu7x"); None if it names none, or an unknown one."""
+        named = self.environment.variables.get(TYPE, "") if self.environment is not None else ""
+        return generation_of(named)
 
     @property
     def title(self) -> str:

@@ -83,6 +83,13 @@ def generation(device_id: str, subsystem_device: str | None) -> Generation | Non
     return matches[-1] if matches else None
 
 
+def generation_of(accelerator_type: str) -> str | None:
+    """Return the generation of an accelerator type ("v5litepod-8": "v5e"); None if it is unknown."""
+    kind = accelerator_type.strip().lower().partition("-")[0]
+    name = {"v5litepod": "v5e", "v5lite": "v5e"}.get(kind, kind)
+    return name if name in {known.name for known in GENERATIONS} else None
+
+
 def libtpu_matches(tensorflow_tpu_version: str, libtpu_version: str) -> bool | None:
     """Whether this libtpu works with this tensorflow-tpu; None if unknown."""
     pin = LIBTPU_PINS.get(tensorflow_tpu_version)

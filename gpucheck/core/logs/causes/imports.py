@@ -94,7 +94,7 @@ def keras_backend_import_failed(events: Events) -> Cause | None:
 def tpu_version_mismatch(events: Events) -> Cause | None:
     """The interface of libtpu has another version than the framework expects."""
     named = [event for event in events.unresolved(Kind.TPU_FAILED, reason="version") if event not in _versions_of_plugin(events)]
-    return Cause(f"TensorFlow and libtpu are incompatible: {short(named[0].text)}.", named) if named else None
+    return Cause(f"The framework and libtpu are incompatible: {short(named[0].text)}.", named) if named else None
 
 
 def _versions_of_plugin(events: Events) -> list[Event]:

@@ -97,7 +97,7 @@ def tpu_unreachable(events: Events) -> Cause | None:
     failed = events.unresolved(Kind.WORKER_UNREACHABLE, needs="")
     if not failed or not events.log.of_tpu or events.has(Kind.TPU_FAILED):
         return None
-    return Cause(f"TensorFlow could not connect to the TPU: {short(failed[0].text)}.", failed[:1])
+    return Cause(f"The program could not connect to the TPU: {short(failed[0].text)}.", failed[:1])
 
 
 def multi_worker_fit_unsupported(events: Events) -> Cause | None:

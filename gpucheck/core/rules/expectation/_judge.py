@@ -1,25 +1,29 @@
 """From expectations of one kind to one finding."""
 
+from collections.abc import Callable, Iterable
+
 from gpucheck.core.combiners.expected import Expected
 from gpucheck.core.expectations import NONE_GIVEN
 from gpucheck.core.expectations.items import Item
 from gpucheck.core.model import Finding, Fix, Skip
 from gpucheck.core.repairs.wording import listing
 
-_SNAPSHOT = Fix(
+SNAPSHOT = Fix(
     text="If this machine is right as it is, write down what it is now",
     command="gpucheck snapshot expected.toml",
 )
 
 
-def judge(expected: Expected, items: tuple[Item, ...], verb: str, *fixes: Fix) -> Finding | Skip | None:
+def judge(
+    expected: Expected, items: tuple[Item, ...], verb: str, repairs: Callable[[list[Item]], Iterable[Fix]]
+) -> Finding | Skip | None:
     """One finding for everything that is not met; unknown as a whole where nothing is unmet and something was not seen.
 
     Args:
         expected: all expectations.
         items: those of the rule.
         verb: stands between what an item is about and what was seen of it: " is", ":".
-        fixes: what to do about the unmet ones.
+        repairs: what to do about the unmet ones.
     """
     if not expected.given:
         return Skip(NONE_GIVEN)
@@ -29,7 +33,7 @@ def judge(expected: Expected, items: tuple[Item, ...], verb: str, *fixes: Fix) -
         return Finding(
             summary=_summary(unmet, unseen, verb),
             evidence=tuple(evidence for item in unmet for evidence in item.evidence),
-            fix=(*fixes, _SNAPSHOT),
+            fix=tuple(repairs(unmet)),
             affects=tuple(dict.fromkeys(name for item in unmet for name in item.affects)),
         )
     reasons = dict.fromkeys(f"{item.what} ({item.expected}): {item.seen}" for item in unseen)

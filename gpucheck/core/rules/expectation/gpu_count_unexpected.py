@@ -6,12 +6,6 @@ Symptom:
 Cause:
     A GPU fell off the bus or was never put in, the scheduler or the container granted another number, CUDA_VISIBLE_DEVICES hides
     some, or the job was put on another kind of machine. Where another diagnosis stands above this one, it says which.
-Fix:
-    1. Follow the diagnosis above this one, if there is one
-    2. Count on every level
-       ? lspci -d 10de: | grep -c -E '3D|VGA'; nvidia-smi -L; echo "$CUDA_VISIBLE_DEVICES"
-    3. In a container or a job, ask for as many as are expected: docker run --gpus all, --gres=gpu:8, nvidia.com/gpu: 8
-       needs: network
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:
@@ -23,22 +17,52 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-environment-variables
 """
 
+import re
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.expected import Expected
+from gpucheck.core.expectations.items import Item
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.rules.expectation._judge import judge
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HARDWARE)
-def check(expected: Expected) -> Finding | Skip | None:
+def check(expected: Expected, context: Context) -> Finding | Skip | None:
     """The number that CUDA counts, which is what training gets; NVML's where CUDA could not say."""
-    return judge(
-        expected,
-        expected.gpu_count,
-        " is",
-        Fix(text="Compare with what the driver counts, apart from CUDA_VISIBLE_DEVICES", command="nvidia-smi -L", kind="look"),
-        Fix(
-            text="In a container or a job, ask for as many as are expected (docker run --gpus, --gres=gpu:N, nvidia.com/gpu)",
-            needs=("network",),
-        ),
+
+    def of(unmet: list[Item]) -> Iterator[Fix]:
+        wanted = re.sub(r"\D*(\d+).*", r"\1", unmet[0].expected)  # "8", "at least 8 (--gres)"
+        return repairs(context, seen=unmet[0].seen, wanted=wanted)
+
+    return judge(expected, expected.gpu_count, " is", of)
+
+
+def repairs(context: Context, *, seen: str = "", wanted: str = "") -> Iterator[Fix]:
+    """Get the GPUs that are missing, or leave those that are too many.
+
+    Args:
+        context: where.
+        seen: how many there are; empty: unknown.
+        wanted: how many were expected.
+    """
+    if seen.isdecimal() and wanted.isdecimal() and int(seen) > int(wanted):
+        yield SNAPSHOT
+        yield Fix(text=f"Or run this job where there are {wanted} GPUs, or request only as many from the scheduler")
+        return
+    count = wanted or "N"
+    if context.kinds["container"] != "":
+        docker = Fix(text="Start the container with all GPUs: docker run --gpus all IMAGE", needs=("network",))
+        pod = Fix(text=f'Request them in the container\'s specification: resources.limits["nvidia.com/gpu"]: {count}')
+        yield from context.only(docker, container="docker|containerd")
+        yield from context.only(pod, container="kubernetes")
+    yield from context.only(Fix(text=f"Request them for the job: --gres=gpu:{count}"), scheduler="slurm")
+    yield Fix(text="Where one is missing on the bus too: start no jobs on this machine, and have it restarted or repaired")
+    yield Fix(
+        text="Compare the GPUs on the bus, those of the driver and those that this process may use",
+        command="lspci -d 10de: | grep -c -E '3D|VGA'; nvidia-smi -L; echo \"$CUDA_VISIBLE_DEVICES\"",
+        kind="look",
     )
+    if not wanted:
+        yield SNAPSHOT

@@ -5,10 +5,6 @@ Symptom:
 Cause:
     The job was put on another kind of machine, a board was exchanged, or a partition of a GPU (MIG) is offered instead of the whole.
     Models that were sized for the expected memory will run out of it, and a lower compute capability brings other kernels.
-Fix:
-    1. Ask the scheduler for the model by name: --gres=gpu:h200:8, a nodeSelector on nvidia.com/gpu.product, another machine type
-    2. Look whether MIG divides it
-       ? nvidia-smi -L
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:
@@ -21,19 +17,33 @@ References:
     https://developer.nvidia.com/cuda-gpus
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.expected import Expected
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.rules.expectation._judge import judge
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HARDWARE)
-def check(expected: Expected) -> Finding | Skip | None:
+def check(expected: Expected, context: Context) -> Finding | Skip | None:
     """NVML's words about every GPU, or CUDA's; without any GPU there is nothing to compare."""
-    return judge(
-        expected,
-        expected.gpu_models,
-        ":",
-        Fix(text="Run on a machine with the expected GPUs: name the model where the job is submitted"),
-        Fix(text="Look whether MIG divides the GPU", command="nvidia-smi -L", kind="look"),
-    )
+    return judge(expected, expected.gpu_models, ":", lambda unmet: repairs(context, wanted=unmet[0].expected))
+
+
+def repairs(context: Context, *, wanted: str = "") -> Iterator[Fix]:
+    """Run where the GPUs are as expected.
+
+    Args:
+        context: where.
+        wanted: what was expected: "NVIDIA H200", "at least 80 GiB of memory".
+    """
+    have = f" with {wanted}" if wanted else ""
+    if context.excludes(container="kubernetes"):
+        where = "name the model where the job is submitted, in Slurm --gres=gpu:MODEL:COUNT"
+    else:
+        where = "name the model where the job is submitted: --gres=gpu:MODEL:COUNT, a nodeSelector on nvidia.com/gpu.product"
+    yield Fix(text=f"Run on a machine{have}: {where}")
+    yield SNAPSHOT
+    yield Fix(text="Check whether MIG divides the GPU", command="nvidia-smi -L", kind="look")

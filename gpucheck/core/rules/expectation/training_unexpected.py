@@ -6,11 +6,6 @@ Symptom:
 Cause:
     The same hardware is slower than it was: throttled, shared with others, behind a narrower link or fewer processors. Or the
     software changed: other kernels, none for this GPU (they are then compiled at the first step), another version of XLA.
-Fix:
-    1. Follow the diagnosis above this one, if there is one
-    2. See what changed since it was good
-       ? gpucheck compare baseline.json
-    3. Run it again on the idle machine: a job of others on the same GPU, or on the same processors, halves the speed
 Verify:
     gpucheck --expect expected.toml: "Ready".
 Unless:
@@ -22,19 +17,24 @@ References:
     https://www.tensorflow.org/guide/gpu_performance_analysis
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.expected import Expected
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.rules.expectation._judge import judge
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
-def check(expected: Expected) -> Finding | Skip | None:
+def check(expected: Expected, context: Context) -> Finding | Skip | None:
     """Every job of a strategy must reach the speed that is expected of it; those compiled by XLA as a whole don't count."""
-    return judge(
-        expected,
-        expected.training,
-        ":",
-        Fix(text="Run it again while nothing else uses the GPUs and the processors"),
-        Fix(text="See what changed since it was good", command="gpucheck compare expected.toml", kind="look"),
-    )
+    return judge(expected, expected.training, ":", lambda unmet: repairs(context))
+
+
+def repairs(context: Context) -> Iterator[Fix]:
+    """Measure without others, and compare; the same on every machine."""
+    del context
+    yield Fix(text="Run it again while nothing else uses the GPUs and the processors")
+    yield SNAPSHOT
+    yield Fix(text="See what changed since it was good", command="gpucheck compare expected.toml", kind="look")

@@ -6,12 +6,6 @@ Symptom:
 Cause:
     A requirement without a pin, a rebuilt image, an upgraded host or another virtual environment brought another version. None of
     them is wrong by itself: it is not the one that was known to be good.
-Fix:
-    1. Install what is expected
-       $ python -m pip install "keras==3.15.*"
-    2. For the driver and its CUDA, bring the host to the fleet's version, or run where it is
-    3. See everything that changed
-       ? gpucheck compare expected.toml
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:
@@ -24,24 +18,52 @@ References:
     https://www.tensorflow.org/install/source#gpu
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.expected import Expected
+from gpucheck.core.expectations.items import Item
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.probes.interpreter import Interpreter
-from gpucheck.core.repairs.commands import pip
-from gpucheck.core.rules.expectation._judge import judge
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
-_DISTRIBUTIONS = {"TensorFlow": "tensorflow", "Keras": "keras"}
+_DISTRIBUTIONS = {"TensorFlow": "tensorflow", "Keras": "keras", "cuDNN": "nvidia-cudnn"}
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
-def check(expected: Expected, interpreter: Interpreter | None) -> Finding | Skip | None:
+def check(expected: Expected, context: Context) -> Finding | Skip | None:
     """What was imported counts before what is installed."""
-    unmet = {item.what: item.expected for item in expected.version if item.met is False}
-    wanted = [f"{_DISTRIBUTIONS[name]}{version}" for name, version in unmet.items() if name in _DISTRIBUTIONS]
-    fixes = []
-    if wanted and interpreter is not None:
-        fixes.append(Fix(text="Install what is expected", command=pip(interpreter, *wanted)))
-    if unmet.keys() - _DISTRIBUTIONS.keys():
-        fixes.append(Fix(text="Run on a machine, or in an image, that has what is expected"))
-    return judge(expected, expected.version, " is", *fixes)
+
+    def of(unmet: list[Item]) -> Iterator[Fix]:
+        packages = {_distribution(context, item.what): item.expected for item in unmet}
+        others = [f"{item.what.removeprefix('the ')} {item.expected}" for item in unmet if not _distribution(context, item.what)]
+        wanted = "\n".join(f"{name}{version}" for name, version in packages.items() if name)
+        return repairs(context, packages=wanted, others=" and ".join(others))
+
+    return judge(expected, expected.version, " is", of)
+
+
+def _distribution(context: Context, what: str) -> str:
+    """The package that pip installs; "": none, or none is installed."""
+    name = _DISTRIBUTIONS.get(what, "")
+    if what == "cuDNN":
+        return next((one for one in context.installed if one.startswith(name)), "")
+    return name
+
+
+def repairs(context: Context, *, packages: str = "", others: str = "") -> Iterator[Fix]:
+    """Install what was expected.
+
+    Args:
+        context: where.
+        packages: requirements for pip, one in a line: "keras==3.15.*".
+        others: what pip does not install: "NVIDIA driver >=590".
+    """
+    if packages:
+        yield Fix(text="Install what was expected", command=context.pip(*packages.splitlines()))
+    elif not others:
+        yield Fix(text="Install what was expected, for example", command=context.pip("keras==3.15.*"))
+    if others or not packages:
+        yield Fix(text=f"Run on a machine, or in an image, that has {others or 'what was expected'}")
+    yield SNAPSHOT
+    yield Fix(text="See everything that changed", command="gpucheck compare expected.toml", kind="look")

@@ -10,4 +10,4 @@ ROW = Row(
 )
 
 # What follows if CUDA does not start: every cause below CUDA explains these.
-WITHOUT_CUDA = ("cuda-init-failed", "gpus-not-listed", "training-failed")
+WITHOUT_CUDA = ("cuda-init-failed", "gpus-not-listed", "training-failed", "gpu-count-unexpected")

@@ -1,7 +1,11 @@
-"""The packages that drive a TPU."""
+"""The packages that drive a TPU, for each framework."""
+
+from collections.abc import Iterator
 
 from gpucheck.core.compat import tpu as tpus
 from gpucheck.core.compat import versions
+from gpucheck.core.model import Fix
+from gpucheck.core.repairs.context import Context
 
 
 def tpu_packages(tensorflow_tpu: str = tpus.LATEST_TENSORFLOW_TPU) -> tuple[str, ...]:
@@ -9,3 +13,17 @@ def tpu_packages(tensorflow_tpu: str = tpus.LATEST_TENSORFLOW_TPU) -> tuple[str,
     pin = tpus.LIBTPU_PINS.get(tensorflow_tpu, tpus.LIBTPU_LAST_WITH_TENSORFLOW_ENTRY)
     index = () if versions.at_least(tensorflow_tpu, "2.19") else ("-f", tpus.LIBTPU_INDEX)
     return (f"tensorflow-tpu=={tensorflow_tpu}", f"libtpu=={pin}", *index)
+
+
+def runtimes(context: Context, tensorflow: Fix) -> Iterator[Fix]:
+    """Install the framework with the runtime that fits it.
+
+    Args:
+        context: where.
+        tensorflow: the repair for TensorFlow, the only one whose packages depend on what is installed.
+    """
+    jax = Fix(text="Install JAX with the TPU runtime that fits it", command=context.pip("-U", "jax[tpu]"))
+    torch = Fix(text="Install torch_xla[tpu] of the same version as torch")
+    yield from context.only(jax, framework="jax")
+    yield from context.only(tensorflow, framework="tensorflow")
+    yield from context.only(torch, framework="torch")

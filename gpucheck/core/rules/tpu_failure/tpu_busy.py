@@ -6,10 +6,6 @@ Symptom:
 Cause:
     libtpu gives a chip to one process at a time and records that in /tmp/libtpu_lockfile. A notebook, a job whose parent died, or
     another user's run still uses it; or another user left the lock file behind, and you can't remove it.
-Fix:
-    1. Find the process that has the TPU open; end it if it is yours
-       ? sudo lsof -w /dev/accel* /dev/vfio/*
-    2. If there is none, ask the file's owner or an administrator to remove the lock file /tmp/libtpu_lockfile
 Verify:
     $ gpucheck --strategy tpu
 Unless:
@@ -27,10 +23,12 @@ References:
 """
 
 import re
+from collections.abc import Iterator
 
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
 
 IN_USE = r"already in use(?: by process with pid (\d+))?"
 
@@ -40,7 +38,7 @@ IN_USE = r"already in use(?: by process with pid (\d+))?"
     scope=Scope.HOST,
     explains=("tpu-unreachable", "tpu-runtime-missing", "cpu-fallback", "training-failed", "training-crashed"),
 )
-def check(state: TpuState) -> Finding | None:
+def check(state: TpuState, context: Context) -> Finding | None:
     """A process has the chip open, another user's lock file bars the way, or the connection was refused for that."""
     tpu, resolver = state.tpu, state.resolver
     if not tpu.expected or state.connected:
@@ -61,14 +59,29 @@ def check(state: TpuState) -> Finding | None:
             *saw(tpu, "holder_pid", "lock_file", "lock_owner"),
             *(saw(resolver, "error") if refused and resolver is not None else ()),
         ),
-        fix=_fix(pid),
+        fix=tuple(repairs(context, pid=str(pid or ""), message=(resolver.error or "") if resolver is not None else "")),
     )
 
 
-def _fix(pid: int | None) -> tuple[Fix, ...]:
-    whose = Fix(
-        text="Check who owns the process, and end it if it is yours", command=f"ps -o pid,user,etime,args -p {pid}", kind="look"
-    )
-    look = Fix(text="Find the process that has the TPU open", command="sudo lsof -w /dev/accel* /dev/vfio/*", kind="look")
-    stale = Fix(text="If there is none, ask the owner or an administrator to remove the lock file /tmp/libtpu_lockfile")
-    return (*((whose,) if pid is not None else ()), look, stale)
+def repairs(context: Context, *, pid: str = "", message: str = "") -> Iterator[Fix]:
+    """End what has the TPU.
+
+    Args:
+        context: where.
+        pid: of the process that has it.
+        message: of the refusal.
+    """
+    if pid:
+        yield Fix(
+            text=f"Look at process {pid} (ps -o pid,user,etime,args -p {pid}), and end it if it is yours and no longer needed",
+            command=f"kill {pid}",
+        )
+    else:
+        node = re.search(r"/dev/(?:accel|vfio/)\d+", message)
+        listed = f"sudo lsof -w {node[0] if node else '/dev/accel* /dev/vfio/*'}"
+        yield Fix(text=f"Find the process that has the TPU open ({listed}), and end it if it is yours", needs=("sudo",))
+    if context.notebook:
+        yield Fix(text="Or restart the notebook's session: only one of its processes can use the TPU")
+    if context.framework == "jax":
+        yield Fix(text="If this program needs no TPU, let it use the CPU", command="export JAX_PLATFORMS=cpu")
+    yield Fix(text="If no process has it, ask the owner or an administrator to remove the lock file /tmp/libtpu_lockfile")

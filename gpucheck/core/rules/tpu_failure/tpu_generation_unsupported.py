@@ -5,10 +5,6 @@ Symptom:
     - TPU system not found, on a TPU7x (Ironwood) machine
 Cause:
     Google's runtime for TPU7x serves JAX (and PyTorch); TensorFlow is not supported there.
-Fix:
-    1. Train with Keras on JAX
-       $ python -m pip install "jax[tpu]" && export KERAS_BACKEND=jax
-    2. Or use a TPU generation that TensorFlow supports: v2 to v6e
 Verify:
     $ python -c "import jax; print(jax.devices())"
 Unless:
@@ -21,18 +17,21 @@ Example:
     tpu_resolver = {"tried": true, "connected": false, "error": "NotFoundError: TPU system not found"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs[1].status = "skipped"
-    -> This TPU (tpu7x) can't be used by TensorFlow: Google supports other frameworks on that generation.
+    -> This TPU (tpu7x) can't be used by TensorFlow: Google supports JAX and PyTorch on that generation.
 References:
     https://cloud.google.com/tpu/docs/tpu7x
     https://keras.io/getting_started/#configuring-your-backend
 """
 
-from gpucheck.core.combiners.tpu_state import TpuState
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from gpucheck.core.combiners.tpu_state import TYPE, TpuState
 from gpucheck.core.compat import tpu as tpus
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.probes.interpreter import Interpreter
-from gpucheck.core.repairs.commands import pip
+from gpucheck.core.repairs.context import Context
 
 UNSUPPORTED = frozenset(known.name for known in tpus.GENERATIONS if known.tensorflow == "no")
 
@@ -40,22 +39,46 @@ UNSUPPORTED = frozenset(known.name for known in tpus.GENERATIONS if known.tensor
 @rule(
     severity=Severity.ERROR,
     scope=Scope.HARDWARE,
-    explains=("tpu-unreachable", "tpu-runtime-missing", "tpu-version-mismatch", "training-failed", "training-crashed"),
+    explains=(
+        "tpu-not-found",
+        "tpu-unreachable",
+        "tpu-runtime-missing",
+        "tpu-version-mismatch",
+        "cpu-fallback",
+        "training-failed",
+        "training-crashed",
+    ),
     tensorflow=True,
 )
-def check(state: TpuState, interpreter: Interpreter | None) -> Finding | None:
-    """A chip on the bus is of a generation for which the vendor rules TensorFlow out."""
-    unsupported = next((name for name in state.tpu.generations if name in UNSUPPORTED), None)
+def check(state: TpuState, context: Context) -> Finding | None:
+    """A chip on the bus, or the announced TPU, is of a generation for which the vendor rules TensorFlow out."""
+    chip = next((name for name in state.tpu.generations if name in UNSUPPORTED), None)
+    unsupported = chip or (state.announced if state.announced in UNSUPPORTED else None)
     if unsupported is None or state.connected:
         return None
+    which = f"This TPU ({unsupported})" if chip else f"{TYPE} names a TPU of the generation {unsupported}, which"
+    evidence = saw(state.tpu, "generations")
+    if not chip and state.environment is not None:
+        evidence += saw(state.environment, f"variables.{TYPE}")
     return Finding(
-        summary=f"This TPU ({unsupported}) can't be used by TensorFlow: Google supports other frameworks on that generation.",
-        evidence=saw(state.tpu, "generations"),
-        fix=(
-            Fix(
-                text="Train with Keras on JAX",
-                command=f"{pip(interpreter, 'jax[tpu]')} && export KERAS_BACKEND=jax",
-            ),
-            Fix(text="Or use a TPU generation that TensorFlow supports: v2 to v6e"),
-        ),
+        summary=f"{which} can't be used by TensorFlow: Google supports JAX and PyTorch on that generation.",
+        evidence=evidence,
+        fix=tuple(repairs(replace(context, framework="tensorflow"), variables="" if chip else TYPE)),
     )
+
+
+def repairs(context: Context, *, variables: str = "") -> Iterator[Fix]:
+    """Use a framework that runs there, or another TPU.
+
+    Args:
+        context: where.
+        variables: that announce the TPU, where no chip was seen.
+    """
+    if context.excludes(framework="tensorflow"):
+        yield Fix(text="Install the newest release of the framework and of libtpu: older ones don't know this generation")
+        return
+    setting = "set KERAS_BACKEND=jax" if context.windows else "export KERAS_BACKEND=jax"
+    yield Fix(text="Train with Keras on JAX, which supports it", command=f"{context.pip('jax[tpu]')} && {setting}")
+    yield Fix(text="Or use a TPU generation that TensorFlow supports: v2 to v5p, and with limits v6e")
+    if variables:
+        yield Fix(text="If you do not use a TPU, remove the variable that names it", command=f"unset {variables}")

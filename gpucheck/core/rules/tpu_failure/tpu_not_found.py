@@ -8,15 +8,6 @@ Cause:
     TPU_NAME=local (or another TPU_* variable) says that a TPU is attached, but no chip is on the PCI bus and no device node
     exists: the machine has none, the runtime type is a CPU or GPU, or a container was started without the devices. Or the
     program builds a TPUClusterResolver without a name where none is set. Or gpucheck was asked for it, with --strategy tpu.
-Fix:
-    1. Use a machine with a TPU: a TPU VM on Google Cloud, or in Colab the TPU runtime type (Runtime, Change runtime type)
-    2. Container on a TPU VM: docker run --privileged --net=host ...; Kubernetes: resources.limits["google.com/tpu"]
-       needs: network
-    3. Look for the device nodes, one per chip
-       ? ls -l /dev/accel* /dev/vfio/
-    4. On a TPU VM, name it: tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
-    5. If you do not use a TPU, remove the variable
-       $ unset TPU_NAME
 Verify:
     ls /dev/accel* /dev/vfio/ shows one node per chip.
 Unless:
@@ -36,56 +27,102 @@ References:
     https://www.tensorflow.org/guide/tpu
 """
 
+import re
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.tpu import Tpu
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
-
-USE = Fix(text="Use a machine with a TPU: a TPU VM on Google Cloud, or the TPU runtime type in Colab")
+from gpucheck.core.rules.tpu_failure._packages import tpu_packages
 
 
 @rule(
     severity=Severity.ERROR,
     scope=Scope.HARDWARE,
-    explains=("tpu-unreachable", "tpu-runtime-missing", "training-failed", "training-crashed"),
+    explains=("tpu-unreachable", "tpu-runtime-missing", "cpu-fallback", "training-failed", "training-crashed"),
 )
-def check(request: Request | None, state: TpuState, container: Container | None) -> Finding | None:
+def check(request: Request | None, state: TpuState, context: Context) -> Finding | None:
     """A TPU is announced or asked for, and neither chip nor node is there; or a chip is there without its node."""
     tpu = state.tpu
     if not tpu.expected and request is not None and "tpu" in request.strategies:
-        return _asked_for(request, tpu, container)
+        return _asked_for(request, tpu, context)
     if not tpu.expected or tpu.nodes or state.connected or state.remote:
         return None
     if tpu.generations:
         count, kind = len(tpu.generations), tpu.generations[0]
-        chips = f"{count} TPU {kind} chips are" if count > 1 else f"a TPU {kind} chip is"
-        summary = f"No TPU found: {chips} on the PCI bus, but has no device node in /dev."
+        chips, have = (f"{count} TPU {kind} chips are", "have") if count > 1 else (f"a TPU {kind} chip is", "has")
+        summary = f"No TPU found: {chips} on the PCI bus, but {have} no device node in /dev."
     else:
         names = listing(list(tpu.variables)) or "the environment"
         verb = "request" if len(tpu.variables) > 1 else "requests"
         summary = f"No TPU found: {names} {verb} one, but there is no TPU chip on the PCI bus and no device node."
-    return Finding(summary=summary, evidence=saw(tpu, "generations", "nodes", "variables"), fix=_fix(container))
+    return Finding(
+        summary=summary,
+        evidence=saw(tpu, "generations", "nodes", "variables"),
+        fix=tuple(repairs(context, message=summary, variables=" ".join(tpu.variables), chips="".join(tpu.generations[:1]))),
+    )
 
 
-def _asked_for(request: Request, tpu: Tpu, container: Container | None) -> Finding:
+def _asked_for(request: Request, tpu: Tpu, context: Context) -> Finding:
     """Nothing but the request names a TPU."""
-    name = Fix(text="If the TPU is elsewhere on the network, name it: export TPU_NAME=NAME")
     return Finding(
         summary="No TPU found: --strategy tpu requests one, but this machine has no chip on the PCI bus, no device node and no"
         " variable such as TPU_NAME.",
         evidence=(*saw(tpu, "generations", "nodes", "variables"), *saw(request, "strategies")),
-        fix=(*sorted(_fix(container)[:-1], key=lambda fix: fix is not USE), name),
+        fix=tuple(repairs(context, message="--strategy tpu")),
     )
 
 
-def _fix(container: Container | None) -> tuple[Fix, ...]:
+def repairs(context: Context, *, message: str = "", variables: str = "", chips: str = "") -> Iterator[Fix]:
+    """Get a TPU, or stop asking for one.
+
+    Args:
+        context: where.
+        message: of the framework; empty: unknown.
+        variables: names of those that announce a TPU, with spaces between.
+        chips: their generation, where the bus shows them and device files are missing.
+    """
+    named = re.search(r"TPU Name to connect|COLAB_TPU_ADDR", message)
+    yield from _place(context, message, chips)
+    if named or not message:
+        yield Fix(text='On a TPU VM, name it: tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")')
+    if "ConfigureDistributedTPU" in message:
+        package = Fix(text="On a TPU VM, replace TensorFlow by the one for TPUs", command=context.pip(*tpu_packages()))
+        yield from context.only(package, framework="tensorflow")
+    if "--strategy" in message:
+        yield Fix(text="If the TPU is elsewhere on the network, name it: export TPU_NAME=NAME")
+    if (variables or not message) and not chips:
+        many = "variables" if " " in variables else "variable"
+        yield Fix(
+            text=f"If you do not use a TPU, remove the {many} that announce{'' if ' ' in variables else 's'} it",
+            command=f"unset {variables or 'TPU_NAME'}",
+        )
     look = Fix(text="Look for the device nodes, one per chip", command="ls -l /dev/accel* /dev/vfio/", kind="look")
-    give = Fix(
-        text="Give the container the TPU: docker run --privileged --net=host ..., or limits google.com/tpu in Kubernetes",
-        needs=("network",),
-    )
-    leave = Fix(text="If you do not use a TPU, remove the variable", command="unset TPU_NAME")
-    inside = container is not None and container.inside
-    return (give, look, USE, leave) if inside else (USE, look, leave)
+    yield from () if context.notebook else (look,)
+
+
+def _place(context: Context, message: str, chips: str) -> Iterator[Fix]:
+    """Run where a TPU is, or let this process see it."""
+    if context.notebook:
+        place = "Settings, Accelerator" if context.notebook == "kaggle" else "Runtime, Change runtime type"
+        yield Fix(text=f"Choose a TPU as the notebook's accelerator ({place})")
+        return
+    if "googleapis.com" in message:
+        yield Fix(text="Check the name, the project and the zone of the TPU: gcloud compute tpus tpu-vm list --zone=ZONE")
+        return
+    yield from _container(context) if context.in_container or not message else ()
+    if not chips:
+        yield Fix(text="Use a machine with a TPU: a TPU VM on Google Cloud, or the TPU accelerator of a Colab or Kaggle notebook")
+    elif not context.in_container:
+        yield Fix(text="Restart this machine; if its image is not that of a TPU VM, start one from such an image")
+
+
+def _container(context: Context) -> Iterator[Fix]:
+    """Give the container the TPU."""
+    docker = Fix(text="Start the container with the TPU: docker run --privileged --net=host IMAGE", needs=("network",))
+    pod = Fix(text='Request a TPU in the container\'s specification: resources.limits["google.com/tpu"]: 4')
+    yield from context.only(docker, container="docker|containerd|podman")
+    yield from context.only(pod, container="kubernetes")

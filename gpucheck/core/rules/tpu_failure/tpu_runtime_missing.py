@@ -6,9 +6,6 @@ Symptom:
 Cause:
     The plain tensorflow package contains no support for TPU VMs since it was split: the package is tensorflow-tpu, and libtpu
     is the library that talks to the chip. One of them is not installed.
-Fix:
-    1. Replace TensorFlow by the one for TPUs, with the libtpu that fits it
-       $ python -m pip uninstall -y tensorflow; python -m pip install "tensorflow-tpu==2.20.0" "libtpu==0.0.43.2"
 Verify:
     gpucheck --quick shows tensorflow-tpu and libtpu.
 Unless:
@@ -32,15 +29,17 @@ References:
     https://cloud.google.com/tpu/docs/run-calculation-tensorflow
 """
 
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.probes.packages import Packages
-from gpucheck.core.repairs.commands import pip
-from gpucheck.core.rules.tpu_failure._packages import tpu_packages
-from gpucheck.core.system.shells import word
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.tpu_failure._packages import runtimes, tpu_packages
 
 LAST_IMAGE = "2.18"  # Google's TPU VM images up to this release carry a TensorFlow with TPU support under the plain name
 
@@ -48,10 +47,10 @@ LAST_IMAGE = "2.18"  # Google's TPU VM images up to this release carry a TensorF
 @rule(
     severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
-    explains=("tpu-unreachable", "training-failed", "training-crashed", "tensorflow-import-failed"),
+    explains=("tpu-unreachable", "cpu-fallback", "training-failed", "training-crashed", "tensorflow-import-failed"),
     tensorflow=True,
 )
-def check(state: TpuState, packages: Packages, interpreter: Interpreter | None) -> Finding | Skip | None:
+def check(state: TpuState, packages: Packages, context: Context) -> Finding | Skip | None:
     """A chip or a node is here, and tensorflow-tpu or libtpu is not."""
     tpu, installed = state.tpu, packages.tensorflow
     if not (tpu.generations or tpu.nodes) or state.connected or state.remote or installed is None:
@@ -63,21 +62,33 @@ def check(state: TpuState, packages: Packages, interpreter: Interpreter | None) 
         if state.resolver is None and not versions.at_least(installed.version, "2.19"):
             return Skip(f"TensorFlow up to {LAST_IMAGE} may be that of a TPU VM image; only a connection can tell")
         what = f"{name} can't use it: tensorflow-tpu is not installed"
-        python = word(interpreter.executable if interpreter is not None else "python")
-        fix = Fix(
-            text="Replace it with TensorFlow for TPUs and the libtpu that fits it",
-            command=f"{python} -m pip uninstall -y tensorflow && {pip(interpreter, *tpu_packages())}",
-        )
     elif tpu.libtpu is None and tpu.libtpu_path is None:
         what = "libtpu, the library that drives it, is not installed"
-        fix = Fix(
-            text=f"Install the libtpu that fits tensorflow-tpu {tpu.tensorflow_tpu}",
-            command=pip(interpreter, *tpu_packages(tpu.tensorflow_tpu)[1:]),
-        )
     else:
         return None
     return Finding(
         summary=f"This machine has a TPU ({state.title}), but {what}.",
         evidence=(*saw(tpu, "generations", "nodes", "tensorflow_tpu", "libtpu"), *saw(packages, "tensorflow")),
-        fix=(fix,),
+        fix=tuple(repairs(replace(context, framework="tensorflow"), tensorflow_tpu=tpu.tensorflow_tpu or "")),
     )
+
+
+def repairs(context: Context, *, tensorflow_tpu: str = "") -> Iterator[Fix]:
+    """Install the runtime of the framework.
+
+    Args:
+        context: where.
+        tensorflow_tpu: version of the installed tensorflow-tpu, which lacks libtpu only.
+    """
+    if tensorflow_tpu:
+        fix = Fix(
+            text=f"Install the libtpu that fits tensorflow-tpu {tensorflow_tpu}",
+            command=context.pip(*tpu_packages(tensorflow_tpu)[1:]),
+        )
+    else:
+        install = context.pip(*tpu_packages())
+        fix = Fix(
+            text="Replace TensorFlow by the one for TPUs, with the libtpu that fits it",
+            command=install if context.notebook else f"{context.uninstall('tensorflow')} && {install}",
+        )
+    yield from runtimes(context, fix)

@@ -7,11 +7,6 @@ Symptom:
 Cause:
     The name in TPU_NAME leads nowhere, the TPU is being repaired or was preempted, a firewall or another zone is in between, or
     the runtime waits for the other workers of a slice.
-Fix:
-    1. On a TPU VM, declare the TPU as local
-       $ export TPU_NAME=local
-    2. Check its state and zone: gcloud compute tpus tpu-vm list --zone=ZONE
-    3. On one host of a larger slice, start the program on all of them
 Verify:
     $ gpucheck --strategy tpu
 Unless:
@@ -28,15 +23,31 @@ References:
     https://www.tensorflow.org/guide/tpu
 """
 
+import re
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.probes.environment import Environment
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import short
+
+_ALL_HOSTS = Fix(text="On one host of a larger slice, start the program on all hosts at the same time")
+# What the framework reports -> what to do first.
+_NAMED = {
+    r"SliceBuilder|taking more than|all TPU hosts|topology": _ALL_HOSTS,
+    r"(?i)unhealthy|preempted": Fix(
+        text="Create the TPU again: delete it with gcloud compute tpus tpu-vm delete NAME, and wait while it is repaired"
+    ),
+    r"Operation not permitted|Permission denied": Fix(
+        text="Let this user open the TPU's device files: run as root, or in a container with --privileged"
+    ),
+    r"TPU metadata|tpu-env": Fix(text="Skip the metadata server, which only a TPU VM has", command="export TPU_SKIP_MDS_QUERY=1"),
+}
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("training-failed",))
-def check(state: TpuState) -> Finding | Skip | None:
+def check(state: TpuState, context: Context) -> Finding | Skip | None:
     """The attempt to connect failed."""
     resolver = state.resolver
     if not state.tpu.expected or state.connected:
@@ -44,16 +55,32 @@ def check(state: TpuState) -> Finding | Skip | None:
     if resolver is None or not resolver.tried or resolver.connected is None:
         why = (resolver.reason or resolver.error) if resolver is not None else None
         return Skip(f"a connection to the TPU was not tried{f': {why}' if why else ''}")
+    name = state.environment.variables.get("TPU_NAME", "") if state.environment is not None else ""
     return Finding(
         summary=f"TensorFlow could not connect to the TPU{f': {short(resolver.error)}' if resolver.error else ''}.",
         evidence=(*saw(resolver, "connected", "error"), *saw(state.tpu, "generations", "nodes", "variables")),
-        fix=_fix(state.environment),
+        fix=tuple(repairs(context, message=resolver.error or "", name=name)),
     )
 
 
-def _fix(environment: Environment | None) -> tuple[Fix, ...]:
-    local = environment is not None and environment.variables.get("TPU_NAME") == "local"
-    name = Fix(text="On a TPU VM, declare the TPU as local", command="export TPU_NAME=local")
-    state = Fix(text="Check the TPU's state and zone: gcloud compute tpus tpu-vm list --zone=ZONE")
-    workers = Fix(text="On one host of a larger slice, start the program on all hosts")
-    return (state, workers) if local else (name, state, workers)
+def repairs(context: Context, *, message: str = "", name: str = "") -> Iterator[Fix]:
+    """Reach the TPU that the message names.
+
+    Args:
+        context: where.
+        message: of the framework.
+        name: the value of TPU_NAME.
+    """
+    wanted = next((fix for pattern, fix in _NAMED.items() if re.search(pattern, message)), None)
+    if wanted is not None:
+        yield wanted
+    if context.in_container and not context.notebook:
+        yield Fix(text="Start the container with the host's network and devices: docker run --privileged --net=host IMAGE")
+    if context.notebook:
+        yield Fix(text="Restart the notebook's session, with a TPU as its accelerator")
+        return
+    if name != "local" and wanted is None and not context.excludes(framework="tensorflow"):
+        yield Fix(text="On a TPU VM, declare the TPU as local", command="export TPU_NAME=local")
+    yield Fix(text="Check the TPU's state and zone: gcloud compute tpus tpu-vm list --zone=ZONE")
+    if wanted is None:
+        yield _ALL_HOSTS

@@ -8,11 +8,6 @@ Cause:
     tensorflow-tpu 2.20 accepts any libtpu from 0.0.14 on, so pip takes the newest; those from 0.0.45 on no longer have the
     functions that TensorFlow calls, and the import aborts. Older releases fit exactly one libtpu, and installing JAX for TPUs
     replaces it.
-Fix:
-    1. Install a compatible pair; for tensorflow-tpu 2.20
-       $ python -m pip install "tensorflow-tpu==2.20.0" "libtpu==0.0.43.2"
-    2. Up to 2.18
-       $ python -m pip install "libtpu==2.18.0" -f https://storage.googleapis.com/libtpu-tf-releases/index.html
 Verify:
     python -c "import tensorflow" ends without an abort.
 Unless:
@@ -31,26 +26,30 @@ References:
     https://pypi.org/project/libtpu/
 """
 
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.compat import tpu as tpus
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.probes.tensorflow import TensorFlow
-from gpucheck.core.repairs.commands import pip
-from gpucheck.core.rules.tpu_failure._packages import tpu_packages
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.tpu_failure._packages import runtimes, tpu_packages
 
 
 @rule(
     severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
-    explains=("tensorflow-import-failed", "tpu-unreachable", "training-failed", "training-crashed"),
+    explains=(
+        *("tensorflow-import-failed", "tpu-runtime-missing", "tpu-unreachable", "cpu-fallback"),
+        *("training-failed", "training-crashed"),
+    ),
     tensorflow=True,
 )
-def check(
-    state: TpuState, interpreter: Interpreter | None, tensorflow: TensorFlow | None, log_causes: LogCauses
-) -> Finding | Skip | None:
+def check(state: TpuState, context: Context, tensorflow: TensorFlow | None, log_causes: LogCauses) -> Finding | Skip | None:
     """The pair is known not to work, and nothing shows that it does."""
     tpu = state.tpu
     if tpu.tensorflow_tpu is None or tpu.libtpu is None or state.connected:
@@ -60,8 +59,7 @@ def check(
     fits = tpus.libtpu_matches(tpu.tensorflow_tpu, tpu.libtpu)
     if fits:
         return None
-    install = pip(interpreter, *tpu_packages(tpu.tensorflow_tpu)[1:])
-    fix = (Fix(text="Install a compatible libtpu", command=install),)
+    fix = tuple(repairs(replace(context, framework="tensorflow"), tensorflow_tpu=tpu.tensorflow_tpu))
     if fits is None:
         cause = log_causes.named.get("tpu-version-mismatch")
         return log_causes.finding(cause, fix) if cause else Skip(f"whether libtpu {tpu.libtpu} fits is not known")
@@ -70,3 +68,26 @@ def check(
         evidence=saw(tpu, "tensorflow_tpu", "libtpu"),
         fix=fix,
     )
+
+
+def repairs(context: Context, *, tensorflow_tpu: str = "", message: str = "") -> Iterator[Fix]:
+    """Install versions that fit each other.
+
+    Args:
+        context: where.
+        tensorflow_tpu: version of the installed tensorflow-tpu.
+        message: of the framework.
+    """
+    if "binary running on" in message:
+        yield Fix(
+            text="Install the TensorFlow version that the TPU runs, or create the TPU with this one's: gcloud compute tpus tpu-vm"
+            " create NAME --version=tpu-vm-tf-VERSION"
+        )
+        return
+    known = tensorflow_tpu or context.framework_version or ""
+    pair = tpu_packages(known) if known in tpus.LIBTPU_PINS or known == tpus.LATEST_TENSORFLOW_TPU else tpu_packages()
+    fix = Fix(
+        text=f"Install the libtpu that fits tensorflow-tpu {tensorflow_tpu}" if tensorflow_tpu else "Install a pair that fits",
+        command=context.pip(*(pair[1:] if tensorflow_tpu else pair)),
+    )
+    yield from runtimes(context, fix)
