@@ -211,5 +211,6 @@ def _show_all(context: Context, value: str | None, *, in_python: bool) -> Iterat
         yield Fix(text="Find that file", command=look, kind="look")
     else:
         where = "the system's variables" if context.windows else "~/.bashrc, the job script, the image's ENV"
-        text = f"Let CUDA see every GPU ({where} or os.environ in the program may set it again)"
-        yield Fix(text=text if value is not None else f"If {_VISIBLE} is set, let CUDA see every GPU", command=unset)
+        text = "Let CUDA see every GPU" if value is not None else f"If {_VISIBLE} is set, let CUDA see every GPU"
+        yield Fix(text=text, command=unset)
+        yield Fix(text=f"If it is set again, remove it where it is set: {where}, or os.environ in the program")
