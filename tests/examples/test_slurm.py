@@ -5,79 +5,15 @@ tests/systems runs them in Slurm itself, with the real gpucheck.
 
 import datetime
 import json
-import re
 import sys
-import time
 
 import pytest
-from recipes import EXAMPLES, accepts, adapted, example, installed, program, run
+from recipes import EXAMPLES, accepts, example, program
+from slurm_scripts import BROKEN, DRAINED, FAULT, JOB, UNKNOWN, asked, decisions, line, noted, script
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run Linux")
-JOB = {"SLURM_JOB_GPUS": "0", "SLURM_JOB_ID": "17", "SLURM_JOB_USER": "alice"}
-NODE = "NodeName={name} CPUAlloc=0 Gres=gpu:8 State={state} ActiveFeatures=(null) CapWatts=n/a Reason={reason} [root@{time}] Comment=x"
 UNREACHABLE = example("cuda-libraries-unreachable")  # environment
-FAULT = "echo gpucheck gpu-lost: GPU 1 is lost.; exit 1"
-UNKNOWN = "echo >&2 gpucheck: No verdict: no time; exit 3"
-BROKEN = "echo >&2 'Traceback (most recent call last):'; echo >&2 gpucheck gpu-lost: in a traceback; exit 1"
 SCRIPTS = ("prolog.sh", "epilog.sh", "health_check.sh", "task_prolog.sh", "gpucheck.sh")
-DRAINED = "update|nodename=node-1|state=drain|reason=gpucheck gpu-lost: GPU 1 is lost.{}|"
-RESUMED = "update|nodename=node-1|state=resume|"
-OURS = "gpucheck gpu-lost: before"
-EDITS = ("/etc/gpucheck/", "/var/lib/gpucheck", "/run/gpucheck", "/usr/bin/logger", "PATH=/opt/gpucheck/bin:")
-
-
-def line(state="IDLE", reason="none", time="2026-11-24T00:00:00", name="node-1"):
-    """A node as scontrol shows it."""
-    return NODE.format(name=name, state=state, reason=reason, time=time)
-
-
-def script(tmp_path, name, changes=None, *, body=None, shown=None, after=None, proof="exit 1", **switches):
-    """The recipe as an administrator would adapt it, in a folder; what it tells scontrol and the journal is in files of that name.
-
-    Args:
-        tmp_path: the folder.
-        name: of the recipe.
-        changes: of the machine that gpucheck judges.
-        body: what gpucheck does instead.
-        shown: how scontrol shows the nodes, one per line.
-        after: how it shows them once it has been told something.
-        proof: what prove_node.sh does.
-        **switches: of gpucheck.sh.
-    """
-    bin_folder = installed(tmp_path / "bin", changes, body=body)
-    (tmp_path / "nodes").write_text(f"{shown or line()}\n")
-    (tmp_path / "after").write_text(f"{after or line('IDLE+DRAIN', OURS)}\n")
-    note = f"printf '%s|' \"$@\" >> '{tmp_path}/"
-    told = f"{note}scontrol'; cp '{tmp_path}/after' '{tmp_path}/nodes'"
-    program(bin_folder / "scontrol", f"#!/bin/sh\ncase $1 in --oneliner) cat '{tmp_path}/nodes' ;; show) ;; *) {told} ;; esac\n")
-    program(bin_folder / "logger", f"#!/bin/sh\n{note}logger'\n")
-    program(bin_folder / "setsid", '#!/bin/sh\nexec "$@"\n')
-    program(tmp_path / "prove_node.sh", f"{proof}\n")
-    if name == "task_prolog.sh":
-        return program(tmp_path / name, adapted(f"slurm/{name}", {"gpucheck=/opt": f"gpucheck={bin_folder}/gpucheck #/opt"}))
-    targets = (f"{tmp_path}/", tmp_path / "state", tmp_path / "run", bin_folder / "logger", f"PATH={bin_folder}:")
-    for recipe, own in (("gpucheck.sh", "slurm.sh"), (name, name)):
-        text = (EXAMPLES / "slurm" / recipe).read_text()
-        for old, new in zip(EDITS, targets, strict=True):
-            text = text.replace(old, str(new))
-        for switch, value in switches.items() if recipe == "gpucheck.sh" else ():
-            text, count = re.subn(rf"(?m)^{switch}=.*$", f"{switch}={value}", text)
-            assert count == 1
-        program(tmp_path / own, text)
-    return tmp_path / name
-
-
-def asked(path, **env):
-    return run([path], {"SLURMD_NODENAME": "node-1", "SLURM_CONF": "/nowhere", **env})
-
-
-def noted(tmp_path, name):
-    return (tmp_path / name).read_text() if (tmp_path / name).exists() else ""
-
-
-def decisions(tmp_path):
-    """What the journal says, check by check."""
-    return [json.loads(text)["decision"] for text in noted(tmp_path, "logger").split("|") if text.startswith("{")]
 
 
 @pytest.mark.parametrize("path", [*(f"slurm/{name}" for name in SCRIPTS), "recovery/prove_node.sh", "systemd/gate.sh"])
@@ -228,56 +164,6 @@ def test_warnings_drain_only_if_they_are_enforced(tmp_path):
     assert noted(tmp_path, "scontrol") == DRAINED.format("")
 
 
-def drained_by_us(tmp_path, reason=OURS, state="IDLE+DRAIN", time="2026-11-24T00:00:00", **options):
-    """The health check of a node that is sound again, and was drained with that reason by the script."""
-    options = {"recover": "yes", "proof": "echo all have trained", **options}
-    shown = line(state, reason, time)
-    path = script(tmp_path, "health_check.sh", body="exit 0", shown=shown, after=line(), **options)
-    (tmp_path / "state").mkdir()
-    (tmp_path / "state/drained").write_text(f"{OURS} [root@2026-11-24T00:00:00]\n")
-    return path
-
-
-@pytest.mark.parametrize(
-    ("options", "resumed"),
-    [
-        ({}, True),
-        ({"recover": "no"}, False),
-        ({"proof": "echo GPU 3 failed; exit 1"}, False),
-        ({"proof": "if"}, False),
-        ({"state": "MIXED+DRAIN"}, False),  # a job still runs there
-        ({"state": "IDLE+COMPLETING+DRAIN"}, False),
-        ({"state": "IDLE"}, False),
-        ({"reason": "maintenance"}, False),
-        ({"reason": f"{OURS} RMA 4711"}, False),
-        ({"time": "2026-11-24T01:00:00"}, False),  # drained again, by somebody else
-    ],
-)
-def test_only_our_own_drain_ends_and_only_by_a_proof(tmp_path, options, resumed):
-    path = drained_by_us(tmp_path, **options)
-    asked(path)
-    time_limit = time.monotonic() + 20
-    tried = resumed or "proof" in options
-    while tried and '"recover"' not in noted(tmp_path, "logger") and time.monotonic() < time_limit:
-        time.sleep(0.05)
-    assert noted(tmp_path, "scontrol") == (RESUMED if resumed else "")
-
-
-def test_a_node_that_changes_hands_during_the_proof_stays_drained(tmp_path):
-    path = drained_by_us(tmp_path, proof=f"echo '{line('IDLE+DRAIN', 'RMA')}' >'{tmp_path}/nodes'")
-    run(["sh", tmp_path / "slurm.sh", "recover"], {"SLURMD_NODENAME": "node-1"})
-    assert (noted(tmp_path, "scontrol"), decisions(tmp_path)) == ("", ["kept"])
-    assert path.exists()
-
-
-def test_a_failed_proof_says_why_and_is_not_repeated_at_once(tmp_path):
-    path = drained_by_us(tmp_path, proof="echo GPU 3 failed; exit 1")
-    run(["sh", tmp_path / "slurm.sh", "recover"], {"SLURMD_NODENAME": "node-1"})
-    assert '"reason": "GPU 3 failed"' in noted(tmp_path, "logger")
-    asked(path)
-    assert decisions(tmp_path) == ["kept", "none"]
-
-
 def test_the_journal_gets_a_line_only_when_something_changes(tmp_path):
     path = script(tmp_path, "health_check.sh", body=f"[ -e '{tmp_path}/fault' ] || exit 0; {FAULT}")
     for fault in (False, False, True, True, True, False, False):
@@ -293,32 +179,6 @@ def test_a_reason_with_quotes_and_backslashes_is_whole_in_the_journal(tmp_path):
     (text,) = [text for text in noted(tmp_path, "logger").split("|") if text.startswith("{")]
     assert json.loads(text)["reason"] == reason
     assert f"reason={reason}|" in noted(tmp_path, "scontrol")
-
-
-@pytest.mark.parametrize(
-    ("body", "tensorflow", "code", "last"),
-    [
-        ("exit 0", True, 0, "every GPU has trained without an error"),
-        ("exit 0", False, 3, "has no TensorFlow to train with"),
-        ("[ $1 = node ] || { echo ERROR training; exit 1; }", True, 1, "ERROR training"),
-        (f"[ $1 != node ] || {{ {FAULT}; }}", True, 1, "gpucheck gpu-lost: GPU 1 is lost."),
-        (
-            "[ $1 != node ] || [ ! -e trained ] || { echo gpucheck ecc-errors: x; exit 1; }; [ $1 = node ] || touch trained",
-            True,
-            1,
-            "gpucheck ecc-errors: x",
-        ),
-        ("exit 3", True, 3, ""),
-        ("exit 127", True, 127, ""),
-    ],
-)
-def test_a_node_is_proved_only_if_it_is_sound_trains_and_is_still_sound(tmp_path, body, tensorflow, code, last):
-    folder = installed(tmp_path / "bin", body=f"cd '{tmp_path}'; {body}")
-    program(folder / "python3", f"#!/bin/sh\nexit {int(not tensorflow)}\n")
-    edits = {"PATH=/opt/gpucheck/bin:": f"PATH={folder}:", "/opt/tensorflow/bin/python3": folder / "python3"}
-    done = run([program(tmp_path / "prove_node.sh", adapted("recovery/prove_node.sh", edits)), "slurm"])
-    assert done.returncode == code
-    assert (done.stdout.splitlines() or [""])[-1].endswith(last)
 
 
 def task(tmp_path, changes=UNREACHABLE, *, tensorflow=True, body=None, **env):

@@ -10,39 +10,14 @@ import xml.etree.ElementTree as ElementTree
 
 import msgspec
 import pytest
+from fleet_cases import NOW, REPORT, fleet_of_all, merged, place
 from fleet_reports import FAULT, write
-from reports.cases import CASES
 
 from gpucheck.commands.fleet.collect import collect, files
 from gpucheck.commands.fleet.formats import csv as csv_format
 from gpucheck.commands.fleet.formats import html, junit, prometheus, terminal
 from gpucheck.commands.fleet.formats import json as json_format
-from gpucheck.commands.fleet.merge import Merge
 from gpucheck.commands.fleet.read import LARGEST_BYTES, LATE, LONGEST, Unread, read
-from gpucheck.core.reports import json as json_report
-
-NOW = 1_800_000_000.0
-REPORT = json.loads(json_report.render(CASES["pass-8-gpus"]()))
-
-
-def merged(folder, asked=None, processes=1):
-    merging = Merge()
-    for report in collect(files([folder]), NOW, processes):
-        merging.add(report)
-    return merging.fleet(0.5, asked)
-
-
-def place(folder, name, changes=None, **top):
-    """The report of a node with changes of its facts, {"system.node": "n1"}, and of its fields."""
-    report = json.loads(json.dumps({**REPORT, **top}))
-    for path, value in {"system.node": name, **(changes or {})}.items():
-        at = report["facts"]
-        *parents, last = path.split(".")
-        for parent in parents:
-            at = at[parent]
-        at[last] = value
-    (folder / f"{name}.json").write_text(json.dumps(report))
-    return report
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -57,7 +32,7 @@ def test_everything_that_is_wrong_is_named_and_nothing_else(tmp_path, processes)
     assert {slow.node for slow in fleet.slow} == set(wrong["slow"])
     assert sorted(one.kind for one in fleet.unusual) == ["duplicate", "half-written", "half-written"]
     assert {re.sub(r".*/|-again|\.json", "", one.file) for one in fleet.unusual} == {*wrong["corrupt"], *wrong["duplicate"]}
-    assert (fleet.counts, fleet.files, fleet.exit_code) == ({"pass": 116, "fail": 12}, 131, 1)
+    assert (fleet.counts, fleet.files, fleet.exit_code) == ({"pass": 116, "fail": 12, "unknown": 2}, 131, 1)
 
 
 def names(hostlist):
@@ -92,7 +67,9 @@ def test_a_file_that_is_no_report_is_named_and_the_others_count(tmp_path, conten
         (tmp_path / "n2.json").write_bytes(content if isinstance(content, bytes) else content.encode())
     fleet = merged(tmp_path)
     (one,) = fleet.unusual
-    assert (one.kind, fleet.counts, fleet.exit_code) == (kind, {"pass": 1}, 3)
+    counts = {"pass": 1} if kind == "foreign" else {"pass": 1, "unknown": 1}
+    assert (one.kind, fleet.counts, fleet.exit_code) == (kind, counts, 3)
+    assert [node.name for node in fleet.nodes if node.verdict == "unknown"] == ["n2"] * (kind != "foreign")
     assert "\n" not in one.why
 
 
@@ -102,7 +79,7 @@ def test_what_is_unusual_about_a_node_is_named(tmp_path):
     other = place(tmp_path, "n2x", {"system.node": "n2", "gpus.gpus": [{"name": "NVIDIA H200", "uuid": "GPU-2"}]})
     assert other["facts"]["system"]["node"] == "n2"
     fleet = merged(tmp_path, asked=["n1", "n2", "n3", "n4"])
-    assert [one.kind for one in fleet.unusual] == ["future", "two nodes of one name"]
+    assert [one.kind for one in fleet.unusual] == ["two nodes of one name", "wrong clock"]
     assert (fleet.missing.count, fleet.missing.nodes) == (2, "n[3-4]")
     assert fleet.exit_code == 3
 
@@ -160,15 +137,6 @@ def test_nodes_are_compared_with_those_that_have_the_same_gpus(tmp_path):
     assert [(group.gpus, group.count, group.alike) for group in fleet.groups] == [("NVIDIA H200", 7, 6), ("NVIDIA L40S", 2, 2)]
     assert [(odd.what, odd.value, odd.nodes) for odd in fleet.groups[0].odd] == [("driver", "570.1", "a6")]
     assert fleet.slow == ()
-
-
-def fleet_of_all(tmp_path):
-    for number in range(6):
-        place(tmp_path, f"n{number}")
-    hostile = {**FAULT, "summary": "</script><script>alert(1)</script>\x07 | =1+1"}
-    place(tmp_path, "n7", verdict="fail", exit_code=1, findings=[hostile])
-    (tmp_path / "bad.json").write_text("{")
-    return merged(tmp_path, asked=["n1", "n9"])
 
 
 def test_every_format_is_read_by_what_it_is_for(tmp_path):

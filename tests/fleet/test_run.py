@@ -12,7 +12,7 @@ from leftovers import VARIABLE, leftovers_after
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
 PROGRAMS = {
-    "sinfo": "for n in 1 2 3; do echo \"n$n|127.0.0.1|idle|none\"; done",
+    "sinfo": "for n in 1 2 3; do echo \"${4%%|*}|n$n|127.0.0.1|idle|none\"; done",
     # the node's name follows -w; n1 answers, n2 never does, and n3 has no gpucheck
     "srun": """case " $* " in
       *" -w n1 "*) exec python3 -m gpucheck node --gres 0 --format json ;;
@@ -55,6 +55,28 @@ def test_ctrl_c_keeps_what_came_and_leaves_no_process(tmp_path):
     assert set(unreached.values()) <= {"no gpucheck is installed there", "interrupted by Ctrl-C"}
     assert "merging the reports so far" in err
     assert leftovers_after(str(tmp_path), 5.0) == []
+
+
+REASONS = r"""printf '%s\n' "${4%%|*}|n1|127.0.0.1|drained|bob's \"RMA\"
+n7|127.0.0.1|idle|none
+| x" "${4%%|*}|n2|127.0.0.1|idle|none" """
+
+
+def test_a_reason_of_several_lines_is_no_node(tmp_path):
+    command = started(tmp_path, sinfo=REASONS, srun=PROGRAMS["srun"].replace("-w n1", "-w n2", 1))
+    out, err = command.communicate(timeout=60)
+    fleet = json.loads(out)
+    assert [node["name"] for node in fleet["nodes"]] == ["n2"], err
+    assert fleet["unreached"] == {'drained: bob\'s "RMA" n7|127.0.0.1|idle|none | x': {"count": 1, "nodes": "n1"}}
+
+
+@pytest.mark.parametrize("nodes", ["n[0-100000000]", "n[0-18446744073709551616]", "n[0-99999]m[0-99999]"])
+@pytest.mark.parametrize("command", [("merge", "."), ("run", "--engine", "slurm"), ("train", "--engine", "slurm")])
+def test_a_list_of_too_many_nodes_is_refused_in_one_line(nodes, command):
+    argv = [sys.executable, "-m", "gpucheck", "fleet", *command, "--nodes", nodes]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=20)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"more than 65,536 nodes: '{nodes}'" in done.stderr
 
 
 def test_an_engine_that_does_not_answer_is_not_known_to_be_well(tmp_path):

@@ -6,7 +6,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
@@ -16,7 +16,7 @@ from gpucheck.cli.request import typed
 from gpucheck.cli.screen import display_options, output, progress_text, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.fleet.model import Fleet
-from gpucheck.commands.fleet.options import FORMATS, HostList, engine_options, output_options
+from gpucheck.commands.fleet.options import FORMATS, Age, HostList, engine_options, output_options
 from gpucheck.core.cluster.slurm import FIRST_PORT
 
 PROGRESS_SECONDS = 0.2
@@ -43,7 +43,7 @@ Examples:
 EXAMPLES = """\b
 Examples:
   gpucheck fleet merge reports/
-  gpucheck fleet merge reports/ --nodes "gpu[001-128]" --output fleet.html
+  gpucheck fleet merge reports/ --nodes "gpu[001-128]" --max-age 1d --output fleet.html
   gpucheck fleet merge monday/*.json --format csv > nodes.csv
 """
 
@@ -70,27 +70,33 @@ def fleet() -> None:
     metavar="HOSTLIST",
     help='The nodes that should have a report: "gpu[001-128],login1". Missing ones are listed.',
 )
+@click.option(
+    "--max-age",
+    type=Age(),
+    metavar="AGE",
+    help="A healthy report that is older (90m, 12h, 7d) gives no verdict.  [default: any age]",
+)
 @output_options
 @click.option("--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Limit of the whole command.")
 @click.pass_obj
 def merge(
     limit: TimeLimit,
+    /,
     paths: tuple[str, ...],
     nodes: tuple[str, ...] | None,
-    style: str,
-    target: str | None,
+    max_age: float | None,
     timeout: float,
-    color: str,
+    **outputs: Any,
 ) -> None:
     """Merge JSON reports of nodes: files, and folders of *.json, however `gpucheck --format json` was run on each node.
 
     Each root cause is listed once, with its nodes; so are versions that differ from the majority of nodes with the same GPUs,
-    slow nodes among them, and files that are half-written, foreign, duplicate or from the future. The node's name is in the
-    report; for older reports it is the file's name. Exit codes: 0 all nodes are healthy; 1 a node has a fault; 2 wrong usage;
+    slow nodes among them, and reports that are half-written, foreign, duplicate, old or from a wrong clock. The node's name is in
+    the report; for older reports it is the file's name. Exit codes: 0 all nodes are healthy; 1 a node has a fault; 2 wrong usage;
     3 no node has a fault, but something could not be checked.
     """
     limit.set(timeout)
-    _print(lambda: _merged(paths, nodes, limit), _style(style, target), target, color, limit.end)
+    _print(lambda: _merged(paths, nodes, limit, max_age, strict=outputs["strict"]), Output(**outputs), limit.end)
 
 
 @fleet.command(cls=Command, epilog=RUN_EXAMPLES)
@@ -113,6 +119,7 @@ def merge(
 @click.pass_obj
 def run(
     whole: TimeLimit,
+    /,
     check: tuple[str, ...],
     engine: str,
     address: str,
@@ -121,9 +128,7 @@ def run(
     limit: float | None,
     folder: str | None,
     options: tuple[str, ...],
-    style: str,
-    target: str | None,
-    color: str,
+    **outputs: Any,
 ) -> None:
     """Run a check on every node of a Slurm or Ray cluster, and merge the reports like `fleet merge`.
 
@@ -135,7 +140,7 @@ def run(
 
     seconds, arguments = LEVELS[level]
     task = Task(engine, address, nodes, limit or seconds, (*arguments, *check, "--format", "json"), options)
-    _print(lambda: check_all(task, folder, whole), _style(style, target), target, color, math.inf)
+    _print(lambda: check_all(task, folder, whole, strict=outputs["strict"]), Output(**outputs), math.inf)
 
 
 @fleet.command(cls=Command, epilog=TRAIN_EXAMPLES)
@@ -160,6 +165,7 @@ def run(
 @click.pass_obj
 def train(
     whole: TimeLimit,
+    /,
     check: tuple[str, ...],
     engine: str,
     address: str,
@@ -168,9 +174,7 @@ def train(
     folder: str | None,
     options: tuple[str, ...],
     port: int,
-    style: str,
-    target: str | None,
-    color: str,
+    **outputs: Any,
 ) -> None:
     """Train on all nodes of a Slurm or Ray cluster together, one worker on each, by MultiWorkerMirroredStrategy.
 
@@ -183,7 +187,7 @@ def train(
     strategies = ("--strategy", "one_device", "--strategy", "multi_worker_mirrored")
     arguments = (*strategies, *check, "--timeout", f"{max(limit / 2, limit - TRAIN_RESERVE):g}", "--format", "json")
     task = Task(engine, address, nodes, limit, arguments, options, port)
-    _print(lambda: check_all(task, folder, whole), _style(style, target), target, color, math.inf)
+    _print(lambda: check_all(task, folder, whole, strict=outputs["strict"]), Output(**outputs), math.inf)
 
 
 @fleet.command(cls=Command)
@@ -194,18 +198,33 @@ def schema() -> None:
     show(json.dumps(published.schema(), indent=2) + "\n")
 
 
-def _style(style: str, target: str | None) -> str:
-    if typed("style"):
-        return style
-    named = "csv" if (target or "").endswith(".csv") else format_of(target)
-    return named if named in FORMATS else style
+class Output(NamedTuple):
+    """The values of ``output_options``."""
+
+    style: str
+    target: str | None
+    strict: bool
+    redacting: bool
+    color: str
+
+    @property
+    def format(self) -> str:
+        """The format: as requested, else as the file's name ends."""
+        if typed("style"):
+            return self.style
+        named = "csv" if (self.target or "").endswith(".csv") else format_of(self.target)
+        return named if named in FORMATS else self.style
 
 
-def _print(make: Callable[[], Fleet], style: str, target: str | None, color: str, until: float) -> NoReturn:
+def _print(make: Callable[[], Fleet], wanted: Output, until: float) -> NoReturn:
     """Create the fleet, write it, and exit with its exit code."""
-    with output(target, until) as file:
+    with output(wanted.target, until) as file:
         merged = make()
-        text = rendered(merged, style, color, to_file=file is not None)
+        if wanted.redacting:
+            from gpucheck.commands.fleet.redacted import redacted
+
+            merged = redacted(merged)
+        text = rendered(merged, wanted.format, wanted.color, to_file=file is not None)
         if file is not None:
             file.commit(text)
         else:
@@ -221,11 +240,13 @@ def rendered(merged: Fleet, style: str, color: str, *, to_file: bool) -> str:
     return str(module.render(merged, **display_options("never" if to_file and color == "auto" else color)))
 
 
-def _merged(paths: tuple[str, ...], nodes: tuple[str, ...] | None, limit: TimeLimit) -> Fleet:
+def _merged(
+    paths: tuple[str, ...], nodes: tuple[str, ...] | None, limit: TimeLimit, max_age: float | None, *, strict: bool
+) -> Fleet:
     from gpucheck.commands.fleet.collect import collect, files
     from gpucheck.commands.fleet.merge import Merge
 
-    merging = Merge()
+    merging = Merge(max_age, strict=strict)
     try:
         with _progress() as show_count:
             for count, report in enumerate(collect(files(paths, limit.reading_end), time.time(), until=limit.reading_end), 1):

@@ -24,6 +24,7 @@ GRACE_SECONDS = 15.0  # in addition to a node's limit, for the engine to start a
 POLL_SECONDS = 0.1
 CANCEL_SECONDS = 5.0
 RUNNABLE = ("idle", "mixed", "allocated", "completing", "planned", "reserved")  # usable states of a node in Slurm
+MARK = "gpucheck-node|"  # before each node in the output of sinfo
 NODES, WANTED = "@nodes", "@wanted"  # files: Ray's driver writes the nodes, and reads which ones to check
 DRIVER = "import sys; sys.path[:1] = []; from gpucheck.core.child.ray_fleet import main; main()"  # without the current folder
 COMPLAINT_LENGTH = 300  # characters of a program's error message
@@ -74,14 +75,14 @@ class Slurm:
 
     def nodes(self) -> dict[str, ClusterNode]:
         """Return the nodes listed by sinfo."""
-        listed = self._host.run(["sinfo", "-h", "-N", "-o", "%N|%o|%T|%E"], timeout=ASK_SECONDS)
+        listed = self._host.run(["sinfo", "-h", "-N", "-o", f"{MARK}%N|%o|%T|%E"], timeout=ASK_SECONDS)
         if listed.ending == "not found":
             raise Unusable("sinfo not found: this machine is not part of a Slurm cluster")
         if listed.ending != "exited" or listed.returncode != 0:
             raise EngineTimeout(f"sinfo: {_complaint(listed.stderr) or listed.ending}")
         found: dict[str, ClusterNode] = {}
-        for line in listed.stdout.splitlines():
-            name, address, state, reason = [*line.split("|", 3), "", "", ""][:4]
+        for line in listed.stdout.split(MARK)[1:]:  # a reason may have several lines
+            name, address, state, reason = [*" ".join(line.split()).split("|", 3), "", "", ""][:4]
             usable = state.rstrip("*~#!%$@^-+") in RUNNABLE and not state.endswith("*")  # "*": not responding
             why = ": ".join(part for part in (state, reason.strip()) if part not in ("", "none"))
             found[name] = ClusterNode(None if usable else why, address or name)
@@ -183,7 +184,8 @@ def keep(folder: str, name: str, text: str) -> str | None:
 
 
 def _complaint(text: str) -> str:
-    """Return the most useful line of a program's standard error: the first error of Slurm, else the last line."""
+    """Return the most useful line of a program's standard error: a failed node, the first error of Slurm, else the last line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     own = [line for line in lines if line.startswith(("srun: error", "sinfo: error", "slurmstepd: error"))]
+    own.sort(key=lambda line: "Node failure" not in line)
     return (own[0] if own else lines[-1] if lines else "")[:COMPLAINT_LENGTH]

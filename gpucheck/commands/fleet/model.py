@@ -22,6 +22,7 @@ class FleetCause(msgspec.Struct, frozen=True, kw_only=True):
     nodes: str
     example: str  # the summary of one of them
     example_node: str
+    command: str | None = None  # repairs it there
 
 
 class Odd(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +61,8 @@ class Slow(msgspec.Struct, frozen=True, kw_only=True):
 class Unusual(msgspec.Struct, frozen=True, kw_only=True):
     """A problem of a file or a node, other than its verdict."""
 
-    kind: str  # "duplicate", "two nodes of one name", "future", or as in ``read.Unread``
+    kind: str  # "duplicate", "two nodes of one name", "wrong clock", "old", or as in ``read.Unread``
+    node: str
     file: str
     why: str
 
@@ -73,6 +75,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     started_at: str
     cause: str | None  # the code of its first root cause, or why there is no verdict
     gpus: str
+    remarks: tuple[str, ...] = ()  # what is not as usual, beside its verdict: "slow", "TensorFlow 2.19.1", "old"
 
 
 class FleetWorker(msgspec.Struct, frozen=True, kw_only=True):

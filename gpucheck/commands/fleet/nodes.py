@@ -41,13 +41,14 @@ class Task(NamedTuple):
     port: int | None = None  # all train together, each worker on this port; None: each is checked separately
 
 
-def check_all(task: Task, folder: str | None, limit: TimeLimit) -> Fleet:
+def check_all(task: Task, folder: str | None, limit: TimeLimit, *, strict: bool = False) -> Fleet:
     """Check all nodes.
 
     Args:
         task: what to run, and on which nodes.
         folder: to keep the reports in; None: they are not kept.
         limit: the command's time limit.
+        strict: whether warnings and differences between nodes fail too.
 
     Raises:
         click.UsageError: the engine is not available, or the folder can't be used.
@@ -74,7 +75,7 @@ def check_all(task: Task, folder: str | None, limit: TimeLimit) -> Fleet:
         if task.port is not None and len(names) == 1:
             unreached[names.pop()] = "training together requires two nodes, and no other is usable"
         places, variables = _configured({name: known[name].address for name in names}, task.port)
-        merging = Merge()
+        merging = Merge(strict=strict)
         with interruptible():
             try:
                 _check(engine, variables, merging, unreached, place)

@@ -1,5 +1,6 @@
 """Options that the commands of ``fleet`` share."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -27,9 +28,30 @@ class HostList(click.ParamType):  # type: ignore[type-arg,unused-ignore]
             self.fail(str(error), param, ctx)
 
 
+class Age(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A duration: "90m", "12h", "7d"; in seconds."""
+
+    name = "age"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Fail for anything else."""
+        if isinstance(value, float):
+            return value
+        match = re.fullmatch(r"(\d{1,6})([smhd])", str(value).strip(), re.ASCII)
+        if match is None or not int(match[1]):
+            self.fail(f"{value!r} is not an age such as 90m, 12h or 7d", param, ctx)
+        return float(int(match[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[match[2]])
+
+
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for the output of the merged fleet."""
     for option in (
+        click.option(
+            "--strict",
+            is_flag=True,
+            help="Exit with 1 also for warnings, slow nodes and versions that differ, with 3 for old reports and wrong clocks.",
+        ),
+        click.option("--redact", "redacting", is_flag=True, help="Aliases for nodes, users, addresses and secrets."),
         click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too."),
         click.option(
             "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write it here, whole or not at all."

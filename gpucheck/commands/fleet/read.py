@@ -20,7 +20,6 @@ LARGEST_BYTES = 1 << 23  # a report of a machine of 1,000 GPUs takes 2 MB
 LONGEST = 500  # characters of a text
 MOST = 64  # root causes, GPUs, training jobs
 SUPPORTED = "1"  # the major version of the report's schema
-AHEAD_SECONDS = 300  # how far a node's clock may be ahead
 LATE = "the time limit was reached (--timeout)"
 
 
@@ -79,6 +78,12 @@ class Cause(msgspec.Struct, frozen=True):
     severity: str
     scope: str
     summary: str
+    command: str | None = None  # of its first repair that has one
+
+
+class _Fix(msgspec.Struct):
+    command: str | None = None
+    kind: str | None = None
 
 
 class _Finding(msgspec.Struct):
@@ -86,6 +91,7 @@ class _Finding(msgspec.Struct):
     severity: str
     scope: str
     summary: str
+    fix: list[_Fix] = []
     explained_by: str | None = None
     muted: str | None = None
 
@@ -113,11 +119,11 @@ class NodeReport(msgspec.Struct, frozen=True):
     causes: tuple[Cause, ...]
     unknown_because: str | None
     configuration: dict[str, str]  # "TensorFlow": "2.21.0"; unknown values are left out
-    gpus: tuple[str, ...]  # product names
+    gpus: tuple[str, ...] | None  # product names; None: they could not be read
     uuids: tuple[str, ...]
     speeds: dict[str, float]  # training job -> samples/s of its slowest device
     starts: dict[str, float]  # training job -> seconds of its slowest first step
-    ahead: bool  # its time is in the future
+    age_seconds: float | None  # negative: its time is in the future; None: it has no time
 
 
 class Unread(msgspec.Struct, frozen=True):
@@ -126,6 +132,16 @@ class Unread(msgspec.Struct, frozen=True):
     file: str
     kind: str  # "half-written", "foreign", "another schema", "too large", "unreadable"
     why: str
+
+    @property
+    def node(self) -> str:
+        """The node that meant to write it."""
+        return named(self.file)
+
+
+def named(path: str) -> str:
+    """Return the name of the node that a file is named after."""
+    return _short(os.path.basename(path).partition(".")[0])
 
 
 _DECODER = msgspec.json.Decoder(_Report)
@@ -219,19 +235,25 @@ def _node_report(path: str, report: _Report, now: float) -> NodeReport:
     roots = [finding for finding in report.findings if finding.explained_by is None and finding.muted is None]
     return NodeReport(
         file=path,
-        node=_short((facts.system and facts.system.node) or os.path.basename(path).partition(".")[0]),
+        node=_short((facts.system and facts.system.node) or named(path)),
         started_at=_short(report.started_at),
         verdict=report.verdict if report.verdict in ("pass", "warn", "fail") else "unknown",
         faulty=report.verdict == "fail" or (report.verdict == "warn" and report.exit_code != 0),
-        causes=tuple(Cause(*map(_short, (root.code, root.severity, root.scope, root.summary))) for root in roots[:MOST]),
+        causes=tuple(map(_cause, roots[:MOST])),
         unknown_because=_short(next(iter(report.unknown_because), "no reason given")) if report.verdict == "unknown" else None,
         configuration=_configuration(facts, len(gpus)),
-        gpus=tuple(sorted({_short(gpu.name) for gpu in gpus if gpu.name})[:MOST]),
+        gpus=tuple(sorted({_short(gpu.name) for gpu in gpus if gpu.name})[:MOST]) if facts.gpus else None,
         uuids=tuple(sorted(_short(gpu.uuid) for gpu in gpus if gpu.uuid)[:MOST]),
         speeds=speeds,
         starts=starts,
-        ahead=_is_ahead(report.started_at, now),
+        age_seconds=_age(report.started_at, now),
     )
+
+
+def _cause(root: _Finding) -> Cause:
+    command = next((fix.command for fix in root.fix if fix.command and fix.kind != "look"), None)
+    code, severity, scope, summary = map(_short, (root.code, root.severity, root.scope, root.summary))
+    return Cause(code, severity, scope, summary, command and _short(command))
 
 
 def _short(text: str) -> str:
@@ -271,9 +293,8 @@ def _training(runs: Sequence[_Run]) -> tuple[dict[str, float], dict[str, float]]
     return speeds, starts
 
 
-def _is_ahead(started_at: str, now: float) -> bool:
+def _age(started_at: str, now: float) -> float | None:
     try:
-        moment = datetime.datetime.fromisoformat(started_at.replace("Z", "+00:00"))
-        return moment.timestamp() > now + AHEAD_SECONDS
+        return now - datetime.datetime.fromisoformat(started_at.replace("Z", "+00:00")).timestamp()
     except (ValueError, OverflowError):
-        return False
+        return None

@@ -21,6 +21,8 @@ FIGURES = ("samples_per_second", "step_seconds", "first_step_seconds", "shards_v
 SLOW = 2.0  # times the usual seconds of the best link; other traffic also slows links
 SILENT = "no report"
 STILL = (SILENT, "stood still")
+DETAILS = "Additional GRPC error information"  # what follows repeats the message
+LONGEST = 200  # characters of a reason
 TOO_FEW = "nothing was trained: two usable nodes are required"
 UNTRIED = "its report has no training with other nodes"
 
@@ -209,7 +211,12 @@ def _faults(workers: list[FleetWorker], own: Mapping[str, _Run]) -> list[FleetFa
     nodes = {worker.name: worker.node for worker in workers}
     reported = [
         FleetFault(
-            worker=fault.worker, node=nodes[fault.worker], how=fault.how, reason=fault.reason, stage=fault.stage, told_by=node
+            worker=fault.worker,
+            node=nodes[fault.worker],
+            how=fault.how,
+            reason=_brief(fault.reason),
+            stage=fault.stage,
+            told_by=node,
         )
         for node, run in own.items()
         for fault in run.worker_faults
@@ -218,10 +225,17 @@ def _faults(workers: list[FleetWorker], own: Mapping[str, _Run]) -> list[FleetFa
     roots = [fault for fault in reported if fault.node == fault.told_by and not lost(fault.reason)]
     for worker in workers:
         if worker.status in (SILENT, "skipped"):
-            reasons = [fault.reason for fault in reported if fault.worker == worker.name and fault.told_by != worker.node]
-            reason = "; ".join(dict.fromkeys([*reasons, worker.reason or SILENT]))
+            others = [fault.reason for fault in reported if fault.worker == worker.name and fault.told_by != worker.node]
+            reasons = [reason for reason in others if worker.reason is None or not lost(reason)]
+            reason = "; ".join(dict.fromkeys([*reasons, _brief(worker.reason or SILENT)]))
             how = "not tried" if worker.status == "skipped" else SILENT
             roots.append(
                 FleetFault(worker=worker.name, node=worker.node, how=how, reason=reason, stage=None, told_by=worker.node)
             )
     return list({fault.worker: fault for fault in reversed(roots or reported)}.values())[::-1]
+
+
+def _brief(reason: str) -> str:
+    """Return the beginning of a worker's message, which may have pages of gRPC's details."""
+    text = " ".join(reason.partition(DETAILS)[0].split()).rstrip(" :;.")
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

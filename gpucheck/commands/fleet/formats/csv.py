@@ -6,7 +6,7 @@ import io
 from gpucheck.commands.fleet.formats import training_lines
 from gpucheck.commands.fleet.model import Fleet, FleetTraining
 
-COLUMNS = ("node", "verdict", "cause", "gpus", "started_at", "slow")
+COLUMNS = ("node", "verdict", "cause", "gpus", "started_at", "slow", "remarks")
 TRAINED = ("worker", "training", "fault", "alone_samples_per_second", "link_seconds", "link_times_usual")
 
 
@@ -18,10 +18,18 @@ def render(fleet: Fleet) -> str:
     writer.writerow(COLUMNS + (TRAINED if workers else ()))
     slow = {one.node: f"{one.value / one.median:.2f}" for one in fleet.slow}
     for node in fleet.nodes:
-        row = (node.name, node.verdict, node.cause or "", node.gpus, node.started_at, slow.get(node.name, ""))
+        row = (
+            node.name,
+            node.verdict,
+            node.cause or "",
+            node.gpus,
+            node.started_at,
+            slow.get(node.name, ""),
+            "; ".join(node.remarks),
+        )
         writer.writerow([_plain(value) for value in (*row, *workers.pop(node.name, ()))])
     for name, trained in workers.items():
-        writer.writerow([_plain(value) for value in (name, "unknown", "no report", "", "", "", *trained)])
+        writer.writerow([_plain(value) for value in (name, "unknown", "no report", "", "", "", "", *trained)])
     return text.getvalue()
 
 

@@ -3,14 +3,17 @@
 import html
 import pkgutil
 import re
+from collections.abc import Iterator
 
 import msgspec
 
-from gpucheck.commands.fleet.formats import training_lines
+from gpucheck.commands.fleet.formats import terminal, training_lines
 from gpucheck.commands.fleet.model import Fleet, FleetCause, FleetLink, FleetTraining
 from gpucheck.core.reports.shared.limited_text import plain
+from gpucheck.core.reports.shared.words import plural
 
-MARKS = re.compile("@(CAUSES|TRAINING|DATA)@")
+MARKS = re.compile("@(VERDICT|STYLE|CONCLUSION|READ|CAUSES|TRAINING|OTHER|DATA)@")
+ALL = 1 << 20
 SEVERITIES = ("error", "warning")
 
 
@@ -20,7 +23,12 @@ def render(fleet: Fleet) -> str:
     # Only "</" ends a script, and "<!--" may open a comment.
     data = msgspec.json.encode(fleet).decode().replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     parts = {
-        "CAUSES": "".join(map(_cause, fleet.causes)) or "<li>none</li>",
+        "VERDICT": fleet.verdict,
+        "STYLE": (pkgutil.get_data("gpucheck.core.reports", "report.css") or b"").decode(),
+        "CONCLUSION": _text(terminal.conclusion(fleet)),
+        "READ": _text(f"gpucheck {fleet.tool['version']} · {plural(fleet.files, 'report')} · exit code {fleet.exit_code}"),
+        "CAUSES": "".join(map(_cause, fleet.causes)) or "<p>None.</p>",
+        "OTHER": "".join(f"<li>{_text(text)}</li>" for text in _other(fleet)) or "<li>nothing</li>",
         "TRAINING": "" if fleet.training is None else _trained(fleet.training),
         "DATA": data,
     }
@@ -45,8 +53,19 @@ def _link(one: FleetLink) -> str:
 
 
 def _cause(one: FleetCause) -> str:
-    where = f"<b>{_text(one.code)}</b> on {one.count:,}: <code>{_text(one.nodes)}</code>"
-    return f"<li class={one.severity}>{where}<br>{_text(one.example)}</li>" if one.severity in SEVERITIES else ""
+    if one.severity not in SEVERITIES:
+        return ""
+    where = f"<h3>{_text(one.code)} on {one.count:,}</h3><p><code>{_text(one.nodes)}</code></p>"
+    first = f"<p>{_text(one.example_node)}: {_text(one.example)}</p>"
+    command = f"<h4>Do, there</h4><pre>{_text(one.command)}</pre>" if one.command is not None else ""
+    page = f"<h4>What it is, and all that repairs it</h4><pre>gpucheck explain {_text(one.code)}</pre>"
+    return f'<article class="card {one.severity}">{where}{first}{command}{page}</article>'
+
+
+def _other(fleet: Fleet) -> Iterator[str]:
+    """Yield what is not in order besides the root causes, as the terminal does, but all of it."""
+    for label, _, text in (*terminal.unchecked(fleet, ALL), *terminal.differences(fleet, ALL)):
+        yield f"{label}: {text}"
 
 
 def _text(text: str) -> str:

@@ -13,7 +13,9 @@ def render(fleet: Fleet) -> str:
     """Render an XML document. Characters that XML forbids are dropped."""
     cases = [_case(node.name, node.verdict, node.cause or "") for node in fleet.nodes]
     cases += [
-        _case(f"{one.file} ({one.kind})", "unknown", one.why) for one in fleet.unusual if one.kind not in ("duplicate", "future")
+        _case(f"{one.file} ({one.kind})", "unknown", one.why)
+        for one in fleet.unusual
+        if one.kind in ("foreign", "two nodes of one name")  # the other files without a report are among the nodes
     ]
     cases += [_case(f"nodes without a report: {part.nodes}", "unknown", why) for why, part in fleet.unreached.items()]
     if fleet.missing is not None and fleet.missing.count:

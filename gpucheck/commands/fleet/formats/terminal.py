@@ -3,12 +3,16 @@
 from collections.abc import Iterator
 
 from gpucheck.commands.fleet.formats import training_lines
-from gpucheck.commands.fleet.model import Fleet, Part, Slow
+from gpucheck.commands.fleet.merge import OF_NODES
+from gpucheck.commands.fleet.model import Fleet, Part, Slow, Unusual
+from gpucheck.commands.fleet.names import fold
 from gpucheck.core.reports.shared.terminal_text import TerminalText
 from gpucheck.core.reports.shared.words import duration, plural, significant
 
 MOST = 8  # maximum lines of a kind; the JSON has all
-MOST_NAMES = 240  # maximum characters of a list of nodes
+NAMES = 30  # characters of a list of nodes, times the maximum of lines
+LONGEST = 240  # characters of a summary
+COMMAND = "$"  # label of a command
 STYLES = {"fail": "fail", "warn": "warn", "unknown": "warn", "pass": "ok"}
 
 
@@ -20,63 +24,90 @@ def render(fleet: Fleet, *, width: int, color: bool, ascii: bool) -> str:
     )
     out.blank()
     for label, style, text in _lines(fleet):
-        out.add(text, indent=2, label=(f"{label:9}", style), hang=12)
+        if label == COMMAND:
+            out.command(text, 12)
+        else:
+            out.add(text, indent=2, label=(f"{label:9}", style), hang=12)
     out.blank()
-    out.add((_conclusion(fleet), STYLES[fleet.verdict]))
+    out.add((conclusion(fleet), STYLES[fleet.verdict]))
     return str(out)
 
 
 def _lines(fleet: Fleet) -> Iterator[tuple[str, str, str]]:
-    """Yield label, style and text of every line."""
-    for cause in fleet.causes[:MOST]:
-        label, style = ("FAIL", "fail") if cause.severity == "error" else ("WARN", "warn")
-        yield (
-            label,
-            style,
-            f"{cause.code} on {_on(cause.count, cause.nodes)} ({cause.scope}). On {cause.example_node}: {cause.example}",
-        )
-    yield from _more(len(fleet.causes), "cause")
-    for why, part in list(fleet.unknown.items())[:MOST]:
-        yield "unknown", "warn", f"{_part(part)}: {why}"
-    yield from _more(len(fleet.unknown), "reason")
-    for why, part in list(fleet.unreached.items())[:MOST]:
-        yield "no report", "warn", f"{_part(part)}: {why}"
-    yield from _more(len(fleet.unreached), "reason")
-    if fleet.missing is not None and fleet.missing.count:
-        yield "missing", "warn", f"no report of {_part(fleet.missing)}"
+    """Yield label, style and text of every line: what is not in order, the worst first, then the groups."""
+    yield from _causes(fleet, "error")
+    yield from unchecked(fleet, MOST)
     if fleet.training is not None:
         yield from training_lines.lines(fleet.training, MOST)
+    yield from _causes(fleet, "warning")
+    yield from differences(fleet, MOST)
     for group in fleet.groups:
-        name = f"{group.gpus}: {plural(group.count, 'node')}"
-        yield (
-            "group",
-            "quiet",
-            f"{name}, {'all' if group.alike == group.count else f'{group.alike:,}'} match the majority{_usual(group.usual)}",
-        )
-        for odd in group.odd[:MOST]:
-            majority = f"majority: {odd.usual}, on {odd.usual_count:,}"
-            yield "differs", "warn", f"{odd.what} {odd.value} on {_on(odd.count, odd.nodes)} ({majority})"
-        yield from _more(len(group.odd), "difference")
-    for slow in fleet.slow[:MOST]:
+        alike = "all" if group.alike == group.count else f"{group.alike:,}"
+        yield "group", "quiet", f"{group.gpus}: {plural(group.count, 'node')}, {alike} match the majority{_usual(group.usual)}"
+
+
+def unchecked(fleet: Fleet, most: int) -> Iterator[tuple[str, str, str]]:
+    """Yield the nodes without a verdict or a report, ``most`` lines of each kind."""
+    for label, parts in (("unknown", fleet.unknown), ("no report", fleet.unreached)):
+        for why, part in list(parts.items())[:most]:
+            yield label, "warn", f"{_part(part, most)}: {why}"
+        yield from _more(len(parts), "reason", most)
+    if fleet.missing is not None and fleet.missing.count:
+        yield "missing", "warn", f"no report of {_part(fleet.missing, most)}"
+
+
+def differences(fleet: Fleet, most: int) -> Iterator[tuple[str, str, str]]:
+    """Yield the nodes that are slow, differ from the others, or have an unusual report, ``most`` lines of each kind."""
+    for slow in fleet.slow[:most]:
         yield "slow", "warn", _slow(slow)
-    yield from _more(len(fleet.slow), "slow node")
-    for unusual in fleet.unusual[:MOST]:
-        yield "file", "warn", f"{unusual.kind}: {unusual.file}: {unusual.why}"
-    yield from _more(len(fleet.unusual), "file")
+    yield from _more(len(fleet.slow), "slow node", most)
+    for group in fleet.groups:
+        for odd in group.odd[:most]:
+            majority = f"majority: {odd.usual}, on {odd.usual_count:,}"
+            yield "differs", "warn", f"{odd.what} {odd.value} on {_on(odd.count, odd.nodes, most)} ({majority})"
+        yield from _more(len(group.odd), "difference", most)
+    for kind, part, why in _folded(fleet):
+        yield "note", "warn", f"{kind}: {_part(part, most)}: {why}"
 
 
-def _more(count: int, what: str) -> Iterator[tuple[str, str, str]]:
-    if count > MOST:
-        yield "", "quiet", f"and {plural(count - MOST, what)} more (--format json has all)"
+def _causes(fleet: Fleet, severity: str) -> Iterator[tuple[str, str, str]]:
+    label, style = ("FAIL", "fail") if severity == "error" else ("WARN", "warn")
+    causes = [cause for cause in fleet.causes if (cause.severity == "error") is (severity == "error")]
+    for cause in causes[:MOST]:
+        where = f"{cause.code} on {_on(cause.count, cause.nodes, MOST)} ({cause.scope})"
+        yield label, style, f"{where}. On {cause.example_node}: {_cut(cause.example)}"
+        if cause.command is not None and severity == "error":
+            yield COMMAND, "quiet", cause.command
+    yield from _more(len(causes), "cause", MOST)
 
 
-def _part(part: Part) -> str:
-    return _on(part.count, part.nodes)
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _on(count: int, nodes: str) -> str:
-    if len(nodes) > MOST_NAMES:
-        nodes = f"{nodes[:MOST_NAMES].rpartition(',')[0]},… (--format json has all)"
+def _folded(fleet: Fleet) -> Iterator[tuple[str, Part, str]]:
+    """Yield each kind of unusual file once, with its nodes and the reason of the first; those without a verdict are elsewhere."""
+    kinds: dict[str, list[Unusual]] = {}
+    for one in fleet.unusual:
+        if one.kind not in OF_NODES:
+            kinds.setdefault(one.kind, []).append(one)
+    for kind, ones in kinds.items():
+        first = ones[0].why if len(ones) == 1 else f"{ones[0].node}: {ones[0].why}"
+        yield kind, Part(count=len(ones), nodes=fold(one.node for one in ones)), first
+
+
+def _more(count: int, what: str, most: int) -> Iterator[tuple[str, str, str]]:
+    if count > most:
+        yield "", "quiet", f"and {plural(count - most, what)} more (--format json has all)"
+
+
+def _part(part: Part, most: int) -> str:
+    return _on(part.count, part.nodes, most)
+
+
+def _on(count: int, nodes: str, most: int) -> str:
+    if len(nodes) > most * NAMES:
+        nodes = f"{nodes[: most * NAMES].rpartition(',')[0]},… (--format json has all)"
     return nodes if count == 1 else f"{count:,} nodes: {nodes}"
 
 
@@ -92,10 +123,18 @@ def _slow(slow: Slow) -> str:
     )
 
 
-def _conclusion(fleet: Fleet) -> str:
+def conclusion(fleet: Fleet) -> str:
+    """Return one sentence: how many nodes are in which state, the worst first."""
     silent = sum(part.count for part in (*fleet.unreached.values(), *([fleet.missing] if fleet.missing is not None else [])))
-    words = {"pass": "healthy", "warn": "with warnings", "fail": "with a fault", "unknown": "without a verdict"}
-    parts = [f"{fleet.counts[verdict]:,} {word}" for verdict, word in words.items() if fleet.counts.get(verdict)]
-    parts += [f"{silent:,} without a report"] * bool(silent)
+    unusual = sum(node.verdict == "pass" and bool(node.remarks) for node in fleet.nodes)
+    numbers = {
+        "with a fault": fleet.counts.get("fail", 0),
+        "without a verdict": fleet.counts.get("unknown", 0),
+        "without a report": silent,
+        "with warnings": fleet.counts.get("warn", 0),
+        "not as usual": unusual,
+        "healthy": fleet.counts.get("pass", 0) - unusual,
+    }
+    parts = [f"{number:,} {words}" for words, number in numbers.items() if number]
     nodes = sum(fleet.counts.values()) + silent
     return f"{plural(nodes, 'node')}{': ' if parts else ''}{', '.join(parts)}."

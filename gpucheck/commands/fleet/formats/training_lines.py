@@ -33,7 +33,7 @@ def lines(training: FleetTraining, most: int) -> Iterator[tuple[str, str, str]]:
 def _summary(training: FleetTraining) -> str:
     workers = plural(len(training.workers), "worker")
     if training.samples_per_second is None:
-        return training.reason or workers
+        return f"{len(training.faults):,} of {workers} failed" if training.faults else training.reason or workers
     parts = [f"{workers}, {training.samples_per_second:,.4g} samples/s together"]
     parts += [f"{training.step_seconds * 1e3:.3g} ms per step"] if training.step_seconds is not None else []
     parts += ["each with its own data"] if training.shards_verified else []

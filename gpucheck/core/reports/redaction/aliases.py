@@ -60,13 +60,22 @@ class Aliases:
         try:
             for name, value in (environment.variables if environment else {}).items():
                 self._learn_variable(name, value)
-            for key, value in strings(report):
-                self._learn_field(key, value)
-                for searched in _unescaped(value):
-                    for start, end in self._windows(searched):
-                        self._learn_text(searched, start, end)
+            self._learn_texts(report)
         except NoTime:
             self._complete = False
+
+    def learn_nodes(self, nodes: Iterable[str], value: object) -> None:
+        """Learn the names of nodes, and what the texts of any structure contain. Call it before ``text``."""
+        for name in nodes:
+            self._learn_host(name, least=2)
+        self._learn_texts(value)
+
+    def _learn_texts(self, value: object) -> None:
+        for key, text in strings(value):
+            self._learn_field(key, text)
+            for searched in _unescaped(text):
+                for start, end in self._windows(searched):
+                    self._learn_text(searched, start, end)
 
     def text(self, key: str, text: str) -> str:
         """Return one string of the report, redacted; ``key`` is the field or variable that contains it."""

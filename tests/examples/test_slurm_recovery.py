@@ -1,0 +1,86 @@
+"""The return of a node to service: only from gpucheck's own drain, and only after a proof."""
+
+import sys
+import time
+
+import pytest
+from recipes import adapted, installed, program, run
+from slurm_scripts import FAULT, OURS, RESUMED, asked, decisions, line, noted, script
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run Linux")
+
+
+def drained_by_us(tmp_path, reason=OURS, state="IDLE+DRAIN", time="2026-11-24T00:00:00", **options):
+    """The health check of a node that is sound again, and was drained with that reason by the script."""
+    options = {"recover": "yes", "proof": "echo all have trained", **options}
+    shown = line(state, reason, time)
+    path = script(tmp_path, "health_check.sh", body="exit 0", shown=shown, after=line(), **options)
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state/drained").write_text(f"{OURS} [root@2026-11-24T00:00:00]\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "resumed"),
+    [
+        ({}, True),
+        ({"recover": "no"}, False),
+        ({"proof": "echo GPU 3 failed; exit 1"}, False),
+        ({"proof": "if"}, False),
+        ({"state": "MIXED+DRAIN"}, False),  # a job still runs there
+        ({"state": "IDLE+COMPLETING+DRAIN"}, False),
+        ({"state": "IDLE"}, False),
+        ({"reason": "maintenance"}, False),
+        ({"reason": f"{OURS} RMA 4711"}, False),
+        ({"time": "2026-11-24T01:00:00"}, False),  # drained again, by somebody else
+    ],
+)
+def test_only_our_own_drain_ends_and_only_by_a_proof(tmp_path, options, resumed):
+    path = drained_by_us(tmp_path, **options)
+    asked(path)
+    time_limit = time.monotonic() + 20
+    tried = resumed or "proof" in options
+    while tried and '"recover"' not in noted(tmp_path, "logger") and time.monotonic() < time_limit:
+        time.sleep(0.05)
+    assert noted(tmp_path, "scontrol") == (RESUMED if resumed else "")
+
+
+def test_a_node_that_changes_hands_during_the_proof_stays_drained(tmp_path):
+    path = drained_by_us(tmp_path, proof=f"echo '{line('IDLE+DRAIN', 'RMA')}' >'{tmp_path}/nodes'")
+    run(["sh", tmp_path / "slurm.sh", "recover"], {"SLURMD_NODENAME": "node-1"})
+    assert (noted(tmp_path, "scontrol"), decisions(tmp_path)) == ("", ["kept"])
+    assert path.exists()
+
+
+def test_a_failed_proof_says_why_and_is_not_repeated_at_once(tmp_path):
+    path = drained_by_us(tmp_path, proof="echo GPU 3 failed; exit 1")
+    run(["sh", tmp_path / "slurm.sh", "recover"], {"SLURMD_NODENAME": "node-1"})
+    assert '"reason": "GPU 3 failed"' in noted(tmp_path, "logger")
+    asked(path)
+    assert decisions(tmp_path) == ["kept", "none"]
+
+
+@pytest.mark.parametrize(
+    ("body", "tensorflow", "code", "last"),
+    [
+        ("exit 0", True, 0, "every GPU has trained without an error"),
+        ("exit 0", False, 3, "has no TensorFlow to train with"),
+        ("[ $1 = node ] || { echo ERROR training; exit 1; }", True, 1, "ERROR training"),
+        (f"[ $1 != node ] || {{ {FAULT}; }}", True, 1, "gpucheck gpu-lost: GPU 1 is lost."),
+        (
+            "[ $1 != node ] || [ ! -e trained ] || { echo gpucheck ecc-errors: x; exit 1; }; [ $1 = node ] || touch trained",
+            True,
+            1,
+            "gpucheck ecc-errors: x",
+        ),
+        ("exit 3", True, 3, ""),
+        ("exit 127", True, 127, ""),
+    ],
+)
+def test_a_node_is_proved_only_if_it_is_sound_trains_and_is_still_sound(tmp_path, body, tensorflow, code, last):
+    folder = installed(tmp_path / "bin", body=f"cd '{tmp_path}'; {body}")
+    program(folder / "python3", f"#!/bin/sh\nexit {int(not tensorflow)}\n")
+    edits = {"PATH=/opt/gpucheck/bin:": f"PATH={folder}:", "/opt/tensorflow/bin/python3": folder / "python3"}
+    done = run([program(tmp_path / "prove_node.sh", adapted("recovery/prove_node.sh", edits)), "slurm"])
+    assert done.returncode == code
+    assert (done.stdout.splitlines() or [""])[-1].endswith(last)

@@ -1,0 +1,120 @@
+"""What else than a fault keeps a fleet from being healthy, in which order it is said, and to whom."""
+
+import datetime
+import json
+import re
+
+import pytest
+from fleet_cases import NOW, REPORT, fleet_of_all, merged, place
+from fleet_reports import FAULT
+
+from gpucheck.commands.fleet.formats import csv as csv_format
+from gpucheck.commands.fleet.formats import html, junit, terminal
+from gpucheck.commands.fleet.formats import json as json_format
+from gpucheck.commands.fleet.redacted import redacted
+
+
+def dates(**days):
+    """A report of a node so many days before the test's time."""
+    return {
+        name: datetime.datetime.fromtimestamp(NOW - 86_400 * ago, datetime.timezone.utc).isoformat() for name, ago in days.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("max_age", "strict", "days", "counts", "kinds", "exit_code"),
+    [
+        (None, False, {"n1": 0, "n2": 0}, {"pass": 2}, [], 0),
+        (None, False, {"n1": 0, "n2": 116}, {"pass": 2}, ["old"], 0),
+        (None, True, {"n1": 0, "n2": 116}, {"pass": 2}, ["old"], 3),
+        (None, False, {"n1": 116, "n2": 116}, {"pass": 2}, [], 0),  # of one collection
+        (86_400, False, {"n1": 0.9, "n2": 1.1}, {"pass": 1, "unknown": 1}, ["old"], 3),
+        (86_400, False, {"n1": 0.9, "n2": 1.1, "broken": 7}, {"pass": 1, "unknown": 1, "fail": 1}, ["old", "old"], 1),
+        (None, False, {"n1": 0, "n2": NOW / 86_400}, {"pass": 2}, ["wrong clock"], 0),  # 1970
+        (None, True, {"n1": 0, "n2": NOW / 86_400}, {"pass": 2}, ["wrong clock"], 3),
+        (86_400, False, {"n1": 0, "n2": -1}, {"pass": 1, "unknown": 1}, ["wrong clock"], 3),
+    ],
+)
+def test_health_expires_and_a_fault_does_not(tmp_path, max_age, strict, days, counts, kinds, exit_code):
+    for name, started_at in dates(**days).items():
+        bad = {"verdict": "fail", "exit_code": 1, "findings": [FAULT]} if name == "broken" else {}
+        place(tmp_path, name, started_at=started_at, **bad)
+    fleet = merged(tmp_path, max_age=max_age, strict=strict)
+    assert (fleet.counts, [one.kind for one in fleet.unusual], fleet.exit_code) == (counts, kinds, exit_code)
+    assert {node.name for node in fleet.nodes if node.remarks} == {one.node for one in fleet.unusual}
+
+
+@pytest.mark.parametrize("date", ["", "yesterday", "9999-99-99T00:00:00Z", "2026-01-01T00:00:00+99:99"])
+def test_a_report_without_a_date_is_no_proof_of_health_today(tmp_path, date):
+    place(tmp_path, "n1", started_at=date)
+    assert merged(tmp_path).exit_code == 0
+    assert merged(tmp_path, max_age=86_400).exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "top", "remarks"),
+    [
+        ({"packages.tensorflow.version": "2.19.1"}, {}, ("TensorFlow 2.19.1",)),
+        (
+            {},
+            {"training": [{**run, "samples_per_second": (run["samples_per_second"] or 0) / 2} for run in REPORT["training"]]},
+            ("slow",),
+        ),
+    ],
+)
+def test_strictly_a_node_that_differs_fails(tmp_path, changes, top, remarks):
+    for number in range(7):
+        place(tmp_path, f"n{number}")
+    place(tmp_path, "n7", changes, **top)
+    fleet = merged(tmp_path)
+    assert (fleet.verdict, fleet.exit_code, fleet.nodes[7].remarks) == ("warn", 0, remarks)
+    assert terminal.render(fleet, width=100, color=False, ascii=True).endswith("8 nodes: 1 not as usual, 7 healthy.\n")
+    assert merged(tmp_path, strict=True).exit_code == 1
+
+
+def test_forty_wrong_clocks_are_one_line(tmp_path):
+    for number in range(44):
+        place(tmp_path, f"n{number}", started_at="1970-01-01T00:00:00Z")
+    place(tmp_path, "m1")
+    shown = terminal.render(merged(tmp_path), width=200, color=False, ascii=True).splitlines()
+    (line,) = [line for line in shown if "1970" in line]
+    assert "wrong clock: 44 nodes: n[0-43]: " in line
+    assert len(shown) < 8
+
+
+def test_what_is_not_in_order_comes_first(tmp_path):
+    (tmp_path / "n8.json").write_text(json.dumps(REPORT)[:1000])
+    fleet = fleet_of_all(tmp_path)
+    shown = terminal.render(fleet, width=200, color=False, ascii=True)
+    places = [shown.index(words) for words in ("FAIL", "unknown", "missing", "group")]
+    assert places == sorted(places)
+    assert shown.endswith("9 nodes: 1 with a fault, 1 without a verdict, 1 without a report, 6 healthy.\n")
+
+
+def test_a_repair_is_printed_with_its_cause(tmp_path):
+    fix = [{"text": "x", "command": "nvidia-smi", "kind": "look"}, {"text": "x", "command": "sudo reboot", "kind": "repair"}]
+    place(tmp_path, "n1", verdict="fail", exit_code=1, findings=[{**FAULT, "fix": fix}])
+    fleet = merged(tmp_path)
+    assert fleet.causes[0].command == "sudo reboot"
+    assert " sudo reboot\n" in terminal.render(fleet, width=80, color=False, ascii=True)
+    assert "<pre>sudo reboot</pre>" in html.render(fleet)
+
+
+def test_a_driver_that_hangs_is_not_a_node_without_a_gpu(tmp_path):
+    report = place(tmp_path, "n1")
+    del report["facts"]["gpus"]
+    (tmp_path / "n1.json").write_text(json.dumps(report))
+    assert merged(tmp_path).groups[0].gpus == "GPUs not read"
+
+
+def test_redacted_no_name_is_left(tmp_path):
+    for name in ("rack7-gpu1", "rack7-gpu2", "login.example.com"):
+        bad = {**FAULT, "summary": f"{name} of alice@rack7-gpu2 at 10.1.2.3 fails, see /home/alice/x"}
+        place(tmp_path, name, verdict="fail", exit_code=1, findings=[bad])
+    (tmp_path / "rack7-gpu4.json").write_text("{")
+    fleet = redacted(merged(tmp_path, asked=["rack7-gpu1", "rack7-gpu9"]))
+    for module in (json_format, html, junit, csv_format):
+        text = module.render(fleet)
+        assert not re.search(r"rack7|login|alice|10\.1\.2\.3", text), module
+    assert (fleet.causes[0].count, fleet.missing.count, fleet.exit_code) == (3, 1, 1)
+    assert fleet.causes[0].nodes.startswith("host-[")
