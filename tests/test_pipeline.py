@@ -11,6 +11,7 @@ from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.judgement import EXPECTATION, fold, judge
 from gpucheck.core.engine.pipeline import assemble, observe
 from gpucheck.core.model import (
+    Action,
     Expectations,
     Fact,
     Finding,
@@ -49,6 +50,16 @@ def rule(code, result, *, severity=Severity.ERROR, scope=Scope.HOST, explains=()
 
 def found(summary="it is so"):
     return Finding(summary=summary, evidence=saw(Thing(), "size"), fix=(Fix(text="do"),))
+
+
+@pytest.mark.parametrize("action", Action)
+def test_the_severity_of_a_finding_follows_from_its_action(action):
+    made = replace(found(), action=action)
+    (diagnosis,) = fold(judge(Facts([]), [rule("a", made, severity=Severity.WARNING)], ()), ROWS)
+    no_new_job = action in (Action.DRAIN, Action.RESET_GPU, Action.REBOOT, Action.POWER_CYCLE, Action.SERVICE)
+    assert (diagnosis.action, diagnosis.severity) == (action, Severity.ERROR if no_new_job else Severity.WARNING)
+    with pytest.raises(ValueError, match=f"the action {action.value} is not of severity"):
+        replace(found(), action=action, severity=Severity.WARNING if no_new_job else Severity.ERROR)
 
 
 ROWS = {"row": Row("a problem", "a first check", "an action")}

@@ -152,9 +152,9 @@ def _print_drain_reason(report: Report, exit_code: int, exit_style: str) -> None
 
 def _reason_to_drain(report: Report) -> str:
     """One line for Slurm's ``scontrol update reason=`` and ``sinfo -R``: "gpucheck gpu-lost: GPU 3 at 0000:3b:00.0 no longer
-    answers its driver: GPU is lost."; empty for a sound node.
+    answers its driver: GPU is lost. [power-cycle]"; empty for a sound node.
     """
-    from gpucheck.core.reports.shared.findings import root_code
+    from gpucheck.core.reports.shared.findings import action_mark, root_code
     from gpucheck.core.reports.shared.headline import headline
     from gpucheck.core.reports.shared.limited_text import cut, line
 
@@ -162,4 +162,5 @@ def _reason_to_drain(report: Report) -> str:
         return ""
     words = " ".join(filter(None, ("gpucheck", root_code(report))))
     text = line(f"{words}: {headline(report)}").replace('"', "'")  # scontrol takes quotes for its own
-    return cut(text, REASON_BYTES - 1) + "\n"
+    mark = action_mark(report)
+    return cut(text, REASON_BYTES - 1 - len(mark)) + mark + "\n"

@@ -156,6 +156,7 @@ def _diagnosis(rule: Rule, finding: Finding, rows: dict[str, Row], *, severity: 
         evidence=finding.evidence,
         first_check=rows[rule.row].first_check,
         fix=repairs_first(finding.fix),
+        action=finding.action,
         affects=finding.affects,
         assignments=finding.assignments,
         explained_by=explained_by,

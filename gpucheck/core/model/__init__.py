@@ -9,7 +9,7 @@ from gpucheck.core.model.assignments import Assignment, Operation
 from gpucheck.core.model.expectations import Expectations, GpuExpectations, Mute, TrainingExpectations, VersionExpectations
 from gpucheck.core.model.fact import Fact, Reading, probe_of
 from gpucheck.core.model.findings import Change, Diagnosis, Evidence, Finding, Fix, Outcome, Skip, repairs_first, saw
-from gpucheck.core.model.kinds import ExitCode, Level, ProbeStatus, Scope, Severity, Status, Verdict
+from gpucheck.core.model.kinds import Action, ExitCode, Level, ProbeStatus, Scope, Severity, Status, Verdict
 from gpucheck.core.model.report import SCHEMA_VERSION, ProbeRun, Report, Tool
 from gpucheck.core.model.request import TIMEOUT_SECONDS, PromisedGpus, Request
 from gpucheck.core.model.training import Experiment
@@ -17,6 +17,7 @@ from gpucheck.core.model.training import Experiment
 __all__ = (
     "SCHEMA_VERSION",
     "TIMEOUT_SECONDS",
+    "Action",
     "Assignment",
     "Change",
     "Diagnosis",

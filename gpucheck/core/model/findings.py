@@ -8,7 +8,7 @@ import msgspec
 
 from gpucheck.core.model.assignments import Assignment
 from gpucheck.core.model.fact import Fact, probe_of
-from gpucheck.core.model.kinds import Scope, Severity, Status
+from gpucheck.core.model.kinds import Action, Scope, Severity, Status
 
 Need = Literal["sudo", "network", "reboot", "new shell"]
 Change = Literal[
@@ -74,9 +74,22 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...]
     fix: tuple[Fix, ...]  # best first
     affects: tuple[str, ...] = ()  # "GPU 3", "worker 1"; empty: the whole machine
-    severity: Severity | None = None  # None: the rule's own
+    action: Action | None = None  # with the hardware; the severity follows from it
+    severity: Severity | None = None  # None: that of the action, or the rule's own
     assignments: tuple[Assignment, ...] = ()  # environment variables that fix it, or may fix it
     not_explained_by: tuple[str, ...] = ()  # codes that usually explain it, but are ruled out by its own measurement
+
+    def __post_init__(self) -> None:
+        """Take the severity from the action.
+
+        Raises:
+            ValueError: it was given both, and they contradict each other.
+        """
+        if self.action is None:
+            return
+        if self.severity not in (None, self.action.severity):
+            raise ValueError(f"a finding with the action {self.action.value} is not of severity {self.severity}")
+        msgspec.structs.force_setattr(self, "severity", self.action.severity)
 
 
 class Skip(msgspec.Struct, frozen=True):
@@ -104,6 +117,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...]
     first_check: str
     fix: tuple[Fix, ...]
+    action: Action | None = None  # with the hardware; None: the fault is not in the hardware
     affects: tuple[str, ...] = ()
     assignments: tuple[Assignment, ...] = ()  # environment variables that fix it, or may fix it
     explained_by: str | None = None

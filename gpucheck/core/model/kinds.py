@@ -19,6 +19,23 @@ class Severity(str, enum.Enum):
     WARNING = "warning"
 
 
+class Action(str, enum.Enum):
+    """What has to be done with the hardware, in the terms of NVIDIA's Xid catalogue and of cluster managers."""
+
+    IGNORE = "ignore"  # nothing now: jobs may run, and a repair may wait until the next maintenance
+    RESTART_APPLICATION = "restart-application"  # only the program that met the fault has to start again
+    DRAIN = "drain"  # no new job until the cause is found, or while existing work ends
+    RESET_GPU = "reset-gpu"
+    REBOOT = "reboot"  # the machine, or the virtual machine
+    POWER_CYCLE = "power-cycle"
+    SERVICE = "service"  # work on the hardware, or the vendor
+
+    @property
+    def severity(self) -> Severity:
+        """An error if no new job may start before it is done."""
+        return Severity.WARNING if self in (Action.IGNORE, Action.RESTART_APPLICATION) else Severity.ERROR
+
+
 class Scope(str, enum.Enum):
     """Who has to act. In order of cause: a fault in one breaks those after it."""
 

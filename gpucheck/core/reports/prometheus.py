@@ -74,6 +74,7 @@ def _findings(report: Report) -> Iterator[Gauge]:
                     "row": finding.row,
                     "severity": finding.severity.value,
                     "scope": finding.scope.value,
+                    "action": finding.action.value if finding.action is not None else "",
                     "root": str(finding.explained_by is None).lower(),
                 },
                 int(finding.muted is None),

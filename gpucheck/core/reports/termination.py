@@ -19,6 +19,7 @@ def render(report: Report) -> str:
     lines = [f"{report.verdict.value.upper()}: {headline(report)}"] if no_cause else []
     for root in roots(report):
         lines.append(f"{root.severity.value.upper()} {root.code} ({root.scope.value}): {root.summary}")
+        lines += [f"  action: {root.action.value}"] if root.action is not None else []
         lines += [f"  do: {step}" for step in first_steps(root)]
         lines += [f"  saw: {evidence(item, report)}" for item in root.evidence[:MOST_EVIDENCE]]
         lines += [f"  also: {follower.code}" for follower in followers(report, root)]

@@ -22,6 +22,12 @@ def root_code(report: Report) -> str | None:
     return next((root.code for root in roots(report) if report.verdict is not Verdict.UNKNOWN), None)
 
 
+def action_mark(report: Report) -> str:
+    """ " [reset-gpu]": what the first root cause asks for, if no new job may start before it; else empty."""
+    action = next((root.action for root in roots(report) if report.verdict is not Verdict.UNKNOWN), None)
+    return f" [{action.value}]" if action is not None and action.severity is Severity.ERROR else ""
+
+
 def muted(report: Report) -> list[Diagnosis]:
     """The findings that the user knows of and that don't count for now."""
     return [finding for finding in report.findings if finding.muted is not None]

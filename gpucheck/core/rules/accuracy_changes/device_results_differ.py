@@ -23,7 +23,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.training_outcomes import label, on_gpu
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
@@ -56,6 +56,7 @@ def check(training: Training, context: Context) -> Finding | Skip | None:
         if _relative_difference(here, there) > tolerance:
             device_loss, cpu_loss, percent = _figures(here, there, tolerance)
             return Finding(
+                action=Action.DRAIN,
                 summary=f"The same first step gives a loss of {device_loss} in {label(run)} and of {cpu_loss} on the CPU;"
                 f" they differ by {percent} %, but rounding explains only up to {100 * tolerance:.0f} %.",
                 evidence=saw(training, *(f"runs[{place}].{name}" for name in ("loss.first", "cpu_first_loss", "precision"))),

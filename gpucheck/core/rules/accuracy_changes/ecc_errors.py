@@ -30,7 +30,7 @@ References:
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.fixes import TEST_GPU
@@ -82,7 +82,7 @@ def _counted(gpus: Gpus, reports: list[XidReport]) -> Finding:
         evidence=(*saw(gpus, *fields), *cited(reports)),
         fix=(*fixes(reports), *FIX),
         affects=tuple(gpu.label for _, gpu, _ in bad),
-        severity=Severity.WARNING if only_pending else Severity.ERROR,
+        action=Action.IGNORE if only_pending else Action.RESET_GPU,
     )
 
 
@@ -94,7 +94,7 @@ def _reported(reports: list[XidReport]) -> Finding:
         evidence=cited(reports),
         fix=(*fixes(reports), *FIX),
         affects=affected(reports),
-        severity=Severity.ERROR if first.xid.severity == "error" else Severity.WARNING,
+        action=Action.RESET_GPU if first.xid.severity == "error" else Action.IGNORE,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from gpucheck.core.combiners.expected import Expected
 from gpucheck.core.expectations import NONE_GIVEN
 from gpucheck.core.expectations.items import Item
-from gpucheck.core.model import Finding, Fix, Skip
+from gpucheck.core.model import Action, Finding, Fix, Skip
 from gpucheck.core.repairs.wording import listing
 
 SNAPSHOT = Fix(
@@ -15,7 +15,11 @@ SNAPSHOT = Fix(
 
 
 def judge(
-    expected: Expected, items: tuple[Item, ...], verb: str, repairs: Callable[[list[Item]], Iterable[Fix]]
+    expected: Expected,
+    items: tuple[Item, ...],
+    verb: str,
+    repairs: Callable[[list[Item]], Iterable[Fix]],
+    action: Action | None = None,
 ) -> Finding | Skip | None:
     """One finding for everything that is not met; unknown as a whole where nothing is unmet and something was not seen.
 
@@ -24,6 +28,7 @@ def judge(
         items: those of the rule.
         verb: stands between what an item is about and what was seen of it: " is", ":".
         repairs: what to do about the unmet ones.
+        action: with the hardware, if one is unmet.
     """
     if not expected.given:
         return Skip(NONE_GIVEN)
@@ -34,6 +39,7 @@ def judge(
             summary=_summary(unmet, unseen, verb),
             evidence=tuple(evidence for item in unmet for evidence in item.evidence),
             fix=tuple(repairs(unmet)),
+            action=action,
             affects=tuple(dict.fromkeys(name for item in unmet for name in item.affects)),
         )
     reasons = dict.fromkeys(f"{item.what} ({item.expected}): {item.seen}" for item in unseen)

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.expected import Expected
 from gpucheck.core.expectations.items import Item
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
@@ -36,7 +36,7 @@ def check(expected: Expected, context: Context) -> Finding | Skip | None:
         wanted = re.sub(r"\D*(\d+).*", r"\1", unmet[0].expected)  # "8", "at least 8 (--gres)"
         return repairs(context, seen=unmet[0].seen, wanted=wanted)
 
-    return judge(expected, expected.gpu_count, " is", of)
+    return judge(expected, expected.gpu_count, " is", of, Action.DRAIN)
 
 
 def repairs(context: Context, *, seen: str = "", wanted: str = "") -> Iterator[Fix]:

@@ -20,7 +20,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.expected import Expected
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
@@ -29,7 +29,7 @@ from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 @rule(severity=Severity.ERROR, scope=Scope.HARDWARE)
 def check(expected: Expected, context: Context) -> Finding | Skip | None:
     """NVML's words about every GPU, or CUDA's; without any GPU there is nothing to compare."""
-    return judge(expected, expected.gpu_models, ":", lambda unmet: repairs(context, wanted=unmet[0].expected))
+    return judge(expected, expected.gpu_models, ":", lambda unmet: repairs(context, wanted=unmet[0].expected), Action.DRAIN)
 
 
 def repairs(context: Context, *, wanted: str = "") -> Iterator[Fix]:

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xid_reports import XidReports
-from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import restart
@@ -67,6 +67,7 @@ def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes, contex
         summary=summary,
         evidence=(*evidence, *xids.last_message),
         fix=tuple(repairs(context, crashed=not hung)),
+        action=Action.REBOOT if hung else Action.DRAIN,
         # The GPU that NVML's child was querying when it crashed.
         affects=tuple(
             gpu.label for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if gpu.problem and gpu.result is None

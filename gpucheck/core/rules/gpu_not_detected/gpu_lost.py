@@ -37,7 +37,7 @@ import msgspec
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
 from gpucheck.core.compat.xid import Xid
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
+from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpus
@@ -95,6 +95,7 @@ def check(stack: CudaStack, xids: XidReports) -> Finding | None:
     verb = "no longer responds to its driver" if len(labels) == 1 else "no longer respond to their driver"
     reset = [gpu.index for gpu in (gpus.gpus if gpus is not None else ()) if gpu.result == _RESET_REQUIRED]
     return Finding(
+        action=Action.RESET_GPU if reset or driver.result == _RESET_REQUIRED else Action.POWER_CYCLE,
         summary=f"{listing(labels)} {verb}: {reasons}.",
         evidence=tuple(item for gpu in lost for item in gpu.evidence),
         fix=(
@@ -117,7 +118,7 @@ def _answering_again(reports: list[XidReport]) -> Finding:
             Fix(text="If the GPU was reset since, ignore it; restarting the machine clears the log"),
         ),
         affects=affected(reports),
-        severity=Severity.WARNING,
+        action=Action.IGNORE,
     )
 
 

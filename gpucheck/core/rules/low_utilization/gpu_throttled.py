@@ -27,7 +27,7 @@ from collections.abc import Iterator, Sequence
 
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.compat import nvml
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.activity import Activity
 from gpucheck.core.probes.gpus import Gpu
@@ -70,6 +70,7 @@ def _now(used: GpusInUse, slowed: list[tuple[int, Gpu]], context: Context) -> Fi
     more = f"; {len(slowed)} of {len(used.used)} GPUs are throttling" if len(slowed) > 1 else ""
     names = ("clock_event_reasons", "temperature_celsius", "sm_clock_mhz")
     return Finding(
+        action=Action.IGNORE,
         summary=f"{worst.title} is throttling because of {_cause(_reasons(worst))}{heat}{clocks}{more}.",
         evidence=saw(used.gpus, *(f"gpus[{place}].{name}" for place, _ in slowed for name in names)),
         fix=tuple(repairs(context, reason=_cause(_reasons(worst)), index=str(worst.index))),
@@ -92,6 +93,7 @@ def _while_training(used: GpusInUse, activity: Activity, context: Context) -> Fi
     more = f"; {len(slowed)} of {len(used.used)} GPUs were throttling" if len(slowed) > 1 else ""
     names = ("slowed_by", "slowed_samples", "samples", "slowed_sm_clock_mhz")
     return Finding(
+        action=Action.IGNORE,
         summary=f"{gpus[worst.index].title} was throttling because of {_cause(worst.slowed_by)} in {worst.slowed_samples} of"
         f" {worst.samples} samples during training{clocks}{more}.",
         evidence=saw(activity, *(f"gpus[{place}].{name}" for place, _ in slowed for name in names)),

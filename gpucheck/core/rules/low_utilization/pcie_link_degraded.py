@@ -21,7 +21,7 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
@@ -41,6 +41,7 @@ def check(gpus: Gpus, context: Context) -> Finding | Skip | None:
     _, worst, link = degraded[0]
     more = f"; {len(degraded)} of {len(gpus.gpus)} GPUs have such a link" if len(degraded) > 1 else ""
     return Finding(
+        action=Action.IGNORE,
         summary=f"{worst.title} is connected {link}{more}.",
         evidence=saw(gpus, *(f"gpus[{place}].{field}" for place, _, _ in degraded for field in _FIELDS)),
         fix=tuple(repairs(context, device=worst.pci_address or "")),

@@ -29,7 +29,7 @@ References:
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.gpus import Gpu, Gpus
 
@@ -69,6 +69,7 @@ def _counted(gpus: Gpus, down: list[tuple[int, Gpu]], reports: list[XidReport]) 
         evidence=(*saw(gpus, *fields), *cited(reports)),
         fix=(*fixes(reports), *FIX),
         affects=tuple(gpu.label for _, gpu in down),
+        action=Action.IGNORE,
     )
 
 
@@ -82,7 +83,7 @@ def _reported(reports: list[XidReport]) -> Finding:
         evidence=cited(reports),
         fix=(*fixes(reports), *FIX),
         affects=affected(reports),
-        severity=Severity.WARNING if up else Severity.ERROR,
+        action=Action.IGNORE if up else Action.RESET_GPU,
     )
 
 
