@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gpucheck.core.compat import versions
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 
@@ -34,6 +35,8 @@ _RESTART = {
     "kubernetes": "Delete the pod, so that its controller starts another: kubectl delete pod POD",
     "lxc": "Restart the container: lxc restart CONTAINER",
 }
+# Apple's last release of its plug-in, and what it was built for.
+_PLUGIN, _PLUGIN_LAST_PYTHON = ("tensorflow==2.18.*", "tensorflow-metal==1.2.0"), "3.12"
 _COMMON = ("ubuntu", "debian", "fedora")  # the variants for an unknown distribution
 
 
@@ -101,3 +104,14 @@ def start_with_gpus(context: Context) -> Iterator[Fix]:
     """Start a container with its GPUs, as its runtime takes them; for an unknown runtime, one fix for each."""
     for kind, fix in START_WITH_GPUS.items():
         yield from context.only(fix, container=f"{kind}|containerd|nspawn" if kind == "docker" else kind)
+
+
+def apple_plugin(context: Context) -> Fix:
+    """Install Apple's plug-in for the Mac's own GPU with the newest TensorFlow that it works with."""
+    own = context.interpreter.version if context.interpreter is not None else context.python_version
+    fits = own is None or versions.at_least(_PLUGIN_LAST_PYTHON, versions.minor(own))
+    command = context.pip(*_PLUGIN) if fits else context.new_environment(*_PLUGIN, python=_PLUGIN_LAST_PYTHON)
+    return Fix(
+        text="For the GPU of a Mac with Apple silicon, install Apple's plug-in and a TensorFlow that it works with",
+        command=command,
+    )

@@ -26,7 +26,7 @@ from gpucheck.core.logs.causes import (
 from gpucheck.core.logs.causes.cause import Cause, Judge
 from gpucheck.core.logs.causes.events import Events
 from gpucheck.core.logs.causes.startup import infer_startup_failure
-from gpucheck.core.logs.events import Kind
+from gpucheck.core.logs.events import Event, Kind
 from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Severity
 
@@ -78,7 +78,9 @@ def _cause(code: str, events: Events) -> Cause | None:
 
 
 def _bounded(cause: Cause) -> Cause:
-    """Return the cause with each line once and only the first few, and one full stop."""
-    lines = list({event.line: event for event in cause.events}.values())
+    """Return the cause with each line once, as its first event, and only the first few; and one full stop."""
+    lines: dict[int, Event] = {}
+    for event in cause.events:
+        lines.setdefault(event.line, event)
     summary = _FULL_STOPS.sub(lambda stops: "..." if len(stops[0]) > _ELLIPSIS else ".", cause.summary)
-    return cause._replace(summary=summary, events=tuple(lines[:_CITED]))
+    return cause._replace(summary=summary, events=tuple(lines.values())[:_CITED])

@@ -11,6 +11,8 @@ from gpucheck.core.model import Severity
 
 Capability = tuple[int, int]
 
+_BLACKWELL = (10, 0)
+_INVALID_HANDLE = "400"
 _OLDEST_KEPT = (8, 0)  # missing kernels for these and newer GPUs mean an old program; for older GPUs, a new one
 _DROPPED = (7, 5)  # the minimum that CUDA 13 compiles for
 
@@ -40,6 +42,8 @@ def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
     outdated = events.unresolved(Kind.PTXAS_TOO_OLD, target=".+")
     compiled = events.unresolved(Kind.KERNELS_JIT_COMPILED)
     capability, name = _gpu(events)
+    if capability is not None and capability >= _BLACKWELL:  # the driver compiled a kernel to none, and it is launched
+        rejected += events.unresolved(Kind.CUDA_ERROR, code=_INVALID_HANDLE)
     worded = all("worded" in event.fields for event in bare)  # by a person
     lines = in_order(*bare, *rejected, *outdated)
     if not lines:
@@ -95,7 +99,8 @@ def gpu_too_old(events: Events) -> Cause | None:
     if gpu is None or not gpu.old:
         return None
     why = f"the minimum this build supports is {gpu.lowest}" if gpu.lowest else "it has no kernels for this GPU"
-    return Cause(f"{_title(gpu)} is too old for this program: {why}.", gpu.events, None if gpu.failed else Severity.WARNING)
+    summary = f"{_title(gpu)} is too old for this program: {why}."
+    return Cause(summary, gpu.events, None if gpu.failed else Severity.WARNING, named=_named(gpu))
 
 
 def gpu_too_new(events: Events) -> Cause | None:
@@ -104,7 +109,13 @@ def gpu_too_new(events: Events) -> Cause | None:
     if gpu is None or gpu.old:
         return None
     why = "it has no kernels for this GPU, and kernels compiled from its PTX are rejected"
-    return Cause(f"{_title(gpu)} is too new for this program: {why}.", gpu.events, None if gpu.failed else Severity.WARNING)
+    summary = f"{_title(gpu)} is too new for this program: {why}."
+    return Cause(summary, gpu.events, None if gpu.failed else Severity.WARNING, named=_named(gpu))
+
+
+def _named(gpu: UnsupportedGpu) -> dict[str, str]:
+    """What the repairs depend on."""
+    return {"gpu": gpu.name or "", "capability": ".".join(map(str, gpu.capability or ()))}
 
 
 def _title(gpu: UnsupportedGpu) -> str:

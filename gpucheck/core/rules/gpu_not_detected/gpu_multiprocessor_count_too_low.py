@@ -6,10 +6,6 @@ Symptom:
 Cause:
     TensorFlow ignores small cards, so that a display card does not slow down training on a large one. It requires 8
     multiprocessors, or as many as the best GPU has if all have fewer. TF_MIN_GPU_MULTIPROCESSOR_COUNT sets another minimum.
-Fix:
-    1. To train on it anyway, set the limit to its number of multiprocessors
-       $ export TF_MIN_GPU_MULTIPROCESSOR_COUNT=3
-    2. To avoid the message, hide the card with CUDA_VISIBLE_DEVICES; it is intended for a display
 Verify:
     tf.config.list_physical_devices("GPU") lists it.
 Unless:
@@ -23,6 +19,8 @@ References:
     https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/common_runtime/gpu/gpu_device.cc
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.compat.gpus import lowest_multiprocessors
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
@@ -30,6 +28,7 @@ from gpucheck.core.probes.cuda import Cuda, CudaDevice
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 
 _VARIABLE = "TF_MIN_GPU_MULTIPROCESSOR_COUNT"
@@ -41,7 +40,9 @@ _VARIABLE = "TF_MIN_GPU_MULTIPROCESSOR_COUNT"
     explains=("gpus-not-listed", "training-failed", "replica-count-mismatch"),
     tensorflow=True,
 )
-def check(environment: Environment, gpus: Gpus | None, cuda: Cuda, tensorflow: TensorFlow | None) -> Finding | Skip | None:
+def check(
+    environment: Environment, gpus: Gpus | None, cuda: Cuda, tensorflow: TensorFlow | None, context: Context
+) -> Finding | Skip | None:
     """Below TensorFlow's floor. An error only where no GPU is left: a display card left out is as it should be."""
     if not cuda.devices or _lists_all(tensorflow, len(cuda.devices)):
         return None
@@ -65,7 +66,7 @@ def check(environment: Environment, gpus: Gpus | None, cuda: Cuda, tensorflow: T
             *saw(cuda, *(f"devices[{place}].multiprocessors" for place, _ in small)),
             *(saw(environment, f"variables.{_VARIABLE}") if value else ()),
         ),
-        fix=_fixes(value, min(counts), left),
+        fix=tuple(repairs(context, count=str(min(counts)), left=bool(left), required=value.isdecimal())),
         affects=tuple(names),
         severity=Severity.WARNING if left else None,
     )
@@ -82,8 +83,18 @@ def _label(device: CudaDevice, gpus: Gpus | None) -> str:
     return labels.get(device.pci_address or "", f"GPU {device.ordinal}")
 
 
-def _fixes(value: str, least: int, left: int) -> tuple[Fix, ...]:
-    text = "Require no more than this machine has" if value.isdecimal() else "Train on it anyway"
-    leave = Fix(text="Or do not use it; it is intended for a display")
-    own = Fix(text="Or use TensorFlow's default minimum", command=f"unset {_VARIABLE}")
-    return (Fix(text=text, command=f"export {_VARIABLE}={least}"), leave if left else own)
+def repairs(context: Context, *, device: str = "", count: str = "", left: bool = False, required: bool = False) -> Iterator[Fix]:
+    """Train on the small GPU; nothing where TensorFlow has a larger one, because it leaves a display card out on purpose.
+
+    Args:
+        context: where.
+        device: number of the GPU in a log: CUDA counts the fastest as 0.
+        count: its multiprocessors; empty: unknown.
+        left: whether another GPU is left.
+        required: whether the variable sets the minimum.
+    """
+    if not required and (left or device not in ("", "0")):
+        return
+    text = "Require no more than this machine has" if required else "Train on it anyway"
+    yield Fix(text=text, command=f"export {_VARIABLE}={count or 1}")
+    yield Fix(text="Or use TensorFlow's default minimum", command=f"unset {_VARIABLE}")

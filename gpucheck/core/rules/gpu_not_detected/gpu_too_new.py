@@ -9,12 +9,6 @@ Cause:
     No TensorFlow up to 2.21 has native code for Blackwell GPUs (compute capability 10.0 and newer). Up to 2.20 the driver rejects the
     code that TensorFlow generates for them. With 2.21 the driver compiles TensorFlow's kernels at first use, which takes long, but
     XLA, with which Keras 3 compiles models by default, aborts.
-Fix:
-    1. TensorFlow: start from NVIDIA's own build, which has code for this GPU
-       $ docker run --gpus all -it nvcr.io/nvidia/tensorflow:25.02-tf2-py3
-    2. PyTorch: install a build for the newest CUDA
-       $ python -m pip install --upgrade torch --index-url https://download.pytorch.org/whl/cu128
-    3. With TensorFlow 2.21: train without XLA, model.compile(..., jit_compile=False); the first step takes minutes
 Verify:
     gpucheck trains on the GPU, the XLA-compiled step included.
 Unless:
@@ -33,8 +27,11 @@ References:
     https://github.com/tensorflow/tensorflow/issues/97387
 """
 
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
-from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import gpus as gpu_tables
@@ -43,7 +40,7 @@ from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.probes.container import Container
+from gpucheck.core.repairs.context import LABELS, Context
 from gpucheck.core.repairs.wording import version_text
 
 _BLACKWELL = (10, 0)
@@ -61,7 +58,7 @@ _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with 
     ),
     tensorflow=True,
 )
-def check(gpus: CudaGpus, build: TensorFlowBuild, container: Container, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(gpus: CudaGpus, build: TensorFlowBuild, context: Context, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Newer than all native code, and known to fail from PTX; a compiled step that passed on it proves the contrary."""
     if not gpus.capable or outcomes.trained_on_gpu(compiled=True):
         return None
@@ -87,26 +84,61 @@ def check(gpus: CudaGpus, build: TensorFlowBuild, container: Container, outcomes
             *kernels.evidence,
             *outcomes.saw_events(Kind.KERNELS_JIT_COMPILED, Kind.KERNEL_IMAGE_MISSING),
         ),
-        fix=_fixes(container, build.installation, kernels.version),
+        fix=tuple(repairs(replace(context, framework="tensorflow"), version=kernels.version)),
         affects=tuple(gpu.label for gpu in newer),
     )
 
 
-def _fixes(container: Container, installation: Installation, version: str) -> tuple[Fix, ...]:
-    image = Fix(
-        text=f"Start from NVIDIA's own build, the image {_NVIDIA_IMAGE}, which has code for this GPU",
-        command=None if container.inside else f"docker run --gpus all -it {_NVIDIA_IMAGE}",
+def repairs(context: Context, *, capability: str = "", framework: str = "", version: str = "") -> Iterator[Fix]:
+    """Install a build that has code for the GPU.
+
+    Args:
+        context: where.
+        capability: of the GPU: "12.0"; empty: unknown.
+        framework: "PyTorch", where the message names it.
+        version: of TensorFlow.
+    """
+    used = "torch" if framework == "PyTorch" else context.framework
+    if capability and versions.parse(capability) < _BLACKWELL and used in ("tensorflow", "torch"):
+        yield context.with_cuda(used, configured=True)
+        return
+    for kind, fixes in _FOR_BLACKWELL.items():
+        if used in (kind, None):
+            for fix in fixes(context, version or (context.framework_version or "" if used == "tensorflow" else "")):
+                yield fix if used else replace(fix, text=f"{LABELS[kind]}: {fix.text[0].lower()}{fix.text[1:]}")
+    if used is None:
+        yield Fix(text="Other programs: use a build for CUDA 12.8 or newer, which has code for this GPU")
+
+
+def _torch(context: Context, version: str) -> Iterator[Fix]:
+    command = context.pip("--upgrade", "torch", "--index-url", "https://download.pytorch.org/whl/cu128")
+    yield Fix(
+        text="Install a build for CUDA 12.8, which has code for this GPU (torchvision and torchaudio, too)", command=command
     )
+
+
+def _jax(context: Context, version: str) -> Iterator[Fix]:
+    text = "Install the newest release, whose CUDA libraries know this GPU"
+    yield Fix(text=text, command=context.pip("--upgrade", "jax[cuda12]"))
+
+
+def _tensorflow(context: Context, version: str) -> Iterator[Fix]:
+    start = f"docker run --gpus all -it {_NVIDIA_IMAGE}"
+    if context.windows:
+        yield Fix(text=f"Start from NVIDIA's own build in WSL2, which has code for this GPU: {start}")
+    else:
+        yield Fix(
+            text=f"Start from NVIDIA's own build, the image {_NVIDIA_IMAGE}, which has code for this GPU",
+            command=None if context.in_container else start,
+        )
     without_xla = "Train without XLA, in your code: model.compile(..., jit_compile=False); the first step takes minutes"
-    if versions.at_least(version, "2.21"):
-        return (image, Fix(text=without_xla))
-    fixed = releases.RELEASES["2.21"]
-    if not versions.at_least(installation.interpreter.version, fixed.python_min):
-        return (image,)
-    return (
-        image,
-        Fix(
-            text=f"Or use TensorFlow 2.21, whose kernels the driver can compile. {without_xla}",
-            command=installation.context.pip("tensorflow[and-cuda]==2.21.*"),
-        ),
-    )
+    if version and versions.at_least(version, "2.21"):
+        yield Fix(text=without_xla)
+        return
+    python = context.interpreter.version if context.interpreter is not None else context.python_version
+    if not context.windows and (python is None or versions.at_least(python, releases.RELEASES["2.21"].python_min)):
+        command = context.pip("tensorflow[and-cuda]==2.21.*")
+        yield Fix(text=f"Or use TensorFlow 2.21, whose kernels the driver can compile. {without_xla}", command=command)
+
+
+_FOR_BLACKWELL = {"tensorflow": _tensorflow, "torch": _torch, "jax": _jax}

@@ -7,12 +7,6 @@ Symptom:
 Cause:
     A TensorFlow build contains code for some compute capabilities: native code runs on its own generation, intermediate code
     (PTX) on newer ones only. Nothing runs on an older GPU, and each release drops some.
-Fix:
-    1. Install the last TensorFlow release that supports it
-    2. Check which release this is, and what it needs
-       ? gpucheck setup
-    3. Other programs: use an older release that still supports this GPU
-    4. Use a newer GPU, or build the program from source for this one
 Verify:
     gpucheck trains on the GPU.
 Unless:
@@ -34,12 +28,19 @@ References:
     https://www.tensorflow.org/install/source#gpu
 """
 
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.probes.gpus import Gpu, Gpus
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing, version_text
 
 
@@ -49,7 +50,9 @@ from gpucheck.core.repairs.wording import listing, version_text
     explains=("gpus-not-listed", "cudnn-version-mismatch"),
     tensorflow=True,
 )
-def check(request: Request, gpus: CudaGpus, build: TensorFlowBuild, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(
+    request: Request, gpus: CudaGpus, build: TensorFlowBuild, outcomes: TrainingOutcomes, context: Context
+) -> Finding | Skip | None:
     """Below everything that the build carries; a warning where another GPU, or by request the CPU, is left to train on."""
     if not gpus.capable:
         return None
@@ -67,7 +70,36 @@ def check(request: Request, gpus: CudaGpus, build: TensorFlowBuild, outcomes: Tr
             *kernels.evidence,
             *outcomes.saw_events(Kind.GPU_IGNORED),
         ),
-        fix=(build.installation.context.with_cuda(), Fix(text="Use a newer GPU, or build TensorFlow from source for this one")),
+        fix=tuple(repairs(replace(context, framework="tensorflow"), left=len(old) < len(gpus.capable))),
         affects=tuple(gpu.label for gpu in old),
         severity=Severity.WARNING if len(old) < len(gpus.capable) or not request.needs_gpu else None,
     )
+
+
+def repairs(context: Context, *, capability: str = "", gpu: str = "", device: str = "", left: bool = False) -> Iterator[Fix]:
+    """Install a release that still supports the GPU; nothing where another GPU is left to train on.
+
+    Args:
+        context: where.
+        capability: of the GPU: "5.2"; empty: unknown.
+        gpu: its name.
+        device: its number in a log: CUDA counts the fastest as 0.
+        left: whether another GPU is left.
+    """
+    if left or device not in ("", "0"):
+        return
+    if capability and context.interpreter is None:
+        major, minor = versions.parse(capability)[:2]
+        context = replace(context, gpus=Gpus(gpus=(Gpu(index=0, name=gpu, compute_capability=(major, minor)),)))
+    if context.framework == "jax":
+        command = context.pip("--upgrade", "jax[cuda12]", "nvidia-cudnn-cu12<9.11")
+        yield Fix(text="Install JAX for CUDA 12 with the last cuDNN that supports GPUs before Turing", command=command)
+    elif not (capability or context.gpus):
+        yield Fix(text="Install the last release of the program that supports the GPU")
+        yield Fix(text="TensorFlow: check which release that is, and what it needs", command="gpucheck setup", kind="look")
+    else:
+        install = context.with_cuda(context.framework or "tensorflow", configured=True)
+        yield from context.only(install, framework=context.framework or "tensorflow")
+    if context.framework is None:
+        yield Fix(text="Other programs: use an older release that still supports this GPU")
+    yield Fix(text="Use a newer GPU, or build the program from source for this one")

@@ -6,12 +6,6 @@ Symptom:
 Cause:
     NVIDIA's last driver for macOS was for 10.13, and Macs with Apple silicon have no NVIDIA GPU. Apple's plug-in tensorflow-metal
     offers the Mac's own GPU to some TensorFlow releases; it has had no release since early 2025.
-Fix:
-    1. Train on a Linux machine with an NVIDIA GPU, on a cloud or in a notebook service
-    2. For the Mac's own GPU, install Apple's plug-in
-       $ python -m pip install tensorflow-metal
-    3. If you want to train on the CPU, allow it
-       $ gpucheck --allow-cpu
 Verify:
     gpucheck --allow-cpu passes here, or gpucheck passes there.
 Unless:
@@ -29,11 +23,15 @@ References:
     https://developer.apple.com/metal/tensorflow-plugin/
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.system import System
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
+from gpucheck.core.repairs.machine import apple_plugin
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _METAL = "tensorflow-metal"
@@ -52,7 +50,7 @@ _METAL = "tensorflow-metal"
     ),
     tensorflow=True,
 )
-def check(request: Request, system: System, build: TensorFlowBuild | None) -> Finding | Skip | None:
+def check(request: Request, system: System, build: TensorFlowBuild | None, context: Context) -> Finding | Skip | None:
     """A Mac on which TensorFlow lists no GPU."""
     if system.platform != "darwin" or not request.needs_gpu or (build is not None and build.lists_gpu):
         return None
@@ -63,5 +61,28 @@ def check(request: Request, system: System, build: TensorFlowBuild | None) -> Fi
     return Finding(
         summary="macOS has no CUDA, so TensorFlow cannot use an NVIDIA GPU on this machine.",
         evidence=saw(system, "platform", "os_name"),
-        fix=(Fix(text="Train on a Linux machine with an NVIDIA GPU"), CPU_IS_ENOUGH),
+        fix=tuple(repairs(context)),
     )
+
+
+def repairs(context: Context, *, package: str = "", torch: str = "") -> Iterator[Fix]:
+    """Use the Mac's own GPU, or another machine.
+
+    Args:
+        context: where.
+        package: that pip has none of for macOS: "nvidia-nccl-cu12"; empty: unknown.
+        torch: not empty: PyTorch reports it.
+    """
+    framework = "torch" if torch else context.framework
+    if framework == "torch":
+        yield Fix(text='Use the Mac\'s own GPU: in the program, name PyTorch\'s device "mps" in place of "cuda"')
+    elif package.startswith("nvidia-") and framework == "tensorflow":
+        yield Fix(text="Install TensorFlow without NVIDIA's libraries", command=context.pip("tensorflow"))
+    elif framework in (None, "tensorflow") and not _is_intel(context):
+        yield from context.only(apple_plugin(context), framework="tensorflow")
+    yield Fix(text="Train on a Linux machine with an NVIDIA GPU, on a cloud or in a notebook service")
+    yield CPU_IS_ENOUGH
+
+
+def _is_intel(context: Context) -> bool:
+    return context.system is not None and context.system.architecture == "x86_64"

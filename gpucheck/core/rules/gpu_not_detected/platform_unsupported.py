@@ -7,12 +7,6 @@ Symptom:
 Cause:
     The packages on PyPI are for x86-64 and 64-bit ARM, for the GNU C library (not Alpine's musl) of 2.27 or newer, and for 64-bit
     Python. Those for ARM contain no GPU code, although pip installs NVIDIA's libraries with them without a warning.
-Fix:
-    1. Use a newer distribution with glibc (Alpine has another C library), or an image with one
-       $ docker run --gpus all -it tensorflow/tensorflow:latest-gpu
-    2. On 64-bit ARM with a GPU, use NVIDIA's own build
-       $ docker run --gpus all -it nvcr.io/nvidia/tensorflow:25.02-tf2-py3
-    3. Use a 64-bit Python
 Verify:
     python -c 'import tensorflow as tf; print(tf.test.is_built_with_cuda())' prints True.
 Unless:
@@ -32,6 +26,9 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+import re
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.tensorflow_build import CUDA_SUPPORT_UNKNOWN, TensorFlowBuild
@@ -42,8 +39,10 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.system import System
+from gpucheck.core.repairs.context import Context
 
 _ARCHITECTURES = ("x86_64", "aarch64", "amd64", "arm64")
+_MUSL = re.compile(r"(?i)musl|Error relocating|Error loading shared library ld-linux")
 _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with TensorFlow, for both architectures
 
 
@@ -69,7 +68,9 @@ _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with 
     ),
     tensorflow=True,
 )
-def check(stack: CudaStack, presence: GpuPresence, interpreter: Interpreter, build: TensorFlowBuild) -> Finding | Skip | None:
+def check(
+    stack: CudaStack, presence: GpuPresence, interpreter: Interpreter, build: TensorFlowBuild, context: Context
+) -> Finding | Skip | None:
     """No wheel at all; or on ARM, one that can't use the GPU that is here. What imports and works was built for it."""
     system = stack.system
     if system.platform != "linux":
@@ -79,7 +80,7 @@ def check(stack: CudaStack, presence: GpuPresence, interpreter: Interpreter, bui
         return Finding(
             summary=f"TensorFlow has no package for this platform: {reason[0]}.",
             evidence=(*saw(system, "architecture", "glibc", "musl", "os_name"), *saw(interpreter, "bits")),
-            fix=(Fix(text=reason[1]),),
+            fix=tuple(repairs(context, why=reason[1])),
         )
     if system.architecture != "aarch64" or build.packages.tensorflow is None or build.lists_gpu:
         return None
@@ -97,18 +98,12 @@ def check(stack: CudaStack, presence: GpuPresence, interpreter: Interpreter, bui
             *saw(build.packages, "tensorflow.name", "tensorflow.version"),
             *(saw(build.tensorflow, "built_with_cuda") if build.tensorflow is not None else ()),
         ),
-        fix=(
-            Fix(
-                text=f"Use NVIDIA's own build for ARM, the image {_NVIDIA_IMAGE}",
-                command=None if stack.container.inside else f"docker run --gpus all -it {_NVIDIA_IMAGE}",
-            ),
-            Fix(text="Or train on the CPU with the GPU hidden", command="CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu"),
-        ),
+        fix=tuple(repairs(context, why="arm")),
     )
 
 
 def _no_package(system: System, interpreter: Interpreter, build: TensorFlowBuild) -> tuple[str, str] | None:
-    """Why no package works here, and what to use instead; None where TensorFlow was imported."""
+    """Why no package works here, in words and for ``repairs``; None where TensorFlow was imported."""
     tensorflow, installed = build.tensorflow, build.packages.tensorflow
     if tensorflow is not None and tensorflow.imported:
         return None
@@ -119,17 +114,17 @@ def _no_package(system: System, interpreter: Interpreter, build: TensorFlowBuild
 
 
 def _no_wheel(system: System, interpreter: Interpreter) -> tuple[str, str] | None:
-    """Why no wheel can be installed, and what to use instead."""
+    """Why no wheel can be installed, in words and for ``repairs``."""
     if system.musl:
         name = system.os_name or "this system"
         return (
             f"{name} uses the musl C library, but the packages need glibc",
-            "Use an image or a distribution with glibc, such as python:3.12-slim",
+            "musl",
         )
     if interpreter.bits == 32:
-        return "this Python is a 32-bit program", "Install a 64-bit Python"
+        return "this Python is a 32-bit program", "32-bit"
     if system.architecture is not None and system.architecture.lower() not in _ARCHITECTURES:
-        return f"there are none for {system.architecture}", "Use an x86-64 machine, or build TensorFlow from source"
+        return f"there are none for {system.architecture}", "machine"
     return None
 
 
@@ -142,5 +137,46 @@ def _old_glibc(system: System, packages: Packages) -> tuple[str, str] | None:
     what = f"TensorFlow {installed.version} needs" if installed else "every one needs"
     return (
         f"{what} glibc {release.glibc_floor} or newer, but this system has {system.glibc}",
-        "Use a newer distribution, or a container image with one",
+        "glibc",
     )
+
+
+def repairs(
+    context: Context, *, why: str = "", version: str = "", machine: str = "", package: str = "", text: str = ""
+) -> Iterator[Fix]:
+    """Use another system, or another build.
+
+    Args:
+        context: where.
+        why: "musl", "glibc", "32-bit", "machine" (no package for it), "arm" (none with GPU code); empty: see the other arguments.
+        version: of the C library that is needed: "GLIBC_2.27".
+        machine: the processor's architecture.
+        package: that pip has none of for this platform.
+        text: the line that reports it.
+    """
+    arm = why == "arm" or "aarch64" in machine
+    if package in ("tensorflow-macos", "tensorflow-metal"):
+        yield Fix(text=f"Install tensorflow: {package} is for macOS only", command=context.pip("tensorflow"))
+        return
+    if why == "32-bit" or (context.windows and not why):
+        yield Fix(text="Install a 64-bit Python, and make a new environment with it")
+        return
+    if why == "musl" or _MUSL.search(text):
+        yield Fix(text="Use an image or a distribution with glibc, such as python:3.12-slim in place of an Alpine image")
+    elif why == "glibc" or version.startswith("GLIBC"):
+        needed = f" ({version.replace('_', ' ')} or newer)" if version else ""
+        yield Fix(text=f"Use a newer distribution{needed}, or a container image with one")
+    elif machine.startswith("armv"):
+        yield Fix(text="Install a 64-bit operating system: TensorFlow has packages for aarch64, and none for 32-bit ARM")
+    elif "supported wheel" in text:
+        by_name = "Install it by name, so that pip chooses the wheel for this Python and this platform"
+        yield Fix(text=by_name, command=context.pip(context.framework or "tensorflow"))
+    elif not arm:
+        yield Fix(text="Use an x86-64 machine, or build TensorFlow from source")
+    if (arm or why == "glibc" or version) and not context.excludes(framework="tensorflow"):
+        image = _NVIDIA_IMAGE if arm else "tensorflow/tensorflow:latest-gpu"
+        what = "NVIDIA's own build for ARM, which has GPU code, the" if arm else "TensorFlow's own"
+        command = None if context.in_container else f"docker run --gpus all -it {image}"
+        yield Fix(text=f"{'Or use' if not arm else 'Use'} {what} image {image}", command=command)
+    if why == "arm":
+        yield Fix(text="Or train on the CPU with the GPU hidden", command="CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu")

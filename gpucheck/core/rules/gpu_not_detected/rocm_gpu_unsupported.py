@@ -6,13 +6,6 @@ Symptom:
 Cause:
     The package tensorflow on PyPI is built with CUDA, which is NVIDIA's. AMD publishes packages of its own, built with ROCm
     (tensorflow-rocm), for a list of its GPUs that leaves most integrated graphics out.
-Fix:
-    1. If ROCm supports this GPU: install ROCm, then AMD's tensorflow-rocm for exactly that ROCm release
-    2. Check what ROCm reports about it
-       ? rocminfo | grep -i gfx
-    3. Otherwise use a machine with an NVIDIA GPU
-    4. If the CPU is enough
-       $ gpucheck --allow-cpu
 Verify:
     tf.config.list_physical_devices("GPU") lists the GPU, and tf.test.is_built_with_rocm() returns True.
 Unless:
@@ -26,14 +19,23 @@ References:
     https://rocm.docs.amd.com/projects/install-on-linux/en/latest/install/3rd-party/tensorflow-install.html
 """
 
+import re
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tpu import Tpu
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+
+_GFX = re.compile(r"gfx\d{3,4}\w?")
+# Consumer GPUs run the code that ROCm has for another one of their generation.
+_SIMILAR = {"gfx103": ("RX 6000", "10.3.0"), "gfx110": ("RX 7000", "11.0.0")}
+_OF_ROCM = re.compile(r"(?i)\bhip(?:error| (?:runtime )?error)|rocblas|TensileLibrary")
 
 
 @rule(
@@ -48,7 +50,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
     ),
     tensorflow=True,
 )
-def check(stack: CudaStack, tpu: Tpu | None, build: TensorFlowBuild | None) -> Finding | Skip | None:
+def check(stack: CudaStack, tpu: Tpu | None, build: TensorFlowBuild | None, context: Context) -> Finding | Skip | None:
     """AMD display functions and not one of NVIDIA's. A ROCm build is left alone: gpucheck does not examine ROCm."""
     pci = stack.pci
     if not stack.request.needs_gpu or not pci.amd_gpus or pci.gpus or stack.driver.gpu_count or stack.counts_gpus:
@@ -67,8 +69,32 @@ def check(stack: CudaStack, tpu: Tpu | None, build: TensorFlowBuild | None) -> F
         summary=f"The only GPU{plural} on the PCI bus {verb} AMD's ({listing([gpu.address for gpu in pci.amd_gpus])}), which"
         " TensorFlow's CUDA package cannot use.",
         evidence=(*saw(pci, "amd_gpus", "gpus"), *saw(stack.cuda, "status")),
-        fix=(
-            Fix(text="If ROCm supports this GPU, install ROCm and AMD's own tensorflow-rocm; otherwise use an NVIDIA GPU"),
-            CPU_IS_ENOUGH,
-        ),
+        fix=tuple(repairs(context)),
     )
+
+
+def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Iterator[Fix]:
+    """Use AMD's own build, or another GPU.
+
+    Args:
+        context: where.
+        unsupported: the architecture that ROCm has no code for: "gfx1031"; empty: unknown.
+        text: the line that reports it.
+    """
+    gfx = _GFX.search(unsupported) or _GFX.search(text)
+    if gfx or _OF_ROCM.search(text):  # a build for ROCm is installed
+        for prefix, (series, version) in _SIMILAR.items():
+            if gfx is None or gfx[0].startswith(prefix):
+                of = gfx[0] if gfx else f"a GPU of the series {series}"
+                similar = f"Run the code of the most similar GPU that ROCm supports on {of} (AMD does not support this)"
+                yield Fix(text=similar, command=f"export HSA_OVERRIDE_GFX_VERSION={version}")
+    elif context.framework == "torch":
+        command = context.pip("--force-reinstall", "torch", "--index-url", "https://download.pytorch.org/whl/rocm6.3")
+        yield Fix(text="If ROCm supports this GPU, install PyTorch's build for ROCm", command=command)
+    else:
+        install = "If ROCm supports this GPU, install ROCm, and AMD's own package for exactly that release"
+        yield Fix(text=f"{install} (TensorFlow: tensorflow-rocm)")
+    yield Fix(text="Or use a machine with an NVIDIA GPU")
+    yield CPU_IS_ENOUGH
+    supported = Fix(text="Check what ROCm reports about the GPU", command="rocminfo | grep -i gfx", kind="look")
+    yield from context.only(supported, system="linux")

@@ -45,6 +45,7 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.machine import apple_plugin
 from gpucheck.core.rules.gpu_not_detected._before_import import foreseen, incomplete, lacking
 from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, own_file, renaming
 
@@ -228,6 +229,9 @@ def repairs(
         yield from _NO_AVX
     elif signal == "SIGKILL":
         yield _READ_KERNEL
+    elif "libmetal_plugin" in message:
+        yield apple_plugin(context)
+        yield Fix(text="Or train on the CPU, without it", command=context.uninstall("tensorflow-metal"))
     elif module == "tensorflow.contrib":
         yield _CONTRIB
     elif "DLL load failed" in message:

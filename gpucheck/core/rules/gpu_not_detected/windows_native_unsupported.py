@@ -7,14 +7,6 @@ Symptom:
 Cause:
     TensorFlow 2.10 was the last release whose Windows package was built with CUDA. Later ones train on the CPU there, regardless
     of driver, CUDA and cuDNN. In WSL2, on the same PC, the Linux package can use the GPU.
-Fix:
-    1. Install WSL2 from an administrator's prompt, and restart
-       $ wsl --install
-    2. In it, install TensorFlow into a new environment (Ubuntu's own Python refuses packages of pip: PEP 668)
-       $ python3 -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install "{tensorflow}"
-    3. Install no NVIDIA driver inside WSL; it uses the one of Windows
-    4. Or stay on TensorFlow 2.10 with Python 3.10, CUDA 11.2 and cuDNN 8.1; it no longer gets fixes
-    5. If you want to train on the CPU, ignore this
 Verify:
     gpucheck, inside WSL, trains on GPU:0.
 Unless:
@@ -33,12 +25,15 @@ References:
     https://learn.microsoft.com/windows/wsl/install
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.system import System
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -54,7 +49,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
     ),
     tensorflow=True,
 )
-def check(request: Request, system: System, build: TensorFlowBuild | None) -> Finding | None:
+def check(request: Request, system: System, build: TensorFlowBuild | None, context: Context) -> Finding | None:
     """Native Windows with any TensorFlow that came after 2.10, or with none."""
     if system.platform != "win32" or not request.needs_gpu or (build is not None and build.lists_gpu):
         return None
@@ -69,11 +64,31 @@ def check(request: Request, system: System, build: TensorFlowBuild | None) -> Fi
             *saw(system, "platform"),
             *(saw(build.packages, "tensorflow.version") if build is not None and installed is not None else ()),
         ),
-        fix=(
-            Fix(
-                text="Install WSL2 from an administrator's prompt, restart, and run gpucheck setup in it",
-                command="wsl --install",
-            ),
-            CPU_IS_ENOUGH,
-        ),
+        fix=tuple(repairs(context)),
     )
+
+
+def repairs(context: Context, *, package: str = "") -> Iterator[Fix]:
+    """Use the GPU in WSL2, or train on the CPU.
+
+    Args:
+        context: where.
+        package: that pip has none of for Windows: "nvidia-nccl-cu12"; empty: unknown.
+    """
+    yield Fix(
+        text="Install WSL2 from an administrator's prompt, restart, and run gpucheck setup in it",
+        command="wsl --install",
+        needs=("reboot",),
+    )
+    if package.lower().startswith("nvidia-") and context.framework in (None, "tensorflow"):
+        yield Fix(text="To train on the CPU, install TensorFlow without NVIDIA's libraries", command=context.pip("tensorflow"))
+    elif context.framework in (None, "tensorflow"):
+        old = (
+            f"Or stay on TensorFlow {releases.LAST_ON_WINDOWS} with Python 3.10, CUDA 11.2 and cuDNN 8.1; it no longer gets fixes"
+        )
+        command = (
+            "conda create -y -n tensorflow -c conda-forge python=3.10 cudatoolkit=11.2 cudnn=8.1"
+            f' && conda run -n tensorflow python -m pip install "tensorflow=={releases.LAST_ON_WINDOWS}.*" "numpy<2"'
+        )
+        yield Fix(text=old, command=command if context.manager == "conda" else None)
+    yield CPU_IS_ENOUGH

@@ -11,14 +11,6 @@ Cause:
     WSL2 reaches the GPU through /dev/dxg and the libraries that the Windows driver puts into /usr/lib/wsl/lib. It fails on WSL1,
     with [gpu] enabled=false in /etc/wsl.conf, with an old WSL kernel or Windows driver, without the loader's entry for that
     folder, and when a Linux NVIDIA driver was installed inside WSL: its libcuda.so.1 then hides the right one.
-Fix:
-    1. Check the WSL version from a Windows prompt (it must be 2); if not: wsl --set-version Ubuntu 2
-       ? wsl.exe -l -v
-    2. Update it, from a Windows prompt
-       $ wsl.exe --update && wsl.exe --shutdown
-    3. Install NVIDIA's current driver for Windows, on Windows
-    4. A Linux driver inside WSL: remove it
-       $ sudo apt-get purge $(dpkg-query -W -f '${Package} ' 'nvidia-driver-*' 'libnvidia-compute-*' cuda-drivers)
 Verify:
     /usr/lib/wsl/lib/nvidia-smi prints the table, inside WSL.
 Unless:
@@ -39,10 +31,16 @@ References:
     https://learn.microsoft.com/windows/wsl/tutorials/gpu-compute
 """
 
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.wsl import Wsl
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -54,6 +52,17 @@ _PURGE = (
     "sudo apt-get purge $(dpkg-query -W -f '${Package} ' 'nvidia-driver-*' 'libnvidia-compute-*' cuda-drivers 2>/dev/null)"
     " && sudo ldconfig"
 )
+_REMOVE = Fix(text="Remove it; WSL uses the Windows driver", command=_PURGE)
+_UPDATE = Fix(text="Update WSL, from a Windows prompt", command="wsl.exe --update && wsl.exe --shutdown")
+_ENABLE = Fix(
+    text="Set it to true, then restart WSL from a Windows prompt (wsl --shutdown)",
+    command=r"sudo sed -i '/^\[gpu\]/,/^\[/ s/^\( *enabled *= *\)false/\1true/' /etc/wsl.conf",
+)
+_SEARCH = Fix(
+    text="Add the folder to the loader's search path",
+    command="echo /usr/lib/wsl/lib | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig",
+)
+_WSL1 = re.compile(r"(?i)\bWSL ?1\b")
 _NO_LIBRARY = ("library-not-found", "library-unusable")
 
 
@@ -74,12 +83,12 @@ _NO_LIBRARY = ("library-not-found", "library-unusable")
         "device-permission-denied",
     ),
 )
-def check(stack: CudaStack) -> Finding | None:
+def check(stack: CudaStack, context: Context) -> Finding | None:
     """From the bottom up: WSL's version, its GPU device, its libraries, and which of them CUDA loads."""
     wsl = stack.wsl
     if not wsl.inside or stack.container.inside or stack.counts_gpus:
         return None
-    absence = _absence(wsl)
+    absence = _absence(wsl, context)
     if absence is not None:
         return absence if stack.request.needs_gpu else None
     foreign = [path for path in wsl.linux_driver_libraries if "libcuda" in path] or list(wsl.linux_driver_libraries)
@@ -89,62 +98,77 @@ def check(stack: CudaStack) -> Finding | None:
         return Finding(
             summary=f"A Linux NVIDIA driver is installed inside WSL, and hides the Windows driver: {listing(foreign)}.",
             evidence=(*saw(wsl, "linux_driver_libraries"), *evidence),
-            fix=(
-                Fix(
-                    text="Remove it; WSL uses the Windows driver",
-                    command=_PURGE,
-                ),
-                Fix(text="Then restart WSL, from a Windows prompt", command=_SHUTDOWN),
-            ),
+            fix=tuple(repairs(context, why="linux-driver")),
         )
     if stack.cuda.status in _NO_LIBRARY:
         return Finding(
             summary="WSL's NVIDIA libraries are in /usr/lib/wsl/lib, but the loader does not search this folder.",
             evidence=(*saw(wsl, "libraries"), *evidence),
-            fix=(
-                Fix(
-                    text="Add the folder to the loader's search path",
-                    command="echo /usr/lib/wsl/lib | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig",
-                ),
-            ),
+            fix=tuple(repairs(context, why="unsearched")),
         )
     return None
 
 
-def _absence(wsl: Wsl) -> Finding | None:
+def _absence(wsl: Wsl, context: Context) -> Finding | None:
     """What keeps a GPU from being here at all."""
     if wsl.version == 1:
         return Finding(
             summary="This is WSL1, which has no access to a GPU; use WSL2.",
             evidence=saw(wsl, "version"),
-            fix=(
-                Fix(text="Convert this distribution, from a Windows prompt", command="wsl.exe --set-version $WSL_DISTRO_NAME 2"),
-                CPU_IS_ENOUGH,
-            ),
+            fix=tuple(repairs(context, why="wsl1")),
         )
     if wsl.dxg_present is False and wsl.gpu_enabled is False:
         return Finding(
             summary="WSL does not pass in the GPU: /etc/wsl.conf contains enabled=false under [gpu].",
             evidence=saw(wsl, "gpu_enabled", "dxg_present"),
-            fix=(
-                Fix(
-                    text="Set it to true, then restart WSL from a Windows prompt (wsl --shutdown)",
-                    command=r"sudo sed -i '/^\[gpu\]/,/^\[/ s/^\( *enabled *= *\)false/\1true/' /etc/wsl.conf",
-                ),
-                CPU_IS_ENOUGH,
-            ),
+            fix=tuple(repairs(context, why="disabled")),
         )
     if wsl.dxg_present is False:
         return Finding(
             summary="WSL has no GPU: /dev/dxg is missing, so its kernel or the Windows driver is too old, or Windows has none.",
             evidence=saw(wsl, "dxg_present", "version"),
-            fix=(Fix(text="Update WSL, from a Windows prompt", command="wsl.exe --update"), _WINDOWS, CPU_IS_ENOUGH),
+            fix=tuple(repairs(context, why="no-device")),
         )
     if wsl.dxg_present and not any("libcuda" in library for library in wsl.libraries):
         return Finding(
             summary="WSL has a GPU device, but no NVIDIA library in /usr/lib/wsl/lib:"
             " Windows has no NVIDIA driver, an old one, or no NVIDIA GPU.",
             evidence=saw(wsl, "dxg_present", "libraries"),
-            fix=(_WINDOWS, CPU_IS_ENOUGH),
+            fix=tuple(repairs(context, why="no-driver")),
         )
     return None
+
+
+def repairs(context: Context, *, why: str = "", message: str = "", library: str = "") -> Iterator[Fix]:
+    """Let WSL pass the GPU of Windows in.
+
+    Args:
+        context: where.
+        why: "wsl1", "disabled", "no-device", "no-driver", "linux-driver", "unsearched"; empty: see the other arguments.
+        message: what reports it.
+        library: that the folder of the Windows driver lacks.
+    """
+    convert = Fix(
+        text="Convert this distribution, from a Windows prompt (wsl -l -v shows its name)",
+        command="wsl.exe --set-version Ubuntu 2",
+    )
+    if why == "wsl1" or _WSL1.search(message):
+        yield from (convert, CPU_IS_ENOUGH)
+    elif why == "disabled":
+        yield _ENABLE
+        yield CPU_IS_ENOUGH
+    elif why == "linux-driver":
+        yield _REMOVE
+        yield Fix(text="Then restart WSL, from a Windows prompt", command=_SHUTDOWN)
+    elif why == "unsearched":
+        yield _SEARCH
+    elif why == "no-driver" or library or "no adapters" in message:
+        yield _WINDOWS
+        yield _UPDATE
+        yield CPU_IS_ENOUGH
+    else:
+        yield _UPDATE
+        yield _WINDOWS
+        yield CPU_IS_ENOUGH if why else replace(_REMOVE, text="If a Linux driver is installed inside WSL, remove it")
+    if not why:
+        yield Fix(text="Check that the version of WSL is 2, from a Windows prompt", command="wsl.exe -l -v", kind="look")
