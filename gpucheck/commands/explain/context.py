@@ -62,6 +62,8 @@ _COMPILED = {
     kind: [(value, re.compile(regex, re.IGNORECASE if kind != "system" else 0)) for value, regex in signs.items()]
     for kind, signs in _SIGNS.items()
 }
+# Source files of TensorFlow that a release moved.
+_BEFORE = {"2.12": "tensorflow/stream_executor/", "2.15": "tensorflow/compiler/xla/"}
 # A line counts for each framework that it names.
 _FRAMEWORKS = {
     "tensorflow": re.compile(r"(?i)tensorflow|keras|\btf\.\w|\btf2?xla\b|\bTF_[A-Z]|external/local_(?:xla|tsl)"),
@@ -85,6 +87,7 @@ class ContextReader:
         self._frameworks: Counter[str] = Counter()
         self._pythons: Counter[str] = Counter()
         self._tried: dict[str, None] = {}
+        self._before: set[str] = set()
 
     def through(self, lines: Iterable[str]) -> Iterator[str]:
         """Yield the same lines, and read the first ones."""
@@ -107,6 +110,7 @@ class ContextReader:
         return Context(
             framework=self._framework(),
             framework_version=form.tensorflow or first_value(events.of(Kind.PACKAGE_INSTALLED), "version"),
+            framework_before=min(self._before, default=None),
             python_version=form.python or next(iter(dict(self._pythons.most_common(1))), None),
             notebook=self._first("notebook"),
             manager=self._first("manager"),
@@ -126,6 +130,7 @@ class ContextReader:
                     self._found[kind][value] += 1
         for framework, sign in _FRAMEWORKS.items():
             self._frameworks[framework] += bool(sign.search(line))
+        self._before |= {release for release, folder in _BEFORE.items() if folder in line}
         for match in _PYTHON.finditer(line):
             self._pythons[next(filter(None, (match[1], match[6])), None) or ".".join(filter(None, match.groups()))] += 1
         if len(self._tried) < _MOST_TRIED and (typed := _TYPED.match(line)):

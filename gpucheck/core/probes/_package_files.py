@@ -20,6 +20,7 @@ CHUNK_BYTES = 1 << 24
 # Only native code can be truncated without an error. Patterns are compiled on demand: each takes as long as reading.
 _NATIVE = {"win32": rb"\.(?:pyd|dll),", "darwin": rb"\.(?:so|dylib),"}
 _NATIVE_ELSEWHERE = rb"\.so[.\d]*,"
+_MODULES = {"protobuf": "google/protobuf"}  # where the folder does not have the package's name
 _HEADERS = b"\ntensorflow/include/"  # 90 % of TensorFlow's list, which pip and uv write sorted
 _NOT_NEEDED = r"tests?\b|/lite/"  # images omit them to be smaller
 
@@ -68,7 +69,8 @@ def _recorded(host: Host, package: Installed) -> Iterator[_Recorded]:
     first, last = data.find(_HEADERS), data.rfind(_HEADERS)
     data = data if first < 0 else data[:first] + data[last:]
     places = [match.start() for match in re.finditer(_NATIVE.get(host.platform, _NATIVE_ELSEWHERE), data)]
-    initial = data.find(b"%s/__init__.py," % package.name.replace("-", "_").encode())
+    module = _MODULES.get(package.name, package.name.replace("-", "_"))
+    initial = data.find(f"{module}/__init__.py,".encode())
     if initial == 0 or data[initial - 1 : initial] == b"\n":
         places.append(initial)
     for place in places:

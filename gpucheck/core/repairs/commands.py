@@ -35,6 +35,12 @@ def look_first(folders: Iterable[str], reason: str) -> Assignment:
     return Assignment(variable="LD_LIBRARY_PATH", operation=Operation.PREPEND, value=":".join(folders), reason=reason)
 
 
+def without(variable: str, folder: str) -> str:
+    """Return the command that takes a folder out of a search path whose value is unknown."""
+    chosen = f"grep -vxF -e {word(folder)} -e {word(folder + '/')}"
+    return f'export {variable}="$(echo "${variable}" | tr : \'\\n\' | {chosen} | paste -sd : -)"'
+
+
 def set_path(variable: str, folders: Iterable[str]) -> str:
     """Return the command that sets a variable to exactly these folders."""
     value = ":".join(folders)

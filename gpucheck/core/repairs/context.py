@@ -55,6 +55,7 @@ class Context(Fact, frozen=True, kw_only=True):
 
     framework: str | None = None  # of the failed program: "tensorflow", "jax", "torch"
     framework_version: str | None = None
+    framework_before: str | None = None  # a release of TensorFlow that is newer than the failed program's: "2.15"
     python_version: str | None = None  # "3.12"; of a live machine, ``interpreter`` has it
     notebook: str | None = None  # "colab", "kaggle"
     manager: str | None = None  # that installed the packages: "pip", "conda", "uv", "poetry"

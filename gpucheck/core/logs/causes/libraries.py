@@ -5,6 +5,7 @@ searched and installed.
 """
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from gpucheck.core.logs.causes.cause import Cause, sentence
@@ -36,6 +37,13 @@ class LibraryFailure(NamedTuple):
     names: list[str]  # the libraries or packages in these lines
     failed: bool  # a program failed because of it, or TensorFlow skipped its GPUs
     majors: tuple[int, int] | None = None  # the CUDA version required, and the one present
+    beside: tuple[str, ...] = ()  # libraries that were opened
+
+    @property
+    def named(self) -> dict[str, str]:
+        """What its repairs depend on."""
+        sonames = [name for name in self.names if ".so" in name or name.endswith(".dll")]
+        return {"sonames": " ".join(sonames), "beside": " ".join(self.beside)}
 
 
 class _Signs:
@@ -95,9 +103,9 @@ def _code_of_missing(events: Events, signs: _Signs) -> LibraryFailure:
     lines = [*signs.missing[:3], *signs.given_up[:1]]
     if (majors := _majors(events, signs.missing)) is not None:
         return LibraryFailure("cuda-version-mismatch", lines, names, signs.failed, majors)
-    if all(re.match(_CUDNN, name) for name in names):
-        return LibraryFailure("cudnn-missing", lines, names, signs.failed)
     opened = values(events.of(Kind.LIBRARY_OPENED), "soname")
+    if all(re.match(_CUDNN, name) for name in names):
+        return LibraryFailure("cudnn-missing", lines, names, signs.failed, beside=tuple(opened))
     if names == ["libcusolver.so.11"] and "libcublas.so.12" in opened:  # TensorFlow 2.21.0 does not search its folder
         code = "cuda-libraries-unreachable"
     return LibraryFailure(code, lines, names, signs.failed)
@@ -148,7 +156,7 @@ def cuda_libraries_missing(events: Events) -> Cause | None:
         return None
     named = f": {listing(failure.names)}" if failure.names else ""
     severity = None if failure.failed or len(failure.names) > 1 else Severity.WARNING
-    return Cause(f"CUDA libraries that this program needs are not found{named}.", failure.events, severity)
+    return Cause(f"CUDA libraries that this program needs are not found{named}.", failure.events, severity, named=failure.named)
 
 
 def cuda_libraries_unreachable(events: Events) -> Cause | None:
@@ -157,7 +165,8 @@ def cuda_libraries_unreachable(events: Events) -> Cause | None:
     if failure is None:
         return None
     names = f"{listing(failure.names)} {'is' if len(failure.names) == 1 else 'are'}" if failure.names else "CUDA's libraries are"
-    return Cause(f"{names} installed with the other CUDA libraries, but outside TensorFlow's search path.", failure.events)
+    summary = f"{names} installed with the other CUDA libraries, but outside TensorFlow's search path."
+    return Cause(summary, failure.events, named=failure.named)
 
 
 def cuda_version_mismatch(events: Events) -> Cause | None:
@@ -169,7 +178,8 @@ def cuda_version_mismatch(events: Events) -> Cause | None:
     summary = (
         f"The program needs the libraries of CUDA {wanted} ({listing(failure.names)}), but only those of CUDA {there} are found."
     )
-    return Cause(summary, failure.events, None if failure.failed else Severity.WARNING)
+    severity = None if failure.failed else Severity.WARNING
+    return Cause(summary, failure.events, severity, named={**failure.named, "built": str(wanted), "found": str(there)})
 
 
 def library_path_conflict(events: Events) -> Cause | None:
@@ -198,7 +208,8 @@ def cudnn_missing(events: Events) -> Cause | None:
     else:
         what = "No usable cuDNN was found: it is missing or has another version"
     severity = None if failure.failed or part else Severity.WARNING
-    return Cause(f"{what}, and the program needs it for every convolution.", failure.events, severity)
+    named = {**failure.named, "part": "yes" if part else ""}
+    return Cause(f"{what}, and the program needs it for every convolution.", failure.events, severity, named=named)
 
 
 def libdevice_missing(events: Events) -> Cause | None:
@@ -219,18 +230,23 @@ def _searched_for_ptxas(event: Event, lines: set[int]) -> bool:
     return event.line in lines or re.search(r"\b(?:nvptx|asm)_compiler\.cc\b", event.text) is not None
 
 
+def _too_old(reads: Mapping[str, str]) -> str:
+    return f" is too old: it reads PTX {reads['version']}, not {reads['needed']}"
+
+
 def ptxas_missing(events: Events) -> Cause | None:
     """XLA can't run ptxas, or only one too old for its PTX. Usually the driver compiles instead, more slowly."""
     missing = events.of(Kind.PTXAS_MISSING)
-    old = events.unresolved(Kind.PTXAS_TOO_OLD, needed=".+")
+    refused = events.unresolved(Kind.PTXAS_TOO_OLD)
+    old = [event for event in refused if event.fields.keys() & {"needed", "buggy"}]
     if not (missing or old):
         return None
     lines = missing or old
     later = events.unresolved(Kind.TRACEBACK, Kind.AUTOTUNER_FAILED, Kind.KILLED)
     fatal = [event for event in later if event.line >= lines[0].line]
-    if not missing:
-        reads = old[0].fields
-        end = f" is too old: it reads PTX {reads['version']}, not {reads['needed']}"
+    if old and (not missing or "buggy" in old[0].fields):
+        lines, reads = [*old, *missing], old[0].fields
+        end = f" is refused: version {reads['buggy']} has known bugs" if "buggy" in reads else _too_old(reads)
     elif fatal or events.unresolved(Kind.PTXAS_MISSING):
         end = " can't be run: it is not found"
     else:

@@ -71,7 +71,13 @@ ROWS = (
         "{module} is not installed for the Python that ran this.",
         Match(Kind.MODULE_MISSING, module="(tf_)?keras|keras_(preprocessing|applications)"),
     ),
-    Row("keras-version-conflict", _CLASH, Match(Kind.PIP_CONFLICT, needs=r"(tf[-_])?keras\b.*"), severity=WARNING),
+    Row(
+        "keras-version-conflict",
+        _CLASH,
+        Match(Kind.PIP_CONFLICT, needs=r"(tf[-_])?keras\b.*"),
+        Match(Kind.PIP_CONFLICT, package="tf[-_]keras", needs="tensorflow.*"),
+        severity=WARNING,
+    ),
     Row(
         "tensorflow-import-failed",
         _CLASH,

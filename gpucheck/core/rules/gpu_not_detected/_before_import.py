@@ -1,12 +1,14 @@
 """Predict from metadata and the file system whether an import fails: hidden modules and missing requirements."""
 
 import re
+from collections.abc import Iterable, Iterator
 
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Fix, saw
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.packages import Packages
+from gpucheck.core.repairs.commands import without
 from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, renaming
 
 # Required by TensorFlow 2.20 and 2.21 and Keras 3.15, but both import without them (tested with each one hidden from Python).
@@ -57,6 +59,7 @@ def lacking(installation: Installation, requirer: str | None = None) -> Obstacle
         f"it needs {first.name}{' ' if first.specifier else ''}{first.specifier}, {have}{more}",
         saw(packages, *(f"unmet[{place}].{field}" for place in places for field in ("name", "specifier", "installed"))),
         (
+            *_foreign(installation, wanted),
             Fix(text="Install the required versions", command=install),
             Fix(
                 text="List the packages with conflicting requirements",
@@ -66,6 +69,16 @@ def lacking(installation: Installation, requirer: str | None = None) -> Obstacle
         ),
         sure=_fails(packages, places[0]),
     )
+
+
+def _foreign(installation: Installation, wanted: Iterable[str]) -> Iterator[Fix]:
+    """Take folders out of PYTHONPATH that hide the environment's own packages: to install others there changes nothing."""
+    interpreter = installation.interpreter
+    own = (interpreter.prefix, interpreter.base_prefix)
+    for one in installation.packages.others:
+        if one.name in wanted and not one.folder.startswith(own) and "/.local/" not in one.folder:
+            text = f"Take {one.folder} out of PYTHONPATH: its {one.name} {one.version} comes before the environment's own"
+            yield Fix(text=text, command=without("PYTHONPATH", one.folder))
 
 
 def incomplete(installation: Installation, keras: Keras) -> Obstacle | None:

@@ -1,11 +1,14 @@
-"""Find the copy of a library that the loader's message blames: it lacks a symbol or a version that another library needs."""
+"""Find the copy of a library that the loader's message blames, and what to do about it: it lacks what another library needs."""
 
 import re
+from collections.abc import Iterator
 
 from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.core.model import Finding, Fix, Severity, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
-from gpucheck.core.repairs.commands import set_path
+from gpucheck.core.repairs.commands import set_path, without
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build
 
 _VERSION = re.compile(r"(?P<folder>/[^\s:]*)/(?P<name>[^\s:/]+): version [`'](?P<version>[^']+)' not found")
 _SYMBOL = re.compile(r"undefined symbol: (?P<symbol>[\w@.$]+),? version (?P<soname>lib[\w.+-]+\.so[\d.]*)")
@@ -31,7 +34,7 @@ def searched_first(faults: LibraryFaults, tensorflow: TensorFlow | None) -> Find
         summary=f"LD_LIBRARY_PATH puts {match['name']} of {match['folder']} first, which lacks {match['version']}: TensorFlow can't be"
         " imported with it.",
         evidence=(*saw(tensorflow, "error"), *saw(faults.libraries, "library_path")),
-        fix=(Fix(text="Remove its folder from LD_LIBRARY_PATH before Python starts", command=set_path("LD_LIBRARY_PATH", kept)),),
+        fix=tuple(repairs(faults.installation.context, searched=set_path("LD_LIBRARY_PATH", kept))),
         severity=Severity.ERROR,
     )
 
@@ -45,15 +48,10 @@ def too_old(faults: LibraryFaults) -> Finding | None:
         if match is None or wheel is None:
             continue
         torch = next((package for package in packages.others if package.name == "torch"), None)
-        separate = (
-            Fix(text=f"If PyTorch {torch.version} then lacks it: install each framework in an environment of its own")
-            if torch
-            else None
-        )
         return Finding(
             summary=f"{wheel.name} {wheel.version} does not fit {fault.soname} of {fault.library.package}: it lacks {match['symbol']}.",
             evidence=(*fault.evidence, *saw(packages, f"nvidia[{packages.nvidia.index(wheel)}].version")),
-            fix=(faults.installation.context.cuda_libraries(), *((separate,) if separate else ())),
+            fix=tuple(repairs(faults.installation.context, torch=torch.version if torch else "")),
             severity=Severity.ERROR,
         )
     return None
@@ -63,3 +61,69 @@ def _contains(package: str, soname: str) -> bool:
     """Whether a wheel has this library: libnvJitLink.so.12 is in nvidia-nvjitlink-cu12, libcublasLt.so.12 in nvidia-cublas-cu12."""
     component = package.removeprefix("nvidia-").partition("-")[0]
     return soname.lower().startswith(f"lib{component}")
+
+
+def repairs(
+    context: Context,
+    *,
+    text: str = "",
+    library: str = "",
+    symbol: str = "",
+    version: str = "",
+    preload: str = "",
+    searched: str = "",
+    torch: str = "",
+) -> Iterator[Fix]:
+    """Let the loader find the copy that the others were built with.
+
+    Args:
+        context: where.
+        text: the line of a log.
+        library: in a log, the copy that lacks something, where the line names it.
+        symbol: what it lacks: "__nvJitLinkComplete_12_4".
+        version: the version that it lacks ("GLIBCXX_3.4.29"), or the library that should have the symbol.
+        preload: the command that takes other copies out of LD_PRELOAD.
+        searched: the command that takes their folder out of LD_LIBRARY_PATH.
+        torch: the version of PyTorch that is installed here.
+    """
+    if preload:
+        yield Fix(text="Remove the other copies from LD_PRELOAD before Python starts", command=preload)
+    if searched:
+        yield Fix(text="Remove the other copies' folder from LD_LIBRARY_PATH before Python starts", command=searched)
+    if context.interpreter is not None:
+        if not (preload or searched):
+            yield context.cuda_libraries()
+        if torch:
+            yield Fix(text=f"If PyTorch {torch} then lacks it: install each framework in an environment of its own")
+    elif "libstdc++" in f"{library}{version}" or version.startswith("GLIBCXX"):
+        yield from newer_runtime(context, text)
+    else:
+        yield from _of_log(context, symbol, text)
+
+
+def newer_runtime(context: Context, text: str) -> Iterator[Fix]:
+    """A program was built with a newer C++ library than the one that is found first."""
+    folder = (_VERSION.search(text) or {"folder": ""})["folder"]
+    if folder and not re.match(r"/(?:usr/)?lib", folder):
+        yield Fix(text=f"Take {folder} out of LD_LIBRARY_PATH", command=without("LD_LIBRARY_PATH", folder))
+    newer = Fix(
+        text="Install a newer C++ library into the environment, and let the loader find it first",
+        command='conda install -y -c conda-forge libstdcxx-ng && export LD_LIBRARY_PATH="$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"',
+        needs=("network",),
+    )
+    yield from context.only(newer, manager="conda")
+    yield Fix(text="Or use a newer system, or a build for this one: pip's packages need an older C++ library than conda's")
+
+
+def _of_log(context: Context, symbol: str, text: str) -> Iterator[Fix]:
+    first = Fix(
+        text="Start without the folders in LD_LIBRARY_PATH (also check ~/.bashrc and the container's ENV)",
+        command="unset LD_LIBRARY_PATH",
+    )
+    yield from context.only(first, system="linux|wsl")
+    if needed := re.search(r"nvJitLink\w*?_(\d+)_(\d+)", symbol):
+        wanted = f"nvidia-nvjitlink-cu{needed[1]}>={needed[1]}.{needed[2]},<{int(needed[1]) + 1}"
+        yield Fix(text=f"Install the nvJitLink of CUDA {needed[1]}.{needed[2]}", command=context.pip("--upgrade", wanted))
+    if context.framework:
+        yield from cuda_build(context)
+    yield Fix(text="Install TensorFlow, PyTorch and JAX in separate virtual environments: each pins its own CUDA libraries")

@@ -1,6 +1,6 @@
-"""A missing tool that XLA needs in addition to TensorFlow's libraries: the check shared by ptxas and libdevice."""
+"""A tool that XLA needs in addition to TensorFlow's libraries: the check and the repairs that ptxas and libdevice share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -10,9 +10,17 @@ from gpucheck.core.combiners.xla_toolkit import XlaToolkit
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Assignment, Finding, Fix, Severity, Skip, saw
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build
 from gpucheck.core.system.shells import statement
 
-WITHOUT_XLA = Fix(text="Or disable XLA in your code: model.compile(..., jit_compile=False)")
+_WITHOUT_XLA = Fix(text="Or disable XLA in your code: model.compile(..., jit_compile=False)")
+_FIRST_WITH_WHEELS = "2.14"  # before that, XLA does not search pip's folders
+_OF_CONDA = 'export XLA_FLAGS="--xla_gpu_cuda_data_dir=$CONDA_PREFIX${XLA_FLAGS:+ $XLA_FLAGS}"'
+_TOOLKIT = {
+    "libdevice": 'export XLA_FLAGS="--xla_gpu_cuda_data_dir=/usr/local/cuda${XLA_FLAGS:+ $XLA_FLAGS}"',
+    "ptxas": 'export PATH="/usr/local/cuda/bin:$PATH"',
+}
 
 
 class XlaTool(msgspec.Struct, frozen=True):
@@ -44,14 +52,52 @@ def missing_tool(
     copies = file.elsewhere
     where = f" (XLA does not search the copy at {copies[0]})" if copies else ""
     assignment = toolkit.assignment or (tool.reach(copies[0]) if copies else None)
-    text = "Make XLA find it, in the shell that starts Python"
-    reach = [Fix(text=text, command=statement(assignment))] if assignment is not None else []
     return Finding(
         summary=f"{tool.name} is {'not found' if copies else 'not installed'}{where}; XLA, which Keras 3 uses by"
         f" default to compile models, {tool.need}.",
         evidence=(*saw(libraries, f"{tool.field}.path", f"{tool.field}.elsewhere"), *outcomes.saw_events(tool.event)),
-        fix=(*reach, faults.installation.context.xla_tools(libraries.tensorflow), WITHOUT_XLA),
+        fix=tuple(tool_repairs(faults.installation.context, tool.field, assignment)),
         assignments=() if toolkit.assignment is None else (toolkit.assignment,),
         # Keras 2 compiles with XLA only on request.
         severity=None if release is None or versions.at_least(release.minor, "2.16") else Severity.WARNING,
+    )
+
+
+def tool_repairs(context: Context, field: str, assignment: Assignment | None = None) -> Iterator[Fix]:
+    """Make XLA find the copy that is here, or install one where it looks.
+
+    Args:
+        context: where.
+        field: "ptxas" or "libdevice".
+        assignment: makes XLA find a copy; None: none is known.
+    """
+    if assignment is not None:
+        yield Fix(text="Make XLA find it, in the shell that starts Python", command=statement(assignment))
+    if context.excludes(framework="tensorflow|torch"):
+        yield jax_build(context)
+    else:
+        yield _compiler(context)
+    if context.interpreter is None:
+        toolkit = Fix(text="Or name the folder of an installed toolkit, before Python starts", command=_TOOLKIT[field])
+        yield from context.only(toolkit, system="linux|wsl", notebook="")
+    if not context.excludes(framework="tensorflow"):
+        yield _WITHOUT_XLA
+
+
+def _compiler(context: Context) -> Fix:
+    """NVIDIA's compiler: a package of pip's, or of conda's where TensorFlow does not look into pip's."""
+    version = context.installed.get("tensorflow", context.framework_version)
+    release = releases.release(version or "")
+    old = context.framework_before is not None or (
+        release is not None and not versions.at_least(release.minor, _FIRST_WITH_WHEELS)
+    )
+    by_conda = context.manager == "conda" or context.windows or (old and not context.notebook)
+    if context.interpreter is not None or not by_conda:
+        return context.xla_tools(version)
+    cuda = "11.8" if old or context.windows else release.cuda if release is not None else "12.5"
+    command = f"conda install -y -c nvidia cuda-nvcc={cuda}"
+    return Fix(
+        text=f"Install NVIDIA's compiler tools for CUDA {cuda.partition('.')[0]}{'' if context.manager == 'conda' else ', with conda'}",
+        command=command if context.windows else f"{command} && {_OF_CONDA}",
+        needs=("network",),
     )

@@ -9,16 +9,6 @@ Cause:
     TensorFlow loads seven CUDA libraries before it lists the first GPU; if one is missing, it lists no GPU. The plain tensorflow
     package does not include them: install its and-cuda extra. The message about missing CUDA drivers is misleading: it only
     means that libcudart was not found.
-Fix:
-    1. Install TensorFlow with its CUDA libraries, which it finds by itself
-       $ python -m pip install "{tensorflow}"
-    2. If pip says that they are already installed, files are missing: pip install --force-reinstall --no-deps PACKAGE
-       needs: network
-    3. Check whether the loader finds them; if they are in another folder, add it to LD_LIBRARY_PATH
-       ? ldconfig -p | grep -E 'libcu(dart|blas|fft|solver|sparse|dnn)'
-    4. On a cluster, load the module of the CUDA major that TensorFlow was built for (12 since TensorFlow 2.15)
-    5. PyTorch: reinstall it with its libraries
-       $ python -m pip install --force-reinstall torch
 Verify:
     python -c 'import tensorflow as tf; print(tf.config.list_physical_devices("GPU"))' lists the GPU.
 Unless:
@@ -42,10 +32,14 @@ References:
     https://github.com/tensorflow/tensorflow/issues/63362
 """
 
+from collections.abc import Iterable, Iterator
+
 from gpucheck.core.combiners.library_faults import LibraryFaults
-from gpucheck.core.model import Finding, Scope, Severity, Skip, saw
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, installed_build, toolkit
 
 
 @rule(
@@ -72,13 +66,44 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     verb = "library is" if len(lost) == 1 else "libraries are"
     state = f"{names} CUDA {verb} not installed" if len(lost) > 3 else f"its CUDA {verb} not installed: {names}"
     packages = {library.soname: library.package for library in faults.libraries.libraries}
-    again = installation.context.reinstall(packages.get(soname) for soname in lost)
-    fixes = [fix for fix in (again, installation.context.cuda_libraries(), installation.context.with_cuda()) if fix]
     return Finding(
         summary=f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: {state}.",
         evidence=(
             *(item for fault in missing for item in fault.evidence),
             *saw(faults.libraries, "runpath", "library_path"),
         ),
-        fix=tuple({fix.command: fix for fix in reversed(fixes)}.values())[::-1],
+        fix=tuple(repairs(installation.context, lost=[packages.get(soname) for soname in lost])),
     )
+
+
+def repairs(
+    context: Context, *, sonames: str = "", package: str = "", version: str = "", lost: Iterable[str | None] = ()
+) -> Iterator[Fix]:
+    """Install the libraries of the CUDA version that the program asked for.
+
+    Args:
+        context: where.
+        sonames: the libraries that are missing: "libcudart.so.12 libcublas.so.12".
+        package: the one that conda's solver does not find.
+        version: of that package.
+        lost: the packages of pip that should have the libraries.
+    """
+    if package:
+        command = f"conda install -y -c conda-forge -c nvidia {package}{f'={version}' if version else ''}"
+        yield Fix(text=f"Let conda look for {package} in the channels that have it", command=command, needs=("network",))
+        if context.framework:
+            yield from cuda_build(context)
+        return
+    if again := context.reinstall(lost):
+        yield again
+    if context.interpreter is not None:
+        yield from installed_build(context)
+        return
+    yield from cuda_build(context, toolkit(sonames))
+    if context.scheduler:
+        yield Fix(text="On a cluster, load the module of that CUDA", command="module load cuda")
+    look = "ldconfig -p | grep -E 'libcu(dart|blas|fft|solver|sparse|dnn)'"
+    show = Fix(
+        text="Check whether the loader finds them: a folder of others belongs into LD_LIBRARY_PATH", command=look, kind="look"
+    )
+    yield from context.only(show, system="linux|wsl")

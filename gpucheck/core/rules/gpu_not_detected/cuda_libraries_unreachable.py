@@ -9,12 +9,6 @@ Cause:
     The loader searches LD_LIBRARY_PATH, then the folders written into libtensorflow_framework.so.2 (its RUNPATH), then the
     system's. TensorFlow 2.21.0 was built without pip's nvidia/cusolver/lib in that RUNPATH, so out of the box it never finds
     libcusolver.so.11. In other cases the libraries are in a toolkit's folder that is not in the loader's search path.
-Fix:
-    1. Add exactly the missing folder before Python starts; adding all of nvidia/*/lib works too, but makes XLA's first step
-       six to ten times slower (gpucheck env prints the line for this machine)
-       $ export LD_LIBRARY_PATH="$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/nvidia/cusolver/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-    2. Or use a release that finds them by itself
-       $ python -m pip install "{tensorflow}"
 Verify:
     python -c 'import tensorflow as tf; print(tf.config.list_physical_devices("GPU"))' lists the GPU.
 Unless:
@@ -34,7 +28,8 @@ References:
     https://man7.org/linux/man-pages/man8/ld.so.8.html
 """
 
-from gpucheck.core.combiners.installation import Installation
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Assignment, Evidence, Finding, Fix, Scope, Severity, Skip, saw
@@ -42,8 +37,14 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.libraries import Libraries
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.commands import look_first
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.system.shells import statement, word
+
+_PACKAGES = "$(python -c 'import sysconfig; print(sysconfig.get_path(\"purelib\"))')/nvidia"
+_REST = "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+_CUSOLVER = f'export LD_LIBRARY_PATH="{_PACKAGES}/cusolver/lib{_REST}"'
+_ALL = f'export LD_LIBRARY_PATH="$(printf %s: {_PACKAGES}/*/lib)$LD_LIBRARY_PATH"'
 
 
 @rule(
@@ -78,7 +79,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
             *_searched(libraries),
             *saw(libraries, "library_path"),
         ),
-        fix=tuple(_fixes(installation, assignment)),
+        fix=tuple(repairs(installation.context, assignment=assignment, found=True)),
         assignments=() if assignment is None else (assignment,),
     )
 
@@ -107,16 +108,26 @@ def _folder(fault: Fault, packages: Packages) -> str:
     return (own or list(fault.copies))[0].rpartition("/")[0]
 
 
-def _fixes(installation: Installation, assignment: Assignment | None) -> list[Fix]:
-    fixes = []
-    if assignment is not None:
-        export = statement(assignment)
-        text = "Add these folders before starting Python"
-        if ":" not in assignment.value:
-            text = "Add only this folder before starting Python (adding every CUDA folder slows XLA's first step)"
-        fixes.append(Fix(text=text, command=export))
-        if installation.interpreter.environment == "venv":
-            activate = word(f"{installation.interpreter.prefix}/bin/activate")
-            command = f"printf '%s\\n' {word(export)} >> {activate}"
-            fixes.append(Fix(text="Make it permanent in this virtual environment", command=command))
-    return [*fixes, installation.context.with_cuda()]
+def repairs(context: Context, *, sonames: str = "", assignment: Assignment | None = None, found: bool = False) -> Iterator[Fix]:
+    """Let the loader search the folders, or use a release that searches them.
+
+    Args:
+        context: where.
+        sonames: the libraries, as a log names them: "libcusolver.so.11".
+        assignment: the variable that names their folders; None: unknown.
+        found: whether the folders are known, so that no assignment means that no variable can hold them.
+    """
+    release = releases.release(context.framework_version or "")
+    defect = sonames == "libcusolver.so.11" or (not sonames and (release is None or not release.cusolver_reachable))
+    export = statement(assignment) if assignment is not None else "" if found or not defect else _CUSOLVER
+    if export:
+        one = assignment is None or ":" not in assignment.value
+        text = "Add only this folder before starting Python (adding every CUDA folder slows XLA's first step)"
+        yield Fix(text=text if one else "Add these folders before starting Python", command=export)
+    if export and context.interpreter is not None and context.interpreter.environment == "venv":
+        activate = word(f"{context.interpreter.prefix}/bin/activate")
+        command = f"printf '%s\\n' {word(export)} >> {activate}"
+        yield Fix(text="Make it permanent in this virtual environment", command=command)
+    yield context.with_cuda()
+    if not found and not defect:
+        yield Fix(text="Or name the folders of pip's libraries before Python starts", command=_ALL)

@@ -8,15 +8,6 @@ Symptom:
 Cause:
     A toolkit ships lib64/stubs/libcuda.so so that programs can be linked without a driver. It has no function at run time. If its
     folder is in LD_LIBRARY_PATH or /etc/ld.so.conf.d, or a link libcuda.so.1 points to it, it is found before the driver.
-Fix:
-    1. Check which file is found first
-       ? echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda.so.1
-    2. Remove the folder that ends in /stubs from LD_LIBRARY_PATH, in the shell and in the files that set it
-    3. Find the files that set it
-       ? grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/ ~/.bashrc
-    4. Or remove it from /etc/ld.so.conf.d, then update the loader's cache
-       $ sudo ldconfig
-    5. TensorFlow's GPU image: start it with --gpus all; it falls back to the stub only without a driver
 Verify:
     ldconfig -p | grep libcuda.so.1 shows the driver's file, and gpucheck --quick finds nothing.
 Unless:
@@ -31,18 +22,23 @@ References:
     https://docs.nvidia.com/cuda/cuda-driver-api/ (CUDA_ERROR_STUB_LIBRARY)
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.commands import set_path
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _STUB_LIBRARY = 34
+_WITHOUT_STUBS = 'export LD_LIBRARY_PATH="$(echo "$LD_LIBRARY_PATH" | tr : \'\\n\' | grep -v stubs | paste -sd : -)"'
+_CACHE = "grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/"
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=WITHOUT_CUDA)
-def check(stack: CudaStack, environment: Environment) -> Finding | None:
+def check(stack: CudaStack, environment: Environment, context: Context) -> Finding | None:
     """Report the stub if CUDA names it and a GPU is here; without a GPU, another rule reports that."""
     if stack.cuda.result != _STUB_LIBRARY or stack.given_no_gpu:
         return None
@@ -54,16 +50,31 @@ def check(stack: CudaStack, environment: Environment) -> Finding | None:
     kept = [entry for entry in entries if "stubs" not in entry and entry.rstrip("/") != folder]
     summary = f"CUDA does not start because a stub was loaded instead of the driver's library: {library}"
     evidence = saw(stack.cuda, "result_name", "library")
-    fix: tuple[Fix, ...] = (
-        Fix(
-            text="Remove the line that adds the stub's folder, and update the loader's cache with sudo ldconfig",
-            needs=("sudo",),
-        ),
-        Fix(text="Find the line", command="grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/", kind="look"),
-    )
     if len(kept) < len(entries):
         summary += ", found through LD_LIBRARY_PATH"
         evidence += saw(environment, "variables.LD_LIBRARY_PATH")
+    searched = set_path("LD_LIBRARY_PATH", kept) if len(kept) < len(entries) else ""
+    return Finding(summary=f"{summary}.", evidence=evidence, fix=tuple(repairs(context, searched=searched)))
+
+
+def repairs(context: Context, *, searched: str | None = None) -> Iterator[Fix]:
+    """Take the stub's folder out of the loader's search path.
+
+    Args:
+        context: where.
+        searched: the command that takes it out of LD_LIBRARY_PATH; "": it is not there; None: unknown.
+    """
+    gpus = Fix(text="Start the container with --gpus all: TensorFlow's GPU images load the stub only where they have no driver")
+    if searched is None and context.in_container:
+        yield from context.only(gpus, container="docker|podman")
+    if searched != "":
         text = "Remove the stub's folder from LD_LIBRARY_PATH (and from the file that sets it)"
-        fix = (Fix(text=text, command=set_path("LD_LIBRARY_PATH", kept)),)
-    return Finding(summary=f"{summary}.", evidence=evidence, fix=fix)
+        yield Fix(text=text, command=searched or _WITHOUT_STUBS)
+    if not searched:
+        text = "Remove the line that adds the stub's folder, and update the loader's cache with sudo ldconfig"
+        if searched is None:
+            text = f"Or, if a file of /etc/ld.so.conf.d names it: {text[0].lower()}{text[1:]}"
+        yield Fix(text=text, needs=("sudo",))
+        yield Fix(text="Find the line", command=_CACHE, kind="look")
+    if searched is None and not context.in_container:
+        yield from context.only(gpus, container="docker|podman")

@@ -8,11 +8,6 @@ Symptom:
 Cause:
     TensorFlow loads its CUDA libraries by names that contain the major version: since 2.15 those of CUDA 12, before that those of
     CUDA 11. Libraries of CUDA 13 have other names and are never loaded. A newer driver is fine: only the libraries must match.
-Fix:
-    1. Install the right ones in Python's environment; the other toolkit can stay
-       $ python -m pip install "{tensorflow}"
-    2. Or install the toolkit of that CUDA major version too; several can be installed side by side
-    3. Or use a release of the program that was built for the installed CUDA
 Verify:
     python -c 'import tensorflow as tf; print(tf.config.list_physical_devices("GPU"))' lists the GPU.
 Unless:
@@ -42,11 +37,16 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Evidence, Finding, Scope, Severity, Skip, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.libraries import Libraries
 from gpucheck.core.probes.packages import Packages
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, installed_build, jax_build, toolkit, torch_build
+
+# CUDA versions that PyTorch's own index has builds for (pytorch.org/get-started/previous-versions).
+_OF_TORCH = ("11.8", "12.1", "12.4", "12.6", "12.8", "12.9", "13.0")
 
 
 @rule(
@@ -80,8 +80,43 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
         summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: it needs the libraries of CUDA {needed.cuda_major}, but"
         f" only those of CUDA {listing([str(major) for major in sorted(majors)])} are installed.",
         evidence=(*runtime[0].evidence, *(item for _, evidence in installed for item in evidence)),
-        fix=tuple(dict.fromkeys((installation.context.cuda_libraries(), installation.context.with_cuda()))),
+        fix=tuple(repairs(installation.context)),
     )
+
+
+def repairs(context: Context, *, sonames: str = "", library: str = "", built: str = "", found: str = "") -> Iterator[Fix]:
+    """Install the libraries that the program was built for; the other CUDA can stay.
+
+    Args:
+        context: where.
+        sonames: the libraries that the program asked for.
+        library: of JAX, whose version is not the one that JAX was built with.
+        built: the CUDA version of the program, "12.1" for PyTorch.
+        found: the one that is installed.
+    """
+    if built and found and not sonames:
+        yield from _of_jax(context) if library or context.framework == "jax" else _of_extension(context, built, found)
+        return
+    yield from installed_build(context) if context.interpreter is not None else cuda_build(context, toolkit(sonames))
+
+
+def _of_jax(context: Context) -> Iterator[Fix]:
+    yield jax_build(context)
+    unset = Fix(text="If LD_LIBRARY_PATH puts another copy first, start without it", command="unset LD_LIBRARY_PATH")
+    yield from context.only(unset, system="linux|wsl")
+
+
+def _of_extension(context: Context, built: str, found: str) -> Iterator[Fix]:
+    """An extension of PyTorch is compiled with another toolkit than PyTorch was."""
+    if found in _OF_TORCH:
+        torch = torch_build(context, found.replace(".", ""))
+        yield Fix(
+            text=f"Install the PyTorch that was built for CUDA {found}, the toolkit that is installed", command=torch.command
+        )
+    text = f"Or compile with the toolkit of CUDA {built}, which this PyTorch was built for"
+    yield Fix(text=text, command=f"conda install -y -c nvidia cuda-toolkit={built}", needs=("network",))
+    if not context.windows:
+        yield Fix(text="Where that toolkit is installed: name it", command=f"export CUDA_HOME=/usr/local/cuda-{built}")
 
 
 def _majors(packages: Packages, libraries: Libraries) -> Iterator[tuple[int, tuple[Evidence, ...]]]:

@@ -9,15 +9,6 @@ Symptom:
 Cause:
     NVIDIA ships cuDNN separately from the CUDA toolkit, so a machine can have CUDA without cuDNN; TensorFlow then lists no GPU.
     cuDNN 9 consists of parts that it loads from its own folder at first use: a copy with a missing part fails only in training.
-Fix:
-    1. Install it with pip (for CUDA 12)
-       $ python -m pip install "nvidia-cudnn-cu12>=9.3,<10"
-    2. If pip says that it is already installed, reinstall all of its files
-       $ python -m pip install --force-reinstall --no-deps nvidia-cudnn-cu12
-    3. Or install it with TensorFlow and its other libraries
-       $ python -m pip install "{tensorflow}"
-    4. If it is installed, check whether the loader finds it
-       ? ldconfig -p | grep libcudnn
 Verify:
     gpucheck trains a convolutional network on the GPU.
 Unless:
@@ -37,6 +28,9 @@ References:
     https://docs.nvidia.com/deeplearning/cudnn/installation/latest/linux.html
 """
 
+import re
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
@@ -44,7 +38,9 @@ from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.libraries import Libraries
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_build, toolkit
 
 
 @rule(
@@ -72,7 +68,7 @@ def check(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding | Skip |
     return Finding(
         summary=f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: cuDNN ({missing[0].soname}) is not installed.",
         evidence=tuple(item for fault in missing for item in fault.evidence),
-        fix=(_fix(faults.libraries, installation, missing[0].library.package),),
+        fix=tuple(repairs(installation.context, wheel=missing[0].library.package)),
     )
 
 
@@ -83,19 +79,52 @@ def _partial(libraries: Libraries, installation: Installation, outcomes: Trainin
         summary=f"cuDNN is incomplete: {listing(parts)} {'is' if len(parts) == 1 else 'are'} missing next to libcudnn, so layers"
         " that need it fail on the GPU.",
         evidence=saw(libraries, "cudnn_parts_missing"),
-        fix=(_fix(libraries, installation, package),),
+        fix=tuple(repairs(installation.context, wheel=package)),
         severity=Severity.WARNING if outcomes.trained_on_gpu() else None,
     )
 
 
-def _fix(libraries: Libraries, installation: Installation, package: str | None) -> Fix:
-    again = installation.context.reinstall((package,))
-    if again is not None:
-        return again
-    needed = releases.release(libraries.tensorflow or "")
-    if package is None or needed is None:
-        return installation.context.cuda_libraries()
-    wanted = f"{package}>={needed.cudnn},<{int(needed.cudnn.partition('.')[0]) + 1}"
-    return Fix(
-        text=f"Install the cuDNN that TensorFlow {libraries.tensorflow} is built for", command=installation.context.pip(wanted)
-    )
+def repairs(context: Context, *, sonames: str = "", beside: str = "", part: str = "", wheel: str | None = None) -> Iterator[Fix]:
+    """Install the cuDNN of the major version that was asked for.
+
+    Args:
+        context: where.
+        sonames: the libraries that are missing: "libcudnn.so.8", "cudnn64_9.dll".
+        beside: CUDA libraries that were found.
+        part: not empty: cuDNN is there without this part.
+        wheel: the package that should have it, on a live machine.
+    """
+    if again := context.reinstall([wheel]):
+        yield again
+        return
+    if context.interpreter is not None:
+        yield _of_release(context, wheel)
+        return
+    cuda = toolkit(beside) or toolkit(sonames)
+    if context.excludes(framework="tensorflow") or cuda.startswith(("9", "10")):
+        yield from cuda_build(context, cuda)
+        return
+    release = releases.release(context.framework_version or "")
+    if cuda == "11" or context.windows or (release is not None and not release.and_cuda):
+        yield cudnn_build(context, "11", "==8.*")
+        yield from cuda_build(context, "11")
+        return
+    major = re.search(r"(?:\.so\.|64_)(\d)", sonames)
+    eight = major[1] == "8" if major else release is not None and release.cudnn.startswith("8.")
+    wanted = f"nvidia-cudnn-cu12{'==8.9.*' if eight else '>=9.3,<10'}"
+    again = Fix(text="Reinstall all of its files", command=context.pip("--force-reinstall", "--no-deps", wanted))
+    install = Fix(text="Install it (for CUDA 12)", command=context.pip(wanted))
+    yield from (again,) if part else (install, again)
+    yield context.cuda_libraries()
+    look = "If it is installed, check whether the loader finds it"
+    show = Fix(text=look, command="ldconfig -p | grep libcudnn", kind="look")
+    yield from context.only(show, system="linux|wsl")
+
+
+def _of_release(context: Context, wheel: str | None) -> Fix:
+    version = context.installed.get("tensorflow", "")
+    needed = releases.release(version)
+    if wheel is None or needed is None:
+        return context.cuda_libraries()
+    wanted = f"{wheel}>={needed.cudnn},<{int(needed.cudnn.partition('.')[0]) + 1}"
+    return Fix(text=f"Install the cuDNN that TensorFlow {version} is built for", command=context.pip(wanted))

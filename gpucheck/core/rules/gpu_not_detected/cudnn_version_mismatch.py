@@ -41,6 +41,9 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_build
+
+_FIRST_FOR_CUDA_12 = "8.9"  # of the releases of TensorFlow
 
 
 @rule(
@@ -100,27 +103,40 @@ def _other_major(installation: Installation, needed: releases.Release, version: 
     return None
 
 
-def repairs(context: Context, *, package: str | None = None, compiled: str = "", status: str = "") -> Iterator[Fix]:
+def repairs(
+    context: Context, *, package: str | None = None, compiled: str = "", loaded: str = "", status: str = ""
+) -> Iterator[Fix]:
     """Install a cuDNN that fits.
 
     Args:
         context: where.
         package: the wheel of cuDNN; None: that of CUDA 12.
         compiled: the version that the program was built with, as its message names it: "9.3.0"; empty: TensorFlow's.
+        loaded: the version that was found; JAX and PyTorch write both as one number or three.
         status: of a call that failed: with "ARCH_MISMATCH" the GPU is too old for this cuDNN.
     """
     release = releases.release(context.framework_version or "") or releases.RELEASES[releases.LATEST]
     needed = versions.minor(compiled or release.cudnn)
     name = package or "nvidia-cudnn-cu12"
-    for_old = Fix(text="For Pascal and Volta GPUs, stay below 9.11", command=context.pip(f"{name}>={needed},<9.11"))
+    for_old = Fix(
+        text="For Pascal and Volta GPUs, stay below 9.11",
+        command=context.pip(f"{name}>={needed if needed.startswith('9.') else '9'},<9.11"),
+    )
     if "ARCH_MISMATCH" in status:
         yield for_old
         return
-    yield Fix(
-        text="Install a compatible cuDNN (other frameworks in this environment share it: check that they accept it)",
-        command=context.pip("--upgrade", f"{name}>={needed},<{int(needed.partition('.')[0]) + 1}"),
-    )
-    if context.interpreter is None:
-        first = Fix(text="If LD_LIBRARY_PATH puts another copy first, start without it", command="unset LD_LIBRARY_PATH")
-        yield from context.only(first, system="linux|wsl")
-        yield for_old
+    fits = f">={needed},<{int(needed.partition('.')[0] or 0) + 1}" if needed != "8.9" else "==8.9.*"
+    if context.interpreter is not None:
+        yield cudnn_build(context, "12", fits, name)
+        return
+    unset = Fix(text="If LD_LIBRARY_PATH puts another copy first, start without it", command="unset LD_LIBRARY_PATH")
+    if context.excludes(framework="tensorflow"):
+        repaired = [*cuda_build(context), *context.only(unset, system="linux|wsl")]
+        yield from reversed(repaired) if context.framework == "torch" else repaired  # PyTorch has its own: another was found
+    elif not versions.at_least(needed, _FIRST_FOR_CUDA_12):
+        yield cudnn_build(context, "11", fits)
+    else:
+        yield cudnn_build(context, "12", fits)
+        yield from context.only(unset, system="linux|wsl")
+        if needed.startswith("9."):
+            yield for_old

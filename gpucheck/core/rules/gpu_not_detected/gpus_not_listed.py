@@ -6,11 +6,6 @@ Symptom:
 Cause:
     The driver works for this process, so the cause is in the process: a library that it loads, an environment variable, or the
     build itself. gpucheck found none of the causes that it knows.
-Fix:
-    1. Let TensorFlow print which library it fails to load
-       ? TF_CPP_MAX_VLOG_LEVEL=1 python -c "import tensorflow as tf; tf.config.list_physical_devices('GPU')" 2>&1 | grep -iE 'could not load|dlerror|ignoring visible'
-    2. Try a fresh virtual environment with {tensorflow}
-    3. If you want to train on the CPU, ignore this: the job runs without a GPU
 Verify:
     TensorFlow lists as many GPUs as nvidia-smi -L.
 Unless:
@@ -26,20 +21,31 @@ References:
     https://www.tensorflow.org/guide/gpu
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import short
 
 _TELLING = (Kind.LIBRARY_MISSING, Kind.GPU_LIBRARIES_MISSING, Kind.CUDA_DRIVERS_NOT_FOUND, Kind.CUINIT_FAILED, Kind.CUDA_ERROR)
+
+_ASK = {
+    "tensorflow": "TF_CPP_MAX_VLOG_LEVEL=1 {python} -c \"import tensorflow as tf; tf.config.list_physical_devices('GPU')\" 2>&1"
+    " | grep -iE 'could not load|dlerror|ignoring visible'",
+    "jax": "JAX_PLATFORMS=cuda {python} -c 'import jax; print(jax.devices())'",
+    "torch": "{python} -c 'import torch; torch.cuda.init(); print(torch.cuda.device_count())'",
+}
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
@@ -70,7 +76,6 @@ def _tensorflow(
     ignored = {event.fields.get("device") for event in outcomes.events if event.kind == Kind.GPU_IGNORED}
     if listed + len(ignored) >= (cuda.device_count or 0):
         return None
-    ask = "import tensorflow as tf; tf.config.list_physical_devices('GPU')"
     return Finding(
         summary=_summary(cuda, f"TensorFlow {tensorflow.version}", listed),
         evidence=(
@@ -79,15 +84,7 @@ def _tensorflow(
             *outcomes.saw_events(*_TELLING),
             *(item for fault in (faults.required if faults is not None else ()) for item in fault.evidence),
         ),
-        fix=(
-            Fix(
-                text="Let TensorFlow print which library it fails to load",
-                command=f'TF_CPP_MAX_VLOG_LEVEL=1 {installation.context.python} -c "{ask}" 2>&1'
-                " | grep -iE 'could not load|dlerror|ignoring visible'",
-                kind="look",
-            ),
-            installation.context.cuda_libraries(),
-        ),
+        fix=tuple(repairs(installation.context)),
     )
 
 
@@ -99,21 +96,29 @@ def _other(cuda: Cuda, installation: Installation, backend: Backend, outcomes: T
     if listed >= (cuda.device_count or 0):
         return None
     hidden = (backend.problem or "").startswith("JAX_PLATFORMS=")
-    ask = {
-        "jax": f"JAX_PLATFORMS=cuda {installation.context.python} -c 'import jax; print(jax.devices())'",
-        "torch": f"{installation.context.python} -c 'import torch; torch.cuda.init(); print(torch.cuda.device_count())'",
-    }[backend.name]
     return Finding(
         summary=_summary(cuda, backend.title, listed, f" ({short(backend.problem)})" if backend.problem else ""),
         evidence=(*saw(cuda, "device_count"), *saw(backend, "devices", "problem"), *outcomes.saw_events(*_TELLING)),
-        fix=(
-            *((Fix(text="Let JAX choose the platform itself", command="unset JAX_PLATFORMS"),) if hidden else ()),
-            Fix(text=f"Let {backend.title} say why", command=ask, kind="look"),
-            installation.context.with_cuda(backend.name),
-        ),
+        fix=tuple(repairs(installation.context, backend=backend.name, hidden=hidden)),
     )
 
 
 def _summary(cuda: Cuda, name: str, listed: int, why: str = "") -> str:
     plural = "s" if (cuda.device_count or 0) > 1 else ""
     return f"CUDA finds {cuda.device_count} GPU{plural} for this process, but {name} lists {listed or 'none'}{why}."
+
+
+def repairs(context: Context, *, backend: str = "tensorflow", hidden: bool = False) -> Iterator[Fix]:
+    """Install the framework's libraries; let it say which one it fails to load.
+
+    Args:
+        context: where.
+        backend: what trains: "tensorflow", "jax", "torch".
+        hidden: whether JAX_PLATFORMS chooses the platform.
+    """
+    if hidden:
+        yield Fix(text="Let JAX choose the platform itself", command="unset JAX_PLATFORMS")
+    yield context.cuda_libraries() if backend == "tensorflow" else context.with_cuda(backend)
+    title = keras_tables.TITLES[backend]
+    text = f"Let {title} say why" if backend in keras_tables.OTHERS else "Let TensorFlow print which library it fails to load"
+    yield Fix(text=text, command=_ASK[backend].format(python=context.python), kind="look")

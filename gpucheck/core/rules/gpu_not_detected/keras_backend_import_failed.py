@@ -7,12 +7,6 @@ Symptom:
     - RuntimeError: Unable to initialize backend 'cuda'
 Cause:
     A package that it imports is missing or has an incompatible version (jax and jaxlib must match), or its files are incomplete.
-Fix:
-    1. List the packages with conflicting requirements
-       ? python -m pip check
-    2. Reinstall it
-       $ python -m pip install --upgrade --force-reinstall jax
-    3. Or start from a fresh virtual environment
 Verify:
     KERAS_BACKEND=jax python -c 'import keras; print(keras.backend.backend())' prints jax.
 Unless:
@@ -29,16 +23,26 @@ References:
     https://keras.io/getting_started/
 """
 
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
 from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.backend import Backend
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import short
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build, torch_build
 from gpucheck.core.rules.gpu_not_detected._own_files import own_file
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("tensorflow-cpu-build", "cpu-fallback", "tpu-runtime-missing", "training-failed", "training-crashed"),
+)
 def check(backend: Backend, keras_backend: KerasBackend) -> Finding | None:
     """An exception, or an end of the process: of the framework first, then of Keras on it."""
     installation, keras = keras_backend.installation, keras_backend.keras
@@ -61,12 +65,33 @@ def check(backend: Backend, keras_backend: KerasBackend) -> Finding | None:
     return Finding(
         summary=f"{what} can't be imported: {short(error or 'no reason was given')}.",
         evidence=evidence,
-        fix=(
-            Fix(
-                text="List the packages with conflicting requirements",
-                command=f"{installation.context.python} -m pip check",
-                kind="look",
-            ),
-            Fix(text="Reinstall it", command=installation.context.pip("--upgrade", "--force-reinstall", name)),
-        ),
+        fix=tuple(repairs(installation.context, backend=name)),
     )
+
+
+def repairs(context: Context, *, backend: str = "", plugin: str = "", reason: str = "") -> Iterator[Fix]:
+    """Install packages of one release.
+
+    Args:
+        context: where.
+        backend: the framework whose import failed: "jax", "torch"; "": unknown.
+        plugin: of JAX for CUDA, in a log that names it: "jax_cuda12_plugin".
+        reason: "version" if a log shows that the plugin's interface does not fit.
+    """
+    name = backend or context.framework or "jax"
+    if name == "torch":
+        yield torch_build(context)
+    elif plugin or reason or _has_plugin(context):
+        yield jax_build(context)
+    else:
+        yield Fix(text="Install JAX and the jaxlib of the same release", command=context.pip("--upgrade", "jax", "jaxlib"))
+        if not backend:
+            yield replace(jax_build(context), text="With an NVIDIA GPU: install its plugin and libraries too")
+    if not (backend or plugin or context.framework):
+        yield replace(torch_build(context), text="PyTorch: reinstall it with its libraries")
+    yield Fix(text="List the packages with conflicting requirements", command=f"{context.python} -m pip check", kind="look")
+
+
+def _has_plugin(context: Context) -> bool:
+    """Whether JAX was installed with CUDA."""
+    return context.packages is not None and any(one.name.startswith("jax-cuda") for one in context.packages.others)

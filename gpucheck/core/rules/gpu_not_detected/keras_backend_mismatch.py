@@ -7,12 +7,6 @@ Symptom:
 Cause:
     Keras 3 reads KERAS_BACKEND, then "backend" in ~/.keras/keras.json, and uses tensorflow by default. The file is written at the
     first import and survives reinstallation. The backend is chosen when keras is imported and can't be changed afterwards.
-Fix:
-    1. To train with TensorFlow, before Python starts
-       $ export KERAS_BACKEND=tensorflow
-    2. If that changes nothing, set "backend": "tensorflow" in ~/.keras/keras.json
-    3. If you want another backend, set it in the same places: KERAS_BACKEND=torch; gpucheck then does not check TensorFlow
-       $ gpucheck --backend torch
 Verify:
     python -c 'import keras; print(keras.backend.backend())' prints tensorflow.
 Unless:
@@ -32,9 +26,10 @@ References:
     https://keras.io/getting_started/#configuring-your-backend
 """
 
+from collections.abc import Iterator
+
 import msgspec
 
-from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
@@ -42,6 +37,7 @@ from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
 
 
 class NamedBackend(msgspec.Struct, frozen=True):
@@ -84,7 +80,7 @@ def check(backend: KerasBackend, build: TensorFlowBuild, outcomes: TrainingOutco
             *named.evidence,
             *(saw(tensorflow, "imported", "error_type", "error") if tensorflow is not None and refused else ()),
         ),
-        fix=_fixes(backend.installation, named, broken=broken),
+        fix=tuple(repairs(backend.installation.context, name=named.name, file=named.file or "", broken=broken)),
         severity=Severity.ERROR if broken else None,
     )
 
@@ -118,14 +114,38 @@ def _summary(named: NamedBackend, outcomes: TrainingOutcomes, *, broken: bool) -
     return f"{runs}, which can't train; this check verifies TensorFlow."
 
 
-def _fixes(installation: Installation, named: NamedBackend, *, broken: bool) -> tuple[Fix, ...]:
-    name = named.name
-    fixes = [Fix(text="To train with TensorFlow, before Python starts", command="export KERAS_BACKEND=tensorflow")]
-    if named.file is not None:
-        fixes.append(Fix(text=f'Or permanently: "backend": "tensorflow" in {named.file}'))
-    if name in keras_tables.OTHERS and broken:
-        install = f"Or to train with {keras_tables.TITLES[name]}, install it"
-        fixes.append(Fix(text=install, command=installation.context.pip(name)))
-    elif name in keras_tables.OTHERS:
-        fixes.append(Fix(text="Or keep it, and check only that backend", command=f"gpucheck --backend {name}"))
-    return tuple(fixes)
+def repairs(
+    context: Context, *, name: str = "", module: str = "", file: str = "", broken: bool = False, set_by: str = ""
+) -> Iterator[Fix]:
+    """Let Keras train on TensorFlow, or install what it is configured for.
+
+    Args:
+        context: where.
+        name: the configured backend; "": unknown.
+        module: that an import does not find.
+        file: the keras.json that names the backend; "": unknown, or the variable does.
+        broken: whether the import of Keras fails with it.
+        set_by: "program" if a log shows that the program itself sets the variable.
+    """
+    if module == keras_tables.BACKENDS[0]:  # of TensorFlow, though another one is wanted
+        yield Fix(text="Install TensorFlow, which Keras takes by default", command=context.pip("tensorflow"))
+        yield Fix(text="Or name the backend that you want in KERAS_BACKEND, before Python starts: KERAS_BACKEND=theano")
+        return
+    other = name in keras_tables.OTHERS
+    install = (
+        Fix(text=f"To train with {keras_tables.TITLES.get(name, name)}, install it", command=context.pip(name)) if other else None
+    )
+    if install is not None and module:
+        yield install
+    if set_by:
+        yield Fix(
+            text='Or to train with TensorFlow: os.environ["KERAS_BACKEND"] = "tensorflow", in the program, before it imports keras'
+        )
+    else:
+        yield Fix(text="To train with TensorFlow, before Python starts", command="export KERAS_BACKEND=tensorflow")
+    if not name or file:
+        yield Fix(text=f'Or permanently: "backend": "tensorflow" in {file or "~/.keras/keras.json"}')
+    if install is not None and broken:
+        yield msgspec.structs.replace(install, text=f"Or {install.text[0].lower()}{install.text[1:]}")
+    elif (other and not module) or not name:
+        yield Fix(text="Or keep it, and check only that backend", command=f"gpucheck --backend {name or 'jax'}")

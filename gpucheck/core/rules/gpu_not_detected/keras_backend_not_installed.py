@@ -7,13 +7,6 @@ Symptom:
 Cause:
     The keras package does not include a framework: install each backend separately, into the environment of the Python that
     trains. Keras 2 supports no other backend than TensorFlow.
-Fix:
-    1. JAX with an NVIDIA GPU (PyTorch: python -m pip install torch)
-       $ python -m pip install --upgrade "jax[cuda12]"
-    2. For the CPU
-       $ python -m pip install jax
-    3. And Keras 3
-       $ python -m pip install --upgrade keras
 Verify:
     gpucheck --backend jax trains on every device.
 Unless:
@@ -29,6 +22,8 @@ References:
     https://docs.jax.dev/en/latest/installation.html
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.core.compat import keras as keras_tables
@@ -36,6 +31,7 @@ from gpucheck.core.compat import versions
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 
 
@@ -58,12 +54,7 @@ def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
     if absent:
         verb = "is" if len(absent) == 1 else "are"
         which = f"{listing(absent)} {verb} not installed for {interpreter.executable} (Python {interpreter.version})"
-    fixes = []
-    if set(absent) & set(keras_tables.PACKAGES[name]):
-        plain = Fix(text=f"Install {TITLES[name]}", command=installation.context.pip(name))
-        fixes.append(installation.context.with_cuda(name) if presence.here else plain)
-    if "keras" in absent or old:
-        fixes.append(Fix(text="Install Keras 3", command=installation.context.pip("--upgrade", "keras")))
+    lacks = bool(set(absent) & set(keras_tables.PACKAGES[name]))
     return Finding(
         summary=f"Keras can't train on {TITLES[name]}: {which}.",
         evidence=(
@@ -71,5 +62,23 @@ def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
             *saw(packages, "keras", "others"),
             *saw(interpreter, "executable", "version"),
         ),
-        fix=tuple(fixes),
+        fix=tuple(
+            repairs(installation.context, backend=name if lacks else "", keras="keras" in absent or old, gpu=bool(presence.here))
+        ),
     )
+
+
+def repairs(context: Context, *, backend: str = "jax", keras: bool = True, gpu: bool = True) -> Iterator[Fix]:
+    """Install what is missing.
+
+    Args:
+        context: where.
+        backend: the framework that is missing; "": it is there.
+        keras: whether Keras 3 is missing.
+        gpu: whether there is a GPU to train on.
+    """
+    if backend:
+        plain = Fix(text=f"Install {TITLES[backend]}", command=context.pip(backend))
+        yield context.with_cuda(backend) if gpu else plain
+    if keras:
+        yield Fix(text="Install Keras 3", command=context.pip("--upgrade", "keras"))

@@ -8,15 +8,6 @@ Symptom:
 Cause:
     TensorFlow up to 2.15 goes with the Keras 2 of the same minor, TensorFlow from 2.16 on with Keras 3. With TF_USE_LEGACY_KERAS=1,
     tf.keras is tf_keras, whose minor version must be TensorFlow's. Another package's pin often replaced one of them.
-Fix:
-    1. See which versions are installed
-       ? python -m pip list | grep -i -E 'keras|tensorflow'
-    2. Install the Keras version that TensorFlow requires
-       $ python -m pip install "keras>=3.12.0"
-    3. Give programs written for Keras 2 the old Keras, of TensorFlow's own minor version
-       $ python -m pip install "tf_keras==2.21.*" && export TF_USE_LEGACY_KERAS=1
-    4. Or upgrade TensorFlow and Keras together
-       $ python -m pip install --upgrade tensorflow keras
 Verify:
     $ python -c 'import tensorflow as tf; print(tf.keras.__version__)'
 Unless:
@@ -30,15 +21,25 @@ References:
     https://keras.io/getting_started/#tensorflow--keras-2-backwards-compatibility
 """
 
+import re
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
+from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.environment import Environment
+from gpucheck.core.repairs.context import Context
+
+# What only Keras 2 has or takes, or who asks for it.
+_OF_KERAS_2 = (
+    r"(?i)tf[-_]keras|keras 3|recognized|deserialize|locate class|KerasTensor|module 'keras\._tf_keras|tensorflow\.python\.keras"
+)
 
 
 @rule(
@@ -65,7 +66,7 @@ def check(backend: KerasBackend, outcomes: TrainingOutcomes) -> Finding | None:
     return Finding(
         summary=f"{state}, but TensorFlow {tensorflow.version} {asks} keras{wanted}.",
         evidence=(*saw(packages, "keras", field), *outcomes.saw_events(Kind.KERAS_VERSION_CONFLICT)),
-        fix=(Fix(text=f"Install the Keras that TensorFlow {asks}", command=installation.context.pip(f"keras{wanted}")),),
+        fix=tuple(repairs(installation.context, needs=f"keras{wanted}")),
         severity=Severity.WARNING if outcomes.passed or _same_major(have, tensorflow.version) else None,
     )
 
@@ -102,9 +103,62 @@ def _legacy(environment: Environment, installation: Installation, *, trained: bo
             *saw(environment, "variables.TF_USE_LEGACY_KERAS"),
             *saw(installation.packages, "tf_keras", "tensorflow.version"),
         ),
-        fix=(
-            Fix(text=f"Install the tf_keras of TensorFlow {minor}", command=installation.context.pip(f"tf_keras=={minor}.*")),
-            Fix(text="Or use Keras 3", command="unset TF_USE_LEGACY_KERAS"),
-        ),
+        fix=tuple(repairs(installation.context, module="tf_keras")),
         severity=Severity.WARNING if trained else None,
     )
+
+
+def repairs(
+    context: Context, *, package: str = "", needs: str = "", found: str = "", module: str = "", message: str = ""
+) -> Iterator[Fix]:
+    """Install the Keras that the message asks for, else the one that goes with TensorFlow.
+
+    Args:
+        context: where.
+        package: whose requirement is not met.
+        needs: that requirement: "keras>=3.12.0".
+        found: what is installed instead: "keras 3.3.3".
+        module: that is not installed: "keras", "tf_keras".
+        message: the error.
+    """
+    version = context.installed.get("tensorflow", context.framework_version)
+    release = releases.release(version or "")
+    if re.match(r"tf[-_]keras", package):
+        yield from _keras_2(context, found.rpartition(" ")[2], "not installed")
+    elif needs:
+        yield Fix(text="Install the version that is required", command=context.pip(needs))
+    elif module in ("", "tf_keras", "keras") and re.search(_OF_KERAS_2, f"{module} {message}"):
+        yield from _keras_2(context, version, message)
+    elif module and module != "keras":
+        name = module.replace("_", "-")
+        yield Fix(text=f"Install {name}, which Keras 3 has no longer", command=context.pip(name))
+    elif release is not None:
+        wanted = context.pip(f"keras{release.keras}")
+        yield Fix(text=f"Install the Keras that TensorFlow {release.minor} requires", command=wanted)
+    else:
+        if not message or "cannot be imported" in message:
+            yield Fix(text="Install Keras", command=context.pip("keras"))
+        together = context.pip("--upgrade", "tensorflow", "keras")
+        yield Fix(text="Install TensorFlow and Keras of releases that fit each other", command=together)
+    if not (needs or module or message):
+        yield from _keras_2(context, version, message)
+    if context.interpreter is None:
+        show = f"{context.python} -m pip list | grep -i -E 'keras|tensorflow'"
+        yield Fix(text="See which versions are installed", command=show, kind="look")
+
+
+def _keras_2(context: Context, version: str | None, message: str) -> Iterator[Fix]:
+    """Give programs that were written for Keras 2 the old Keras, of TensorFlow's own minor version."""
+    minor = versions.minor(version or "")
+    wanted = f"tf_keras=={minor}.*" if versions.at_least(minor, keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3) else "tf-keras"
+    install = context.pip(wanted)
+    select = "set" if context.windows else "export"
+    if context.interpreter is not None or re.search(r"(?i)install|No module|not installed", message) or context.notebook:
+        yield Fix(text=f"Install Keras 2{f' for TensorFlow {minor}' if minor else ''}, as tf-keras", command=install)
+        if context.notebook:
+            yield Fix(text='Before TensorFlow is imported: os.environ["TF_USE_LEGACY_KERAS"] = "1"')
+    else:
+        text = "Give this program, which was written for Keras 2, the old Keras"
+        yield Fix(text=text, command=f"{install} && {select} TF_USE_LEGACY_KERAS=1")
+    if context.interpreter is not None:
+        yield Fix(text="Or use Keras 3", command="unset TF_USE_LEGACY_KERAS")

@@ -7,12 +7,6 @@ Symptom:
 Cause:
     XLA links libdevice into the kernels that it generates. It searches --xla_gpu_cuda_data_dir, /usr/local/cuda, pip's
     nvidia/cuda_nvcc, and finally the working directory. Keras 3 compiles models with XLA by default (jit_compile="auto").
-Fix:
-    1. Install NVIDIA's compiler tools
-       $ python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"
-    2. Or name an installed toolkit
-       $ export XLA_FLAGS="--xla_gpu_cuda_data_dir=/usr/local/cuda${XLA_FLAGS:+ $XLA_FLAGS}"
-    3. Or disable XLA in your code: model.compile(..., jit_compile=False)
 Verify:
     gpucheck trains one XLA-compiled step on the GPU.
 Unless:
@@ -30,13 +24,16 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xla_toolkit import XlaToolkit
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Assignment, Finding, Operation, Scope, Severity, Skip
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.rules.gpu_not_detected._xla import XlaTool, missing_tool
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.gpu_not_detected._xla import XlaTool, missing_tool, tool_repairs
 
 _LIBDEVICE = XlaTool(
     field="libdevice",
@@ -56,3 +53,8 @@ _LIBDEVICE = XlaTool(
 def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
     """Not where XLA looks, and no compiled step on a GPU that went well without it."""
     return missing_tool(_LIBDEVICE, faults, outcomes, toolkit)
+
+
+def repairs(context: Context) -> Iterator[Fix]:
+    """Install it where XLA looks, or name its folder."""
+    yield from tool_repairs(context, "libdevice")

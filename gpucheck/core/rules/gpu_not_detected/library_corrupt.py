@@ -9,12 +9,6 @@ Cause:
     The file that the loader finds is empty, truncated, not a library, or built for another processor. Causes are a full disk
     during installation, an interrupted copy, a Git LFS pointer, or a folder of another architecture in LD_LIBRARY_PATH. pip
     records the size and hash of each installed file: gpucheck always compares sizes, and hashes with --full.
-Fix:
-    1. Reinstall the files of the package that contains the damaged file, and no other package
-       $ python -m pip install --force-reinstall --no-deps --no-cache-dir "nvidia-cudnn-cu12<10"
-    2. If it is outside site-packages, remove its folder from LD_LIBRARY_PATH
-    3. Check whether the disk is full
-       ? df -h
 Verify:
     gpucheck --quick finds no damaged library.
 Unless:
@@ -33,14 +27,21 @@ References:
     https://man7.org/linux/man-pages/man5/elf.5.html
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
+from gpucheck.core.compat import libraries
+from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.packages import Packages
+from gpucheck.core.repairs.commands import without
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build
 
+_CUDNN = "nvidia-cudnn-cu12<10"
 _SEE_DISK = Fix(text="Check whether the disk is full", command="df -h", kind="look")
 
 
@@ -98,7 +99,13 @@ def _of_opened(faults: LibraryFaults, corrupt: list[Fault], damaged: list[int]) 
     return Finding(
         summary=f"{opening}{worst.soname} {state} ({worst.library.path}){more}.",
         evidence=(*(item for fault in corrupt for item in fault.evidence), *_evidence(faults.installation.packages, damaged)),
-        fix=_fixes(faults.installation, corrupt, damaged),
+        fix=tuple(
+            repairs(
+                faults.installation.context,
+                path=worst.library.path or "",
+                packages=_damaged_packages(faults.installation.packages, corrupt, damaged),
+            )
+        ),
         severity=None if worst.library.required else Severity.WARNING,
     )
 
@@ -112,7 +119,7 @@ def _of_installed(faults: LibraryFaults, damaged: list[int]) -> Finding:
     return Finding(
         summary=f"{file.path} of {file.package} {file.version} is {state}{sizes}{more}.",
         evidence=_evidence(packages, damaged),
-        fix=_fixes(faults.installation, [], damaged),
+        fix=tuple(repairs(faults.installation.context, packages=_damaged_packages(packages, [], damaged))),
         severity=None if _required(packages, damaged[0], faults) else Severity.WARNING,
     )
 
@@ -122,17 +129,54 @@ def _evidence(packages: Packages, damaged: Iterable[int]) -> tuple[Evidence, ...
     return saw(packages, *(f"damaged[{place}].{field}" for place in damaged for field in fields))
 
 
-def _fixes(installation: Installation, corrupt: list[Fault], damaged: list[int]) -> tuple[Fix, ...]:
-    packages = installation.packages
+def _damaged_packages(packages: Packages, corrupt: list[Fault], damaged: list[int]) -> list[str | None]:
+    """The packages whose files are damaged."""
     sites = tuple({f"{package.folder}/" for package in packages.nvidia})
     ours = [fault.library.package for fault in corrupt if sites and (fault.library.path or "").startswith(sites)]
-    again = installation.context.reinstall([*ours, *(packages.damaged[place].package for place in damaged)])
-    if again is not None:
-        return (again, _SEE_DISK)
-    folder = (corrupt[0].library.path or "").rpartition("/")[0] if corrupt else ""
-    return (
-        Fix(text=f"Remove {folder} from LD_LIBRARY_PATH, or reinstall its content")
-        if folder
-        else Fix(text="Reinstall it from its original source: it is not on the package index"),
-        *([installation.context.cuda_libraries()] if corrupt else []),
+    return [*ours, *(packages.damaged[place].package for place in damaged)]
+
+
+def repairs(
+    context: Context, *, text: str = "", soname: str = "", path: str = "", packages: Iterable[str | None] = ()
+) -> Iterator[Fix]:
+    """Reinstall the package that has the damaged file, and no other.
+
+    Args:
+        context: where.
+        text: the line of a log.
+        soname: the damaged library.
+        path: of the damaged library.
+        packages: the installed packages that have damaged files.
+    """
+    if again := context.reinstall(packages):
+        yield from (again, _SEE_DISK)
+        return
+    named = re.search(rf"(/[^\s:'\"]*)/{re.escape(soname)}", text) if soname else None
+    folder = path.rpartition("/")[0] or (named[1] if named else "")
+    if folder and "-packages" not in folder:
+        leave = without("LD_LIBRARY_PATH", folder)
+        yield Fix(text=f"Take {folder} out of LD_LIBRARY_PATH, or reinstall its content", command=leave)
+    elif context.interpreter is not None:
+        yield Fix(text="Reinstall it from its original source: it is not on the package index")
+    else:
+        yield _of_log(context, soname)
+    if path or (soname and context.framework):
+        yield from cuda_build(context)
+    if not context.windows:
+        yield _SEE_DISK
+
+
+def _of_log(context: Context, soname: str) -> Fix:
+    """Reinstall the package that has this library, by its name alone."""
+    version = context.framework_version or releases.LATEST
+    packages = {library.soname: library.package for library in libraries.libraries(version)}
+    part = soname.partition(".so")[0].partition("_")[0]
+    package = next((name for known, name in packages.items() if known.startswith(f"{part}.")), "") if part else ""
+    if not package:
+        package = context.framework or "tensorflow"
+    return Fix(
+        text="Reinstall the files of the package that has the damaged file, and no other package",
+        command=context.pip(
+            "--force-reinstall", "--no-deps", "--no-cache-dir", package if package != "nvidia-cudnn-cu12" else _CUDNN
+        ),
     )

@@ -8,12 +8,6 @@ Symptom:
 Cause:
     LD_LIBRARY_PATH is searched before the folders that TensorFlow knows, so an exported /usr/local/cuda/lib64 or conda lib folder
     silently overrides pip's libraries. One process then loads copies of different versions.
-Fix:
-    1. Start without the folders in LD_LIBRARY_PATH (also check ~/.bashrc and the container's ENV)
-       $ unset LD_LIBRARY_PATH
-    2. List the packages with conflicting requirements
-       ? python -m pip check
-    3. Install TensorFlow, PyTorch and JAX in separate virtual environments: each pins its own CUDA libraries
 Verify:
     echo $LD_LIBRARY_PATH no longer names it, and gpucheck finds pip's copies.
 Unless:
@@ -28,6 +22,8 @@ References:
     https://man7.org/linux/man-pages/man8/ld.so.8.html
 """
 
+from collections.abc import Iterator
+
 import msgspec
 
 from gpucheck.core.combiners.library_faults import LibraryFaults
@@ -39,7 +35,8 @@ from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.libraries import Libraries, Library
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.commands import set_path
-from gpucheck.core.rules.gpu_not_detected._loader_errors import blamed, searched_first, too_old
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.gpu_not_detected._loader_errors import blamed, repairs, searched_first, too_old
 
 _PRELOAD = "LD_PRELOAD"
 _VARIABLES = ("LD_LIBRARY_PATH", _PRELOAD)
@@ -102,7 +99,7 @@ def check(faults: LibraryFaults, environment: Environment, tensorflow: TensorFlo
         summary=f"{by} puts {worst.library.soname} {worst.described} of {worst.folder}{more} before"
         f" {own} that was installed with TensorFlow" + (", and the two do not work together." if worst.unfit else "."),
         evidence=saw(libraries, *evidence, "library_path"),
-        fix=_fixes(conflicts, libraries, environment.variables.get(_PRELOAD, "")),
+        fix=tuple(_repairs(faults.installation.context, conflicts, libraries, environment.variables.get(_PRELOAD, ""))),
         severity=Severity.ERROR if worst.unfit else None,
     )
 
@@ -145,19 +142,18 @@ def _same(version: str, other: str) -> bool:
     return ours[:length] == theirs[:length]
 
 
-def _fixes(conflicts: list[Conflict], libraries: Libraries, preload: str) -> tuple[Fix, ...]:
+def _repairs(context: Context, conflicts: list[Conflict], libraries: Libraries, preload: str) -> Iterator[Fix]:
     preloaded = {conflict.library.path for conflict in conflicts if conflict.library.source == _PRELOAD}
     searched = [conflict for conflict in conflicts if conflict.library.path not in preloaded]
     kept = [path for path in preload.replace(":", " ").split() if path not in preloaded]
-    remove = Fix(text="Remove the other copies from LD_PRELOAD before Python starts", command=set_path(_PRELOAD, kept))
-    return (*((remove,) if preloaded else ()), *((_fix(searched, libraries),) if searched else ()))
+    yield from repairs(
+        context, preload=set_path(_PRELOAD, kept) if preloaded else "", searched=_path(searched, libraries) if searched else ""
+    )
 
 
-def _fix(conflicts: list[Conflict], libraries: Libraries) -> Fix:
+def _path(conflicts: list[Conflict], libraries: Libraries) -> str:
+    """Return the command that leaves out the other copies' folders."""
     foreign = {conflict.folder for conflict in conflicts}
     unsearched = [conflict.own_folder for conflict in conflicts if conflict.own_folder not in libraries.runpath]
     kept = [folder for folder in libraries.library_path if folder.rstrip("/") not in foreign]
-    return Fix(
-        text="Remove the other copies' folder from LD_LIBRARY_PATH before Python starts",
-        command=set_path("LD_LIBRARY_PATH", dict.fromkeys([*unsearched, *kept])),
-    )
+    return set_path("LD_LIBRARY_PATH", dict.fromkeys([*unsearched, *kept]))

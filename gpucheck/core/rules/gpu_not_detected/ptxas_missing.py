@@ -3,16 +3,11 @@
 Symptom:
     No PTX compilation provider is available. Neither ptxas/nvlink nor nvtjlink is available.
     Couldn't get ptxas version : FAILED_PRECONDITION: Couldn't get ptxas/nvlink version string
+    ptxas 12.3.103 has a bug that we think can affect XLA. Please use a different version.
     Can't find ptxas binary in ${CUDA_DIR}/bin. Custom ptxas location can be specified using $PATH.
 Cause:
     XLA writes its kernels as PTX and runs NVIDIA's ptxas on them. It searches --xla_gpu_cuda_data_dir, PATH, /usr/local/cuda and
     pip's nvidia/cuda_nvcc. Keras 3 compiles models with XLA by default (jit_compile="auto"), so model.fit fails without it.
-Fix:
-    1. Install NVIDIA's compiler tools
-       $ python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"
-    2. Or name the folder of an installed toolkit, before Python starts
-       $ export PATH="/usr/local/cuda/bin:$PATH"
-    3. Or disable XLA in your code: model.compile(..., jit_compile=False)
 Verify:
     gpucheck trains one XLA-compiled step on the GPU.
 Unless:
@@ -29,13 +24,22 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xla_toolkit import XlaToolkit
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Assignment, Finding, Operation, Scope, Severity, Skip
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.rules.gpu_not_detected._xla import XlaTool, missing_tool
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build
+from gpucheck.core.rules.gpu_not_detected._xla import XlaTool, missing_tool, tool_repairs
+
+_OF_PIP = (
+    'export XLA_FLAGS="--xla_gpu_cuda_data_dir=$(python -c \'import sysconfig; print(sysconfig.get_path("purelib"))\')'
+    '/nvidia/cuda_nvcc${XLA_FLAGS:+ $XLA_FLAGS}"'
+)
 
 _PTXAS = XlaTool(
     field="ptxas",
@@ -52,3 +56,23 @@ _PTXAS = XlaTool(
 def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
     """Not where XLA looks, and no compiled step on a GPU that went well without it."""
     return missing_tool(_PTXAS, faults, outcomes, toolkit)
+
+
+def repairs(context: Context, *, needed: str = "", buggy: str = "") -> Iterator[Fix]:
+    """Install it where XLA looks, or name its folder.
+
+    Args:
+        context: where.
+        needed: the version of PTX that the installed one is too old for.
+        buggy: the installed version, if XLA refuses it for its bugs.
+    """
+    if not (needed or buggy):
+        yield from tool_repairs(context, "ptxas")
+        return
+    if context.excludes(framework="tensorflow|torch"):
+        yield jax_build(context)
+    else:
+        newer = context.pip("--upgrade", "nvidia-cuda-nvcc-cu12>=12.4,<13")
+        yield Fix(text="Install a newer ptxas", command=newer)
+    named = Fix(text="If a toolkit's ptxas is still found first: name the folder of pip's, before Python starts", command=_OF_PIP)
+    yield from context.only(named, system="linux|wsl")

@@ -7,15 +7,6 @@ Symptom:
 Cause:
     Each TensorFlow release is built for some Python versions; a new Python has to wait for the next release, and old ones are dropped.
     TensorFlow needs CPython: there is none for PyPy.
-Fix:
-    1. Check the Python version, and whether it is a 64-bit build
-       ? python -VV
-    2. Create an environment with a Python that TensorFlow supports (uv downloads it if necessary)
-       $ uv venv --python 3.12 ~/tensorflow-env && uv pip install --python ~/tensorflow-env/bin/python tensorflow
-    3. Or with conda
-       $ conda create -n tensorflow python=3.12
-    4. For an old release, name an older Python: TensorFlow 2.16 to 2.19 are for Python up to 3.12, 2.12 to 2.15 up to 3.11, 2.10 and
-       2.11 up to 3.10
 Verify:
     python --version is within the range of the table in TensorFlow's installation guide.
 Unless:
@@ -32,6 +23,9 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+import re
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
@@ -40,8 +34,11 @@ from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.context import Context
 
 _RECOMMENDED = "3.12"
+# TensorFlow before the table of releases -> the newest Python that it supports (tensorflow.org/install/source).
+_BEFORE = (("2.11", _RECOMMENDED), ("2.8", "3.10"), ("2.5", "3.9"), ("2.2", "3.8"), ("1.0", "3.7"))
 
 
 @rule(
@@ -64,6 +61,7 @@ def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: T
     python = f"Python {interpreter.version}"
     if interpreter.implementation.lower() != "cpython":
         return _found(
+            installation,
             f"TensorFlow has no packages for {interpreter.implementation} ({python}): it needs CPython.",
             saw(interpreter, "implementation", "version"),
         )
@@ -73,6 +71,7 @@ def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: T
         if not asked or versions.satisfies(interpreter.version, asked) is not False:
             return None
         return _found(
+            installation,
             f"{installed.name} {installed.version} needs Python {asked}, but this is {python}.",
             (*evidence, *saw(packages, "tensorflow.version", "tensorflow_requires_python")),
         )
@@ -80,21 +79,57 @@ def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: T
         return None
     newest = releases.RELEASES[releases.LATEST]
     return _found(
+        installation,
         f"No known TensorFlow release has packages for {python}: {newest.minor} is for Python {newest.python_min} to"
         f" {newest.python_max}.",
         evidence,
     )
 
 
-def _found(summary: str, evidence: tuple[Evidence, ...]) -> Finding:
-    return Finding(
-        summary=summary,
-        evidence=evidence,
-        fix=(
-            Fix(
-                text="Create an environment with a Python that TensorFlow supports (uv downloads it if necessary)",
-                command=f"uv venv --python {_RECOMMENDED} ~/tensorflow-env && uv pip install --python ~/tensorflow-env/bin/python tensorflow",
-            ),
-            Fix(text="Or with conda", command=f"conda create -n tensorflow python={_RECOMMENDED}"),
-        ),
+def _found(installation: Installation, summary: str, evidence: tuple[Evidence, ...]) -> Finding:
+    tensorflow = installation.packages.tensorflow
+    asked = f"=={tensorflow.version}" if tensorflow is not None else ""
+    needed = installation.packages.tensorflow_requires_python or ""
+    return Finding(summary=summary, evidence=evidence, fix=tuple(repairs(installation.context, version=asked, needed=needed)))
+
+
+def repairs(
+    context: Context, *, package: str = "", version: str = "", available: str = "", needed: str = "", python: str = ""
+) -> Iterator[Fix]:
+    """Create an environment with a Python that the package supports.
+
+    Args:
+        context: where.
+        package: that could not be installed; "": TensorFlow.
+        version: the version that was asked for: "==2.10.0"; "": any.
+        available: what the index offers to this Python: "2.16.1 to 2.20.0", "none".
+        needed: the Python versions that the package supports: ">=3.9".
+        python: this Python.
+    """
+    name = package or "tensorflow"
+    wanted = _python(name, version, needed)
+    yield Fix(
+        text=f"Create an environment with Python {wanted}, which {name}{version} supports",
+        command=context.new_environment(f"{name}{version}", python=wanted),
     )
+    newest = available.rpartition(" to ")[2]
+    if version and newest[:1].isdigit() and re.fullmatch(r"[\d.]+", newest):
+        yield Fix(text="Or install the newest release for this Python", command=context.pip(f"{name}=={newest}"))
+    if not context.manager and context.interpreter is None:
+        conda = f"conda create -y -n tensorflow python={wanted} && conda run -n tensorflow python -m pip install {name}{version}"
+        yield Fix(text="Or with conda", command=conda)
+    if available in ("", "none") and not needed and context.interpreter is None:
+        yield Fix(text="Check the Python version, and whether it is a 64-bit build", command=f"{context.python} -VV", kind="look")
+
+
+def _python(package: str, version: str, needed: str) -> str:
+    """The newest Python that the release supports, as far as it is known."""
+    if below := re.search(r"<\s*3\.(\d+)", needed):
+        return f"3.{int(below[1]) - 1}"
+    number = version.lstrip("=<>!~ ")
+    release = releases.release(number) if package.startswith("tensorflow") and version[:1] in "=~<" else None
+    if release is not None:
+        return min(_RECOMMENDED, release.python_max, key=versions.parse)
+    if package.startswith("tensorflow") and versions.parse(number) and version[:1] in "=~<":
+        return next((python for first, python in _BEFORE if versions.at_least(number, first)), _RECOMMENDED)
+    return _RECOMMENDED

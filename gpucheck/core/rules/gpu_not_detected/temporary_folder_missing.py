@@ -7,12 +7,6 @@ Cause:
     TensorFlow needs a folder for temporary files when it is imported, and writes some while it trains. A container with a
     read-only root file system (Kubernetes: readOnlyRootFilesystem, Docker: --read-only) has none unless you mount one or set
     TMPDIR to a writable folder.
-Fix:
-    1. Docker: mount one
-       $ docker run --tmpfs /tmp ...
-    2. Kubernetes: give the pod an emptyDir, mounted at /tmp
-    3. Or set TMPDIR to a writable folder, such as one on a volume
-       $ export TMPDIR=/data/tmp && mkdir -p "$TMPDIR"
 Verify:
     $ python -c 'import tempfile; print(tempfile.gettempdir())'
 Unless:
@@ -29,15 +23,20 @@ References:
     https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.context import Context
 
-_DOCKER = Fix(text="Docker: mount one", command="docker run --tmpfs /tmp ...")
-_KUBERNETES = Fix(text="Kubernetes: give the pod an emptyDir, mounted at /tmp")
-_NAME = Fix(text="Or set TMPDIR to a writable folder, such as one on a volume")
+_DOCKER = Fix(text="Mount one: docker run --tmpfs /tmp IMAGE")
+_KUBERNETES = Fix(text="Give the pod an emptyDir, mounted at /tmp")
+_NAME = Fix(
+    text="Or name a writable folder, such as one on a volume, in place of /data",
+    command='export TMPDIR=/data/tmp && mkdir -p "$TMPDIR"',
+)
 
 
 @rule(
@@ -45,17 +44,23 @@ _NAME = Fix(text="Or set TMPDIR to a writable folder, such as one on a volume")
     scope=Scope.HOST,
     explains=("tensorflow-import-failed", "training-failed", "training-crashed"),
 )
-def check(limits: Limits, tensorflow: TensorFlow | None, container: Container | None) -> Finding | Skip | None:
+def check(limits: Limits, tensorflow: TensorFlow | None, context: Context) -> Finding | Skip | None:
     """None of the folders can be written, and the import was not seen to do without."""
     if not limits.temporary_folders:
         return Skip("where temporary files belong on this platform is not known")
     if limits.temporary_folder is not None or (tensorflow is not None and tensorflow.imported):
         return None
     error = saw(tensorflow, "error") if tensorflow is not None and tensorflow.error else ()
-    pod = container is not None and container.kind == "kubernetes"
     return Finding(
         summary=f"No folder for temporary files is writable ({', '.join(limits.temporary_folders)}), but TensorFlow needs one"
         " when it is imported.",
         evidence=(*saw(limits, "temporary_folders", "temporary_folder"), *error),
-        fix=(_KUBERNETES, _NAME) if pod else (_DOCKER, _KUBERNETES, _NAME),
+        fix=tuple(repairs(context)),
     )
+
+
+def repairs(context: Context) -> Iterator[Fix]:
+    """Mount a folder, or name one that can be written."""
+    yield from context.only(_DOCKER, container="docker|podman")
+    yield from context.only(_KUBERNETES, container="kubernetes")
+    yield _NAME

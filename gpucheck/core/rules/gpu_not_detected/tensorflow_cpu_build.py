@@ -10,14 +10,6 @@ Cause:
     tensorflow-cpu, the wheels for macOS and for 64-bit ARM, and those for native Windows since 2.11 contain no GPU code. If several
     TensorFlow packages are installed, the files of the last one win. JAX brings CUDA as a plugin (jax[cuda12]), and PyTorch has wheels
     with and without it.
-Fix:
-    1. Install the build for NVIDIA GPUs (Linux), in place of tensorflow-cpu
-       $ python -m pip uninstall -y tensorflow-cpu; python -m pip install "{tensorflow}"
-    2. JAX
-       $ python -m pip install --upgrade "jax[cuda12]"
-    3. PyTorch
-       $ python -m pip install --upgrade --force-reinstall torch
-    4. If the CPU is enough, ignore this
 Verify:
     python -c 'import tensorflow as tf; print(tf.test.is_built_with_cuda())' prints True.
 Unless:
@@ -38,6 +30,8 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+from collections.abc import Iterator, Sequence
+
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.keras_backend import KerasBackend
@@ -46,6 +40,8 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.tpu import Tpu
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build, torch_build
 
 _REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly-cpu")
 
@@ -98,13 +94,13 @@ def _tensorflow(presence: GpuPresence, build: TensorFlowBuild) -> Finding | Skip
             *build.platform_evidence,
             *presence.evidence,
         ),
-        fix=(_replacement(build.installation),),
+        fix=tuple(
+            repairs(
+                build.installation.context,
+                replaced=[package.name for package in packages.flavours if package.name in _REPLACED],
+            )
+        ),
     )
-
-
-def _replacement(installation: Installation) -> Fix:
-    replaced = [package.name for package in installation.packages.flavours if package.name in _REPLACED]
-    return installation.context.with_cuda(instead_of=replaced)
 
 
 def _other(presence: GpuPresence, installation: Installation, backend: Backend) -> Finding | None:
@@ -113,5 +109,56 @@ def _other(presence: GpuPresence, installation: Installation, backend: Backend) 
     return Finding(
         summary=f"{backend.title} was built without CUDA, so Keras can't use the NVIDIA GPU of this machine with it.",
         evidence=(*saw(backend, "version", "built_with_cuda"), *presence.evidence),
-        fix=(installation.context.with_cuda(backend.name, configured=backend.source != "--backend"),),
+        fix=tuple(repairs(installation.context, backend=backend.name, configured=backend.source != "--backend")),
     )
+
+
+def repairs(
+    context: Context,
+    *,
+    package: str = "",
+    torch: str = "",
+    backend: str = "",
+    configured: bool = False,
+    replaced: Sequence[str] = ("tensorflow-cpu",),
+) -> Iterator[Fix]:
+    """Install the build for NVIDIA GPUs in place of the one for the CPU.
+
+    Args:
+        context: where.
+        package: "jaxlib" if a log names it.
+        torch: not empty: a log names PyTorch.
+        backend: what was built without CUDA on a live machine, if not TensorFlow.
+        configured: whether Keras is configured for that backend already.
+        replaced: packages to remove before TensorFlow with CUDA is installed.
+    """
+    if context.interpreter is not None:
+        yield context.with_cuda(backend or "tensorflow", instead_of=() if backend else replaced, configured=configured)
+        return
+    name = "jax" if package == "jaxlib" else "torch" if torch else context.framework
+    if name in (None, "tensorflow"):
+        yield from _for_gpus(context, replaced)
+    if name in (None, "jax"):
+        jax = jax_build(context)
+        yield from (jax,) if name else context.only(jax, framework="jax")
+    if name in (None, "torch"):
+        build = torch_build(context, "126")
+        yield from (build,) if name else context.only(build, framework="torch")
+
+
+def _for_gpus(context: Context, replaced: Sequence[str]) -> Iterator[Fix]:
+    """TensorFlow for GPUs."""
+    if context.windows:
+        yield Fix(
+            text="Native Windows has no TensorFlow with GPU support since 2.11: install WSL2 (as an administrator), and TensorFlow in it",
+            command="wsl --install",
+            needs=("reboot",),
+        )
+        made = "conda create -y -n tensorflow -c conda-forge python=3.10 cudatoolkit=11.2 cudnn=8.1"
+        last = 'conda run -n tensorflow python -m pip install "tensorflow==2.10.*" "numpy<2"'
+        yield Fix(text="Or stay on TensorFlow 2.10, the last for native Windows, with CUDA 11.2", command=f"{made} && {last}")
+        return
+    yield context.with_cuda(instead_of=replaced)
+    if context.manager == "conda":
+        forge = 'CONDA_OVERRIDE_CUDA=12.0 conda install -y -c conda-forge "tensorflow=*=cuda*"'
+        yield Fix(text="Or install conda-forge's build with CUDA", command=forge, needs=("network",))

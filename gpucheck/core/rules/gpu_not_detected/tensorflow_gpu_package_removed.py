@@ -7,10 +7,6 @@ Symptom:
 Cause:
     Since TensorFlow 2.1 the package tensorflow contains the GPU code; tensorflow-gpu was discontinued after 2.11, and its 2.12.0
     is an empty notice. If both are installed, they overwrite each other's files.
-Fix:
-    1. Install tensorflow, which has the GPU code, in its place
-       $ python -m pip uninstall -y tensorflow-gpu tensorflow; python -m pip install "{tensorflow}"
-    2. Write tensorflow instead of tensorflow-gpu in requirements.txt or setup.py
 Verify:
     pip list shows tensorflow, and no tensorflow-gpu.
 Unless:
@@ -22,9 +18,13 @@ References:
     https://pypi.org/project/tensorflow-gpu/
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.installation import Installation
-from gpucheck.core.model import Finding, Scope, Severity, saw
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 
 
@@ -51,6 +51,28 @@ def check(installation: Installation) -> Finding | None:
     return Finding(
         summary=f"tensorflow-gpu {old.version}, a package that was discontinued in 2022{state}",
         evidence=saw(packages, f"flavours[{place}].name", f"flavours[{place}].version", "tensorflow_folder"),
-        fix=(installation.context.with_cuda(instead_of=("tensorflow-gpu", "tensorflow")),),
+        fix=tuple(repairs(installation.context)),
         severity=Severity.ERROR if not beside and packages.tensorflow_folder is None else None,
     )
+
+
+def repairs(context: Context, *, version: str = "") -> Iterator[Fix]:
+    """Install tensorflow, which has the GPU code, in its place.
+
+    Args:
+        context: where.
+        version: that was asked for: "==2.15"; "": any.
+    """
+    release = releases.release(version.lstrip("=<>!~ ")) if version.startswith("=") else None
+    if context.windows:
+        old = context.new_environment("tensorflow==2.10.*", "numpy<2", python="3.10")
+        yield Fix(text="Install tensorflow in its place: 2.10, the last with GPU support on native Windows", command=old)
+    elif context.interpreter is None and release is not None:
+        name = f"tensorflow{'[and-cuda]' if release.and_cuda else ''}=={release.minor}.*"
+        yield Fix(text="Install the same release of tensorflow, which has the GPU code", command=context.pip(name))
+    else:
+        yield context.with_cuda(instead_of=("tensorflow-gpu", "tensorflow") if context.interpreter is not None else ())
+    if context.interpreter is None:
+        yield Fix(
+            text="Write tensorflow instead of tensorflow-gpu in requirements.txt or setup.py, also of a package that needs it"
+        )

@@ -47,6 +47,7 @@ from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import apple_plugin
 from gpucheck.core.rules.gpu_not_detected._before_import import foreseen, incomplete, lacking
+from gpucheck.core.rules.gpu_not_detected._loader_errors import newer_runtime
 from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, own_file, renaming
 
 _NO_AVX = (
@@ -82,6 +83,10 @@ _REQUIRED = (
     ("protobuf", r"Descriptors cannot|should not be created directly", "<3.21", '"Descriptors cannot be created directly"'),
     ("protobuf", r"'MessageFactory' object", "<6", "\"'MessageFactory' object\""),
     ("protobuf", r"(?i)protobuf|runtime_version", ">=5.28,<7", "If the error names google.protobuf otherwise"),
+)
+# Compiled for a newer NumPy than the installed one, or an extension of its own.
+_BUILT_FOR_ANOTHER_NUMPY = re.compile(
+    r"numpy\.dtype size changed.*?Expected (?:96 from C header, got 8|8\d from C header, got (?!96))"
 )
 _ABSENT = r"No module named '?([\w-]+)"
 _NAMES = (
@@ -172,6 +177,10 @@ def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, out
 
 def _module(error: str, outcomes: TrainingOutcomes) -> str | None:
     """The module or library that the error names; NumPy's and protobuf's own errors name none."""
+    imports = [event for event in outcomes.events if event.kind in (Kind.IMPORT_FAILED, Kind.MODULE_MISSING)]
+    named = [module for event in imports if (module := event.fields.get("module"))]
+    if "numpy.dtype size changed" in error and named:
+        return named[0]  # the module that was built for another NumPy
     for pattern in _NAMES:
         if match := re.search(pattern, error):
             return match[1]
@@ -179,8 +188,7 @@ def _module(error: str, outcomes: TrainingOutcomes) -> str | None:
         return "numpy"
     if re.search(r"protobuf|Descriptors cannot", error, re.I):
         return "google.protobuf"
-    imports = (event for event in outcomes.events if event.kind in (Kind.IMPORT_FAILED, Kind.MODULE_MISSING))
-    return next((event.fields["module"] for event in imports if event.fields.get("module")), None)
+    return next(iter(named), None)
 
 
 def _short(error: str) -> str:
@@ -207,6 +215,8 @@ def repairs(
     message: str = "",
     signal: str = "",
     instructions: str = "",
+    version: str = "",
+    text: str = "",
 ) -> Iterator[Fix]:
     """Repair what the error names.
 
@@ -219,6 +229,8 @@ def repairs(
         message: the error.
         signal: that ended the import: "SIGILL".
         instructions: of the processor that are missing: "AVX2".
+        version: that a library lacks: "GLIBCXX_3.4.29".
+        text: the line of a log.
     """
     if hides:
         yield from renaming(hides, file or f"{hides}.py")
@@ -227,6 +239,8 @@ def repairs(
         yield _conflicts(context)
     elif signal == "SIGILL" or instructions:
         yield from _NO_AVX
+    elif "GLIBCXX" in f"{version} {message}":
+        yield from newer_runtime(context, text)
     elif signal == "SIGKILL":
         yield _READ_KERNEL
     elif "libmetal_plugin" in message:
@@ -253,6 +267,10 @@ def _for_package(context: Context, module: str, message: str) -> Iterator[Fix]:
     """A package is missing, has an incompatible version, or lacks files."""
     release = releases.release(context.framework_version or "")
     error = f"{module} {message}".strip()
+    if _BUILT_FOR_ANOTHER_NUMPY.search(message):
+        yield from _reinstall(context, "" if module == "numpy" else _PACKAGES.get(module, module))
+        yield _conflicts(context)
+        return
     for name, pattern, general, label in _REQUIRED:
         if context.packages is None and (re.search(pattern, error) or not error):
             wanted = {"numpy": release.numpy, "protobuf": release.protobuf}[name] if release else general
@@ -270,6 +288,8 @@ def _for_package(context: Context, module: str, message: str) -> Iterator[Fix]:
 def _reinstall(context: Context, package: str) -> Iterator[Fix]:
     own = context.packages.tensorflow if context.packages is not None else None
     again = context.reinstall([package]) or context.reinstall([own.name if own else None])
+    if again is None and package not in ("", "tensorflow", "numpy", "protobuf"):
+        again = Fix(text=f"Reinstall {package}", command=context.pip("--force-reinstall", "--no-deps", "--no-cache-dir", package))
     yield again or Fix(text="Reinstall TensorFlow", command=context.pip("--force-reinstall", "tensorflow"))
     if own is None:
         yield Fix(text="Or start from a new environment", command=context.new_environment("tensorflow"))

@@ -4,13 +4,6 @@ Symptom:
     ModuleNotFoundError: No module named 'tensorflow'
 Cause:
     The package was never installed for this interpreter, or was installed for another one.
-Fix:
-    1. Check which Python this is
-       ? python -c 'import sys; print(sys.executable, sys.version)'
-    2. Install TensorFlow for it, with its CUDA libraries (Linux with an NVIDIA GPU)
-       $ python -m pip install "{tensorflow}"
-    3. Or for the CPU
-       $ python -m pip install tensorflow
 Verify:
     $ python -c 'import tensorflow as tf; print(tf.__version__)'
 Unless:
@@ -28,16 +21,19 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
+from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.probes.packages import Packages
+from gpucheck.core.repairs.context import Context
 
 
 @rule(
@@ -56,8 +52,7 @@ def check(
         return None
     if packages.tensorflow_folder is not None:
         return Skip(f"{packages.tensorflow_folder} is there, without a package's metadata: only the import can tell")
-    with_cuda = presence.here and build.cuda_wheels
-    plain = Fix(text="Install TensorFlow", command=installation.context.pip("tensorflow"))
+    with_cuda = bool(presence.here and build.cuda_wheels)
     return Finding(
         summary=f"TensorFlow is not installed for {interpreter.executable} (Python {interpreter.version}).",
         evidence=(
@@ -65,14 +60,32 @@ def check(
             *saw(interpreter, "executable", "version"),
             *outcomes.saw_events(Kind.MODULE_MISSING),
         ),
-        fix=(installation.context.with_cuda() if with_cuda else plain, *_others(packages)),
+        fix=tuple(repairs(installation.context, gpu=with_cuda)),
     )
 
 
-def _others(packages: Packages) -> tuple[Fix, ...]:
-    """What Keras could train on as it is."""
-    return tuple(
-        Fix(text=f"Or train with Keras on {TITLES[name]}, which is installed", command=f"gpucheck --backend {name}")
-        for name in keras_tables.OTHERS
-        if not missing_packages(packages, name)
-    )
+def repairs(context: Context, *, gpu: bool | None = None) -> Iterator[Fix]:
+    """Install it for the Python that lacks it.
+
+    Args:
+        context: where.
+        gpu: whether there is a GPU for which pip has packages; None: unknown.
+    """
+    if gpu is None and not context.excludes(system="linux|wsl"):
+        gpu = True if context.gpus is not None or context.driver is not None else None
+    if context.python_version and releases.for_python(context.python_version) is None:
+        text = f"Create an environment with another Python: there is no TensorFlow for {context.python_version}"
+        yield Fix(text=text, command=context.new_environment("tensorflow", python="3.12"))
+    elif gpu:
+        yield context.with_cuda()
+    else:
+        yield Fix(text="Install TensorFlow for this Python", command=context.pip("tensorflow"))
+        if gpu is None:
+            with_cuda = Fix(text="With its CUDA libraries, for an NVIDIA GPU", command=context.pip(releases.recommended()))
+            yield from context.only(with_cuda, system="linux|wsl")
+    if context.interpreter is None:
+        show = f"{context.python} -c 'import sys; print(sys.executable, sys.version)'"
+        yield Fix(text="Check which Python this is", command=show.replace("'", '"') if context.windows else show, kind="look")
+    for name in keras_tables.OTHERS:
+        if context.packages is not None and not missing_packages(context.packages, name):
+            yield Fix(text=f"Or train with Keras on {TITLES[name]}, which is installed", command=f"gpucheck --backend {name}")

@@ -7,14 +7,6 @@ Symptom:
 Cause:
     Each interpreter and each virtual environment has its own packages. python, pip and the notebook's kernel can belong to three
     different ones, or the environment was not activated.
-Fix:
-    1. Install with the Python that runs the program, not with another one's pip
-       $ python -m pip install tensorflow
-    2. Or run your program with the interpreter that has TensorFlow (in a notebook, choose that kernel), or activate its environment
-    3. Check which Python this is
-       ? python -c 'import sys; print(sys.executable)'; python -m pip --version
-    4. Check the one that has it
-       ? gpucheck --python /path/to/python
 Verify:
     python -c 'import sys, tensorflow; print(sys.executable)' prints the interpreter that you meant.
 Unless:
@@ -36,12 +28,18 @@ References:
     https://docs.python.org/3/library/venv.html
 """
 
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.system.shells import word
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.system.shells import statement, word
 
 
 @rule(
@@ -71,13 +69,35 @@ def check(presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend |
     )
     other = interpreter.others[others[0]]
     more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
-    here = Fix(text="Or install it here too", command=installation.context.pip("tensorflow"))
     return Finding(
         summary=f"{interpreter.executable} has no TensorFlow; {other.tensorflow} is installed for {other.executable}{more}.",
         evidence=saw(interpreter, "executable", *(f"others[{place}]" for place in others)),
-        fix=(
-            Fix(text=f"Run your program with {other.executable}"),
-            installation.context.with_cuda() if presence.here and build.cuda_wheels else here,
-            Fix(text="Check that one", command=f"gpucheck --python {word(other.executable)}", kind="look"),
-        ),
+        fix=tuple(repairs(installation.context, executable=other.executable, gpu=bool(presence.here and build.cuda_wheels))),
     )
+
+
+def repairs(context: Context, *, executable: str = "", path: str = "", gpu: bool = False) -> Iterator[Fix]:
+    """Use the Python that has it, or install it for the one that runs the program.
+
+    Args:
+        context: where.
+        executable: the interpreter that has it, on a live machine.
+        path: the folder that has it, in a log: ".../python3.10/site-packages".
+        gpu: whether there is a GPU for which pip has packages.
+    """
+    here = context.with_cuda() if gpu else Fix(text="Install it for this Python", command=context.pip("tensorflow"))
+    if executable:
+        folder, _, name = executable.rpartition("/")
+        first = statement(Assignment(variable="PATH", operation=Operation.PREPEND, value=folder, reason=""))
+        text = f"Run your program with {executable}"
+        yield Fix(text=f"{text}: put its folder first", command=first) if name in ("python", "python3") else Fix(text=text)
+        yield replace(here, text=f"Or here too: {here.text[0].lower()}{here.text[1:]}")
+        yield Fix(text="Check that one", command=f"gpucheck --python {word(executable)}", kind="look")
+        return
+    yield here
+    if found := re.search(r"python(3\.\d+)", path):
+        yield Fix(text=f"Or run your program with python{found[1]}, which has it")
+    else:
+        yield Fix(text="Or run your program with the interpreter that has it (in a notebook, choose that kernel)")
+    show = f'{context.python} -c "import sys; print(sys.executable)" && {context.python} -m pip --version'
+    yield Fix(text="Check which Python this is, and which one pip belongs to", command=show, kind="look")

@@ -7,9 +7,6 @@ Symptom:
 Cause:
     XLA ends the process at its first use if a flag is unknown. Flags come and go with each release, so one that was set for another
     release, or for JAX, is enough.
-Fix:
-    1. Remove the flag or the variable
-       $ unset XLA_FLAGS
 Verify:
     gpucheck trains its XLA-compiled step.
 Unless:
@@ -23,12 +20,15 @@ References:
     https://openxla.org/xla/flags_guidance
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.environment import Environment
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.system.shells import statement
 
@@ -40,7 +40,7 @@ _VARIABLES = ("XLA_FLAGS", "TF_XLA_FLAGS")
     scope=Scope.ENVIRONMENT,
     explains=("tensorflow-import-failed", "gpus-not-listed", "training-failed", "training-crashed"),
 )
-def check(log: Log, environment: Environment | None, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(log: Log, environment: Environment | None, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
     """Only XLA itself can say which flags it knows."""
     flags = [event.fields.get("flag", "").strip("\"' ") for event in log.events if event.kind == Kind.XLA_FLAG_UNKNOWN]
     variables = environment.variables if environment is not None else {}
@@ -52,13 +52,14 @@ def check(log: Log, environment: Environment | None, outcomes: TrainingOutcomes)
     holders = [name for name in _VARIABLES if names & {_name(flag) for flag in variables.get(name, "").split()}]
     holder = holders[0] if holders else "XLA_FLAGS"
     named = listing(unknown) if unknown else "a flag"
+    kept = [flag for flag in variables.get(holder, "").split() if _name(flag) not in names]
     return Finding(
         summary=f"{holder} contains {named}, which this TensorFlow's XLA does not support, so it aborts the process.",
         evidence=(
             *(saw(environment, f"variables.{holder}") if environment is not None and holder in variables else ()),
             *outcomes.saw_events(Kind.XLA_FLAG_UNKNOWN),
         ),
-        fix=(Fix(text=f"Remove {named} from {holder}", command=_without(holder, variables.get(holder, ""), names)),),
+        fix=tuple(repairs(context, flag=" ".join(unknown), variable=holder, kept=" ".join(kept))),
     )
 
 
@@ -66,7 +67,20 @@ def _name(flag: str) -> str:
     return flag.partition("=")[0].lstrip("-")
 
 
-def _without(variable: str, value: str, unknown: set[str]) -> str:
-    kept = [flag for flag in value.split() if _name(flag) not in unknown]
+def repairs(context: Context, *, flag: str = "", variable: str = "XLA_FLAGS", value: str = "", kept: str = "") -> Iterator[Fix]:
+    """Remove every flag that XLA refuses.
+
+    Args:
+        context: where.
+        flag: the flags: "--xla_a=1 --xla_b=2"; "": unknown.
+        variable: that has them.
+        value: of the flag, if XLA knows the flag and not the value.
+        kept: the flags that stay.
+    """
+    named = listing(flag.split()) if flag else "the flag"
+    if value:
+        yield Fix(text=f"Correct the value of {named} in {variable}: {value} is none that XLA can read")
     operation = Operation.SET if kept else Operation.UNSET
-    return statement(Assignment(variable=variable, operation=operation, value=" ".join(kept), reason=""))
+    command = statement(Assignment(variable=variable, operation=operation, value=kept, reason=""))
+    where = "" if context.interpreter is not None else ", in the shell or in the program that sets it"
+    yield Fix(text=f"Remove {named} from {variable}{where}", command=command)

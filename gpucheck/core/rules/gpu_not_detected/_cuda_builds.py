@@ -1,0 +1,141 @@
+"""Repairs that install the CUDA libraries of the program that failed: which ones depends on the framework and its CUDA version."""
+
+import re
+from collections.abc import Iterator
+
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.compat import versions
+from gpucheck.core.model import Fix
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.system.shells import word
+
+# CUDA version -> the TensorFlow releases that were built for it, and conda's packages (tensorflow.org/install/source).
+# pip has no libraries that these releases find, except for 2.14.
+_BEFORE_WHEELS = {
+    "9.0": ("1.5 to 1.12", "cudatoolkit=9.0 cudnn=7"),
+    "10.0": ("1.13 to 2.0", "cudatoolkit=10.0 cudnn=7"),
+    "10.1": ("2.1 to 2.3", "-c conda-forge cudatoolkit=10.1 cudnn=7"),
+    "11.2": ("2.4 to 2.11", "-c conda-forge cudatoolkit=11.2 cudnn=8.1"),
+    "11.8": ("2.4 to 2.14", "-c conda-forge cudatoolkit=11.8 cudnn=8"),
+}
+_RUNTIME = r"(?i)cudart(?:\.so\.|64_)(\d+(?:\.\d+)?)"
+_OTHERS = r"(?i)cu(?:blas|blaslt|sparse)(?:\.so\.|64_)(\d+(?:\.\d+)?)"
+_WITH_CUDNN_7 = "10.1"
+_CUDNN_FOLDER = (
+    "export LD_LIBRARY_PATH=\"$(python -c 'import nvidia.cudnn; print(list(nvidia.cudnn.__path__)[0])')"
+    '/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"'
+)
+
+
+def toolkit(sonames: str) -> str:
+    """Return the CUDA version that has these libraries: "10.1" for libcudart.so.10.1, "11" for cudart64_110.dll; "": unknown."""
+    match = re.search(_RUNTIME, sonames) or re.search(_OTHERS, sonames)
+    if match is None:
+        return _WITH_CUDNN_7 if re.search(r"cudnn(?:\.so\.|64_)7", sonames) else ""
+    number = match[1]
+    if "." not in number and int(number) >= 80:  # Windows
+        number = f"{number[:-1]}.{number[-1]}"
+    major = int(number.partition(".")[0])
+    if major >= 11:
+        return str(major)
+    return "10.1" if number == "10" else number
+
+
+def cuda_build(context: Context, needed: str = "") -> Iterator[Fix]:
+    """Install the failed program's framework with the CUDA libraries that it was built for; of each if it is unknown.
+
+    Args:
+        context: where.
+        needed: the CUDA version of the libraries that the program asked for, as ``toolkit`` returns it; "": unknown.
+    """
+    if not context.excludes(framework="tensorflow"):
+        yield from _tensorflow(context, needed)
+    if context.interpreter is not None and context.framework is None:
+        return  # a live machine: its rule knows that TensorFlow is examined
+    yield from context.only(jax_build(context), framework="jax")
+    yield from context.only(torch_build(context), framework="torch")
+
+
+def installed_build(context: Context) -> Iterator[Fix]:
+    """Install the CUDA libraries of the TensorFlow that is installed, or the newest release that works on this machine."""
+    own, newest = context.cuda_libraries(), context.with_cuda()
+    yield own
+    if newest.command != own.command:
+        yield newest
+
+
+def jax_build(context: Context) -> Fix:
+    """JAX with NVIDIA's libraries from pip."""
+    if context.windows:
+        return Fix(text="JAX has no GPU support on native Windows: install it in WSL2 (wsl --install), as jax[cuda12]")
+    return Fix(
+        text="Install JAX, its CUDA plugin and the CUDA libraries of one release together",
+        command=context.pip("--upgrade", "jax[cuda12]"),
+    )
+
+
+def torch_build(context: Context, cuda: str = "") -> Fix:
+    """PyTorch with its libraries; on Windows the package index has the build for the CPU only."""
+    index = f"cu{cuda}" if cuda else "cu126" if context.windows else ""
+    options = ["--index-url", f"https://download.pytorch.org/whl/{index}"] if index else []
+    return Fix(
+        text="Install the PyTorch that was built with CUDA" if cuda else "Reinstall PyTorch with its CUDA libraries",
+        command=context.pip("--force-reinstall", "torch", *options),
+    )
+
+
+def cudnn_build(context: Context, cuda: str, specifier: str, package: str = "nvidia-cudnn-cu12") -> Fix:
+    """Install cuDNN for a CUDA version ("11", "12"), where TensorFlow's loader finds it; from 12 on as this package."""
+    if cuda != "11":
+        return Fix(
+            text="Install a compatible cuDNN (other frameworks in this environment share it: check that they accept it)",
+            command=context.pip("--upgrade", f"{package}{specifier}"),
+        )
+    if context.windows or context.manager == "conda":
+        return Fix(
+            text="Install a compatible cuDNN for CUDA 11",
+            command=f"conda install -y -c conda-forge {word(f'cudnn{specifier}')}",
+            needs=("network",),
+        )
+    install = context.pip("--upgrade", f"nvidia-cudnn-cu11{specifier}")
+    return Fix(
+        text="Install a compatible cuDNN for CUDA 11, and let the loader find it: this release does not search pip's folders",
+        command=f"{install} && {_CUDNN_FOLDER}",
+    )
+
+
+def _tensorflow(context: Context, needed: str) -> Iterator[Fix]:
+    release = releases.release(context.framework_version or "")
+    if release is not None and not release.and_cuda and needed in ("", "11"):
+        needed = "11.8" if versions.at_least(release.minor, "2.12") else "11.2"
+    elif needed == "11" or (context.windows and not needed):
+        needed = "11.2" if context.windows else "11.8"
+    if needed not in _BEFORE_WHEELS or (release is not None and release.and_cuda):
+        yield context.cuda_libraries()
+        return
+    old, current = _of_conda(context, needed), _current(context)
+    first_old = context.manager == "conda" or context.windows or versions.parse(needed)[0] < 11
+    yield from (old, *current) if first_old else (*current, old)
+
+
+def _of_conda(context: Context, needed: str) -> Fix:
+    built, packages = _BEFORE_WHEELS[needed]
+    text = f"Install the libraries of CUDA {needed}, which TensorFlow {built} was built for"
+    command = f"conda install -y {packages}"
+    if not context.windows:
+        text += ", and let the loader find them"
+        command += ' && export LD_LIBRARY_PATH="$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"'
+    return Fix(text=text if context.manager == "conda" else f"{text}, with conda", command=command, needs=("network",))
+
+
+def _current(context: Context) -> Iterator[Fix]:
+    """A release that brings its libraries."""
+    if context.windows:
+        yield Fix(text="Or train in WSL2 (wsl --install), where current releases use the GPU")
+    elif context.notebook or context.interpreter is not None:
+        yield context.cuda_libraries()
+    else:
+        yield Fix(
+            text="Install a current TensorFlow with its CUDA libraries, in an environment of its own",
+            command=context.new_environment(releases.recommended(), python="3.12"),
+        )
