@@ -60,7 +60,6 @@ _NO_AVX = (
 _READ_KERNEL = Fix(
     text="Read the kernel's messages about it, and give the process more memory", command="sudo dmesg | tail -50", kind="look"
 )
-_CONTRIB = Fix(text="tensorflow.contrib ended with TensorFlow 1: tf_keras, tensorflow-addons and tf-slim have parts of it")
 _REDISTRIBUTABLE = Fix(
     text="Install Microsoft's Visual C++ redistributable for x64 (https://aka.ms/vs/17/release/vc_redist.x64.exe), and use a 64-bit"
     " Python",
@@ -246,8 +245,6 @@ def repairs(
     elif "libmetal_plugin" in message:
         yield apple_plugin(context)
         yield Fix(text="Or train on the CPU, without it", command=context.uninstall("tensorflow-metal"))
-    elif module == "tensorflow.contrib":
-        yield _CONTRIB
     elif "DLL load failed" in message:
         yield _REDISTRIBUTABLE
         yield from _reinstall(context, "")
@@ -302,6 +299,5 @@ def _for_others() -> Iterator[Fix]:
     yield msgspec.structs.replace(
         _REDISTRIBUTABLE, text=f"Windows: {_REDISTRIBUTABLE.text[0].lower()}{_REDISTRIBUTABLE.text[1:]}"
     )
-    yield _CONTRIB
     yield Fix(text="If Keras rejects its settings: correct ~/.keras/keras.json, or remove it")
     yield from _NO_AVX
