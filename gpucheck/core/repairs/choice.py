@@ -11,6 +11,7 @@ from gpucheck.core.repairs.effects import described
 
 _EXPORT = re.compile(r"export (\w+)=(\S+)")
 _UNSET = re.compile(r"unset (\w+)")
+_FOR_ONE = re.compile(r"(\w+=\S*) (\S.*)")  # a variable for one command
 _POSIX = re.compile(
     r"\bexport |\bunset |/bin/|~/|\$\(|\$\{|\bgrep\b|\bldconfig\b|\bls |\brm |\bmv |\bmkdir |\bdf |\bLD_LIBRARY_PATH|/dev/|/proc/"
 )
@@ -35,7 +36,25 @@ def _adapted(fix: Fix, context: Context) -> Fix | None:
             return None  # a command for Linux, and for an administrator
         if context.in_container and fix.command is not None and not _ELSEWHERE.search(fix.text):
             return replace(fix, text=f"On the host: {fix.text[0].lower()}{fix.text[1:]}")
+    if context.notebook:
+        return _for_notebook(fix)
     return _for_windows(fix) if context.windows else fix
+
+
+def _for_notebook(fix: Fix) -> Fix | None:
+    """Return the fix with a command for a cell; None for one that affects only the shell that runs it."""
+    command = fix.command
+    if command is None or command.startswith("%"):
+        return fix
+    if match := _EXPORT.fullmatch(command):
+        command = f"%env {match[1]}={match[2]}"
+    elif match := _UNSET.fullmatch(command):
+        command = f'import os; os.environ.pop("{match[1]}", None)'
+    elif re.match(r"export |ulimit ", command):
+        return None
+    else:
+        command = f"!{command}"
+    return replace(fix, command=command)
 
 
 def _for_windows(fix: Fix) -> Fix | None:
@@ -48,6 +67,8 @@ def _for_windows(fix: Fix) -> Fix | None:
         command = f"set {match[1]}="
     elif _POSIX.search(command):
         return None
+    elif match := _FOR_ONE.fullmatch(command):
+        command = f'set "{match[1]}" && {match[2]}'
     return replace(fix, command=command)
 
 

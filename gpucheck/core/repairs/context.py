@@ -73,7 +73,7 @@ class Context(Fact, frozen=True, kw_only=True):
     @property
     def kinds(self) -> dict[str, str | None]:
         """What ``only`` asks for: the value of each kind; "": certainly none, None: unknown."""
-        inside = self.container.inside if self.container is not None else bool(self.notebook) or None
+        inside = self.container.inside if self.container is not None else bool(self.notebook) or (False if self.windows else None)
         linux = self.system is not None and self.system.platform == "linux"
         return {
             "system": "wsl" if self.in_wsl else self.system.platform if self.system is not None else None,
@@ -81,7 +81,7 @@ class Context(Fact, frozen=True, kw_only=True):
             "container": self.container.kind if self.container is not None and inside else None if inside is None else "",
             "notebook": self.notebook,
             "manager": self.manager,
-            "scheduler": self.scheduler,
+            "scheduler": "" if self.windows else self.scheduler,
             "framework": self.framework,
         }
 

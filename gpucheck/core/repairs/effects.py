@@ -36,6 +36,7 @@ def _reinstall(match: re.Match[str], installed: Installed) -> str | None:
 # The first form that matches counts.
 _EFFECTS = (
     _effect(r"(?:export|unset) .+|set \w+=.*", "environment variables", _NEW_SHELL),
+    _effect(r"%env \w+=.*|os\.environ\.pop.+", "environment variables", "restart the session"),
     _effect(r"ulimit .+", "limits", _NEW_SHELL),
     _effect(r"(?:uv venv(?: --python \S+)?|\S+(?: -3[\d.]*)? -m venv) (\S+)", "new environment", r"rm -r \1"),
     _effect(r"conda create .*-n (\S+).*", "new environment", r"conda env remove -n \1"),
