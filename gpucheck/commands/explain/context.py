@@ -68,7 +68,9 @@ _BEFORE = {"2.12": "tensorflow/stream_executor/", "2.15": "tensorflow/compiler/x
 _FRAMEWORKS = {
     "tensorflow": re.compile(r"(?i)tensorflow|keras|\btf\.\w|\btf2?xla\b|\bTF_[A-Z]|external/local_(?:xla|tsl)"),
     "jax": re.compile(r"(?i)\bjax(?:lib)?\b|\bjax[._]|jax-cuda|\bxla_bridge\b|\bflax\b"),
-    "torch": re.compile(r"(?i)\btorch\b|\bpytorch\b|libtorch|\bc10[:/_]|torch[./]"),
+    "torch": re.compile(
+        r"(?i)\btorch\b|\bpytorch\b|libtorch|\bc10[:/_]|torch[./]|\bDataLoader worker\b|implemented for '(?:Half|BFloat16)'"
+    ),
 }
 _TYPED = re.compile(
     r"^(?:.{0,80}?[$#>%!] ?)?((?:sudo |!)?(?:python3?|pip3?|conda|mamba|uv|poetry|docker|podman|kubectl"

@@ -156,8 +156,9 @@ ROWS = (
     # a GPU limited by its power limit is healthy
     Row(
         "gpu-throttled",
-        "A GPU is throttled ({reason|heat}[, {seconds} s of it]).",
+        "[GPU {index}|A GPU] is throttled ({reason|heat}[, {seconds} s of it]).",
         Match(Kind.GPU_THROTTLED, reason="(?i)(?!.*power cap).*"),
+        affects="[GPU {index}]",
         later=NOTHING,
     ),
     Row(

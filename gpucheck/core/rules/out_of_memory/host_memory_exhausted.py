@@ -107,12 +107,18 @@ def repairs(context: Context, *, shape: str = "", size: str = "", limit: str = "
         context: where.
         shape: of the tensor or array that did not fit.
         size: its size: "37.3 GiB".
-        limit: not empty: the limit of a container or job ended the process.
+        limit: not empty: the limit of a container or job ended the process; "paging file": that of Windows is too small.
         own_model: whether gpucheck's own run failed, which is small.
     """
+    if limit == "paging file":
+        yield Fix(
+            text="Enlarge the paging file: System Properties > Advanced > Performance Settings > Advanced > Virtual memory",
+            needs=("reboot",),
+        )
     more, less = list(_more(context)), [] if own_model else list(_less(context, shape, size))
-    yield from (*more, *less) if limit or own_model else (*less, *more)
-    yield Fix(text="Find other processes that use the memory", command="ps aux --sort=-rss | head", kind="look")
+    yield from (*more, *less) if limit == "yes" or own_model else (*less, *more)
+    if not context.windows:
+        yield Fix(text="Find other processes that use the memory", command="ps aux --sort=-rss | head", kind="look")
 
 
 def _less(context: Context, shape: str, size: str) -> Iterator[Fix]:
@@ -130,7 +136,11 @@ def _more(context: Context) -> Iterator[Fix]:
     if context.notebook:
         yield Fix(text="Choose a runtime with more memory, and restart the session before it loads the data again")
     yield from granted(
-        context, "memory", docker="--memory 16g", kubernetes='resources: {limits: {memory: "16Gi"}}', slurm="--mem=32G"
+        context,
+        "memory",
+        docker="--memory 16g",
+        kubernetes='resources: {requests: {memory: "16Gi"}, limits: {memory: "16Gi"}}',
+        slurm="--mem=32G",
     )
     if not (context.notebook or context.in_container or context.scheduler):
         yield Fix(text="End other programs that use the memory, or use a machine with more")

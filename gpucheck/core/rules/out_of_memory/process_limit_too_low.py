@@ -256,35 +256,43 @@ def repairs(context: Context, *, limit: str = "", group: bool | None = None, fil
         group: whether a control group has it, which no shell can change; None: unknown.
         file: of the control group's limit.
     """
-    of_group = list(_of_group(context)) if limit in ("", "threads") and group is not False else []
-    of_process = list(_of_process(context, limit)) if not group and not context.windows else []
-    yield from (*of_group, *of_process) if context.in_container else (*of_process, *of_group)
+    threads = limit in ("", "threads")
+    shell = [] if group or context.windows else list(_in_shell(limit))
+    start = list(_at_start(context, limit, pids=threads and group is not False, process=not group))
+    # A container's root may not raise the hard limit on locked memory, and has no limit on threads but the control group's.
+    first_outside = context.in_container and limit in ("", "threads", "locked memory")
+    yield from (*start, *shell) if first_outside else (*shell, *start)
+    if shell and not context.notebook:
+        yield Fix(text="If the shell refuses, ask an administrator to raise it in /etc/security/limits.conf or the batch system")
     if limit in ("threads", "open files"):
         yield Fix(text=f"Need fewer {limit}: fewer workers and parallel readers of data")
     if file:
         yield Fix(text="Check the limit again", command=f"cat {word(file)}", kind="look")
 
 
-def _of_process(context: Context, limit: str) -> Iterator[Fix]:
+def _in_shell(limit: str) -> Iterator[Fix]:
     """Yield how to raise a limit that processes inherit from a shell (ulimit)."""
     chosen = [_RAISE[limit]] if limit else list(_RAISE.values())
-    yield Fix(
-        text="Raise the limit in the shell or job script that starts training" if limit else "Raise the limit that is named",
-        command="; ".join(command for command, _ in chosen),
-    )
-    options = [option for _, option in chosen if option]
+    text = "Raise the limit in the shell or job script that starts training" if limit else "Raise the limit that is named"
+    yield Fix(text=text, command="; ".join(command for command, _ in chosen))
+
+
+def _at_start(context: Context, limit: str, *, pids: bool, process: bool) -> Iterator[Fix]:
+    """Yield how a container or service is started with a higher limit.
+
+    Args:
+        context: where.
+        limit: which one; empty: any.
+        pids: whether a control group may limit the number of threads (pids.max).
+        process: whether the limit may be one that processes inherit (ulimit).
+    """
+    ulimits = [option for name, (_, option) in _RAISE.items() if process and option and limit in ("", name)]
+    options = [*(["--pids-limit -1"] if pids else []), *(f"--ulimit {option}" for option in ulimits)]
     if options:
-        start = Fix(text=f"Start the container with a higher limit: docker run --ulimit {' --ulimit '.join(options)} IMAGE")
+        start = Fix(text=f"Start the container with a higher limit: docker run {' '.join(options)} IMAGE")
         yield from context.only(start, container="docker|podman|containerd|nspawn")
-    if not context.notebook:
-        yield Fix(text="If the shell refuses, ask an administrator to raise it in /etc/security/limits.conf or the batch system")
-
-
-def _of_group(context: Context) -> Iterator[Fix]:
-    """Yield how to raise a control group's limit on threads (pids.max): where the container or service is configured."""
-    start = Fix(text="Start the container without a limit on threads (pids.max): docker run --pids-limit -1 IMAGE")
-    yield from context.only(start, container="docker|podman|containerd|nspawn")
-    kubelet = Fix(text="Raise podPidsLimit in the configuration of the node's kubelet, then restart the pod")
-    yield from context.only(kubelet, container="kubernetes")
-    if not context.in_container and not context.windows:
+    if pids:
+        kubelet = Fix(text="Raise podPidsLimit in the configuration of the node's kubelet, then restart the pod")
+        yield from context.only(kubelet, container="kubernetes")
+    if pids and not context.in_container and not context.windows:
         yield Fix(text="If a systemd service, slice or batch system has the limit (pids.max), raise it there: TasksMax=")

@@ -2,6 +2,7 @@
 
 Symptom:
     CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered
+    RuntimeError: CUDA error: device-side assert triggered
     - gpucheck: one_device on GPU:0 failed at the stage "first step"
     - gpucheck --full: the experiment memory_after_clear failed
 Cause:
@@ -9,7 +10,8 @@ Cause:
     on this machine, in a way that no other page covers. Start with the message of the exception.
     If all jobs passed and only an experiment of --full failed, this is a warning: models train here, but something else does not
     work as documented (memory is not freed, an out-of-memory error can't be caught, replicas compute a different loss).
-    In a log it means that a kernel failed on the GPU.
+    In a log it means that a kernel on the GPU read beyond its memory or failed an assertion: mostly because of a label or an index
+    that is out of range.
 Verify:
     gpucheck: all runs passed.
 Unless:
@@ -143,7 +145,7 @@ def repairs(
     experiments: tuple[Experiment, ...] = (),
     own_model: bool = False,
 ) -> Iterator[Fix]:
-    """Follow the message.
+    """Follow the message; in a log, it is of a kernel with an illegal access.
 
     Args:
         context: where.
