@@ -18,7 +18,7 @@ MOST_MENTIONED = 5  # diagnoses that are suggested for a word
 
 
 @click.command(cls=Command)
-@click.argument("what", metavar="CODE|FILE|-", shell_complete=lambda ctx, param, incomplete: _completions(incomplete))
+@click.argument("what", metavar="CODE|ROW|FILE|-", shell_complete=lambda ctx, param, incomplete: _completions(incomplete))
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 @click.option("-v", "--verbose", is_flag=True, help="Also harmless lines that look like errors, and why.")
@@ -30,7 +30,7 @@ MOST_MENTIONED = 5  # diagnoses that are suggested for a word
 )
 @click.pass_obj
 def explain(limit: TimeLimit, /, what: str, style: str, color: str, verbose: bool, timeout: float | None) -> None:
-    """Print the manual page of a diagnosis, or find the root cause of a failure in a log.
+    """Print the manual page of a diagnosis or a row of the troubleshooting table, or find the root cause of a failure in a log.
 
     A log is any text: of TensorFlow, Keras, JAX or PyTorch, nvidia-smi, pip, dmesg, NCCL, Docker, Kubernetes or Slurm, also
     compressed by gzip, xz or bzip2. The rules are the ones for a machine. Exit codes: 0 the page was printed, or the log was
@@ -40,6 +40,7 @@ def explain(limit: TimeLimit, /, what: str, style: str, color: str, verbose: boo
     \b
     Examples:
       gpucheck explain driver-library-mismatch
+      gpucheck explain "Out of memory"
       gpucheck explain train.log
       kubectl logs trainer-0 | gpucheck explain -
     """
@@ -84,17 +85,33 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, l
         report = explain_log(lines(log, name), name, lambda: log.cut, progress)
     except Refused as refused:
         raise click.UsageError(str(refused)) from None
+    except FileNotFoundError:
+        _explain_row(what, codes, style, color)
+        return
     except OSError as error:
-        from gpucheck.core.engine.suggestion import did_you_mean
-
-        similar = did_you_mean(what, codes, most=3, otherwise="")
-        if not similar and (mentioned := _mentioned(what, codes.values())):
-            similar = f" (did you mean one that mentions it: {', '.join(mentioned)}?)"
-        problem = f"no file {what!r}, and no diagnosis of that code{similar}; `gpucheck rules` lists them"
-        raise click.UsageError(
-            problem if isinstance(error, FileNotFoundError) else f"cannot read {what}: {error.strerror}"
-        ) from None
+        raise click.UsageError(f"cannot read {what}: {error.strerror}") from None
     show(text(report))
+
+
+def _explain_row(what: str, codes: Any, style: str, color: str) -> None:
+    """Print the row of the troubleshooting table that has these words, or refuse."""
+    from gpucheck.commands.explain import row
+    from gpucheck.commands.explain.rules import load_rows
+    from gpucheck.core.engine.suggestion import did_you_mean
+
+    rows = load_rows()
+    names = row.matching(what, rows)
+    if len(names) == 1:
+        _need_pages(codes.values())
+        show(row.render(names[0], rows[names[0]], tuple(codes.values()), style, **display_options(color)))
+        return
+    similar = did_you_mean(what, codes, most=3, otherwise="")
+    if names:
+        problems = ", ".join(f'"{rows[name].problem}"' for name in names)
+        similar = f" (several rows of the table: {problems})"
+    elif not similar and (mentioned := _mentioned(what, codes.values())):
+        similar = f" (did you mean one that mentions it: {', '.join(mentioned)}?)"
+    raise click.UsageError(f"no file {what!r}, and no diagnosis of that code{similar}; `gpucheck rules` lists them")
 
 
 def _mentioned(what: str, rules: Iterable[Any]) -> list[str]:

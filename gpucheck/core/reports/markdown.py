@@ -66,6 +66,7 @@ def _finding(report: Report, root: Diagnosis) -> list[str]:
     lines = [f"## {sign} {root.code}", "", escape(root.summary), "", f"{root.severity.value}, scope: {root.scope.value}"]
     if root.affects:
         lines[-1] += f", on {escape(', '.join(root.affects))}"
+    lines[-1] += f". First check: {escape(root.first_check)}"
     if root.evidence:
         lines += ["", "Saw:", "", *(f"- {_code(evidence(item, report, verbose=True))}" for item in root.evidence)]
     if root.fix:

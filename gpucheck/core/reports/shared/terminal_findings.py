@@ -8,7 +8,7 @@ from gpucheck.core.reports.shared.findings import followers
 from gpucheck.core.reports.shared.terminal_text import TerminalText
 
 LABEL, TEXT = 4, 10  # columns of "saw", "do", "more" and of what stands behind them
-SHORT_EVIDENCE, SHORT_FIXES, SHORT_AFFECTS = 4, 3, 8  # one cause fits on 24 lines of 80 columns
+SHORT_EVIDENCE, SHORT_FIXES, SHORT_AFFECTS = 3, 3, 8  # one cause fits on 24 lines of 80 columns
 
 REPEATED = re.compile(r"(?:PCI )?(.+) (?:name|address): \1")  # a thing is named by it already
 
@@ -26,6 +26,7 @@ def _write(out: TerminalText, root: Diagnosis, report: Report, *, full: bool, ve
     mark = ("-", "quiet") if root.muted else ("✗", "fail") if root.severity is Severity.ERROR else ("!", "warn")
     out.add((root.summary, "title"), label=mark, hang=2)
     out.tail((root.code, "quiet"), indent=2)
+    out.tail((f"first check: {root.first_check}", "quiet"), indent=2)
     if root.muted:
         _labelled(out, "muted", root.muted)
     elif root.mute_expired:
