@@ -55,7 +55,7 @@ def lint_pages() -> dict[str, str]:
     made, rows = {}, []
     for rule in load_lint_rules():
         parsed = manual.page_of(rule)
-        made[f"lint/{rule.code}.md"] = page.render_markdown(parsed, rule, ROWS[rule.row])
+        made[f"lint/{rule.code}.md"] = page.render_markdown(parsed, rule, ROWS[rule.row], folder="../diagnoses/")
         rows.append(f"| [{rule.code}]({rule.code}.md) | {rule.severity.value} | {parsed.title} |\n")
     return {"lint/README.md": LINT + "".join(rows), **made}
 

@@ -67,8 +67,8 @@ def render_json(page: Page, rule: Rule, row: Row) -> str:
     )
 
 
-def render_markdown(page: Page, rule: Rule, row: Row) -> str:
-    """The page as Markdown, for the docs."""
+def render_markdown(page: Page, rule: Rule, row: Row, folder: str = "") -> str:
+    """The page as Markdown, for the docs; ``folder`` has the pages of what it explains, seen from this one."""
     lines = [f"# {page.code}", "", _escape(page.title), "", f"{row.problem} · {rule.severity.value} · scope: {rule.scope.value}"]
     for name in SECTIONS:
         lines += ["", f"## {HEADINGS.get(name, name)}", ""]
@@ -90,7 +90,7 @@ def render_markdown(page: Page, rule: Rule, row: Row) -> str:
                 if commands:
                     lines += ["", f"{indent}```sh", *(indent + command for command in commands), f"{indent}```", ""]
     if rule.explains:
-        lines += ["", f"## {ALSO}", "", *(f"- [{code}]({code}.md)" for code in rule.explains)]
+        lines += ["", f"## {ALSO}", "", *(f"- [{code}]({folder}{code}.md)" for code in rule.explains)]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 
 
