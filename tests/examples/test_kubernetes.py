@@ -21,7 +21,7 @@ def documents(name):
 
 @pytest.mark.parametrize("name", MANIFESTS)
 def test_the_apis_schema_allows_it(name):
-    accepts("kubernetes-validate", "--strict", "-k", "1.32", EXAMPLES / "kubernetes" / name)
+    accepts("kubernetes-validate", "--strict", "-k", "1.37", EXAMPLES / "kubernetes" / name)
 
 
 def job():

@@ -39,29 +39,64 @@ def test_each_pod_finds_all_the_others_by_their_names():
     assert job["completionMode"] == "Indexed"
 
 
+def container():
+    return documents("node-taint.yaml")["CronJob"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0]
+
+
 def script():
-    pod = documents("node-taint.yaml")["CronJob"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    return pod["containers"][0]["args"][0]
+    return container()["args"][0]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
-def test_a_node_with_a_problem_is_tainted_once_and_a_sound_one_no_longer(tmp_path):
-    nodes = f"bad True \nstill True {TAINTED}\nwell False other {TAINTED}\nsound False other\nnew  \nunknown Unknown {TAINTED}"
+def switches(**values):
+    """The manifest's switches, some of them changed."""
+    return {one["name"]: one["value"] for one in container()["env"]} | values
+
+
+def tainted(tmp_path, nodes, **values):
+    """What the script tells kubectl about these nodes, and prints."""
     said = tmp_path / "said"
     body = f"case $1 in get) printf '%s\\n' '{nodes}' ;; *) echo \"$@\" >>'{said}' ;; esac"
     program(tmp_path / "kubectl", f"#!/bin/sh\n{body}\n")
-    done = run(["sh", "-c", script()], {"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    done = run(["sh", "-c", script()], {"PATH": f"{tmp_path}:{os.environ['PATH']}", **switches(**values)})
     assert (done.returncode, done.stderr) == (0, "")
-    assert said.read_text().splitlines() == [
-        f"taint nodes bad {TAINTED}=true:NoSchedule",
-        f"taint nodes well {TAINTED}:NoSchedule-",
-    ]
+    return (said.read_text().splitlines() if said.exists() else []), done.stdout.splitlines()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
+@pytest.mark.parametrize("recover", ["yes", "no"])
+def test_a_node_with_a_problem_is_tainted_once_and_returns_if_that_is_wanted(tmp_path, recover):
+    nodes = f"bad True \nstill True {TAINTED}\nwell False other {TAINTED}\nsound False other\nnew  \nunknown Unknown {TAINTED}"
+    told, printed = tainted(tmp_path, nodes, BUDGET="9", RECOVER=recover)
+    removed = [f"taint nodes well {TAINTED}:NoSchedule-"] if recover == "yes" else []
+    assert (told, printed) == ([f"taint nodes bad {TAINTED}=true:NoSchedule", *removed], [])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
+@pytest.mark.parametrize(
+    ("values", "sound", "count"),
+    [
+        ({}, 17, 2),  # 10 % of 20 nodes
+        ({}, 2, 1),  # at least one
+        ({"BUDGET": "3"}, 2, 3),
+        ({"BUDGET": "0"}, 2, 0),
+        ({"BUDGET": "many"}, 2, 0),
+        ({"MODE": "monitor"}, 17, 0),
+    ],
+)
+def test_no_more_nodes_than_the_budget_are_tainted(tmp_path, values, sound, count):
+    nodes = [*(f"bad{number} True " for number in range(3)), *(f"sound{number} False " for number in range(sound))]
+    told, printed = tainted(tmp_path, "\n".join(nodes), **values)
+    assert len(told) == count
+    assert [line.split()[0] for line in printed] == [f"bad{number}" for number in range(count, 3)]
+    earlier = [node.replace(" ", f"-before True {TAINTED}", 1)[: -len("True ")] for node in nodes[:count]]
+    (tmp_path / "said").unlink(missing_ok=True)
+    assert tainted(tmp_path, "\n".join([*nodes, *earlier]), **values)[0] == told[len(earlier) :]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
 def test_a_server_that_does_not_answer_is_a_failed_job(tmp_path):
     program(tmp_path / "kubectl", "#!/bin/sh\nexit 1\n")
-    assert run(["sh", "-c", script()], {"PATH": f"{tmp_path}:{os.environ['PATH']}"}).returncode != 0
+    assert run(["sh", "-c", script()], {"PATH": f"{tmp_path}:{os.environ['PATH']}", **switches()}).returncode != 0
 
 
 def test_the_condition_is_the_one_that_is_reported():
@@ -73,3 +108,11 @@ def test_the_condition_is_the_one_that_is_reported():
 @pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
 def test_shellcheck_finds_nothing(tmp_path):
     accepts("shellcheck", "--shell=sh", program(tmp_path / "taint.sh", script()))
+
+
+@pytest.mark.parametrize("name", ["job.yaml", "workers-job.yaml"])
+def test_a_training_has_shared_memory(name):
+    pod = documents(name)["Job"]["spec"]["template"]["spec"]
+    (volume,) = [one["name"] for one in pod["volumes"] if one.get("emptyDir", {}).get("medium") == "Memory"]
+    for one in (*pod["initContainers"], *pod["containers"]):
+        assert {"name": volume, "mountPath": "/dev/shm"} in one["volumeMounts"]

@@ -3,17 +3,19 @@
 import pathlib
 import re
 
+import pytest
 import yaml
 from recipes import ECC, EXAMPLES, accepts, report
 
 from gpucheck.core.engine.replay import replay
 
 ALERTS = EXAMPLES / "prometheus/alerts.yaml"
+ROOT = pathlib.Path(__file__).parents[2]
 
 
 def rules():
     (group,) = yaml.safe_load(ALERTS.read_text())["groups"]
-    return {one["alert"]: one for one in group["rules"]}
+    return {one["alert"]: one for one in group["rules"] if "alert" in one}
 
 
 def test_the_metrics_and_labels_are_what_gpucheck_writes():
@@ -21,7 +23,9 @@ def test_the_metrics_and_labels_are_what_gpucheck_writes():
 
     written = prometheus.render(replay(report(ECC).encode()))
     for rule in rules().values():
-        for metric in re.findall(r"gpucheck_\w+", rule["expr"]):
+        if rule["alert"] == "GPUDrainWithheld":  # written by slurm/gpucheck.sh
+            continue
+        for metric in re.findall(r"(?<!:)\bgpucheck_\w+", rule["expr"]):
             assert f"# TYPE {metric} gauge\n" in written
         for labels in re.findall(r"gpucheck_\w+\{(.*?)\}", rule["expr"]):
             for label in re.findall(r"(\w+)=", labels):
@@ -48,27 +52,34 @@ def test_they_fire_when_they_shall(tmp_path):
         ('gpucheck_probe_success{instance="g",probe="pci"}', constant),
         ('gpucheck_run_start_timestamp_seconds{instance="a"}', "0+60x120"),
         ('gpucheck_run_start_timestamp_seconds{instance="h"}', "0x120"),
-        ('up{job="node",instance="a"}', constant),
-        ('up{job="node",instance="j"}', constant),
+        ('gpucheck_run_start_timestamp_seconds{instance="k"}', "3600+60x120"),
+        ('node_exporter_build_info{job="node-exporter",instance="a",version="1"}', constant),
+        ('node_exporter_build_info{job="node-exporter",instance="j",version="1"}', constant),
         ('gpucheck_gpus{instance="a"}', "8x120"),
         ('gpucheck_gpus{instance="i"}', "8x60 7x60"),
+        ('gpucheck_drain{instance="l",decision="budget"}', constant),
+        ('gpucheck_drain{instance="m",decision="drained"}', constant),
     ]
     expected = {
         "GPUHardwareFault": {"a"},
         "GPUHostFault": {"b"},
+        "GPUWarning": {"d"},
         "GPUNotLookedAt": {"f", "g"},
         "GPUReportStale": {"h"},
+        "GPUReportFromTheFuture": {"k"},
         "GPUReportMissing": {"j"},
         "GPUCountDropped": {"i"},
+        "GPUDrainWithheld": {"l"},
     }
     assert set(expected) == set(rules())
     labels = {
         "a": {"code": "ecc-errors", "scope": "hardware", "root": "true", "row": "r"},
         "b": {"code": "driver-unresponsive", "scope": "host", "root": "true", "row": "r"},
+        "d": {"code": "gpu-throttled", "scope": "hardware", "root": "true", "row": "r"},
         "f": {"verdict": "unknown"},
-        "j": {"job": "node"},
+        "l": {"decision": "budget"},
     }
-    values = {"GPUReportStale": "2h 0m 0s", "GPUCountDropped": "7"}
+    values = {"GPUReportStale": "2h 0m 0s", "GPUReportFromTheFuture": "1h 0m 0s", "GPUCountDropped": "7"}
     alerts = []
     for name, instances in expected.items():
         rule, found = rules()[name], []
@@ -77,20 +88,50 @@ def test_they_fire_when_they_shall(tmp_path):
             annotations = {key: filled(text, own, values.get(name)) for key, text in rule["annotations"].items()}
             found.append({"exp_labels": {**own, **rule["labels"]}, "exp_annotations": annotations})
         alerts.append({"eval_time": "2h", "alertname": name, "exp_alerts": found})
-    cases = {
-        "rule_files": [str(ALERTS)],
-        "evaluation_interval": "1m",
-        "tests": [
-            {
-                "interval": "1m",
-                "input_series": [{"series": one, "values": numbers} for one, numbers in series],
-                "alert_rule_test": alerts,
-            }
-        ],
-    }
+    passes(tmp_path, series, alerts, "1m")
+
+
+def passes(tmp_path, series, alerts, interval):
+    """promtool finds the expected alerts, and no others."""
+    case = {"interval": interval, "input_series": [{"series": one, "values": numbers} for one, numbers in series]}
+    cases = {"rule_files": [str(ALERTS)], "evaluation_interval": "1m", "tests": [{**case, "alert_rule_test": alerts}]}
     file = pathlib.Path(tmp_path / "alerts.test.yaml")
     file.write_text(yaml.safe_dump(cases))
     accepts("promtool", "test", "rules", file)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "expected", "hours"),
+    [
+        ("8x60 7x2000", None, [2, 30]),
+        ("8x60 7x600 _x120 7x2000", None, [2, 30]),  # no report, or no Prometheus, for two hours
+        ("7x2000", "8x2000", [2, 30]),
+        ("8x60 7x2000", "7x2000", []),  # it was taken out: the expected number says so
+        ("8x60 7x60 8x2000", None, [2]),
+    ],
+)
+def test_a_missing_gpu_is_an_alert_until_it_is_back(tmp_path, gpus, expected, hours):
+    series = [('gpucheck_gpus{instance="a"}', gpus)]
+    series += [('gpucheck_gpus_expected{instance="a"}', expected)] if expected else []
+    series += [('gpucheck_gpus_expected{instance="b"}', "4x2000")]
+    rule, labels = rules()["GPUCountDropped"], {"instance": "a"}
+    annotations = {key: filled(text, labels, 7) for key, text in rule["annotations"].items()}
+    fires = [{"exp_labels": {**labels, **rule["labels"]}, "exp_annotations": annotations}]
+    alerts = [
+        {"eval_time": f"{hour}h", "alertname": "GPUCountDropped", "exp_alerts": fires if hour in hours else []}
+        for hour in (0, 2, 30)
+    ]
+    passes(tmp_path, series, alerts, "1m")
+
+
+def test_each_alert_names_a_page():
+    for rule in rules().values():
+        path = rule["annotations"]["runbook_url"].partition("/main/")[2]
+        file, _, anchor = path.partition("#")
+        if "{{" in file:
+            assert (ROOT / file.partition("{{")[0]).is_dir()
+        else:
+            assert f"\n## {anchor.capitalize()}\n" in (ROOT / file).read_text()
 
 
 def filled(text, labels, value):

@@ -29,9 +29,9 @@ class Monitoring:
         self.folder, (self.port, node) = folder, free_ports(2)
         self.driver = fake_driver.build(folder / "driver")
         (folder / "reports").mkdir()
-        rules = re.sub(r"for: \d+m", "for: 1s", (EXAMPLES / "prometheus/alerts.yaml").read_text())
+        rules = re.sub(r"for: \d+[mh]", "for: 1s", (EXAMPLES / "prometheus/alerts.yaml").read_text())
         (folder / "alerts.yaml").write_text(rules)
-        scrape = {"job_name": "node", "static_configs": [{"targets": [f"127.0.0.1:{node}"]}]}
+        scrape = {"job_name": "any", "static_configs": [{"targets": [f"127.0.0.1:{node}"]}]}
         settings = {"scrape_interval": "1s", "evaluation_interval": "1s"}
         (folder / "prometheus.yaml").write_text(
             json.dumps({"global": settings, "rule_files": [str(folder / "alerts.yaml")], "scrape_configs": [scrape]})

@@ -8,7 +8,7 @@ import datetime
 import itertools
 from collections.abc import Iterator
 
-from gpucheck.core.model import ProbeStatus, Report, Severity, Status, TrainingRun, Verdict
+from gpucheck.core.model import ProbeStatus, Report, Request, Severity, Status, TrainingRun, Verdict
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.kernel_log import KernelLog
@@ -32,6 +32,9 @@ GPU_GAUGES = {  # field of a GPU's fact -> what it is; the metric is named like 
     "ecc_uncorrected_volatile": "Uncorrectable memory errors since the driver was loaded",
     "ecc_uncorrected_aggregate": "Uncorrectable memory errors over the board's life",
     "remapped_rows_uncorrectable": "Memory rows remapped after uncorrectable errors",
+    "remapping_pending": "1: a memory row is remapped at the next reset",
+    "remapping_failed": "1: a memory row could not be remapped",
+    "fabric_status": "NVML's result of the registration with the NVSwitch fabric; 0 for success",
 }
 TRAINING_GAUGES = {  # field of a training run -> what it is
     "samples_per_second": "Median throughput of the steps after the first",
@@ -98,6 +101,8 @@ def _probes(report: Report) -> Iterator[Gauge]:
 
 def _gpus(report: Report) -> Iterator[Gauge]:
     yield Gauge("gpus", "GPUs this process could use", [({}, gpu_count(report))])
+    wanted = _expected_gpus(report.fact(Request) or Request())
+    yield Gauge("gpus_expected", "GPUs that --gres or --expect requires here", [({}, wanted)] if wanted is not None else [])
     listed = listed_gpus(report)
     # Other metrics carry the index alone: joined on it, they get these labels.
     named = [
@@ -117,6 +122,18 @@ def _gpus(report: Report) -> Iterator[Gauge]:
     for field, meaning in GPU_GAUGES.items():
         values = [({"gpu": str(gpu.index)}, getattr(gpu, field)) for gpu in listed if getattr(gpu, field) is not None]
         yield Gauge(f"gpu_{field}", meaning, values)
+    linked = [gpu for gpu in listed if gpu.nvlinks]
+    yield Gauge("gpu_nvlinks", "NVLinks of the GPU", [({"gpu": str(gpu.index)}, len(gpu.nvlinks)) for gpu in linked])
+    active = [({"gpu": str(gpu.index)}, sum(link.active for link in gpu.nvlinks)) for gpu in linked]
+    yield Gauge("gpu_nvlinks_active", "NVLinks of the GPU that are active", active)
+    states = [({"gpu": str(gpu.index), "state": gpu.fabric_state}, 1) for gpu in listed if gpu.fabric_state]
+    yield Gauge("gpu_fabric_state", "State of the registration with the NVSwitch fabric", states)
+
+
+def _expected_gpus(request: Request) -> int | None:
+    expected = request.expectations.gpu.count if request.expectations is not None else None
+    promised = request.promised.count if request.promised is not None else None
+    return promised if expected is None else expected
 
 
 def _training(report: Report) -> Iterator[Gauge]:
