@@ -13,7 +13,7 @@ from gpucheck.core.engine.manual import docstring, page
 from gpucheck.core.engine.pipeline import assemble
 from gpucheck.core.logs import causes
 from gpucheck.core.logs.causes.cause import Cause
-from gpucheck.core.logs.log import Log
+from gpucheck.core.logs.log import ENDS, Log
 from gpucheck.core.logs.reading import parse
 from gpucheck.core.logs.reading.mentions import Listing
 from gpucheck.core.model import Evidence, Finding, Fix, Outcome, ProbeStatus, Reading, Report, Request, Severity, Status
@@ -75,7 +75,7 @@ def _report(log: Log, cut: str | None, first: FirstLines, started: float) -> Rep
     reading = Reading(probe="log", status=ProbeStatus.OK, fact=log, seconds=round(time.monotonic() - started, 4))
     every, of_machines = load_rules(), discovery.load_rows()
     rules = [rule for rule in every if rule.code in causes.CODES or rule.row in of_machines]
-    named = _relevant(causes.judge(log), rules)
+    named = _relevant(causes.judge(log), rules, log)
     context = first.reader.context(log) if named else Context()
     of_programs = {code for rule in every if rule.row not in of_machines for code in (rule.code, *rule.explains)}
     judgements = [
@@ -84,13 +84,18 @@ def _report(log: Log, cut: str | None, first: FirstLines, started: float) -> Rep
     return assemble(Request(smoke=False), [reading], judgements, load_rows(), started)
 
 
-def _relevant(named: dict[str, Cause], rules: Iterable[Rule]) -> dict[str, Cause]:
-    """Leave out that a machine has no GPU, which nothing in the log asks for, if something else is wrong."""
+def _relevant(named: dict[str, Cause], rules: Iterable[Rule], log: Log) -> dict[str, Cause]:
+    """Leave out that a machine has no GPU, which nothing in the log asks for, if something else is wrong.
+
+    That is another cause, or an exception that no cause explains: the program may have ended with a wrong argument.
+    """
     intended = {code for code, cause in named.items() if cause.intended}
     follow = {code for rule in rules if rule.code in intended for code in rule.explains}
-    if named.keys() <= intended | follow:
-        return named
-    return {code: cause for code, cause in named.items() if code not in intended}
+    if not named.keys() <= intended | follow:
+        return {code: cause for code, cause in named.items() if code not in intended}
+    cited = {event.line for cause in named.values() for event in cause.events}
+    ended = any(event.fields["looks"] in ENDS and event.line not in cited for event in log.suspects)
+    return {} if intended and ended else named
 
 
 def _judgement(rule: Rule, cause: Cause | None, listing: Listing, context: Context, more: tuple[Fix, ...]) -> Judgement:

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 from gpucheck.core.logs.events import Event, Kind
-from gpucheck.core.logs.log import Log
+from gpucheck.core.logs.log import ENDS, Log
 from gpucheck.core.model import Report, Severity
 from gpucheck.core.reports.shared import terminal_findings
 from gpucheck.core.reports.shared.terminal_text import TerminalText
 from gpucheck.core.reports.shared.words import duration, plural
 
 MOST_SUSPECTS = 8
-_ENDS = ("exception", "fatal")  # kinds of lines that may have ended the program
 _OF_ANY_CAUSE = (Kind.TRACEBACK, Kind.KILLED)  # kinds of events that do not point to a cause
 
 
@@ -84,7 +83,7 @@ def _unexplained(report: Report, log: Log) -> list[Event]:
         for event in log.suspects
         if event.line not in cited
         and (
-            event.fields["looks"] in _ENDS
+            event.fields["looks"] in ENDS
             or (event.fields["looks"] == "error" and event.line > last and event.line not in explained)
         )
     ]

@@ -22,6 +22,8 @@ _STARTS = (
 _OF_WORKERS = r"TF_CONFIG|(?:ps|worker)_hosts|/job:ps|(?i:parameter ?server)"
 _BUFFERED = 500  # maximum number of lines of an ended program that pipes may still hold
 
+ENDS = ("exception", "fatal")  # what a line looks like that may have ended the program: the field "looks" of suspects
+
 
 class Log(Fact, frozen=True, kw_only=True):
     """The events of one log, in order."""

@@ -76,17 +76,16 @@ def check(
     )
 
 
-def repairs(context: Context, *, capability: str = "", gpu: str = "", device: str = "", left: bool = False) -> Iterator[Fix]:
+def repairs(context: Context, *, capability: str = "", gpu: str = "", left: bool | str = False) -> Iterator[Fix]:
     """Install a release that still supports the GPU; nothing where another GPU is left to train on.
 
     Args:
         context: where.
         capability: of the GPU: "5.2"; empty: unknown.
         gpu: its name.
-        device: its number in a log: CUDA counts the fastest as 0.
         left: whether another GPU is left.
     """
-    if left or device not in ("", "0"):
+    if left:
         return
     if capability and context.interpreter is None:
         major, minor = versions.parse(capability)[:2]
