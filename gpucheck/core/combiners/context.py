@@ -1,5 +1,6 @@
 """What repairs depend on, on this machine."""
 
+from gpucheck.core.model import Request
 from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
@@ -24,10 +25,12 @@ def combine(
     gpus: Gpus | None,
     cuda: Cuda | None,
     environment: Environment | None,
+    request: Request | None,
 ) -> Context:
     """Take each fact that is there; a repair says what it does where one is unknown."""
     slurm = None if environment is None else "slurm" if "SLURM_JOB_ID" in environment.variables else ""
     return Context(
+        framework=request.other_backend if request is not None else None,
         scheduler=slurm,
         interpreter=interpreter,
         packages=packages,
