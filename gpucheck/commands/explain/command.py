@@ -32,10 +32,10 @@ MOST_MENTIONED = 5  # diagnoses that are suggested for a word
 def explain(limit: TimeLimit, /, what: str, style: str, color: str, verbose: bool, timeout: float | None) -> None:
     """Print the manual page of a diagnosis or a row of the troubleshooting table, or find the root cause of a failure in a log.
 
-    A log is any text: of TensorFlow, Keras, JAX or PyTorch, nvidia-smi, pip, dmesg, NCCL, Docker, Kubernetes or Slurm, also
-    compressed by gzip, xz or bzip2. The rules are the ones for a machine. Exit codes: 0 the page was printed, or the log was
-    read, with or without a cause (see --format json); 2 no such code or file, or it can't be read, or it is not text; 3 the
-    result could not be written.
+    A log is any text: of TensorFlow, Keras, JAX or PyTorch, nvidia-smi, pip, dmesg, journalctl, NCCL, Docker, Kubernetes or
+    Slurm, also compressed by gzip, xz or bzip2, or several of them in a tar or zip archive, which is read without extracting
+    it. The rules are the ones for a machine. Exit codes: 0 the page was printed, or the log was read, with or without a cause
+    (see --format json); 2 no such code or file, or it can't be read, or it is not text; 3 the result could not be written.
 
     \b
     Examples:
@@ -67,11 +67,12 @@ def _explain_code(rule: Any, style: str, color: str) -> None:
 
 def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, limit: TimeLimit) -> None:
     from gpucheck.commands.explain import report as explanation
-    from gpucheck.commands.explain.log import explain as explain_log
+    from gpucheck.commands.explain.log import explain_files
     from gpucheck.core.reports import json
+    from gpucheck.core.system.archives import Archive, archive_in
     from gpucheck.core.system.limited import opened
     from gpucheck.core.system.read import STDIN, Refused
-    from gpucheck.core.system.text import lines
+    from gpucheck.core.system.text import split
 
     def text(report: Report) -> str:
         return json.render(report) if style == "json" else explanation.render(report, verbose=verbose, **display_options(color))
@@ -82,7 +83,11 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, l
     try:
         log = opened(what, limit.reading_end)
         name = STDIN if what == "-" else what
-        report = explain_log(lines(log, name), name, lambda: log.cut, progress)
+        content = archive_in(log, what, name)
+        if isinstance(content, Archive):
+            report = explain_files(content.texts(), name, lambda: log.cut or content.cut, progress)
+        else:
+            report = explain_files([("", split(content, name))], name, lambda: log.cut, progress)
     except Refused as refused:
         raise click.UsageError(str(refused)) from None
     except FileNotFoundError:

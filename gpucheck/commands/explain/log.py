@@ -1,7 +1,8 @@
 """Find the root cause in a log: parse lines into events, find their causes, and assemble a report like that of a live run."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -13,17 +14,22 @@ from gpucheck.core.engine.manual import docstring, page
 from gpucheck.core.engine.pipeline import assemble
 from gpucheck.core.logs import causes
 from gpucheck.core.logs.causes.cause import Cause
+from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.log import ENDS, Log
 from gpucheck.core.logs.reading import parse
+from gpucheck.core.logs.reading.kept import LOOKS, SUSPECTS
 from gpucheck.core.logs.reading.mentions import Listing
+from gpucheck.core.logs.reading.reader import HARMLESS
 from gpucheck.core.model import Evidence, Finding, Fix, Outcome, ProbeStatus, Reading, Report, Request, Severity, Status
 from gpucheck.core.model.plugin import Rule
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.repairs.choice import choose
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
+from gpucheck.core.reports.shared.words import plural
 
 LINT = (Fix(text="Find the lines of your program that cause it", command="gpucheck lint TRAIN.py", kind="look"),)
+MOST_CITED = 6  # lines of a finding
 TIMED_OUT = "the time limit was reached (--timeout)"
 
 
@@ -45,18 +51,42 @@ def explain(
         A report whose only fact is the log. Its findings are like those of a check, except that failures which the text only
         mentions (in source code or advice) are warnings. Without findings it proves nothing about the machine.
     """
+    return explain_files([("", lines)], source, cut, progress)
+
+
+def explain_files(
+    files: Iterable[tuple[str, Iterable[str]]],
+    source: str,
+    cut: Callable[[], str | None] = lambda: None,
+    progress: Progress[Report] | None = None,
+) -> Report:
+    """Find the root cause of the failure in the logs of one archive; each is judged alone, and the first certain one counts.
+
+    Args:
+        files: name and lines of each log, as streams. With a name, each cited line begins with it.
+        source: the name of the archive.
+        cut: returns, after reading, why not all was read; None if it was.
+        progress: its snapshot becomes the report of what was read so far.
+    """
     started = time.monotonic()
+    parts: list[Part] = []
+    reading = Progress[Log]()
     first = FirstLines()
-    read = Progress[Log]()
+    name = ""
+
+    def snapshot() -> Report | None:
+        log = reading.snapshot()
+        known = parts if log is None else [*parts, Part(name, log, first)]
+        return _report(known, source, TIMED_OUT, started) if known else None
+
     if progress is not None:
-
-        def snapshot() -> Report | None:
-            log = read.snapshot()
-            return None if log is None else _report(log, TIMED_OUT, first, started)
-
         progress.snapshot = snapshot
-    log = parse(first.through(lines), source, time.thread_time, read)
-    return _report(log, cut(), first, started)
+    for name, lines in files:
+        first = FirstLines()
+        log = parse(first.through(lines), name or source, time.thread_time, reading)
+        reading.snapshot = lambda: None
+        parts.append(Part(name, log, first))
+    return _report(parts, source, cut(), started)
 
 
 class FirstLines:
@@ -70,18 +100,79 @@ class FirstLines:
         return self.reader.through(self.listing.through(lines))
 
 
-def _report(log: Log, cut: str | None, first: FirstLines, started: float) -> Report:
-    log = msgspec.structs.replace(log, cut=cut)
+class Part(NamedTuple):
+    """One log."""
+
+    name: str  # of its file in an archive; empty: the log is alone
+    log: Log
+    first: FirstLines
+
+    def causes(self) -> dict[str, Cause]:
+        """Return its causes, by code; a warning if all lines only mention a failure."""
+        return {code: self._weighed(cause) for code, cause in causes.judge(self.log).items()}
+
+    def cited(self, events: Iterable[Event]) -> tuple[Event, ...]:
+        """Return its events with the name of the file in their text."""
+        if not self.name:
+            return tuple(events)
+        return tuple(msgspec.structs.replace(event, text=f"{self.name}: {event.text}") for event in events)
+
+    def _weighed(self, cause: Cause) -> Cause:
+        only_mentioned = all(self.first.listing.only_mentions(event.text) for event in cause.events)
+        return cause._replace(severity=Severity.WARNING) if only_mentioned else cause
+
+    @property
+    def context(self) -> Context:
+        """What its repairs depend on."""
+        return self.first.reader.context(self.log)
+
+
+def _report(parts: Sequence[Part], source: str, cut: str | None, started: float) -> Report:
+    log = msgspec.structs.replace(_joined(parts, source), cut=cut)
     reading = Reading(probe="log", status=ProbeStatus.OK, fact=log, seconds=round(time.monotonic() - started, 4))
     every, of_machines = load_rules(), discovery.load_rows()
     rules = [rule for rule in every if rule.code in causes.CODES or rule.row in of_machines]
-    named = _relevant(causes.judge(log), rules, log)
-    context = first.reader.context(log) if named else Context()
+    found = _found(parts, {rule.code: rule for rule in rules})
+    named = _relevant({code: places[0][1] for code, places in found.items()}, rules, log)
     of_programs = {code for rule in every if rule.row not in of_machines for code in (rule.code, *rule.explains)}
     judgements = [
-        _judgement(rule, named.get(rule.code), first.listing, context, LINT if rule.code in of_programs else ()) for rule in rules
+        _judgement(rule, found[rule.code] if rule.code in named else [], LINT if rule.code in of_programs else ())
+        for rule in rules
     ]
     return assemble(Request(smoke=False), [reading], judgements, load_rows(), started)
+
+
+def _joined(parts: Sequence[Part], source: str) -> Log:
+    """Return the logs as one."""
+    suspects = sorted((event for part in parts for event in part.cited(part.log.suspects)), key=_rank)
+    if parts and parts[0].name:
+        silent = sum(not part.log.lines for part in parts)
+        source += f" ({plural(len(parts), 'file')}{f', {silent} of them empty or no text' if silent else ''})"
+    return Log(
+        source=source,
+        events=tuple(event for part in parts for event in part.cited(part.log.events)),
+        lines=sum(part.log.lines for part in parts),
+        skimmed=sum(part.log.skimmed for part in parts),
+        suspects=tuple(suspects[:SUSPECTS] if len(parts) > 1 else (event for part in parts for event in part.log.suspects)),
+        harmless=tuple(event for part in parts for event in part.cited(part.log.harmless))[:HARMLESS],
+        harmless_lines=sum(part.log.harmless_lines for part in parts),
+    )
+
+
+def _rank(event: Event) -> int:
+    return LOOKS.index(event.fields["looks"])
+
+
+def _found(parts: Iterable[Part], rules: Mapping[str, Rule]) -> dict[str, list[tuple[Part, Cause]]]:
+    """Return where each cause was found, by code: errors first."""
+    found: dict[str, list[tuple[Part, Cause]]] = {}
+    for part in parts:
+        for code, cause in part.causes().items():
+            if code in rules:
+                found.setdefault(code, []).append((part, cause))
+    for code, places in found.items():
+        places.sort(key=lambda place: (place[1].severity or rules[code].severity) is Severity.WARNING)
+    return found
 
 
 def _relevant(named: dict[str, Cause], rules: Iterable[Rule], log: Log) -> dict[str, Cause]:
@@ -98,24 +189,26 @@ def _relevant(named: dict[str, Cause], rules: Iterable[Rule], log: Log) -> dict[
     return {} if intended and ended else named
 
 
-def _judgement(rule: Rule, cause: Cause | None, listing: Listing, context: Context, more: tuple[Fix, ...]) -> Judgement:
+def _judgement(rule: Rule, places: Sequence[tuple[Part, Cause]], more: tuple[Fix, ...]) -> Judgement:
     if rule.code not in causes.CODES:
         return Judgement(rule, Outcome(code=rule.code, status=Status.SKIPPED, reason="not detectable in a log"), None)
-    status = Status.CLEAR if cause is None else Status.FOUND
-    finding = None if cause is None else _finding(rule, cause, listing, context, more)
+    status = Status.FOUND if places else Status.CLEAR
+    finding = _finding(rule, places, more) if places else None
     return Judgement(rule, Outcome(code=rule.code, status=status), finding)
 
 
-def _finding(rule: Rule, cause: Cause, listing: Listing, context: Context, more: tuple[Fix, ...]) -> Finding:
-    """Turn a cause into a finding with its rule's repairs; a warning if all its lines only mention a failure."""
+def _finding(rule: Rule, places: Sequence[tuple[Part, Cause]], more: tuple[Fix, ...]) -> Finding:
+    """Turn a cause into a finding with its rule's repairs; a line of each other file in which it was found is cited, too."""
+    part, cause = places[0]
+    context = part.context
     more = () if context.excludes(framework="tensorflow") else more
-    only_mentioned = all(listing.only_mentions(event.text) for event in cause.events)
+    events = [*part.cited(cause.events), *(event for other, same in places[1:] for event in other.cited(same.events[:1]))]
     return Finding(
-        summary=cause.summary,
-        evidence=tuple(Evidence(fact="log", field=f"line {event.line}", value=event.text) for event in cause.events),
+        summary=f"{part.name}: {cause.summary}" if part.name else cause.summary,
+        evidence=tuple(Evidence(fact="log", field=f"line {event.line}", value=event.text) for event in events[:MOST_CITED]),
         fix=(*for_xids(cause.xids), *choose([*_repairs(rule, cause, context), *more], context)),
         affects=cause.affects,
-        severity=Severity.WARNING if only_mentioned else cause.severity,
+        severity=cause.severity,
     )
 
 

@@ -29,29 +29,35 @@ def lines(stream: IO[bytes] | Limited, name: str, limit: int = LIMIT) -> Iterato
     Raises:
         Refused: it is not text, or its compressed data is damaged, too large, or in an unsupported format.
     """
+    yield from split(unpacked(stream, name, limit), name)
+
+
+def unpacked(stream: IO[bytes] | Limited, name: str, limit: int = LIMIT) -> io.BufferedReader:
+    """Return the content of a file that may be compressed; ``peek`` shows its first bytes.
+
+    Raises:
+        Refused: it is a device without an end, or in a format that is not supported.
+    """
     head = _head(stream)
     if head and not head.strip(b"\0") and isinstance(stream, Limited) and stream.is_device:  # /dev/zero never ends
         raise Refused(f"cannot read {name}: it is not a text file")
     for magic, what, program in _FOREIGN:
         if head.startswith(magic):
             raise Refused(f"cannot read {name}: it is {what}; try: {_piped(f'{program} {_file(name)}')}")
-    whole: io.BufferedReader = io.BufferedReader(_Prefixed(head, stream))
+    whole: io.BufferedReader = io.BufferedReader(_Prefixed(head, stream), _HEAD)
     packed = next((one for one in _PACKED if head.startswith(one[0])), None)
     if packed is None:
-        _textual(head, name)
-        yield from _split(whole)
-        return
+        return whole
     _, what, program = packed
     late = stream.late if isinstance(stream, Limited) else lambda: False
-    content = _Unpacked(_opened(what, whole, name), name, what, program, limit, late)
-    unpacked: io.BufferedReader = io.BufferedReader(content, _HEAD)
-    _textual(unpacked.peek(_HEAD), name)
-    yield from _split(unpacked)
+    return io.BufferedReader(_Unpacked(_opened(what, whole, name), name, what, program, limit, late), _HEAD)
 
 
-def _split(stream: io.BufferedReader) -> Iterator[str]:
+def split(stream: io.BufferedReader, name: str) -> Iterator[str]:
+    """Yield the lines of a text. Raises Refused: it is not text, or its compressed data is damaged or too large."""
+    _textual(stream.peek(_HEAD), name)
     text = io.TextIOWrapper(stream, errors="replace")
-    return iter(lambda: text.readline(_LONGEST), "")
+    yield from iter(lambda: text.readline(_LONGEST), "")
 
 
 def _head(stream: IO[bytes] | Limited) -> bytes:

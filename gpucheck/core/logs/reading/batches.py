@@ -29,9 +29,13 @@ _STRING = re.compile(
 )
 _NEXT_KEY = re.compile(r"\\{0,4}\", *\\{0,4}\"\w+\\{0,4}\" *:.*$")
 _STRING_END = re.compile(r"\\{0,4}[\"'][\s\\\]}\"'),;>]*$")
+_BYTES = 256
 _TAIL = 64  # characters that close a string and the record around it
 _UNESCAPED = {"t": " ", "r": ""}
 _ESCAPE = re.compile(r"\\{1,4}([\"'/tr])")
+
+# A record of journalctl -o json: its message is a string, or a list of bytes if it has other characters than text.
+_RECORD = re.compile(r'^\{"\w+" ?:.*"MESSAGE" ?: ?(?:("(?:[^"\\]|\\.)*")|\[([\d, ]*)\])')
 
 _ENTITY = re.compile(r"&(?:lt|gt|quot|amp|apos|nbsp|#\d{2,5}|#x[0-9a-fA-F]{2,4});")
 _BREAK = re.compile(r"<br ?/?>|</(?:p|div|li|tr|pre)>(?=.)")
@@ -122,6 +126,8 @@ def is_encoded(blob: str) -> bool:
     """Whether any of these lines, without line ends, must be decoded."""
     if "\\n" in blob and _ESCAPED.search(blob):
         return True
+    if '"MESSAGE"' in blob:
+        return True
     if "&" in blob and _ENTITY.search(blob):
         return True
     if "<" in blob and _BREAK.search(blob):
@@ -130,7 +136,9 @@ def is_encoded(blob: str) -> bool:
 
 
 def decoded(line: str) -> list[str]:
-    """Decode a line into its lines: escaped line ends, HTML breaks and entities, typographic quotes and spaces."""
+    """Decode a line into its lines: a journal's record, escaped line ends, HTML, typographic quotes and spaces."""
+    if record := _RECORD.match(line):
+        return _message(record)
     if not line.isascii():
         for mark, plain in _TYPED.items():
             line = line.replace(mark, plain)
@@ -144,6 +152,18 @@ def decoded(line: str) -> list[str]:
     if "<" in line or "&" in line:
         parts = [_text(part) for whole in parts for part in _BREAK.split(whole)]
     return parts
+
+
+def _message(record: re.Match[str]) -> list[str]:
+    """Return the lines of the message in a journal's record."""
+    import json
+
+    if record[1] is None:
+        numbers = [int(number) for number in record[2].split(",") if number.strip()]
+        message = bytes(number for number in numbers if number < _BYTES).decode("utf-8", "replace")
+    else:
+        message = json.loads(record[1], strict=False)
+    return message.split("\n")
 
 
 def _text(line: str) -> str:

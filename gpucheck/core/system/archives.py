@@ -1,0 +1,128 @@
+"""The files of a tar or zip archive, such as a folder of logs that was packed for support: read as streams, never extracted.
+
+An archive comes from somebody else, so everything is bounded: the number of files, their size when unpacked, and its own headers.
+"""
+
+import contextlib
+import io
+import os
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from typing import IO, Any
+
+from gpucheck.core.system.limited import Limited
+from gpucheck.core.system.read import Refused
+from gpucheck.core.system.text import LIMIT, lines, unpacked
+
+MOST_FILES = 500
+_MOST_HEADER = 1 << 20  # bytes of a header with a long name or other attributes
+_MOST_NAME = 160  # characters of a file's name that are shown
+_TAR_MAGIC, _TAR_AT = b"ustar", 257  # POSIX.1-1988
+ZIP_MAGIC = b"PK\x03\x04"
+_HEADERS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
+
+
+class Archive:
+    """The files of an archive, in its order. ``cut`` says why the rest was not read."""
+
+    def __init__(self, stream: io.BufferedReader, name: str, late: Callable[[], bool], limit: int = LIMIT) -> None:
+        """Set the source; reads nothing.
+
+        Args:
+            stream: of a tar archive, unpacked; or of a zip archive, which must be able to seek.
+            name: of the archive, for messages.
+            late: whether no time is left.
+            limit: maximum size of all files when unpacked, in bytes.
+        """
+        self.cut: str | None = None
+        self._stream, self._name, self._late, self._left = stream, name, late, limit
+
+    def texts(self) -> Iterator[tuple[str, Iterator[str]]]:
+        """Yield the name and the lines of each file, none if it is not text; read them before the next file is asked for.
+
+        Raises:
+            Refused: nothing in the archive can be read.
+        """
+        count = 0
+        try:
+            for name, stream in self._files():
+                if count == MOST_FILES:
+                    self.cut = f"it has more than {MOST_FILES} files"
+                if self.cut is not None or self._late():
+                    return
+                count += 1
+                yield name, self._lines(name, stream)
+        except (tarfile.TarError, zipfile.BadZipFile, Refused, OSError, EOFError) as error:
+            if not count:
+                raise Refused(f"cannot read {self._name}: its archive is damaged: {error}") from error
+            self.cut = f"its archive is damaged or truncated after {count} files"
+
+    def _lines(self, name: str, stream: IO[bytes]) -> Iterator[str]:
+        """Yield the lines of one file, up to what is damaged."""
+        # The modules' exceptions share no base class, and nothing but reading happens here.
+        with contextlib.suppress(Exception):
+            for line in lines(stream, name, self._left):
+                self._left -= len(line)
+                if self._left < 0:
+                    self.cut = "its files are too large when unpacked"
+                if self.cut is not None or self._late():
+                    return
+                yield line
+
+    def _files(self) -> Iterator[tuple[str, IO[bytes]]]:
+        if self._stream.peek(len(ZIP_MAGIC)).startswith(ZIP_MAGIC):
+            with self._stream, zipfile.ZipFile(self._stream) as archive:
+                for entry in archive.infolist():
+                    if not entry.is_dir():
+                        with _opened(archive, entry) as file:
+                            yield shown(entry.filename), file
+            return
+        with tarfile.open(fileobj=self._stream, mode="r|", tarinfo=_Header) as tar:
+            for member in tar:
+                if member.isreg() and (content := tar.extractfile(member)) is not None:
+                    yield shown(member.name), content
+
+
+class _Header(tarfile.TarInfo):
+    def _proc_member(self, tar: Any) -> Any:
+        """Refuse a header of headers that would fill memory: tarfile reads each of them at once."""
+        if self.type in _HEADERS and self.size > _MOST_HEADER:
+            raise tarfile.ReadError("a header is too large")
+        return super()._proc_member(tar)  # type: ignore[misc]
+
+
+def _opened(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
+    try:
+        return archive.open(entry)
+    except (RuntimeError, NotImplementedError):  # encrypted, an unknown compression
+        return io.BytesIO(b"\0\x01")  # no text
+
+
+def shown(name: str) -> str:
+    """Return a file's name without control characters, and without what leads out of the archive; the end of a long one."""
+    parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
+    clean = "".join(letter if letter.isprintable() else "?" for letter in "/".join(parts))
+    return clean if len(clean) <= _MOST_NAME else f"...{clean[-_MOST_NAME:]}"
+
+
+def archive_in(stream: IO[bytes] | Limited, path: str, name: str) -> Archive | io.BufferedReader:
+    """Return the archive that a file is, compressed or not; or its content if it is another file.
+
+    Args:
+        stream: its bytes, from the start.
+        path: of the file, which a zip archive is opened by: its list of files is at its end.
+        name: the name the user gave.
+
+    Raises:
+        Refused: it is in a format that is not supported, such as a zip archive that comes through a pipe.
+    """
+    late = stream.late if isinstance(stream, Limited) else lambda: False
+    if os.path.isfile(path):
+        whole = open(path, "rb")  # noqa: SIM115 - closed with the process
+        if whole.peek(len(ZIP_MAGIC)).startswith(ZIP_MAGIC):
+            return Archive(whole, name, late)
+        whole.close()
+    content = unpacked(stream, name)
+    is_tar = content.peek(_TAR_AT + len(_TAR_MAGIC))[_TAR_AT:].startswith(_TAR_MAGIC)
+    return Archive(content, name, late) if is_tar else content
