@@ -226,5 +226,5 @@ ROWS = (
     ),
     Row("tpu-not-found", "No TPU found: {text}.", Match(Kind.TPU_FAILED, reason="not-found")),
     Row("tpu-runtime-missing", "The TPU runtime is missing: {text}.", Match(Kind.TPU_FAILED, reason="runtime-missing")),
-    Row("tpu-unreachable", "TensorFlow could not connect to the TPU: {text}.", Match(Kind.TPU_FAILED, reason="unreachable")),
+    Row("tpu-unreachable", "The program could not connect to the TPU: {text}.", Match(Kind.TPU_FAILED, reason="unreachable")),
 )
