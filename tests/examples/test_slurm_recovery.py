@@ -1,10 +1,12 @@
 """The return of a node to service: only from gpucheck's own drain, and only after a proof."""
 
+import pathlib
 import sys
 import time
 
 import pytest
-from recipes import adapted, installed, program, run
+from lab.fake_driver import COMPILER
+from recipes import EXAMPLES, adapted, installed, program, run
 from slurm_scripts import FAULT, OURS, RESUMED, asked, decisions, line, noted, script
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run Linux")
@@ -61,26 +63,65 @@ def test_a_failed_proof_says_why_and_is_not_repeated_at_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("body", "tensorflow", "code", "last"),
+    ("body", "tensorflow", "load", "code", "last"),
     [
-        ("exit 0", True, 0, "every GPU has trained without an error"),
-        ("exit 0", False, 3, "has no TensorFlow to train with"),
-        ("[ $1 = node ] || { echo ERROR training; exit 1; }", True, 1, "ERROR training"),
-        (f"[ $1 != node ] || {{ {FAULT}; }}", True, 1, "gpucheck gpu-lost: GPU 1 is lost."),
+        ("exit 0", True, "exit 9", 0, "every GPU has trained without an error"),
+        ("exit 0", False, "echo 80 GB compared", 0, "80 GB compared"),
+        ("exit 0", False, "echo GPU 3 memory differs; exit 1", 1, "not proved without TensorFlow: GPU 3 memory differs"),
+        ("exit 0", False, "exit 3", 1, "ended without an answer"),
+        ("[ $1 = node ] || { echo ERROR training; exit 1; }", True, "exit 9", 1, "ERROR training"),
+        (f"[ $1 != node ] || {{ {FAULT}; }}", True, "exit 9", 1, "gpucheck gpu-lost: GPU 1 is lost."),
         (
             "[ $1 != node ] || [ ! -e trained ] || { echo gpucheck ecc-errors: x; exit 1; }; [ $1 = node ] || touch trained",
             True,
+            "exit 9",
             1,
             "gpucheck ecc-errors: x",
         ),
-        ("exit 3", True, 3, ""),
-        ("exit 127", True, 127, ""),
+        ("exit 3", True, "exit 0", 3, ""),
+        ("exit 127", True, "exit 0", 127, ""),
     ],
 )
-def test_a_node_is_proved_only_if_it_is_sound_trains_and_is_still_sound(tmp_path, body, tensorflow, code, last):
+def test_a_node_is_proved_only_if_it_is_sound_works_and_is_still_sound(tmp_path, body, tensorflow, load, code, last):
     folder = installed(tmp_path / "bin", body=f"cd '{tmp_path}'; {body}")
-    program(folder / "python3", f"#!/bin/sh\nexit {int(not tensorflow)}\n")
-    edits = {"PATH=/opt/gpucheck/bin:": f"PATH={folder}:", "/opt/tensorflow/bin/python3": folder / "python3"}
+    program(folder / "tensorflow", f"#!/bin/sh\nexit {int(not tensorflow)}\n")
+    program(folder / "python3", f"#!/bin/sh\n{load}\n")
+    edits = {"PATH=/opt/gpucheck/bin:": f"PATH={folder}:", "/opt/tensorflow/bin/python3": folder / "tensorflow"}
     done = run([program(tmp_path / "prove_node.sh", adapted("recovery/prove_node.sh", edits)), "slurm"])
     assert done.returncode == code
     assert (done.stdout.splitlines() or [""])[-1].endswith(last)
+
+
+@pytest.fixture(scope="module")
+def libcuda(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("libcuda")
+    source = pathlib.Path(__file__).parents[1] / "files/libcuda_memory.c"
+    compiler = COMPILER or pytest.skip("no C compiler")
+    run([compiler, "-O2", "-shared", "-fPIC", "-o", folder / "libcuda.so.1", source], check=True)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("env", "code", "line"),
+    [
+        ({"FAKE_GPUS": "1"}, 0, "0.5369 GB of 1 GPUs compared, without an error"),
+        ({"FAKE_GPUS": "2"}, 0, "1.611 GB of 2 GPUs compared, without an error"),
+        ({"FAKE_GPUS": "2", "FAKE_FLIP": "1"}, 1, "GPU 1 memory differs from the pattern 0x00000000 that was written to it"),
+        (
+            {"FAKE_GPUS": "2", "FAKE_PEER": "1"},
+            1,
+            "GPU 1 to GPU 0: memory differs from the pattern 0x5a5a0001 that was written to it",
+        ),
+        ({"FAKE_GPUS": "1", "FAKE_FAIL": "cuMemcpyDtoD_v2"}, 1, "GPU 0 cuMemcpyDtoD_v2: CUDA_ERROR_LAUNCH_FAILED"),
+        (
+            {"FAKE_GPUS": "1", "FAKE_FAIL": "cuMemAlloc_v2"},
+            3,
+            "the driver can't be used: cuMemAlloc_v2: CUDA_ERROR_LAUNCH_FAILED",
+        ),
+        ({"FAKE_GPUS": "1", "FAKE_FAIL": "cuInit"}, 3, "the driver can't be used: cuInit: CUDA_ERROR_LAUNCH_FAILED"),
+        ({"FAKE_GPUS": "0"}, 3, "no GPU"),
+    ],
+)
+def test_the_load_compares_all_memory_and_the_way_to_the_next_gpu(libcuda, env, code, line):
+    done = run([sys.executable, EXAMPLES / "recovery/cuda_load.py", "0.001"], {"LD_LIBRARY_PATH": str(libcuda), **env})
+    assert (done.returncode, done.stdout, done.stderr) == (code, f"{line}\n", "")

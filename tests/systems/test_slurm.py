@@ -109,6 +109,7 @@ def test_a_node_that_somebody_else_drained_stays_so(cluster, reason):
     cluster.breaks("n3", gpu__0__lost=1)
     logged(cluster, "n3", '"hook": "epilog"', '"decision": "kept"')
     logged(cluster, "n3", '"hook": "health_check"', '"decision": "kept"')
+    cluster.begun["n3"] = len(journal(cluster, "n3"))
     cluster.breaks("n3")
     logged(cluster, "n3", '"hook": "health_check"', '"verdict": "sound", "decision": "none"')
     assert (cluster.reason("n3"), "DRAIN" in cluster.state("n3")) == (shown, True)
@@ -119,6 +120,7 @@ def test_a_node_that_was_drained_again_is_somebody_elses(cluster):
     drained(cluster, "n3", "gpucheck gpu-lost: GPU 0", 60)
     before = cluster.reason("n3")
     cluster.run("scontrol", "update", "nodename=n3", "state=drain", f"reason={before} RMA 4711")
+    cluster.begun["n3"] = len(journal(cluster, "n3"))
     cluster.breaks("n3")
     logged(cluster, "n3", '"hook": "health_check"', '"verdict": "sound", "decision": "none"')
     assert (cluster.reason("n3"), "DRAIN" in cluster.state("n3")) == (f"{before} RMA 4711", True)
@@ -184,7 +186,7 @@ def journal(cluster, node):
 
 
 def logged(cluster, node, *words, seconds=60):
-    """Wait for a line with these words about the node, since the test began."""
+    """Wait for a line with these words about the node, since the test began or since it was set."""
     wait(
         lambda: any(all(word in line for word in words) for line in journal(cluster, node)[cluster.begun[node] :]),
         seconds,
