@@ -38,7 +38,7 @@ def test_promtool_accepts_them():
 
 
 def test_they_fire_when_they_shall(tmp_path):
-    finding = 'gpucheck_finding{{instance="{}",code="{}",scope="{}",severity="{}",root="true",row="r"}}'
+    finding = 'gpucheck_finding{{instance="{}",code="{}",scope="{}",severity="{}",root="true",row="r",action="reset-gpu"}}'
     constant = "1x120"
     series = [
         (finding.format("a", "ecc-errors", "hardware", "error"), constant),
@@ -73,9 +73,9 @@ def test_they_fire_when_they_shall(tmp_path):
     }
     assert set(expected) == set(rules())
     labels = {
-        "a": {"code": "ecc-errors", "scope": "hardware", "root": "true", "row": "r"},
-        "b": {"code": "driver-unresponsive", "scope": "host", "root": "true", "row": "r"},
-        "d": {"code": "gpu-throttled", "scope": "hardware", "root": "true", "row": "r"},
+        "a": {"code": "ecc-errors", "scope": "hardware", "root": "true", "row": "r", "action": "reset-gpu"},
+        "b": {"code": "driver-unresponsive", "scope": "host", "root": "true", "row": "r", "action": "reset-gpu"},
+        "d": {"code": "gpu-throttled", "scope": "hardware", "root": "true", "row": "r", "action": "reset-gpu"},
         "f": {"verdict": "unknown"},
         "l": {"decision": "budget"},
     }

@@ -172,6 +172,12 @@ def test_the_journal_gets_a_line_only_when_something_changes(tmp_path):
     assert decisions(tmp_path) == ["none", "drained", "kept", "none"]
 
 
+def test_the_action_is_a_field_of_the_journal(tmp_path):
+    asked(script(tmp_path, "health_check.sh", body="echo 'gpucheck gpu-lost: GPU 1 [x] is lost. [power-cycle]'; exit 1"))
+    (text,) = [text for text in noted(tmp_path, "logger").split("|") if text.startswith("{")]
+    assert json.loads(text)["action"] == "power-cycle"
+
+
 def test_a_reason_with_quotes_and_backslashes_is_whole_in_the_journal(tmp_path):
     reason = 'gpucheck gpu-lost: "GPU" 1 C:\\x $HOME `id`'
     (tmp_path / "reason").write_text(f"{reason}\n")

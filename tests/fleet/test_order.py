@@ -93,8 +93,9 @@ def test_what_is_not_in_order_comes_first(tmp_path):
 
 def test_a_repair_is_printed_with_its_cause(tmp_path):
     fix = [{"text": "x", "command": "nvidia-smi", "kind": "look"}, {"text": "x", "command": "sudo reboot", "kind": "repair"}]
-    place(tmp_path, "n1", verdict="fail", exit_code=1, findings=[{**FAULT, "fix": fix}])
+    place(tmp_path, "n1", verdict="fail", exit_code=1, findings=[{**FAULT, "fix": fix, "action": "reboot"}])
     fleet = merged(tmp_path)
+    assert "on n1 (host, reboot)." in terminal.render(fleet, width=80, color=False, ascii=True)
     assert fleet.causes[0].command == "sudo reboot"
     assert " sudo reboot\n" in terminal.render(fleet, width=80, color=False, ascii=True)
     assert "<pre>sudo reboot</pre>" in html.render(fleet)

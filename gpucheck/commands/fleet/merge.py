@@ -152,6 +152,7 @@ def _causes(reports: list[NodeReport]) -> list[FleetCause]:
             example=first[code, severity][0].summary,
             example_node=first[code, severity][1],
             command=first[code, severity][0].command,
+            action=first[code, severity][0].action,
         )
         for (code, severity), names in nodes.items()
     ]

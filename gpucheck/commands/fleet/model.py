@@ -23,6 +23,7 @@ class FleetCause(msgspec.Struct, frozen=True, kw_only=True):
     example: str  # the summary of one of them
     example_node: str
     command: str | None = None  # repairs it there
+    action: str | None = None  # what has to be done with the hardware there: "reset-gpu"
 
 
 class Odd(msgspec.Struct, frozen=True, kw_only=True):

@@ -79,6 +79,7 @@ class Cause(msgspec.Struct, frozen=True):
     scope: str
     summary: str
     command: str | None = None  # of its first repair that has one
+    action: str | None = None
 
 
 class _Fix(msgspec.Struct):
@@ -92,6 +93,7 @@ class _Finding(msgspec.Struct):
     scope: str
     summary: str
     fix: list[_Fix] = []
+    action: str | None = None
     explained_by: str | None = None
     muted: str | None = None
 
@@ -253,7 +255,7 @@ def _node_report(path: str, report: _Report, now: float) -> NodeReport:
 def _cause(root: _Finding) -> Cause:
     command = next((fix.command for fix in root.fix if fix.command and fix.kind != "look"), None)
     code, severity, scope, summary = map(_short, (root.code, root.severity, root.scope, root.summary))
-    return Cause(code, severity, scope, summary, command and _short(command))
+    return Cause(code, severity, scope, summary, command and _short(command), root.action and _short(root.action))
 
 
 def _short(text: str) -> str:

@@ -21,6 +21,7 @@ umask 022
 hook=${1:-}
 node=${SLURMD_NODENAME:-$(hostname -s)}
 decision=none
+action=
 
 # slurmd does not tell its programs which file it read (slurmd -f).
 configuration() {
@@ -30,7 +31,7 @@ configuration() {
   done 2>/dev/null | head -n 1
 }
 
-# Sets verdict (sound, fault, unknown) and reason. Only the line "gpucheck CODE: ..." on standard output is a fault: a broken Python
+# Sets verdict (sound, fault, unknown), reason and action. Only the line "gpucheck CODE: ..." on standard output is a fault: a broken Python
 # also exits with 1.
 check() {
   # shellcheck disable=SC2086 # $warnings is several words
@@ -39,6 +40,7 @@ check() {
     echo "exit $?"
   } 2>&1 >&3 3>&- | sed 's/^/error: /'; } 3>&1)
   reason=$(printf '%s\n' "$answer" | sed -n '/^gpucheck [a-z0-9-]*: /{p;q;}')
+  action=$(printf '%s\n' "$reason" | sed -n 's/.*\[\([a-z-]*\)\]$/\1/p')
   if [ -n "$reason" ]; then
     verdict=fault
   elif printf '%s\n' "$answer" | grep -qx 'exit 0'; then
@@ -110,7 +112,7 @@ quoted() {
 
 # A line of JSON for each action; else only if the last line of this hook was another.
 note() {
-  line="{\"hook\": \"$hook\", \"node\": \"$node\", \"verdict\": \"$verdict\", \"decision\": \"$decision\", \"reason\": \"$(quoted "$reason")\""
+  line="{\"hook\": \"$hook\", \"node\": \"$node\", \"verdict\": \"$verdict\", \"decision\": \"$decision\", \"action\": \"$action\", \"reason\": \"$(quoted "$reason")\""
   case $decision in
     drained | resumed) ;;
     *) [ "$line" != "$(cat "$runtime/$node.$hook" 2>/dev/null)" ] || return ;;

@@ -74,7 +74,9 @@ def _causes(fleet: Fleet, severity: str) -> Iterator[tuple[str, str, str]]:
     label, style = ("FAIL", "fail") if severity == "error" else ("WARN", "warn")
     causes = [cause for cause in fleet.causes if (cause.severity == "error") is (severity == "error")]
     for cause in causes[:MOST]:
-        where = f"{cause.code} on {_on(cause.count, cause.nodes, MOST)} ({cause.scope})"
+        where = (
+            f"{cause.code} on {_on(cause.count, cause.nodes, MOST)} ({cause.scope}{f', {cause.action}' if cause.action else ''})"
+        )
         yield label, style, f"{where}. On {cause.example_node}: {_cut(cause.example)}"
         if cause.command is not None and severity == "error":
             yield COMMAND, "quiet", cause.command
