@@ -19,35 +19,13 @@ from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.system import System
 from gpucheck.core.probes.wsl import Wsl
 from gpucheck.core.repairs import commands
+from gpucheck.core.repairs.wording import LABELS
 from gpucheck.core.system.shells import statement, word
 
 if TYPE_CHECKING:
     from gpucheck.core.solver.machine import Machine, Python
 
 _AGAIN = {"jax": "--upgrade", "torch": "--force-reinstall"}  # else pip keeps the build without CUDA
-# What a repair for one kind of machine is labelled with where the kind is unknown.
-LABELS = {
-    "linux": "Linux",
-    "win32": "Windows",
-    "darwin": "macOS",
-    "wsl": "WSL2",
-    "docker": "Docker",
-    "podman": "Podman",
-    "kubernetes": "Kubernetes",
-    "apptainer": "Apptainer",
-    "lxc": "LXC",
-    "enroot": "enroot",
-    "colab": "Colab",
-    "kaggle": "Kaggle",
-    "conda": "conda",
-    "tensorflow": "TensorFlow",
-    "jax": "JAX",
-    "torch": "PyTorch",
-    "ubuntu": "Ubuntu",
-    "debian": "Debian",
-    "fedora": "Fedora",
-    "slurm": "Slurm",
-}
 
 
 class Context(Fact, frozen=True, kw_only=True):

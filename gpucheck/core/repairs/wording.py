@@ -4,6 +4,29 @@ import re
 
 _SIZE = re.compile(r"(\d[\d,]*(?:\.\d*)?) ?([KMGT]?)i?B?")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+# What a repair for one kind of machine is labelled with where the kind is unknown.
+LABELS = {
+    "linux": "Linux",
+    "win32": "Windows",
+    "darwin": "macOS",
+    "wsl": "WSL2",
+    "docker": "Docker",
+    "podman": "Podman",
+    "kubernetes": "Kubernetes",
+    "apptainer": "Apptainer",
+    "lxc": "LXC",
+    "enroot": "enroot",
+    "colab": "Colab",
+    "kaggle": "Kaggle",
+    "conda": "conda",
+    "tensorflow": "TensorFlow",
+    "jax": "JAX",
+    "torch": "PyTorch",
+    "ubuntu": "Ubuntu",
+    "debian": "Debian",
+    "fedora": "Fedora",
+    "slurm": "Slurm",
+}
 
 
 def listing(names: list[str], most: int = 3) -> str:

@@ -40,8 +40,8 @@ from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.repairs.context import LABELS, Context
-from gpucheck.core.repairs.wording import version_text
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.wording import LABELS, version_text
 
 _BLACKWELL = (10, 0)
 _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with TensorFlow; has code for Blackwell

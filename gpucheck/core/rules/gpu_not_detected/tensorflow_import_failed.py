@@ -47,6 +47,7 @@ from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import apple_plugin
 from gpucheck.core.rules.gpu_not_detected._before_import import foreseen, incomplete, lacking
+from gpucheck.core.rules.gpu_not_detected._failed_packages import PACKAGES, conflicts, for_package, named_module, reinstall
 from gpucheck.core.rules.gpu_not_detected._loader_errors import newer_runtime
 from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, own_file, renaming
 
@@ -73,27 +74,6 @@ _SIGNALS = {
     "SIGABRT": "it aborted itself, and its log says why",
     "SIGKILL": "something killed it, most often the kernel because memory ran out",
 }
-# Import name -> package, where they differ.
-_PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py", "flatbuffers": "flatbuffers"}
-# Packages that the wheels are built for: what an error says of them, and a version that works where the
-# release is unknown, and a label for a list without an error.
-_REQUIRED = (
-    ("numpy", r"(?i)numpy|_ARRAY_API", "<2", "If the error names NumPy"),
-    ("protobuf", r"Descriptors cannot|should not be created directly", "<3.21", '"Descriptors cannot be created directly"'),
-    ("protobuf", r"'MessageFactory' object", "<6", "\"'MessageFactory' object\""),
-    ("protobuf", r"(?i)protobuf|runtime_version", ">=5.28,<7", "If the error names google.protobuf otherwise"),
-)
-# Compiled for a newer NumPy than the installed one, or an extension of its own.
-_BUILT_FOR_ANOTHER_NUMPY = re.compile(
-    r"numpy\.dtype size changed.*?Expected (?:96 from C header, got 8|8\d from C header, got (?!96))"
-)
-_ABSENT = r"No module named '?([\w-]+)"
-_NAMES = (
-    r"cannot import name '[^']+' from (?:partially initialized module )?'([\w.]+)'",
-    r"No module named '([\w.]+)'",
-    r"\b(lib[\w.+-]+\.so[\d.]*)",
-    r"importing (_\w+)",
-)
 
 
 @rule(
@@ -161,8 +141,8 @@ def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, out
         )
     error = (tensorflow.error or tensorflow.error_type or ending).strip()
     absent = lacking(installation)
-    module = _module(error, outcomes) or ""
-    package = _PACKAGES.get(module, module.partition(".")[0])
+    module = named_module(error, outcomes) or ""
+    package = PACKAGES.get(module, module.partition(".")[0])
     installed = next((distribution for distribution in packages.others if distribution.name == package), None)
     because = f" because of {package}{f' {installed.version}' if installed else ''}" if package else ""
     return Finding(
@@ -172,22 +152,6 @@ def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, out
         if absent
         else tuple(repairs(installation.context, needs=_unmet(installation, version, package), module=module, message=error)),
     )
-
-
-def _module(error: str, outcomes: TrainingOutcomes) -> str | None:
-    """The module or library that the error names; NumPy's and protobuf's own errors name none."""
-    imports = [event for event in outcomes.events if event.kind in (Kind.IMPORT_FAILED, Kind.MODULE_MISSING)]
-    named = [module for event in imports if (module := event.fields.get("module"))]
-    if "numpy.dtype size changed" in error and named:
-        return named[0]  # the module that was built for another NumPy
-    for pattern in _NAMES:
-        if match := re.search(pattern, error):
-            return match[1]
-    if re.search(r"numpy|_ARRAY_API", error, re.I):
-        return "numpy"
-    if re.search(r"protobuf|Descriptors cannot", error, re.I):
-        return "google.protobuf"
-    return next(iter(named), None)
 
 
 def _short(error: str) -> str:
@@ -235,7 +199,7 @@ def repairs(
         yield from renaming(hides, file or f"{hides}.py")
     elif needs:
         yield Fix(text="Install the version that is required", command=context.pip(needs))
-        yield _conflicts(context)
+        yield conflicts(context)
     elif signal == "SIGILL" or instructions:
         yield from _NO_AVX
     elif "GLIBCXX" in f"{version} {message}":
@@ -247,49 +211,13 @@ def repairs(
         yield Fix(text="Or train on the CPU, without it", command=context.uninstall("tensorflow-metal"))
     elif "DLL load failed" in message:
         yield _REDISTRIBUTABLE
-        yield from _reinstall(context, "")
+        yield from reinstall(context, "")
     else:
-        yield from _for_package(context, module, message)
+        yield from for_package(context, module, message)
         if signal == "SIGBUS":
             yield Fix(text="Check whether the disk is full", command="df -h", kind="look")
         if not (module or message or signal):
             yield from _for_others()
-
-
-def _conflicts(context: Context) -> Fix:
-    return Fix(text="List the packages with conflicting requirements", command=f"{context.python} -m pip check", kind="look")
-
-
-def _for_package(context: Context, module: str, message: str) -> Iterator[Fix]:
-    """A package is missing, has an incompatible version, or lacks files."""
-    release = releases.release(context.framework_version or "")
-    error = f"{module} {message}".strip()
-    if _BUILT_FOR_ANOTHER_NUMPY.search(message):
-        yield from _reinstall(context, "" if module == "numpy" else _PACKAGES.get(module, module))
-        yield _conflicts(context)
-        return
-    for name, pattern, general, label in _REQUIRED:
-        if context.packages is None and (re.search(pattern, error) or not error):
-            wanted = {"numpy": release.numpy, "protobuf": release.protobuf}[name] if release else general
-            text = f"install a {name} that TensorFlow works with"
-            yield Fix(text=text.capitalize() if error else f"{label}: {text}", command=context.pip(f"{name}{wanted}"))
-            if error:
-                break
-    if absent := re.search(_ABSENT, message):
-        name = _PACKAGES.get(absent[1], absent[1])
-        yield Fix(text=f"Install the missing package {name}", command=context.pip(name))
-    yield from _reinstall(context, _PACKAGES.get(module, module.partition(".")[0]))
-    yield _conflicts(context)
-
-
-def _reinstall(context: Context, package: str) -> Iterator[Fix]:
-    own = context.packages.tensorflow if context.packages is not None else None
-    again = context.reinstall([package]) or context.reinstall([own.name if own else None])
-    if again is None and package not in ("", "tensorflow", "numpy", "protobuf"):
-        again = Fix(text=f"Reinstall {package}", command=context.pip("--force-reinstall", "--no-deps", "--no-cache-dir", package))
-    yield again or Fix(text="Reinstall TensorFlow", command=context.pip("--force-reinstall", "tensorflow"))
-    if own is None:
-        yield Fix(text="Or start from a new environment", command=context.new_environment("tensorflow"))
 
 
 def _for_others() -> Iterator[Fix]:

@@ -1,0 +1,86 @@
+"""Which package the error of a failed import names, and how to repair it."""
+
+import re
+from collections.abc import Iterator
+
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.model import Fix
+from gpucheck.core.repairs.context import Context
+
+# Import name -> package, where they differ.
+PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py", "flatbuffers": "flatbuffers"}
+# Packages that the wheels are built for: what an error says of them, and a version that works where the
+# release is unknown, and a label for a list without an error.
+_REQUIRED = (
+    ("numpy", r"(?i)numpy|_ARRAY_API", "<2", "If the error names NumPy"),
+    ("protobuf", r"Descriptors cannot|should not be created directly", "<3.21", '"Descriptors cannot be created directly"'),
+    ("protobuf", r"'MessageFactory' object", "<6", "\"'MessageFactory' object\""),
+    ("protobuf", r"(?i)protobuf|runtime_version", ">=5.28,<7", "If the error names google.protobuf otherwise"),
+)
+# Compiled for a newer NumPy than the installed one, or an extension of its own.
+_BUILT_FOR_ANOTHER_NUMPY = re.compile(
+    r"numpy\.dtype size changed.*?Expected (?:96 from C header, got 8|8\d from C header, got (?!96))"
+)
+_ABSENT = r"No module named '?([\w-]+)"
+_NAMES = (
+    r"cannot import name '[^']+' from (?:partially initialized module )?'([\w.]+)'",
+    r"No module named '([\w.]+)'",
+    r"\b(lib[\w.+-]+\.so[\d.]*)",
+    r"importing (_\w+)",
+)
+
+
+def named_module(error: str, outcomes: TrainingOutcomes) -> str | None:
+    """The module or library that the error names; NumPy's and protobuf's own errors name none."""
+    imports = [event for event in outcomes.events if event.kind in (Kind.IMPORT_FAILED, Kind.MODULE_MISSING)]
+    named = [module for event in imports if (module := event.fields.get("module"))]
+    if "numpy.dtype size changed" in error and named:
+        return named[0]  # the module that was built for another NumPy
+    for pattern in _NAMES:
+        if match := re.search(pattern, error):
+            return match[1]
+    if re.search(r"numpy|_ARRAY_API", error, re.I):
+        return "numpy"
+    if re.search(r"protobuf|Descriptors cannot", error, re.I):
+        return "google.protobuf"
+    return next(iter(named), None)
+
+
+def conflicts(context: Context) -> Fix:
+    """Show which requirements conflict."""
+    return Fix(text="List the packages with conflicting requirements", command=f"{context.python} -m pip check", kind="look")
+
+
+def for_package(context: Context, module: str, message: str) -> Iterator[Fix]:
+    """A package is missing, has an incompatible version, or lacks files."""
+    release = releases.release(context.framework_version or "")
+    error = f"{module} {message}".strip()
+    if _BUILT_FOR_ANOTHER_NUMPY.search(message):
+        yield from reinstall(context, "" if module == "numpy" else PACKAGES.get(module, module))
+        yield conflicts(context)
+        return
+    for name, pattern, general, label in _REQUIRED:
+        if context.packages is None and (re.search(pattern, error) or not error):
+            wanted = {"numpy": release.numpy, "protobuf": release.protobuf}[name] if release else general
+            text = f"install a {name} that TensorFlow works with"
+            yield Fix(text=text.capitalize() if error else f"{label}: {text}", command=context.pip(f"{name}{wanted}"))
+            if error:
+                break
+    if absent := re.search(_ABSENT, message):
+        name = PACKAGES.get(absent[1], absent[1])
+        yield Fix(text=f"Install the missing package {name}", command=context.pip(name))
+    yield from reinstall(context, PACKAGES.get(module, module.partition(".")[0]))
+    yield conflicts(context)
+
+
+def reinstall(context: Context, package: str) -> Iterator[Fix]:
+    """Reinstall the package, or TensorFlow if it is unknown; or start from a new environment."""
+    own = context.packages.tensorflow if context.packages is not None else None
+    again = context.reinstall([package]) or context.reinstall([own.name if own else None])
+    if again is None and package not in ("", "tensorflow", "numpy", "protobuf"):
+        again = Fix(text=f"Reinstall {package}", command=context.pip("--force-reinstall", "--no-deps", "--no-cache-dir", package))
+    yield again or Fix(text="Reinstall TensorFlow", command=context.pip("--force-reinstall", "tensorflow"))
+    if own is None:
+        yield Fix(text="Or start from a new environment", command=context.new_environment("tensorflow"))
