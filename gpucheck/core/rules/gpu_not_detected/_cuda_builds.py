@@ -84,6 +84,14 @@ def torch_build(context: Context, cuda: str = "") -> Fix:
     )
 
 
+def conda_build() -> Fix:
+    """Install TensorFlow with CUDA from conda-forge, on a machine whose driver conda may not see."""
+    command = 'CONDA_OVERRIDE_CUDA=12.0 conda install -y -c conda-forge "tensorflow=*=cuda*"'
+    return Fix(
+        text="Or, if conda installed TensorFlow: install conda-forge's build with CUDA", command=command, needs=("network",)
+    )
+
+
 def cudnn_build(context: Context, cuda: str, specifier: str, package: str = "nvidia-cudnn-cu12") -> Fix:
     """Install cuDNN for a CUDA version ("11", "12"), where TensorFlow's loader finds it; from 12 on as this package."""
     if cuda != "11":
@@ -112,6 +120,8 @@ def _tensorflow(context: Context, needed: str) -> Iterator[Fix]:
         needed = "11.2" if context.windows else "11.8"
     if needed not in _BEFORE_WHEELS or (release is not None and release.and_cuda):
         yield context.cuda_libraries()
+        if context.manager == "conda":
+            yield conda_build()
         return
     old, current = _of_conda(context, needed), _current(context)
     first_old = context.manager == "conda" or context.windows or versions.parse(needed)[0] < 11

@@ -36,6 +36,8 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
 
+# Arguments in a saved model that Keras 2 does not know.
+_OF_KERAS_3 = r"recognized\W.*'(?:batch_shape|optional|autocast|quantization_config)'|'batch_shape'"
 # What only Keras 2 has or takes, or who asks for it.
 _OF_KERAS_2 = (
     r"(?i)tf[-_]keras|keras 3|recognized|deserialize|locate class|KerasTensor|module 'keras\._tf_keras|tensorflow\.python\.keras"
@@ -127,6 +129,9 @@ def repairs(
         yield from _keras_2(context, found.rpartition(" ")[2], "not installed")
     elif needs:
         yield Fix(text="Install the version that is required", command=context.pip(needs))
+    elif re.search(_OF_KERAS_3, message):
+        newest = context.pip("--upgrade", "tensorflow", "keras")
+        yield Fix(text="Install Keras 3, with which this model was saved, and a TensorFlow that goes with it", command=newest)
     elif module in ("", "tf_keras", "keras") and re.search(_OF_KERAS_2, f"{module} {message}"):
         yield from _keras_2(context, version, message)
     elif module and module != "keras":

@@ -37,6 +37,7 @@ from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 
 _RECOMMENDED = "3.12"
+_WHEEL = re.compile(r"(?P<name>\w+)-(?P<version>\d[\w.]*)-cp3(?P<minor>\d+)-")
 # TensorFlow before the table of releases -> the newest Python that it supports (tensorflow.org/install/source).
 _BEFORE = (("2.11", _RECOMMENDED), ("2.8", "3.10"), ("2.5", "3.9"), ("2.2", "3.8"), ("1.0", "3.7"))
 
@@ -94,7 +95,7 @@ def _found(installation: Installation, summary: str, evidence: tuple[Evidence, .
 
 
 def repairs(
-    context: Context, *, package: str = "", version: str = "", available: str = "", needed: str = "", python: str = ""
+    context: Context, *, package: str = "", version: str = "", available: str = "", needed: str = "", file: str = ""
 ) -> Iterator[Fix]:
     """Create an environment with a Python that the package supports.
 
@@ -104,10 +105,11 @@ def repairs(
         version: the version that was asked for: "==2.10.0"; "": any.
         available: what the index offers to this Python: "2.16.1 to 2.20.0", "none".
         needed: the Python versions that the package supports: ">=3.9".
-        python: this Python.
+        file: the wheel that was refused: "tensorflow-2.10.0-cp310-cp310-win_amd64.whl".
     """
-    name = package or "tensorflow"
-    wanted = _python(name, version, needed)
+    wheel = _WHEEL.search(file)
+    name, version = (wheel["name"].replace("_", "-"), f"=={wheel['version']}") if wheel else (package or "tensorflow", version)
+    wanted = f"3.{wheel['minor']}" if wheel else _python(name, version, needed)
     yield Fix(
         text=f"Create an environment with Python {wanted}, which {name}{version} supports",
         command=context.new_environment(f"{name}{version}", python=wanted),
@@ -118,7 +120,7 @@ def repairs(
     if not context.manager and context.interpreter is None:
         conda = f"conda create -y -n tensorflow python={wanted} && conda run -n tensorflow python -m pip install {name}{version}"
         yield Fix(text="Or with conda", command=conda)
-    if available in ("", "none") and not needed and context.interpreter is None:
+    if available in ("", "none") and not (needed or wheel) and context.interpreter is None:
         yield Fix(text="Check the Python version, and whether it is a 64-bit build", command=f"{context.python} -VV", kind="look")
 
 

@@ -41,7 +41,7 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build, torch_build
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import conda_build, jax_build, torch_build
 
 _REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly-cpu")
 
@@ -160,5 +160,4 @@ def _for_gpus(context: Context, replaced: Sequence[str]) -> Iterator[Fix]:
         return
     yield context.with_cuda(instead_of=replaced)
     if context.manager == "conda":
-        forge = 'CONDA_OVERRIDE_CUDA=12.0 conda install -y -c conda-forge "tensorflow=*=cuda*"'
-        yield Fix(text="Or install conda-forge's build with CUDA", command=forge, needs=("network",))
+        yield conda_build()

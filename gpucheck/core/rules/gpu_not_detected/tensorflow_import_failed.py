@@ -51,13 +51,6 @@ from gpucheck.core.rules.gpu_not_detected._failed_packages import PACKAGES, conf
 from gpucheck.core.rules.gpu_not_detected._loader_errors import newer_runtime
 from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, own_file, renaming
 
-_NO_AVX = (
-    Fix(
-        text="If the processor lacks instructions (AVX): use a machine with them (in a virtual machine, pass through the host's"
-        " processor), or build TensorFlow from source for it"
-    ),
-    Fix(text="Check whether the processor has AVX", command="grep -o -m1 -w avx /proc/cpuinfo", kind="look"),
-)
 _READ_KERNEL = Fix(
     text="Read the kernel's messages about it, and give the process more memory", command="sudo dmesg | tail -50", kind="look"
 )
@@ -201,7 +194,7 @@ def repairs(
         yield Fix(text="Install the version that is required", command=context.pip(needs))
         yield conflicts(context)
     elif signal == "SIGILL" or instructions:
-        yield from _NO_AVX
+        yield from _with_instructions(instructions)
     elif "GLIBCXX" in f"{version} {message}":
         yield from newer_runtime(context, text)
     elif signal == "SIGKILL":
@@ -220,6 +213,17 @@ def repairs(
             yield from _for_others()
 
 
+def _with_instructions(named: str) -> Iterator[Fix]:
+    """Run on a processor that has them."""
+    name = named or "AVX"
+    yield Fix(
+        text=f"Use a machine whose processor has {name} (in a virtual machine, pass through the host's processor), or build TensorFlow"
+        " from source for this one"
+    )
+    flag = re.sub(r"[^a-z0-9]+", "_", name.lower())
+    yield Fix(text=f"Check whether the processor has {name}", command=f"grep -o -m1 -w {flag} /proc/cpuinfo", kind="look")
+
+
 def _for_others() -> Iterator[Fix]:
     """What an unknown error may need besides."""
     for fix in renaming("tensorflow", "tensorflow.py")[:1]:
@@ -228,4 +232,5 @@ def _for_others() -> Iterator[Fix]:
         _REDISTRIBUTABLE, text=f"Windows: {_REDISTRIBUTABLE.text[0].lower()}{_REDISTRIBUTABLE.text[1:]}"
     )
     yield Fix(text="If Keras rejects its settings: correct ~/.keras/keras.json, or remove it")
-    yield from _NO_AVX
+    for fix in _with_instructions(""):
+        yield msgspec.structs.replace(fix, text=f"If the processor lacks instructions: {fix.text[0].lower()}{fix.text[1:]}")
