@@ -12,6 +12,25 @@ HOLDERS = Fix(
 )
 
 
+def at_start(context: Context, what: str, *, docker: str, pod: str) -> Iterator[Fix]:
+    """Yield how a container or a pod is started otherwise; nothing in a batch job or a notebook of a cloud service.
+
+    Args:
+        context: where it runs.
+        what: "with more memory".
+        docker: options of docker run; empty: none changes it.
+        pod: what to change for Kubernetes; empty: nothing changes it.
+    """
+    if context.notebook or (context.scheduler and not context.in_container):
+        return
+    run = "podman run" if context.kinds["container"] == "podman" else "docker run"
+    if docker:
+        start = Fix(text=f"Start the container {what}: {run} {docker} IMAGE")
+        yield from context.only(start, container="docker|podman|containerd|nspawn")
+    if pod:
+        yield from context.only(Fix(text=pod), container="kubernetes")
+
+
 def granted(context: Context, what: str, *, docker: str, kubernetes: str, slurm: str) -> Iterator[Fix]:
     """Yield how a container, a pod or a job gets more of something; in a notebook of a cloud service nothing.
 
@@ -24,16 +43,10 @@ def granted(context: Context, what: str, *, docker: str, kubernetes: str, slurm:
     """
     if context.notebook:
         return
-    job = Fix(text=f"Request more {what} for the job: #SBATCH {slurm}")
-    if context.scheduler == "slurm":
-        yield job
-        return
-    run = "podman run" if context.kinds["container"] == "podman" else "docker run"
-    start = Fix(text=f"Start the container with more {what}: {run} {docker} IMAGE")
-    yield from context.only(start, container="docker|podman|containerd|nspawn")
-    yield from context.only(Fix(text=f"Give the pod more {what} in its manifest: {kubernetes}"), container="kubernetes")
+    pod = f"Give the pod more {what} in its manifest: {kubernetes}"
+    yield from at_start(context, f"with more {what}", docker=docker, pod=pod)
     if context.kinds["container"] in (None, "", "apptainer", "enroot"):  # those that batch jobs use
-        yield from context.only(job, scheduler="slurm")
+        yield from context.only(Fix(text=f"Request more {what} for the job: #SBATCH {slurm}"), scheduler="slurm")
 
 
 def take_only_what_is_needed(context: Context, text: str) -> Iterator[Fix]:

@@ -42,6 +42,7 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.resources import at_start
 from gpucheck.core.repairs.wording import gib
 from gpucheck.core.system.shells import word
 
@@ -258,7 +259,7 @@ def repairs(context: Context, *, limit: str = "", group: bool | None = None, fil
     """
     threads = limit in ("", "threads")
     shell = [] if group or context.windows else list(_in_shell(limit))
-    start = list(_at_start(context, limit, pids=threads and group is not False, process=not group))
+    start = list(_by_configuration(context, limit, pids=threads and group is not False, process=not group))
     # A container's root may not raise the hard limit on locked memory, and has no limit on threads but the control group's.
     first_outside = context.in_container and limit in ("", "threads", "locked memory")
     yield from (*start, *shell) if first_outside else (*shell, *start)
@@ -277,7 +278,7 @@ def _in_shell(limit: str) -> Iterator[Fix]:
     yield Fix(text=text, command="; ".join(command for command, _ in chosen))
 
 
-def _at_start(context: Context, limit: str, *, pids: bool, process: bool) -> Iterator[Fix]:
+def _by_configuration(context: Context, limit: str, *, pids: bool, process: bool) -> Iterator[Fix]:
     """Yield how a container or service is started with a higher limit.
 
     Args:
@@ -288,11 +289,7 @@ def _at_start(context: Context, limit: str, *, pids: bool, process: bool) -> Ite
     """
     ulimits = [option for name, (_, option) in _RAISE.items() if process and option and limit in ("", name)]
     options = [*(["--pids-limit -1"] if pids else []), *(f"--ulimit {option}" for option in ulimits)]
-    if options:
-        start = Fix(text=f"Start the container with a higher limit: docker run {' '.join(options)} IMAGE")
-        yield from context.only(start, container="docker|podman|containerd|nspawn")
-    if pids:
-        kubelet = Fix(text="Raise podPidsLimit in the configuration of the node's kubelet, then restart the pod")
-        yield from context.only(kubelet, container="kubernetes")
+    kubelet = "Raise podPidsLimit in the configuration of the node's kubelet, then restart the pod" if pids else ""
+    yield from at_start(context, "with a higher limit", docker=" ".join(options), pod=kubelet)
     if pids and not context.in_container and not context.windows:
         yield Fix(text="If a systemd service, slice or batch system has the limit (pids.max), raise it there: TasksMax=")

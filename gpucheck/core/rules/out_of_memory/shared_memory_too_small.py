@@ -29,6 +29,7 @@ from gpucheck.core.combiners.training_outcomes import on_gpu
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.resources import at_start
 from gpucheck.core.repairs.wording import gib
 
 ENOUGH_BYTES = 512 << 20
@@ -74,11 +75,12 @@ def check(resources: Resources, used: GpusInUse | None, log_causes: LogCauses, c
 
 def repairs(context: Context) -> Iterator[Fix]:
     """Give the container, the pod or the machine more shared memory."""
-    run = "podman run" if context.kinds["container"] == "podman" else "docker run"
-    start = Fix(text=f"Start the container with more shared memory: {run} --shm-size=1g IMAGE (or --ipc=host: the host's)")
-    yield from context.only(start, container="docker|podman|containerd|nspawn")
-    pod = Fix(text="Mount an emptyDir volume with medium: Memory at /dev/shm in the pod's manifest")
-    yield from context.only(pod, container="kubernetes")
+    yield from at_start(
+        context,
+        "with more shared memory (or with --ipc=host: the host's)",
+        docker="--shm-size=1g",
+        pod="Mount an emptyDir volume with medium: Memory at /dev/shm in the pod's manifest",
+    )
     if context.framework == "torch":
         yield Fix(text="Until then, load data without worker processes: DataLoader(num_workers=0)")
     if not context.in_container:

@@ -59,4 +59,4 @@ def repairs(context: Context, *, text: str = "") -> Iterator[Fix]:
     else:
         yield inside
         yield once
-    yield Fix(text="Find the lines in the program", command="gpucheck lint TRAIN.py", kind="look")
+    yield Fix(text="Find the lines of your program that cause it", command="gpucheck lint TRAIN.py", kind="look")
