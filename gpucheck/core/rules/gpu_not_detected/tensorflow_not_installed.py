@@ -64,13 +64,21 @@ def check(
     )
 
 
-def repairs(context: Context, *, gpu: bool | None = None) -> Iterator[Fix]:
+def repairs(context: Context, *, gpu: bool | None = None, managed: str = "") -> Iterator[Fix]:
     """Install it for the Python that lacks it.
 
     Args:
         context: where.
         gpu: whether there is a GPU for which pip has packages; None: unknown.
+        managed: "yes" if pip refuses to install into this Python, which belongs to the system.
     """
+    if managed:
+        wanted = "tensorflow" if context.excludes(system="linux|wsl") else releases.recommended()
+        yield Fix(text="Create an environment, and install TensorFlow there", command=context.new_environment(wanted))
+        apt = Fix(text="If Python lacks venv, install it first", command="sudo apt-get install -y python3-venv")
+        if not context.excludes(system="linux|wsl"):
+            yield from context.only(apt, distribution="debian|ubuntu")
+        return
     if gpu is None and not context.excludes(system="linux|wsl"):
         gpu = True if context.gpus is not None or context.driver is not None else None
     if context.python_version and releases.for_python(context.python_version) is None:
