@@ -93,6 +93,22 @@ def test_who_never_started_is_named_with_its_node_and_why():
     assert [(cause.code, cause.nodes) for cause in fleet.causes] == [("worker-unreachable", "n3")]
 
 
+def test_a_node_that_is_gone_is_three_lines():
+    """Of pages of gRPC's details nothing is left, where the engine says what happened to the node."""
+    grpc = f"{LOST}\nAdditional GRPC error information from remote target /job:worker/replica:0/task:1:\n" + "at 0xcafe\n" * 200
+    fleet = trained(
+        [run("failed", [(1, "lost", grpc)]), None, run("failed", [(1, "lost", grpc)])], {"n2": "srun: error: Node failure on n2"}
+    )
+    assert [(fault.node, fault.reason) for fault in fleet.training.faults] == [("n2", "srun: error: Node failure on n2")]
+    shown = terminal.render(fleet, width=120, color=False, ascii=True)
+    assert "GRPC" not in shown
+    lines = [line for line in shown.splitlines() if line.startswith(("  FAIL", "  training", "  worker"))]
+    assert [line.split()[0] for line in lines] == ["FAIL", "training", "worker"]
+    assert "1 of 3 workers failed" in lines[1]
+    own = trained([run("failed", [(0, "raised", grpc)]), run(), run()])
+    assert own.training.faults[0].reason == LOST
+
+
 def test_another_tensorflow_is_named_with_its_node_even_where_no_report_could():
     other = {**VERSIONS, "tensorflow": "2.20.0", "python": "3.11.2"}
     fleet = trained(
