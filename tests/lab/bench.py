@@ -47,6 +47,8 @@ class Fault(NamedTuple):
     limit_seconds: float | None = None  # of the whole run; None: the level's
     also: tuple[str, ...] = ()  # codes that must be among the findings too
     verdict: str | None = None  # None: any that goes with the exit code
+    nvidia: str | None = None  # of a fault of the hardware: the action in NVIDIA's catalogue or in its words
+    action: str | None = None  # ours; None: any
 
 
 class Trial:
@@ -227,6 +229,9 @@ def judge(fault: Fault, code: int, out: str, err: str, seconds: float, problems:
     problems += _misnamed(fault, findings, named)
     if fault.verdict is not None and report["verdict"] != fault.verdict:
         problems.append(f"verdict {report['verdict']} instead of {fault.verdict}: {report['unknown_because']}")
+    roots = [finding for finding in report["findings"] if finding["explained_by"] is None]
+    if fault.action is not None and [fault.action] != [finding["action"] or "none" for finding in roots]:
+        problems.append(f"the root causes are {[(root['code'], root['action']) for root in roots]}, not one of {fault.action}")
     return Result(named, code, seconds, tuple(problems), report)
 
 

@@ -72,6 +72,16 @@ def write(trial: Trial, path: str, text: str = "") -> None:
     environments.replace(place(trial, path), text)
 
 
+def log(trial: Trial, lines: str) -> None:
+    """Messages in the kernel's log, which a dmesg of the trial prints."""
+    text = "".join(f"[  100.000000] {line}\n" for line in lines.splitlines())
+    dmesg = place(trial, "bin/dmesg")
+    dmesg.parent.mkdir(exist_ok=True)
+    dmesg.write_text(f"#!/bin/sh\ncat <<'END'\n[    0.000000] Linux version 6.8.0\n{text}END\n")
+    dmesg.chmod(0o755)
+    trial.env["PATH"] = f"{dmesg.parent}:{trial.env['PATH']}"
+
+
 def copy(trial: Trial, source: str, target: str) -> None:
     """The copy of a file of site-packages, elsewhere."""
     environments.replace(place(trial, target), (trial.environment.site / source.removeprefix("site/")).read_bytes())

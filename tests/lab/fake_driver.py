@@ -7,7 +7,7 @@ computes anything.
 
 Keys of a scenario (C functions and what may be done to them: tests/lab/driver/scenario.h):
 
-machine   gpus (1 to 16), driver_version, nvml_version, cuda_version (13000)
+machine   gpus (1 to 16), fabric_version (newest structure that it fills: 3), driver_version, nvml_version, cuda_version (13000)
 GPU       lost, name, uuid, pci_address, minor, compute_capability ("9.0"), multiprocessors, peer_access, memory_total_bytes,
           memory_reserved_bytes, memory_used_bytes, ecc_enabled, ecc_uncorrected, ecc_uncorrected_aggregate, remapped_rows
           (0: not supported), remapped_rows_uncorrectable, remapping_pending, remapping_failed, retired_pages_pending,
@@ -15,7 +15,8 @@ GPU       lost, name, uuid, pci_address, minor, compute_capability ("9.0"), mult
           power_default_limit_milliwatts, clock_event_reasons (and clock_event_reasons_later: from the fourth time that a process asks),
           sm_clock_mhz, sm_clock_max_mhz, utilization_percent,
           pcie_generation, pcie_generation_max, pcie_width, pcie_width_max, persistence_mode, compute_mode (0 to 3),
-          mig_enabled, mig_devices, nvlinks, nvlinks_down ("3,7"), nvlinks_unsupported, fabric_state, fabric_status, processes ("4242:1073741824")
+          mig_enabled, mig_devices, nvlinks, nvlinks_down ("3,7"), nvlinks_unsupported, fabric_state, fabric_status, fabric_health,
+          fabric_clique, fabric_cluster (each byte), recovery_action (absent: not known to this driver), processes ("4242:1073741824")
 """
 
 import mmap

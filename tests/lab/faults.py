@@ -13,6 +13,8 @@ do drop nvidia/cufft/lib/*             a function of `breakages`; a long last ar
 -> exit 0                              1 where something is named and 0 where nothing is, unless it says so
 -> verdict warn
 -> also gpu-throttled                  another finding
+-> nvidia RESET_GPU                    what NVIDIA's catalogue says about a fault of the hardware,
+-> action reset-gpu                    and the action of the one root cause
 """
 
 import functools

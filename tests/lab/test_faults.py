@@ -4,6 +4,8 @@ import pytest
 from lab.bench import LEVELS, NODE, QUICK
 from lab.faults import faults
 
+from gpucheck.core.compat.xid import XIDS
+
 FAULTS = list(faults())
 
 
@@ -17,7 +19,7 @@ def cases():
         chosen.setdefault((fault.expected, fault.level == NODE), fault.name)
     for fault in FAULTS:
         marks = [] if fault.level in (QUICK, NODE) else [pytest.mark.tensorflow, pytest.mark.lab_chosen]
-        if fault.name not in chosen.values():
+        if fault.name not in chosen.values() and fault.nvidia is None:
             marks.append(pytest.mark.slow)
         yield pytest.param(fault, id=fault.name, marks=marks)
 
@@ -33,6 +35,12 @@ def test_the_root_cause_is_named(fault, bench, record_property):
         pytest.skip(result.skipped)
     if result.problems:
         pytest.fail("\n".join(result.problems), pytrace=False)
+
+
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.name.startswith("xid-")], ids=lambda fault: fault.name)
+def test_the_table_has_the_action_of_the_catalogue(fault):
+    code = int(fault.name.split("-")[1])
+    assert XIDS[code].nvidia == fault.nvidia
 
 
 def test_there_are_enough_of_them_and_each_has_its_name():

@@ -25,6 +25,7 @@ SCENARIOS = (
     {
         "gpus": 2,
         "gpu.0.nvlinks": 2,
+        "gpu.0.recovery_action": 0,
         "gpu.0.processes": f"{os.getpid()}:4096",
         "gpu.0.retired_pages_pending": 1,
         "gpu.1.mig_enabled": 1,

@@ -25,7 +25,6 @@ from gpucheck.core.model.plugin import Rule
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.repairs.choice import choose
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import for_xids
 from gpucheck.core.reports.shared.words import plural
 
 LINT = (Fix(text="Find the lines of your program that cause it", command="gpucheck lint TRAIN.py", kind="look"),)
@@ -206,7 +205,7 @@ def _finding(rule: Rule, places: Sequence[tuple[Part, Cause]], more: tuple[Fix, 
     return Finding(
         summary=f"{part.name}: {cause.summary}" if part.name else cause.summary,
         evidence=tuple(Evidence(fact="log", field=f"line {event.line}", value=event.text) for event in events[:MOST_CITED]),
-        fix=(*for_xids(cause.xids), *choose([*_repairs(rule, cause, context), *more], context)),
+        fix=choose([*_repairs(rule, cause, context), *more], context),
         affects=cause.affects,
         severity=cause.severity,
     )

@@ -134,6 +134,7 @@ def _links(gpu: Gpu, nvml: Queries) -> Gpu:
 def _fabric(gpu: Gpu, nvml: Queries) -> Gpu:
     """State of the NVSwitch fabric: pynvml fills a struct that the caller passes."""
     for kind, function in (
+        ("c_nvmlGpuFabricInfo_v3_t", "nvmlDeviceGetGpuFabricInfoV"),
         ("c_nvmlGpuFabricInfoV_t", "nvmlDeviceGetGpuFabricInfoV"),
         ("c_nvmlGpuFabricInfo_t", "nvmlDeviceGetGpuFabricInfo"),
     ):
@@ -141,8 +142,23 @@ def _fabric(gpu: Gpu, nvml: Queries) -> Gpu:
             info = getattr(nvml.pynvml, kind)()
             if nvml.ask(function, ctypes.byref(info)) == 0:
                 state = FABRIC_STATES[info.state] if info.state < len(FABRIC_STATES) else None
-                return replace(gpu, fabric_state=state, fabric_status=info.status)
+                return replace(
+                    gpu,
+                    fabric_state=state,
+                    fabric_status=info.status,
+                    fabric_health_mask=getattr(info, "healthMask", None),
+                    fabric_clique=info.cliqueId,
+                    fabric_cluster=bytes(info.clusterUuid).hex(),
+                )
     return gpu
+
+
+def _recovery(gpu: Gpu, nvml: Queries) -> Gpu:
+    """What the driver itself asks for. Older drivers do not have this field."""
+    field = getattr(nvml.pynvml, "NVML_FI_DEV_GET_GPU_RECOVERY_ACTION", None)
+    (value,) = (nvml.ask("nvmlDeviceGetFieldValues", [field]) if field is not None else None) or (None,)
+    known = value is not None and value.nvmlReturn == 0
+    return replace(gpu, recovery_action=value.value.uiVal) if known and value is not None else gpu
 
 
 def _mig(gpu: Gpu, nvml: Queries) -> Gpu:
@@ -169,7 +185,7 @@ def _processes(gpu: Gpu, nvml: Queries) -> Gpu:
     return replace(gpu, processes=processes, processes_visible=visible if os.path.isdir("/proc/self") else None)
 
 
-READINGS = (_modes, _memory, _errors, _load, _links, _fabric, _mig, _processes)
+READINGS = (_modes, _memory, _errors, _recovery, _load, _links, _fabric, _mig, _processes)
 
 
 def _program(pid: int) -> str | None:

@@ -7,7 +7,6 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.core.model import Evidence, Fact, Finding, Fix, Severity, TrainingRun
 from gpucheck.core.model.plugin import combiner
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import for_xids
 
 if TYPE_CHECKING:  # --quick, which reads no log, would pay for all causes
     from gpucheck.core.logs.causes.cause import Cause
@@ -81,7 +80,7 @@ class LogCauses(Fact, frozen=True, kw_only=True):
         return Finding(
             summary=cause.summary,
             evidence=self.evidence(cause),
-            fix=(*for_xids(cause.xids), *fix),
+            fix=fix,
             affects=cause.affects,
             severity=cause.severity,
         )

@@ -1,19 +1,32 @@
-"""Xid messages of the kernel's log: only of GPUs that are here, each decoded."""
+"""What the kernel's log and NVML say that the driver needs: only about GPUs that are here, each message decoded."""
 
+import re
 from collections.abc import Iterable
 
 import msgspec
 
-from gpucheck.core.compat.xid import Xid, xid
+from gpucheck.core.compat.xid import NONE_NEEDED, RECOVERIES, Recovery, Xid, recovery_of, xid
 from gpucheck.core.logs.log import Log
 from gpucheck.core.logs.xid import reported
-from gpucheck.core.model import Evidence, Fact, Fix, saw
+from gpucheck.core.model import Action, Evidence, Fact, saw
 from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.gpus import Gpu, Gpus
-from gpucheck.core.probes.kernel_log import KernelLog
+from gpucheck.core.probes.kernel_log import KernelLog, SxidEvent
 from gpucheck.core.probes.pci import Pci
-from gpucheck.core.repairs.fixes import for_xids
+
+RECOVERY_CHANGED = 154  # the Xid that names what the driver needs now
+_ADDRESS = re.compile(r"\b(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.0)?\b")
+# Complaints of the driver without an Xid: what it needs, and in words.
+_COMPLAINTS = (
+    (re.compile(r"(?i)needs to be reset|requires? (?:a )?reset|reset required"), Action.RESET_GPU, "it needs a reset"),
+    (
+        re.compile(r"(?i)waiting for RPC response from GPU|heartbeat timed ?out|rpcRecvPoll timed ?out|GSP[_ ]TIMEOUT"),
+        Action.IGNORE,
+        "its firmware (GSP) did not answer in time",
+    ),
+    (re.compile(r"RmInitAdapter failed|rm_init_adapter failed"), Action.IGNORE, "its driver could not start it"),
+)
 
 
 class XidReport(msgspec.Struct, frozen=True):
@@ -28,9 +41,7 @@ class XidReport(msgspec.Struct, frozen=True):
     @property
     def label(self) -> str:
         """'GPU 3 at 0000:3b:00.0', or what else is known of it."""
-        if self.gpu is not None:
-            return f"{self.gpu.label} at {self.device}"
-        return f"The GPU at {self.device}" if self.device else "A GPU of this machine"
+        return _label(self.gpu, self.device)
 
     @property
     def answers(self) -> bool:
@@ -42,15 +53,61 @@ class XidReport(msgspec.Struct, frozen=True):
         """'the GPU has fallen off the bus (Xid 79)'."""
         return self.xid.title
 
+    @property
+    def action(self) -> Action:
+        """What the message asks for."""
+        return Action(self.xid.action)
+
+
+class Demand(msgspec.Struct, frozen=True):
+    """What the driver itself says that a GPU needs: NVML's recovery action, else the latest Xid 154."""
+
+    recovery: Recovery
+    device: str | None
+    gpu: Gpu | None
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def label(self) -> str:
+        """As of a report."""
+        return _label(self.gpu, self.device)
+
+    @property
+    def action(self) -> Action:
+        """What is needed."""
+        return Action(self.recovery.action)
+
+
+class Complaint(msgspec.Struct, frozen=True):
+    """A message of the driver that has no Xid but asks for something."""
+
+    action: Action
+    words: str
+    device: str | None  # None: the message does not say
+    gpu: Gpu | None
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def label(self) -> str:
+        """As of a report."""
+        return _label(self.gpu, self.device)
+
 
 class XidReports(Fact, frozen=True, kw_only=True):
-    """The messages that tell of a fault of the machine, the latest of each code and GPU; and the GPUs themselves."""
+    """The messages about a fault of the machine that still counts, the latest of each code and GPU; and the GPUs themselves.
+
+    The driver's own word counts more than a message before it: it clears the faults of a GPU that was reset since.
+    """
 
     gpus: Gpus | None
     pci: Pci | None
     log: Log | None
-    reports: tuple[XidReport, ...]
-    last_message: tuple[Evidence, ...]  # the driver's last complaint without an Xid, where the log has one
+    reports: tuple[XidReport, ...] = ()
+    demands: dict[str, Demand] = {}  # noqa: RUF012 - by the GPU's address; msgspec copies an empty default
+    complaints: tuple[Complaint, ...] = ()
+    switch_faults: tuple[tuple[SxidEvent, tuple[Evidence, ...]], ...] = ()  # fatal messages of NVSwitches of this machine
+    addresses: dict[int, str] = {}  # noqa: RUF012 - of each GPU by its index, where it is known
+    last_message: tuple[Evidence, ...] = ()  # the driver's last complaint without an Xid, where the log has one
 
     def logged(self, fault: str) -> list[XidReport]:
         """Those of the run's own log."""
@@ -65,20 +122,44 @@ class XidReports(Fact, frozen=True, kw_only=True):
         """Those that tell of a fault: see ``Xid.fault``."""
         return [report for report in self.reports if report.xid.fault == fault]
 
+    def demand(self, gpu: Gpu | None) -> Demand | None:
+        """What the driver says that a GPU needs; None: it says nothing."""
+        return self.demands.get(self.addresses.get(gpu.index, "")) if gpu is not None else None
 
-def cited(reports: Iterable[XidReport]) -> tuple[Evidence, ...]:
-    """The lines of the kernel's log."""
+    def action(self, reports: Iterable[XidReport]) -> Action:
+        """What the worst of these reports asks for: the driver's own word, where it says something, else the message."""
+        return Action.strongest(
+            demand.action if (demand := self.demand(report.gpu)) is not None else report.action for report in reports
+        )
+
+    def spared(self, gpu: Gpu) -> bool:
+        """Whether the driver says that the GPU needs nothing."""
+        return (demand := self.demand(gpu)) is not None and demand.action is Action.IGNORE
+
+
+def trouble(gpu: Gpu) -> bool:
+    """Whether NVML counts memory errors of a GPU, or a repair of its memory that failed or waits."""
+    return bool(gpu.ecc_uncorrected_volatile or gpu.remapping_pending or gpu.remapping_failed or gpu.retired_pages_pending)
+
+
+def codes(reports: Iterable[XidReport]) -> str:
+    """The codes as a repair takes them: '79,119'."""
+    return ",".join(dict.fromkeys(str(report.xid.code) for report in reports))
+
+
+def devices(reports: Iterable[XidReport | Demand | Complaint]) -> str:
+    """The addresses as a repair takes them: '0000:3b:00.0'."""
+    return ",".join(dict.fromkeys(report.device for report in reports if report.device is not None))
+
+
+def cited(reports: Iterable[XidReport | Demand | Complaint]) -> tuple[Evidence, ...]:
+    """The lines of the kernel's log, and NVML's answers."""
     return tuple(item for report in reports for item in report.evidence)
 
 
-def affected(reports: Iterable[XidReport]) -> tuple[str, ...]:
+def affected(reports: Iterable[XidReport | Demand | Complaint]) -> tuple[str, ...]:
     """'GPU 3', for those that NVML lists."""
     return tuple(dict.fromkeys(report.gpu.label for report in reports if report.gpu is not None))
-
-
-def fixes(reports: Iterable[XidReport]) -> tuple[Fix, ...]:
-    """What the codes ask for."""
-    return for_xids(report.xid for report in reports)
 
 
 @combiner
@@ -89,17 +170,104 @@ def combine(
 
     What programs cause themselves (13, 31, 43, 45) is no fault of the machine.
     """
-    if kernel_log is None:
-        return XidReports(gpus=gpus, pci=pci, log=log, reports=(), last_message=())
-    listed = {gpu.pci_address: gpu for gpu in (gpus.gpus if gpus is not None else ()) if gpu.pci_address}
-    inside = container is not None and container.inside
-    here = {*listed, *(gpu.address for gpu in (pci.gpus if pci is not None and not inside else ()))}
+    functions = pci if pci is not None and not (container is not None and container.inside) else None
+    machine = _Machine(gpus, functions)
+    events = kernel_log.events if kernel_log is not None else ()
+    answered, asked = machine.answered(), machine.asked(kernel_log)
     latest: dict[tuple[int, str], XidReport] = {}
-    for place, event in enumerate(kernel_log.events):
-        message = xid(event.code)
-        if message is not None and message.fault is not None and event.device is not None and event.device in here:
-            evidence = saw(kernel_log, f"events[{place}].text", f"events[{place}].time")
-            report = XidReport(message, event.device, listed.get(event.device), event.text, evidence)
-            latest[event.code, event.device] = report
-    last = saw(kernel_log, f"nvrm[{len(kernel_log.nvrm) - 1}]") if kernel_log.nvrm else ()
-    return XidReports(gpus=gpus, pci=pci, log=log, reports=tuple(latest.values()), last_message=last)
+    for place, event in enumerate(events):
+        message, device = xid(event.code), event.device
+        if kernel_log is None or message is None or message.fault is None or device is None or device not in machine.here:
+            continue
+        evidence = saw(kernel_log, f"events[{place}].text", f"events[{place}].time")
+        if not _cleared(device, place, answered, asked):
+            latest[event.code, device] = XidReport(message, device, machine.listed.get(device), event.text, evidence)
+    wanted = {device: demand for device, (_, demand) in asked.items() if demand.action is not Action.IGNORE}
+    demands = {**wanted, **answered}
+    return XidReports(
+        gpus=gpus,
+        pci=pci,
+        log=log,
+        reports=tuple(latest.values()),
+        demands=demands,
+        complaints=machine.complaints(kernel_log, demands),
+        switch_faults=machine.switch_faults(kernel_log),
+        addresses={gpu.index: device for device, gpu in machine.listed.items()},
+        last_message=saw(kernel_log, f"nvrm[{len(kernel_log.nvrm) - 1}]") if kernel_log is not None and kernel_log.nvrm else (),
+    )
+
+
+def _cleared(device: str, place: int, answered: dict[str, Demand], asked: dict[str, tuple[int, Demand]]) -> bool:
+    """Whether the driver says that nothing is needed: in NVML now, or in the log after this message."""
+    if device in answered:
+        return answered[device].action is Action.IGNORE
+    after, demand = asked.get(device, (-1, None))
+    return demand is not None and after > place and demand.action is Action.IGNORE
+
+
+class _Machine:
+    """The GPUs of this machine by their addresses."""
+
+    def __init__(self, gpus: Gpus | None, pci: Pci | None) -> None:
+        """NVML lists GPUs in the bus's order, so a lost one whose address it does not know can be told by its place."""
+        self.gpus, self.pci = gpus, pci
+        every = gpus.gpus if gpus is not None else ()
+        self.listed = {gpu.pci_address: gpu for gpu in every if gpu.pci_address}
+        self.here = {*self.listed, *(gpu.address for gpu in (pci.gpus if pci is not None else ()))}
+        nameless, free = [gpu for gpu in every if not gpu.pci_address], sorted(self.here - self.listed.keys())
+        if len(nameless) == len(free):
+            self.listed |= dict(zip(free, nameless, strict=True))
+
+    def answered(self) -> dict[str, Demand]:
+        """NVML's recovery actions; a number that is not known says nothing."""
+        return {
+            device: Demand(RECOVERIES[gpu.recovery_action], device, gpu, saw(self.gpus, f"gpus[{place}].recovery_action"))
+            for place, gpu in enumerate(self.gpus.gpus if self.gpus is not None else ())
+            for device in [gpu.pci_address]
+            if self.gpus is not None and device is not None and gpu.recovery_action in RECOVERIES
+        }
+
+    def asked(self, kernel_log: KernelLog | None) -> dict[str, tuple[int, Demand]]:
+        """The latest Xid 154 of each GPU, with its place in the log."""
+        return {
+            event.device: (
+                place,
+                Demand(RECOVERIES[number], event.device, self.listed.get(event.device), saw(kernel_log, f"events[{place}].text")),
+            )
+            for place, event in enumerate(kernel_log.events if kernel_log is not None else ())
+            if kernel_log is not None and event.code == RECOVERY_CHANGED and event.device in self.here
+            for number in [recovery_of(event.text)]
+            if number in RECOVERIES
+        }
+
+    def complaints(self, kernel_log: KernelLog | None, demands: dict[str, Demand]) -> tuple[Complaint, ...]:
+        """The latest of each kind and GPU, unless the driver says of that GPU, or of all, that nothing is needed."""
+        well = {device for device, demand in demands.items() if demand.recovery is RECOVERIES[NONE_NEEDED]}
+        latest: dict[tuple[str, str | None], Complaint] = {}
+        for place, text in enumerate(kernel_log.nvrm if kernel_log is not None else ()):
+            address = _ADDRESS.search(text)
+            device = f"{int(address[1] or '0', 16):04x}:{address[2]}:{address[3]}.0".lower() if address else None
+            about = {device} if device is not None else self.here
+            if kernel_log is None or not about <= self.here or about <= well:
+                continue
+            for pattern, action, words in _COMPLAINTS:
+                if pattern.search(text):
+                    gpu = self.listed.get(device) if device is not None else None
+                    latest[words, device] = Complaint(action, words, device, gpu, saw(kernel_log, f"nvrm[{place}]"))
+        return tuple(latest.values())
+
+    def switch_faults(self, kernel_log: KernelLog | None) -> tuple[tuple[SxidEvent, tuple[Evidence, ...]], ...]:
+        """Fatal messages of the machine's NVSwitches, the latest of each code and switch."""
+        switches = {switch.address for switch in (self.pci.nvswitches if self.pci is not None else ())}
+        latest = {
+            (event.code, event.device): (event, saw(kernel_log, f"sxids[{place}].text", f"sxids[{place}].time"))
+            for place, event in enumerate(kernel_log.sxids if kernel_log is not None else ())
+            if kernel_log is not None and event.fatal and event.device in switches
+        }
+        return tuple(latest.values())
+
+
+def _label(gpu: Gpu | None, device: str | None) -> str:
+    if gpu is not None:
+        return f"{gpu.label} at {device}" if device else gpu.label
+    return f"The GPU at {device}" if device else "A GPU of this machine"

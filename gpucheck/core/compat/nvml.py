@@ -1,4 +1,4 @@
-"""NVML's clock event reasons: why a GPU runs below its maximum clocks.
+"""NVML's bit masks: why a GPU runs below its maximum clocks, and what is wrong with its NVLink fabric.
 
 Source: NVIDIA/go-nvml gen/nvml/nvml.h, NVML API 13 (names, bits); which of them are harmful is our judgement.
 """
@@ -40,3 +40,39 @@ def harmful_reasons(mask: int) -> list[str]:
         for bit, reason in CLOCK_EVENT_REASONS.items()
         if mask & bit and reason.harmful and not (idle and reason.name == "HwSlowdown")
     ]
+
+
+class FabricFault(NamedTuple):
+    """One part of a fabric's health mask."""
+
+    shift: int
+    width: int
+    faults: dict[int, str]  # value -> what it means; other values are no fault
+
+
+# NVML_GPU_FABRIC_HEALTH_MASK_*; 0 is "not supported" in each part.
+_FABRIC_FAULTS = (
+    FabricFault(0, 2, {1: "its bandwidth is degraded"}),
+    FabricFault(2, 2, {1: "a route is being recovered"}),
+    FabricFault(4, 2, {1: "a route is unhealthy"}),
+    FabricFault(6, 2, {1: "it recovers from an access timeout"}),
+    FabricFault(
+        8,
+        4,
+        {
+            2: "its system GUID is wrong",
+            3: "its chassis serial number is wrong",
+            4: "it is in no partition",
+            5: "it has too few NVLinks",
+            6: "its firmware is incompatible",
+            7: "its location is invalid",
+            8: "its state is invalid",
+        },
+    ),
+)
+
+
+def fabric_faults(mask: int) -> list[str]:
+    """Return what a fabric's health mask says is wrong, in words; empty for a healthy fabric."""
+    parts = ((part, mask >> part.shift & ((1 << part.width) - 1)) for part in _FABRIC_FAULTS)
+    return [part.faults[value] for part, value in parts if value in part.faults]

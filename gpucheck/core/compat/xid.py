@@ -1,11 +1,16 @@
 """Xid messages of the NVIDIA kernel driver that matter on a training machine.
 
-Sources: NVIDIA Xid catalogue (docs.nvidia.com/deploy/xid-errors) and its machine-readable copy in leptonai/gpud;
-NVIDIA/open-gpu-kernel-modules nverror.h (numbers). Severity, wording and fault are ours. 61 is in older NVIDIA
+Sources: NVIDIA Xid catalogue (docs.nvidia.com/deploy/xid-errors, its column "immediate action") and its machine-readable copy
+in leptonai/gpud; NVIDIA/open-gpu-kernel-modules nverror.h (numbers); nvml.h, nvmlDeviceGpuRecoveryAction_t (the actions of
+Xid 154), and NVIDIA's A100 memory error management, "Error Recovery and Response Flags" (what they mean). Severity, wording
+and fault are ours. Our action differs from NVIDIA's only where that is empty, a workflow or its contact. 61 is in older NVIDIA
 tables only.
 """
 
+import re
 from typing import Literal, NamedTuple
+
+Remedy = Literal["ignore", "restart-application", "drain", "reset-gpu", "reboot", "power-cycle", "service"]  # model's Action
 
 
 class Xid(NamedTuple):
@@ -14,14 +19,27 @@ class Xid(NamedTuple):
     code: int
     meaning: str
     severity: Literal["error", "warning", "info"]  # error: a job died of it, or the GPU is unusable
-    action: str
+    nvidia: str  # the catalogue's immediate action; empty: it names none
+    action: Remedy
+    advice: str  # the action in words
     fault: Literal["gpu", "memory", "nvlink", "start"] | None  # the faulty part of the machine; None: a program, or no fault
-    drain: bool  # keep new jobs off the GPU until it is reset, rebooted or repaired
 
     @property
     def title(self) -> str:
         """'the GPU has fallen off the bus (Xid 79)'."""
         return f"{self.meaning} (Xid {self.code})"
+
+    @property
+    def drain(self) -> bool:
+        """Whether no new job may use the GPU until the action is done."""
+        return self.action not in ("ignore", "restart-application")
+
+
+class Recovery(NamedTuple):
+    """What the driver itself asks for, in NVML and in Xid 154."""
+
+    action: Remedy
+    advice: str
 
 
 _RESTART, _RESET, _WATCH = "restart the job", "reset the GPU", "watch for repeats"
@@ -30,60 +48,139 @@ _OTHER_GPU = "restart the job; if it follows one GPU through different programs,
 _NVLINK_5 = "drain if the line says Fatal, watch if it says Nonfatal; reset all GPUs of the NVLink domain"
 
 _KNOWN = (
-    Xid(8, "the GPU stopped processing; the watchdog noticed", "error", _RESTART, None, False),
-    Xid(11, "invalid commands reached the GPU", "error", _RESTART, None, False),
-    Xid(13, "a kernel broke the rules: illegal instruction or address", "error", _OTHER_GPU, None, False),
-    Xid(25, "invalid commands reached the GPU", "error", _RESTART, None, False),
-    Xid(31, "a kernel touched unmapped memory (CUDA error 700)", "error", _OTHER_GPU, None, False),
-    Xid(32, "commands to the GPU arrived corrupted", "error", "restart the job; check PCIe errors", None, False),
-    Xid(37, "the driver's firmware met a request it lacks", "info", "ignore it once", None, False),
-    Xid(38, "the driver's firmware watchdog expired", "warning", _UPDATE, None, False),
-    Xid(43, "one program's work was stopped after its own error; the GPU is healthy", "info", _RESTART, None, False),
-    Xid(44, "a fault while switching between programs", "warning", _WATCH, None, False),
-    Xid(45, "clean-up after a killed program or an earlier Xid", "info", "look at the Xid before it", None, False),
-    Xid(46, "the GPU stopped processing and did not recover", "error", _RESET, "gpu", True),
-    Xid(48, "a memory error that ECC could not correct", "error", _RESET, "memory", True),
-    Xid(54, "the board's extra power is not connected", "error", "attach the power cables", "gpu", True),
-    Xid(61, "the GPU's micro-controller warned", "warning", _UPDATE, None, False),
-    Xid(62, "the GPU's micro-controller halted", "error", _RESET, "gpu", True),
-    Xid(63, "a bad memory row was set aside, effective after a reset", "info", _RESET, "memory", False),
-    Xid(64, "a bad memory row could not be set aside", "error", _RESET, "memory", True),
-    Xid(66, "the driver made an illegal access", "warning", _UPDATE, None, False),
-    Xid(67, "the driver made an illegal access", "warning", _UPDATE, None, False),
-    Xid(68, "the video decoder failed", "error", _RESTART, None, False),
-    Xid(69, "the GPU was given a command of the wrong class", "error", _RESTART, None, False),
-    Xid(74, "an NVLink connection failed", "error", "reset all GPUs of the NVLink domain", "nvlink", True),
-    Xid(79, "the GPU has fallen off the bus", "error", "power the machine off and on", "gpu", True),
-    Xid(80, "data sent to the GPU arrived corrupted", "error", "restart the job; check PCIe errors", None, False),
-    Xid(92, "many memory errors, all corrected", "warning", "plan maintenance", "memory", False),
-    Xid(93, "the board's own records were written too often", "info", "none", None, False),
-    Xid(94, "a memory error that cost only the program that met it", "error", _RESTART, "memory", False),
-    Xid(95, "a memory error that may have reached any program", "error", _RESET, "memory", True),
-    Xid(109, "switching between programs timed out", "error", _RESET, "gpu", True),
-    Xid(110, "the GPU reported a security fault", "error", _RESET, "gpu", True),
-    Xid(119, "the GPU's firmware (GSP) did not answer", "error", _RESET, "gpu", True),
-    Xid(120, "the GPU's firmware (GSP) failed", "error", _RESET, "gpu", True),
-    Xid(121, "a corrected error between CPU and GPU chip (C2C)", "warning", _WATCH, None, False),
-    Xid(136, "an NVLink connection could not be trained", "error", _RESET, "nvlink", True),
-    Xid(137, "another GPU made a bad access over NVLink", "error", "look for Xid 13 or 31 elsewhere", None, False),
-    Xid(140, "an ECC error that was not recovered", "error", _RESET, "memory", True),
-    Xid(141, "a fault on a fast path of CUDA", "info", "ignore it once", None, False),
-    Xid(143, "the GPU could not be initialised", "error", _RESET, "start", True),
-    Xid(154, "the recovery that the GPU needs has changed; the line names it", "info", "do what it names", None, False),
-    Xid(155, "NVLink failed in software", "error", _RESET, "nvlink", True),
-    Xid(156, "a damaged part of the GPU was retired", "warning", _RESET, "memory", False),
-    Xid(157, "a damaged part of the GPU could not be retired", "warning", _SUPPORT, "memory", False),
-    Xid(158, "the GPU timed out for good", "error", _RESET, "gpu", True),
-    Xid(160, "a memory channel was retired", "warning", _WATCH, "memory", False),
-    Xid(161, "a memory channel could not be retired", "warning", _SUPPORT, "memory", False),
-    Xid(167, "the PCIe connection timed out for good", "error", "reboot; check the slot", "gpu", True),
-    Xid(168, "damage in protected memory: there is less of it", "warning", _SUPPORT, "memory", False),
-    Xid(171, "which memory Xid 48 was about: DRAM", "error", _RESET, "memory", True),
-    Xid(172, "which memory Xid 48 was about: SRAM", "error", _RESET, "memory", True),
-    *(Xid(code, "a copy engine failed", "error", _RESTART, None, False) for code in (39, 40, 41, 70, 71, 72)),
-    *(Xid(code, "a copy engine failed", "error", _RESTART, None, False) for code in (75, 76, 77, 85)),
-    *(Xid(code, "a copy engine failed", "error", _RESTART, None, False) for code in range(126, 136)),
-    *(Xid(code, "an NVLink 5 unit failed", "error", _NVLINK_5, "nvlink", True) for code in range(144, 151)),
+    Xid(8, "the GPU stopped processing; the watchdog noticed", "error", "RESTART_APP", "restart-application", _RESTART, None),
+    Xid(11, "invalid commands reached the GPU", "error", "RESTART_APP", "restart-application", _RESTART, None),
+    Xid(
+        13,
+        "a kernel broke the rules: illegal instruction or address",
+        "error",
+        "RESTART_APP",
+        "restart-application",
+        _OTHER_GPU,
+        None,
+    ),
+    Xid(25, "invalid commands reached the GPU", "error", "RESTART_APP", "restart-application", _RESTART, None),
+    Xid(31, "a kernel touched unmapped memory (CUDA error 700)", "error", "RESTART_APP", "restart-application", _OTHER_GPU, None),
+    Xid(
+        32,
+        "commands to the GPU arrived corrupted",
+        "error",
+        "RESTART_APP",
+        "restart-application",
+        "restart the job; check PCIe errors",
+        None,
+    ),
+    Xid(37, "the driver's firmware met a request it lacks", "info", "IGNORE", "ignore", "ignore it once", None),
+    Xid(38, "the driver's firmware watchdog expired", "warning", "IGNORE", "ignore", _UPDATE, None),
+    Xid(43, "one program's work was stopped after its own error; the GPU is healthy", "info", "IGNORE", "ignore", _RESTART, None),
+    Xid(44, "a fault while switching between programs", "warning", "IGNORE", "ignore", _WATCH, None),
+    Xid(
+        45,
+        "clean-up after a killed program or an earlier Xid",
+        "info",
+        "WORKFLOW_XID_45",
+        "ignore",
+        "look at the Xid before it",
+        None,
+    ),
+    Xid(46, "the GPU stopped processing and did not recover", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
+    Xid(48, "a memory error that ECC could not correct", "error", "WORKFLOW_XID_48", "reset-gpu", _RESET, "memory"),
+    Xid(
+        54, "the board's extra power is not connected", "error", "CHECK_MECHANICALS", "service", "attach the power cables", "gpu"
+    ),
+    Xid(61, "the GPU's micro-controller warned", "warning", "CONTACT_SUPPORT", "ignore", _UPDATE, None),
+    Xid(62, "the GPU's micro-controller halted", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
+    Xid(63, "a bad memory row was set aside, effective after a reset", "info", "IGNORE", "ignore", _RESET, "memory"),
+    Xid(64, "a bad memory row could not be set aside", "error", "RESET_GPU", "reset-gpu", _RESET, "memory"),
+    Xid(66, "the driver made an illegal access", "warning", "IGNORE", "ignore", _UPDATE, None),
+    Xid(67, "the driver made an illegal access", "warning", "IGNORE", "ignore", _UPDATE, None),
+    Xid(68, "the video decoder failed", "error", "RESTART_APP", "restart-application", _RESTART, None),
+    Xid(69, "the GPU was given a command of the wrong class", "error", "RESTART_APP", "restart-application", _RESTART, None),
+    Xid(
+        74,
+        "an NVLink connection failed",
+        "error",
+        "WORKFLOW_NVLINK_ERR",
+        "reset-gpu",
+        "reset all GPUs of the NVLink domain",
+        "nvlink",
+    ),
+    Xid(79, "the GPU has fallen off the bus", "error", "RESTART_BM", "power-cycle", "power the machine off and on", "gpu"),
+    Xid(
+        80,
+        "data sent to the GPU arrived corrupted",
+        "error",
+        "RESTART_APP",
+        "restart-application",
+        "restart the job; check PCIe errors",
+        None,
+    ),
+    Xid(92, "many memory errors, all corrected", "warning", "IGNORE", "ignore", "plan maintenance", "memory"),
+    Xid(93, "the board's own records were written too often", "info", "IGNORE", "ignore", "none", None),
+    Xid(
+        94,
+        "a memory error that cost only the program that met it",
+        "error",
+        "RESTART_APP",
+        "restart-application",
+        _RESTART,
+        "memory",
+    ),
+    Xid(95, "a memory error that may have reached any program", "error", "RESET_GPU", "reset-gpu", _RESET, "memory"),
+    Xid(109, "switching between programs timed out", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
+    Xid(110, "the GPU reported a security fault", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
+    Xid(119, "the GPU's firmware (GSP) did not answer", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
+    Xid(120, "the GPU's firmware (GSP) failed", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
+    Xid(121, "a corrected error between CPU and GPU chip (C2C)", "warning", "IGNORE", "ignore", _WATCH, None),
+    Xid(136, "an NVLink connection could not be trained", "error", "RESET_GPU", "reset-gpu", _RESET, "nvlink"),
+    Xid(137, "another GPU made a bad access over NVLink", "error", "IGNORE", "ignore", "look for Xid 13 or 31 elsewhere", None),
+    Xid(140, "an ECC error that was not recovered", "error", "RESET_GPU", "reset-gpu", _RESET, "memory"),
+    Xid(141, "a fault on a fast path of CUDA", "info", "IGNORE", "ignore", "ignore it once", None),
+    Xid(143, "the GPU could not be initialised", "error", "RESET_GPU", "reset-gpu", _RESET, "start"),
+    Xid(
+        151,
+        "the keys of confidential computing could not be renewed",
+        "error",
+        "RESTART_VM",
+        "reboot",
+        "restart the virtual machine",
+        "gpu",
+    ),
+    Xid(
+        154,
+        "the recovery that the GPU needs has changed; the line names it",
+        "info",
+        "XID_154",
+        "ignore",
+        "do what it names",
+        None,
+    ),
+    Xid(155, "NVLink failed in software", "error", "RESET_GPU", "reset-gpu", _RESET, "nvlink"),
+    Xid(156, "a damaged part of the GPU was retired", "error", "RESET_GPU", "reset-gpu", _RESET, "memory"),
+    Xid(157, "a damaged part of the GPU could not be retired", "warning", "IGNORE", "ignore", _SUPPORT, "memory"),
+    Xid(158, "the GPU timed out for good", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
+    Xid(160, "a memory channel was retired", "warning", "IGNORE", "ignore", _WATCH, "memory"),
+    Xid(161, "a memory channel could not be retired", "warning", "IGNORE", "ignore", _SUPPORT, "memory"),
+    Xid(167, "the PCIe connection timed out for good", "error", "", "reboot", "reboot; check the slot", "gpu"),
+    Xid(168, "damage in protected memory: there is less of it", "warning", "", "ignore", _SUPPORT, "memory"),
+    Xid(171, "which memory Xid 48 was about: DRAM", "error", "", "reset-gpu", _RESET, "memory"),
+    Xid(172, "which memory Xid 48 was about: SRAM", "error", "", "reset-gpu", _RESET, "memory"),
+    *(
+        Xid(code, "a copy engine failed", "error", "RESTART_APP", "restart-application", _RESTART, None)
+        for code in (39, 40, 41, 70, 71, 72)
+    ),
+    *(
+        Xid(code, "a copy engine failed", "error", "RESTART_APP", "restart-application", _RESTART, None)
+        for code in (75, 76, 77, 85)
+    ),
+    *(
+        Xid(code, "a copy engine failed", "error", "RESTART_APP", "restart-application", _RESTART, None)
+        for code in range(126, 136)
+    ),
+    *(
+        Xid(code, "an NVLink 5 unit failed", "error", "WORKFLOW_NVLINK5_ERR", "reset-gpu", _NVLINK_5, "nvlink")
+        for code in range(144, 151)
+    ),
 )
 
 XIDS: dict[int, Xid] = {known.code: known for known in _KNOWN}
@@ -92,3 +189,27 @@ XIDS: dict[int, Xid] = {known.code: known for known in _KNOWN}
 def xid(code: int) -> Xid | None:
     """Return the meaning of an Xid; None for a code that is not in the table."""
     return XIDS.get(code)
+
+
+NONE_NEEDED = 0
+_RESET_IT = "end all programs on the GPU, and reset it"
+RECOVERIES: dict[int, Recovery] = {
+    NONE_NEEDED: Recovery("ignore", "nothing"),
+    1: Recovery("reset-gpu", _RESET_IT),
+    2: Recovery("reboot", "restart the machine"),
+    3: Recovery("drain", "end all work that uses several GPUs"),
+    4: Recovery("reset-gpu", "start no new work on the GPU, let the present work end, and reset it"),
+    5: Recovery("drain", "recover the IMEX domain"),
+    6: Recovery("reset-gpu", "reset the GPU with its PCIe bus"),
+    7: Recovery("reboot", "restart the machine"),
+}
+
+
+def recovery_of(text: str) -> int | None:
+    """Return the number of the action that a message of Xid 154 names; None if it names none.
+
+    Args:
+        text: "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)".
+    """
+    changed = re.search(r"recovery action changed from .{1,60}? to 0x([0-9a-fA-F]{1,4})\b", text)
+    return int(changed[1], 16) if changed else None

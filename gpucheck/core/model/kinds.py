@@ -1,6 +1,7 @@
 """The enumerations of a report: levels, severities, scopes, statuses, verdicts, exit codes."""
 
 import enum
+from collections.abc import Iterable
 
 
 class Level(enum.IntEnum):
@@ -34,6 +35,11 @@ class Action(str, enum.Enum):
     def severity(self) -> Severity:
         """An error if no new job may start before it is done."""
         return Severity.WARNING if self in (Action.IGNORE, Action.RESTART_APPLICATION) else Severity.ERROR
+
+    @staticmethod
+    def strongest(actions: Iterable["Action"]) -> "Action":
+        """Return the action that includes the others: the last in the order above. There must be one."""
+        return max(actions, key=tuple(Action).index)
 
 
 class Scope(str, enum.Enum):

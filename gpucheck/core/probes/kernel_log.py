@@ -28,8 +28,11 @@ ALIKE = 3  # kept with the same code from the same GPU
 LINE = 300  # characters of a line that are kept
 
 # Patterns are compiled on demand: most machines have no line that needs them.
-_MARK = "NVRM: "
-_XID = r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F]{1,8}(?::[0-9a-fA-F]{1,4}){1,2}(?:\.\d)?)[^)]*\): (\d+)"
+_MARKS = ("NVRM: ", "nvidia-nvswitch")
+_MARK = r"NVRM: |nvidia-nvswitch\d{1,3}: SXid "
+_OF_DEVICE = r"\((?:PCI:)?([0-9a-fA-F]{1,8}(?::[0-9a-fA-F]{1,4}){1,2}(?:\.\d)?)[^)]*\): (\d+)"
+_XID = rf"NVRM: Xid {_OF_DEVICE}"
+_SXID = rf"nvidia-nvswitch\d+: SXid {_OF_DEVICE}, (?!Data\b)(Fatal|Severity 1\b)?"  # "Data" repeats the line before it
 _LOADED = "NVRM: loading NVIDIA"  # earlier messages are from a previous load of the module
 _COMPLAINT = (
     r"(?i)fail|error|fatal|fallen off|not supported|mismatch|timeout|timed out|needs to be reset|has been reset|unable|can't"
@@ -50,6 +53,16 @@ class XidEvent(Fact, frozen=True, kw_only=True):
     text: str = ""
 
 
+class SxidEvent(Fact, frozen=True, kw_only=True):
+    """One message of an NVSwitch's driver."""
+
+    code: int
+    device: str | None = None  # of the switch: "0000:05:00.0"
+    fatal: bool = False  # the links that it names are down until a reset
+    time: str | None = None  # as of an Xid message
+    text: str = ""
+
+
 class KernelLog(Fact, frozen=True, kw_only=True):
     """The lines since the last boot and the last load of the driver's module."""
 
@@ -57,6 +70,7 @@ class KernelLog(Fact, frozen=True, kw_only=True):
     source: str | None = None  # the file or the program that it was read from
     problem: str | None = None  # why it can't be read, or what is missing from it
     events: tuple[XidEvent, ...] = ()  # the latest 50, three of a kind
+    sxids: tuple[SxidEvent, ...] = ()  # those of NVSwitches, with the same limits
     nvrm: tuple[str, ...] = ()  # errors of the driver without an Xid, with the same limits
 
 
@@ -128,10 +142,14 @@ def _start_only(host: Host) -> _Source | None:
 
 def _understand(source: _Source, boot: float | None) -> KernelLog:
     events: list[XidEvent] = []
+    sxids: list[SxidEvent] = []
     complaints: list[str] = []
     for begun, text in _driver(source.lines):
         if text.startswith(_LOADED):
-            events, complaints = [], []
+            events, sxids, complaints = [], [], []
+        elif switch := re.match(_SXID, text):
+            time, device = _time(begun, boot), _device(switch[1])
+            sxids.append(SxidEvent(code=int(switch[2]), device=device, fatal=bool(switch[3]), time=time, text=text))
         elif xid := re.match(_XID, text):
             events.append(XidEvent(code=int(xid[2]), device=_device(xid[1]), time=_time(begun, boot), text=text))
         elif re.search(_COMPLAINT, text):
@@ -141,6 +159,7 @@ def _understand(source: _Source, boot: float | None) -> KernelLog:
         source=source.name,
         problem=source.problem,
         events=_latest(events, lambda event: (event.code, event.device)),
+        sxids=_latest(sxids, lambda event: (event.code, event.device, event.fatal)),
         nvrm=_latest(complaints, lambda text: re.sub(r"\d", "", text)),
     )
 
@@ -153,7 +172,7 @@ def _driver(lines: Iterable[str]) -> Iterator[tuple[re.Match[str], str]]:
     """
     before, own = "", False
     for line in lines:
-        begun = re.match(_BEGINNING, line) if _MARK in line else None
+        begun = re.match(_BEGINNING, line) if any(mark in line for mark in _MARKS) else None
         own = begun is not None and (own or begun["uptime"] is None or not before.startswith(begun[0]))
         if own and begun is not None:
             yield begun, line[begun.end() :][:LINE]

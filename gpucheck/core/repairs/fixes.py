@@ -1,8 +1,6 @@
 """Fixes that several rules share."""
 
-from collections.abc import Iterable
-
-from gpucheck.core.compat.xid import Xid
+from gpucheck.core.compat.xid import xid
 from gpucheck.core.model import Fix
 
 CPU_IS_ENOUGH = Fix(text="If you want to train on the CPU, allow it", command="gpucheck --allow-cpu")
@@ -25,16 +23,21 @@ def without_nccl(exchange: str = "HierarchicalCopyAllReduce", *, tried: bool = F
     return Fix(text=f"{opening}: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.{exchange}())")
 
 
-def for_xids(xids: Iterable[Xid]) -> tuple[Fix, ...]:
-    """Return what to do about each Xid, and whether to drain the machine; one fix per code, the most severe first."""
+def for_xids(codes: str) -> tuple[Fix, ...]:
+    """Return what each Xid means and asks for, and whether to drain the machine; the most severe first.
+
+    Args:
+        codes: of the kernel's messages, with commas: "79, 119"; those that are not known are left out.
+    """
+    known = {message for code in codes.split(",") if code.strip().isdecimal() and (message := xid(int(code))) is not None}
     return tuple(
         Fix(
-            text=f"Xid {message.code} means: {message.meaning}. Do now: {message.action}. "
+            text=f"Xid {message.code} means: {message.meaning}. Do now: {message.advice}. "
             + (
                 "Drain this machine: start no new jobs until this is done"
                 if message.drain
                 else "The machine does not need to be drained"
             )
         )
-        for message in sorted(set(xids), key=lambda message: (not message.drain, message.code))
+        for message in sorted(known, key=lambda message: (not message.drain, message.code))
     )

@@ -1,9 +1,9 @@
 """Repairs of the machine below CUDA that several rules give: its driver, a runtime with a GPU, a restart."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Fix
+from gpucheck.core.model import Action, Fix
 from gpucheck.core.repairs.context import Context
 
 _RHEL = "sudo dnf module install -y nvidia-driver:open-dkms"
@@ -115,3 +115,37 @@ def apple_plugin(context: Context) -> Fix:
         text="For the GPU of a Mac with Apple silicon, install Apple's plug-in and a TensorFlow that it works with",
         command=command,
     )
+
+
+def act(context: Context, action: Action, devices: Sequence[str] = ()) -> Iterator[Fix]:
+    """Do what a fault of the hardware asks for.
+
+    Args:
+        context: the machine.
+        action: what it asks for.
+        devices: the GPUs, by address or UUID; empty: not known, then no command resets any.
+    """
+    if context.notebook:
+        yield Fix(text="Restart the notebook's runtime, which gives it another machine")
+        return
+    if action is Action.RESTART_APPLICATION:
+        yield Fix(text="Start the program again: only it met the fault")
+    elif action is Action.RESET_GPU:
+        yield from _reset(context, devices)
+        yield from restart(context, "If the GPU can't be reset, restart the machine")
+    elif action is Action.REBOOT:
+        yield from restart(context, "Start no new jobs, and restart the machine")
+    elif action is Action.POWER_CYCLE:
+        host = "On the host: p" if context.in_container else "P"
+        yield Fix(text=f"{host}ower the machine off and on; a restart without that is often not enough", needs=("reboot",))
+    elif action is Action.DRAIN:
+        yield Fix(text="Start no new jobs on this machine, and let the present ones end")
+
+
+def _reset(context: Context, devices: Sequence[str]) -> Iterator[Fix]:
+    text = "End every program on the GPU, then reset it"
+    if context.windows or context.in_wsl:
+        return
+    named = [f"{device}.0" if device.count(":") == 2 and "." not in device else device for device in devices]
+    command = f"sudo nvidia-smi --gpu-reset -i {','.join(named)}" if named else None
+    yield Fix(text=text, command=command)

@@ -2,7 +2,7 @@
  * what that card does not support, this one does not support either. Signatures follow nvml.h of NVML API 13. */
 #include "scenario.h"
 
-enum { OK = 0, UNINITIALIZED = 1, INVALID = 2, UNSUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7, LOST = 15 };
+enum { OK = 0, UNINITIALIZED = 1, INVALID = 2, UNSUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7, LOST = 15, WRONG_VERSION = 25 };
 
 typedef struct {
     int index;
@@ -390,21 +390,47 @@ int nvmlDeviceGetNvLinkState(device_t *device, unsigned link, unsigned *active)
 }
 
 typedef struct {
-    unsigned version;
+    unsigned version; /* size in its lower bits: 2 ends before the summary, 3 has it */
     unsigned char cluster[16];
     unsigned status, clique;
     unsigned char state;
     unsigned health;
+    unsigned char summary;
 } fabric_t;
 
 int nvmlDeviceGetGpuFabricInfoV(device_t *device, fabric_t *out)
 {
     int code = device_refusal(device, __func__);
     if (!code) {
-        memset(out->cluster, 0, sizeof out->cluster);
+        if (out->version >> 24 > (unsigned)number_of(setting("fabric_version"), 3))
+            return WRONG_VERSION;
+        memset(out->cluster, (int)gpu_number(device->index, "fabric_cluster", 0), sizeof out->cluster);
         out->status = (unsigned)gpu_number(device->index, "fabric_status", 0);
         out->state = (unsigned char)gpu_number(device->index, "fabric_state", 0);
-        out->clique = out->health = 0;
+        out->clique = (unsigned)gpu_number(device->index, "fabric_clique", 0);
+        out->health = (unsigned)gpu_number(device->index, "fabric_health", 0);
+        if (out->version >> 24 > 2)
+            out->summary = 0;
+    }
+    return code;
+}
+
+typedef struct {
+    unsigned field, scope;
+    long long time, microseconds;
+    unsigned kind, code;
+    unsigned long long value;
+} field_t;
+
+/* "recovery_action" is field 230; without it, the driver is older than the field. No other field is known. */
+int nvmlDeviceGetFieldValues(device_t *device, int count, field_t *out)
+{
+    int code = device_refusal(device, __func__);
+    for (int i = 0; !code && i < count; i++) {
+        const char *value = out[i].field == 230 ? gpu_setting(device->index, "recovery_action") : NULL;
+        out[i].code = value ? OK : out[i].field == 230 ? INVALID : UNSUPPORTED;
+        out[i].kind = 1; /* NVML_VALUE_TYPE_UNSIGNED_INT */
+        out[i].value = value ? strtoull(value, NULL, 0) : 0;
     }
     return code;
 }

@@ -72,6 +72,7 @@ class Gpu(Struct, frozen=True, kw_only=True):
     remapped_rows_uncorrectable: int | None = None
     remapping_pending: bool | None = None
     remapping_failed: bool | None = None
+    recovery_action: int | None = None  # nvmlDeviceGpuRecoveryAction_t; see compat.xid
     temperature_celsius: int | None = None
     temperature_slowdown_celsius: int | None = None
     power_watts: float | None = None
@@ -92,6 +93,9 @@ class Gpu(Struct, frozen=True, kw_only=True):
     nvlinks: tuple[NvLink, ...] = ()
     fabric_state: str | None = None  # "not-supported", "not-started", "in-progress", "completed"
     fabric_status: int | None = None  # nvmlReturn_t of the fabric registration
+    fabric_health_mask: int | None = None  # bits of NVML_GPU_FABRIC_HEALTH_MASK_*; see compat.nvml
+    fabric_clique: int | None = None  # the GPUs of a clique can reach each other
+    fabric_cluster: str | None = None  # UUID of the NVLink domain, 32 hexadecimal digits
     processes: tuple[GpuProcess, ...] = ()
     processes_visible: bool | None = None  # False in containers that cannot see other processes
 

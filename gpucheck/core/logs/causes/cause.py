@@ -36,7 +36,7 @@ class Cause(NamedTuple):
         found = {"text": self.events[0].text, "lines": "\n".join(event.text for event in self.events)} if self.events else {}
         for event in reversed(self.events):
             found |= event.fields
-        found |= self.named
+        found |= {"xids": ",".join(str(message.code) for message in self.xids), "devices": ",".join(self.affects), **self.named}
         return {name: found[name] for name in names if found.get(name)}
 
 

@@ -46,7 +46,9 @@ def gpu_lost(events: Events) -> Cause | None:
     label = f"The GPU at {devices[0]}" if len(devices) == 1 else f"GPUs ({listing(devices)})" if devices else "A GPU"
     reason = reports[0][1].title if reports else named[0].fields.get("message", named[0].text)
     summary = f"{label} no longer {'respond' if len(devices) > 1 else 'responds'}: {short(reason)}."
-    return Cause(summary, named, None, tuple(devices), _codes(reports))
+    needs_reset = any(re.search(r"(?i)requires? (?:a )?reset|reset required|needs to be reset", event.text) for event in named)
+    action = {"action": "reset-gpu"} if needs_reset and not reports else {}
+    return Cause(summary, named, None, tuple(devices), _codes(reports), named=action)
 
 
 def ecc_errors(events: Events) -> Cause | None:

@@ -7,18 +7,13 @@ Symptom:
 Cause:
     Error correction repairs single bits; two in one word are lost. That is noticed, and the process that used them is ended
     before it computes with them; in rare cases, and before Ampere always, so is every process on the GPU. The GPU then sets the row or page aside, which takes effect at its next reset.
-Fix:
-    1. Show the error counters
-       ? nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT
-    2. Take the machine out of service, let its jobs end, and restart it: that completes pending repairs
-    3. If errors occur again, or remapping failed, have the board replaced
-    4. Test the board, as an administrator
-       ? dcgmi diag -r 3
 Verify:
     After the restart the volatile counters are 0 and nothing is pending.
 Unless:
     Only the aggregate counters are above 0, or the kernel's log tells of errors that a reset has repaired: that is the board's
     history, and gpucheck does not report it.
+    The errors were contained (Xid 94), or the driver says that nothing is needed: then only the program that met them has to
+    start again, and gpucheck warns.
 Example:
     gpus.gpus[0].ecc_uncorrected_volatile = 3
     gpus.gpus[0].ecc_uncorrected_aggregate = 3
@@ -28,21 +23,23 @@ References:
     https://docs.nvidia.com/deploy/xid-errors/index.html
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
+from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, codes, devices
+from gpucheck.core.compat.xid import xid
 from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.gpus import Gpu, Gpus
-from gpucheck.core.repairs.fixes import TEST_GPU
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import TEST_GPU, for_xids
+from gpucheck.core.repairs.machine import act
 
 LOST = r"CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_CONTAINED|[Uu]ncorrectable ECC"
-COUNTED = (48, 63, 64, 94, 95, 140, 171, 172)  # Xids that leave a trace in NVML's counters until the GPU is reset
-FIX = (
-    Fix(text="Show the error counters", command="nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT", kind="look"),
-    Fix(text="Take the machine out of service, let its jobs end, and restart it: that completes pending repairs"),
-    Fix(text="If errors occur again, or remapping failed, have the board replaced"),
-    TEST_GPU,
-)
+COUNTED = (48, 63, 64, 94, 95, 171, 172)  # Xids that leave a trace in NVML's counters until the GPU is reset
+_CONTAINED = (63, 94)  # Xids of an error that cost only the program that met it
+_COUNTERS = Fix(text="Show the error counters", command="nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT", kind="look")
+_BOARD = Fix(text="If errors occur again, or remapping failed, have the board replaced")
 FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "retired_pages_pending")
 
 
@@ -54,16 +51,17 @@ FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "
         *("training-failed", "training-crashed", "nccl-failed"),
     ),
 )
-def check(xids: XidReports, log_causes: LogCauses) -> Finding | Skip | None:
+def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Uncorrectable errors since the driver was loaded, or a repair that failed or waits; else a log that says so."""
     gpus = xids.gpus
     reports = [report for report in xids.of("memory") if not _repaired(report)]
     if gpus is not None and any(_trouble(gpu) for gpu in gpus.gpus):
-        return _counted(gpus, reports)
+        return _counted(gpus, reports, xids, context)
     if reports:
-        return _reported(reports)
+        return _reported(reports, xids, context)
     summary = "GPU memory had an uncorrectable error: {text}."
-    if (failure := log_causes.failure("ecc-errors", LOST, summary, FIX, severity=Severity.ERROR)) is not None:
+    fix = tuple(repairs(context))
+    if (failure := log_causes.failure("ecc-errors", LOST, summary, fix, severity=Severity.ERROR)) is not None:
         return failure
     if gpus is None:
         return log_causes.outcomes.skip
@@ -71,31 +69,71 @@ def check(xids: XidReports, log_causes: LogCauses) -> Finding | Skip | None:
     return None if counted or not gpus.gpus else Skip("these GPUs do not count memory errors")
 
 
-def _counted(gpus: Gpus, reports: list[XidReport]) -> Finding:
+def _counted(gpus: Gpus, reports: list[XidReport], xids: XidReports, context: Context) -> Finding:
     bad = [(place, gpu, trouble) for place, gpu in enumerate(gpus.gpus) if (trouble := _trouble(gpu))]
-    _, worst, trouble = bad[0]
+    actions = [_action(gpu, reports, xids) for _, gpu, _ in bad]
+    action = Action.strongest(actions)
+    _, worst, trouble = bad[actions.index(action)]
     more = f"; {len(bad)} GPUs have memory errors" if len(bad) > 1 else ""
-    only_pending = all(gpu.remapping_pending and _lost(gpu) is None for _, gpu, _ in bad)
     fields = (f"gpus[{place}].{field}" for place, gpu, _ in bad for field in FIELDS if getattr(gpu, field))
+    demands = [demand for _, gpu, _ in bad if (demand := xids.demand(gpu)) is not None]
+    named = [gpu.pci_address for (_, gpu, _), wanted in zip(bad, actions, strict=True) if gpu.pci_address and wanted is action]
     return Finding(
         summary=f"{worst.title} {trouble}{more}.",
-        evidence=(*saw(gpus, *fields), *cited(reports)),
-        fix=(*fixes(reports), *FIX),
+        evidence=(*saw(gpus, *fields), *cited(reports), *cited(demands)),
+        fix=tuple(repairs(context, action=action.value, devices=",".join(named), xids=codes(reports))),
+        action=action,
         affects=tuple(gpu.label for _, gpu, _ in bad),
-        action=Action.IGNORE if only_pending else Action.RESET_GPU,
     )
 
 
-def _reported(reports: list[XidReport]) -> Finding:
+def _action(gpu: Gpu, reports: list[XidReport], xids: XidReports) -> Action:
+    """What the driver says; else whether all errors were contained; else the usual answer to such a state."""
+    demand = xids.demand(gpu)
+    if demand is not None and demand.action is not Action.IGNORE:
+        return demand.action
+    if _lost(gpu) is None:
+        return Action.IGNORE  # a repair that waits, while new work may start
+    if gpu.remapping_failed or gpu.retired_pages_pending:
+        return Action.RESET_GPU
+    own = [report for report in reports if report.gpu is gpu]
+    contained = bool(own) and all(report.xid.code in _CONTAINED for report in own)
+    return Action.RESTART_APPLICATION if contained or demand is not None else Action.RESET_GPU
+
+
+def _reported(reports: list[XidReport], xids: XidReports, context: Context) -> Finding:
     first = min(reports, key=lambda report: report.xid.severity != "error")
     more = f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
+    action = xids.action(reports)
     return Finding(
         summary=f"{first.label} has had memory errors since its driver was loaded: {first.meaning}{more}.",
         evidence=cited(reports),
-        fix=(*fixes(reports), *FIX),
+        fix=tuple(repairs(context, action=action.value, devices=devices(reports), xids=codes(reports))),
+        action=action,
         affects=affected(reports),
-        action=Action.RESET_GPU if first.xid.severity == "error" else Action.IGNORE,
     )
+
+
+def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Iterator[Fix]:
+    """Let the GPU set its faulty memory aside.
+
+    Args:
+        context: where.
+        action: that is asked for; empty: what the messages ask for.
+        devices: addresses, UUIDs or indices of the GPUs, with commas.
+        xids: codes of the kernel's messages, with commas.
+    """
+    known = [Action(found.action) for code in xids.split(",") if code and (found := xid(int(code))) is not None]
+    wanted = Action(action) if action else Action.strongest([*known, Action.IGNORE])
+    if wanted is Action.IGNORE:
+        text = "Let the jobs on this GPU end, then reset it or restart the machine: that completes repairs that wait"
+        yield Fix(text=text, needs=("reboot",))
+    else:
+        yield from act(context, wanted, [device for device in devices.split(",") if device])
+    yield from for_xids(xids)
+    yield _BOARD
+    yield _COUNTERS
+    yield TEST_GPU
 
 
 def _repaired(report: XidReport) -> bool:

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.gpu_presence import refuses
-from gpucheck.core.combiners.xid_reports import XidReports, affected, cited, fixes
+from gpucheck.core.combiners.xid_reports import XidReports, affected, cited, codes
 from gpucheck.core.compat import results
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
 from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
@@ -36,6 +36,7 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import for_xids
 from gpucheck.core.repairs.machine import install_driver, restart, restart_container
 
 _MPS = Fix(text="Stop the MPS server and its clients, then restart it", command="echo quit | nvidia-cuda-mps-control")
@@ -76,7 +77,7 @@ def check(stack: CudaStack, xids: XidReports, environment: Environment | None, c
             *saw(stack.pci, "gpus"),
             *(cited(reports) or xids.last_message),
         ),
-        fix=(*fixes(reports), *repairs(context, code=str(cuda.result or ""))),
+        fix=(*for_xids(codes(reports)), *repairs(context, code=str(cuda.result or ""))),
         affects=affected(reports),
         severity=Severity.WARNING if hidden and not stack.request.needs_gpu else None,
     )

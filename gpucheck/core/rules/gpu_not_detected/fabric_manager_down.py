@@ -10,13 +10,6 @@ Symptom:
 Cause:
     On HGX and DGX machines NVSwitches connect the GPUs, and CUDA waits until the fabric manager has configured them. This service
     has its own package, must have exactly the driver's version, and must run before the first CUDA program.
-Fix:
-    1. Start it now and at every boot
-       $ sudo systemctl enable --now nvidia-fabricmanager
-    2. If it is missing or does not match the driver's version, install the one of the driver's branch; on Ubuntu, for branch 580
-       $ sudo apt-get install -y nvidia-fabricmanager-580
-    3. Check why it stopped
-       ? sudo journalctl -u nvidia-fabricmanager -n 50
 Verify:
     nvidia-smi -q -i 0 | grep -A 3 Fabric says State: Completed and Status: Success.
 Unless:
@@ -32,26 +25,39 @@ References:
     https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
+from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.probes.gpus import Gpu, Gpus
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _NOT_READY = (802, 919)
 _NVML_NOT_READY = 27
+_WAITING = ("not-started", "in-progress")
+_RHEL = "sudo dnf install -y nvidia-fabric-manager"
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "nccl-failed", "container-without-gpu"))
-def check(stack: CudaStack, gpus: Gpus | None, outcomes: TrainingOutcomes) -> Finding | None:
-    """Report CUDA's error, or NVML's if the bus shows NVSwitches. If CUDA lists GPUs, the fabric is ready."""
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=(*WITHOUT_CUDA, "nccl-failed", "container-without-gpu", "nvlink-down", "peer-access-unavailable"),
+)
+def check(stack: CudaStack, gpus: Gpus | None, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
+    """Report CUDA's error, NVML's if the bus shows NVSwitches, or GPUs that CUDA can use but that are not in the fabric."""
     driver, cuda = stack.driver, stack.cuda
-    if stack.counts_gpus:
-        return None
+    waiting = _waiting(gpus)
     logged = outcomes.saw_events(Kind.FABRIC_NOT_READY)
+    if stack.counts_gpus:
+        if gpus is None or not waiting or not (stack.pci.nvswitches or _fabric_is_up(gpus)):
+            return None
+        return _finding(f"{listing([gpu.label for _, gpu in waiting])}: {waiting[0][1].fabric_state}", (), stack, gpus, context)
     if cuda.result in _NOT_READY:
         source, evidence = f"CUDA error {cuda.result}", saw(cuda, "result", "result_name")
     elif driver.result == _NVML_NOT_READY and stack.pci.nvswitches:
@@ -60,35 +66,54 @@ def check(stack: CudaStack, gpus: Gpus | None, outcomes: TrainingOutcomes) -> Fi
         source, evidence = "from the log", logged
     else:
         return None
-    version = f"'s version {driver.version}" if driver.version else "'s version"
+    return _finding(source, evidence, stack, gpus, context)
+
+
+def _finding(source: str, evidence: tuple[Evidence, ...], stack: CudaStack, gpus: Gpus | None, context: Context) -> Finding:
+    version = f"'s version {stack.driver.version}" if stack.driver.version else "'s version"
+    waiting = _waiting(gpus)
+    some = gpus is not None and 0 < len(waiting) < len(gpus.gpus) and _fabric_is_up(gpus)
+    why = "not every GPU has joined it" if some else f"the fabric manager is not running, or does not match the driver{version}"
+    states = saw(gpus, *(f"gpus[{place}].fabric_state" for place, _ in waiting)) if gpus is not None else ()
     return Finding(
-        summary=f"The NVSwitch fabric that connects the GPUs is not ready ({source}): the fabric manager is not running,"
-        f" or does not match the driver{version}.",
-        evidence=(*evidence, *saw(stack.pci, "nvswitches"), *_states(gpus)),
-        fix=_fixes(stack),
+        summary=f"The NVSwitch fabric that connects the GPUs is not ready ({source}): {why}.",
+        evidence=(*evidence, *saw(stack.pci, "nvswitches"), *states),
+        fix=tuple(repairs(context)),
+        action=Action.DRAIN,
+        affects=tuple(gpu.label for _, gpu in waiting) if some else (),
     )
 
 
-def _states(gpus: Gpus | None) -> tuple[Evidence, ...]:
+def _waiting(gpus: Gpus | None) -> list[tuple[int, Gpu]]:
     """The GPUs that wait for their fabric."""
-    if gpus is None:
-        return ()
-    waiting = [place for place, gpu in enumerate(gpus.gpus) if gpu.fabric_state in ("not-started", "in-progress")]
-    return saw(gpus, *(f"gpus[{place}].fabric_state" for place in waiting))
+    return [(place, gpu) for place, gpu in enumerate(gpus.gpus if gpus is not None else ()) if gpu.fabric_state in _WAITING]
 
 
-def _fixes(stack: CudaStack) -> tuple[Fix, ...]:
-    where = stack.on_host
-    branch = versions.parse(stack.driver.version or "")[:1]
-    install = {
-        "ubuntu": f"sudo apt-get install -y nvidia-fabricmanager-{branch[0]}" if branch else None,
-        **dict.fromkeys(("rhel", "rocky", "almalinux"), "sudo dnf install -y nvidia-fabric-manager"),
-    }.get(stack.system.os_id or "")
-    return (
-        Fix(text=f"Start the fabric manager{where}", command="sudo systemctl enable --now nvidia-fabricmanager"),
-        Fix(
-            text=f"If it is missing or does not start: install the one with exactly the driver's version{where}",
-            command=None if where else install,
-        ),
-        Fix(text=f"Check why it stopped{where}", command="sudo journalctl -u nvidia-fabricmanager -n 50", kind="look"),
+def _fabric_is_up(gpus: Gpus) -> bool:
+    return any(gpu.fabric_state == "completed" for gpu in gpus.gpus)
+
+
+def repairs(context: Context, *, version: str = "", driver: str = "") -> Iterator[Fix]:
+    """Start the fabric manager, of the driver's version.
+
+    Args:
+        context: where.
+        version: of the driver, in a log: "580.159.04".
+        driver: the same, as other messages name it.
+    """
+    known = version or driver or (context.driver.version if context.driver is not None else "") or ""
+    branch = versions.parse(known)[:1]
+    yield Fix(text="Start the fabric manager, now and at every boot", command="sudo systemctl enable --now nvidia-fabricmanager")
+    text = (
+        f"If it is missing or does not start: install the one with exactly the driver's version{f' ({known})' if known else ''}"
     )
+    packages = {
+        "ubuntu|debian": f"sudo apt-get install -y nvidia-fabricmanager-{branch[0]}" if branch else None,
+        "rhel|rocky|almalinux": _RHEL,
+    }
+    if context.kinds["distribution"] is None and not branch:
+        yield Fix(text=text)
+    else:
+        for distributions, command in packages.items():
+            yield from context.only(Fix(text=text, command=command), distribution=distributions)
+    yield Fix(text="Check why it stopped", command="sudo journalctl -u nvidia-fabricmanager -n 50", kind="look")

@@ -1,4 +1,4 @@
-"""A GPU of this machine no longer responds, or its driver could not start it.
+"""A GPU of this machine no longer responds, could not be started, or needs a reset.
 
 Symptom:
     NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.
@@ -10,18 +10,11 @@ Symptom:
 Cause:
     The card lost its connection or its firmware hangs. Causes are heat, a failing power cable or supply, a bad slot or riser, a
     faulty board, or an uncorrectable memory error that requires a reset.
-Fix:
-    1. Read the kernel's messages about it
-       ? sudo dmesg | grep -i -E "nvrm|xid" | tail
-    2. If a reset is required: end every program on that GPU, then reset it
-       $ sudo nvidia-smi --gpu-reset -i 0
-    3. If the GPU is lost: power the machine off and on again; a warm restart is often not enough
-    4. If it happens again: check power, seating and temperature, and have the board replaced
 Verify:
     nvidia-smi lists as many GPUs as lspci -d 10de: does, without ERR!.
 Unless:
-    The kernel's log contains an Xid, but the GPU was reset since: it responds again, and gpucheck only warns until the machine is
-    restarted. Otherwise keep jobs off this GPU until it is repaired.
+    The GPU was reset since: the driver then says that nothing is needed (NVML's recovery action, Xid 154), and gpucheck reports
+    nothing. Older drivers do not say it, and their fault counts until the driver is loaded again or the machine is restarted.
 Example:
     gpus.gpus = [{"index": 0, "problem": "GPU is lost", "result": 15, "pci_address": "0000:00:06.0"}]
     cuda = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE", "driver_version": "13.0"}
@@ -32,16 +25,20 @@ References:
     https://docs.nvidia.com/deploy/xid-errors/
 """
 
+from collections.abc import Iterator, Sequence
+
 import msgspec
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
-from gpucheck.core.compat.xid import Xid
+from gpucheck.core.combiners.xid_reports import Complaint, Demand, XidReport, XidReports, affected, cited, codes, devices, trouble
+from gpucheck.core.compat.xid import xid
 from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
+from gpucheck.core.repairs.machine import act
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -49,6 +46,8 @@ _RESET_REQUIRED = 16
 _LOST = (8, 10, 11, 15, _RESET_REQUIRED)  # power cables, timeout, interrupts, lost, reset required
 _UNKNOWN = 999  # of a GPU's handle, not of one query: the other way in which NVML says "lost"
 _NOT_FOUND = 28
+_READ = Fix(text="Read the kernel's messages about it", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
+_AGAIN = Fix(text="If it happens again: check power, seating and temperature, and have the board replaced")
 
 
 class LostGpu(msgspec.Struct, frozen=True):
@@ -57,8 +56,10 @@ class LostGpu(msgspec.Struct, frozen=True):
     label: str  # "GPU 3 at 0000:3b:00.0", or what else is known of it
     reason: str
     evidence: tuple[Evidence, ...]
+    action: Action = Action.POWER_CYCLE
     affects: tuple[str, ...] = ()
-    xid: Xid | None = None
+    device: str | None = None
+    code: int | None = None  # of the Xid
 
 
 @rule(
@@ -74,64 +75,99 @@ class LostGpu(msgspec.Struct, frozen=True):
         "nccl-failed",
         "training-crashed",
         "replica-count-mismatch",
+        "gpu-count-unexpected",
     ),
 )
-def check(stack: CudaStack, xids: XidReports) -> Finding | None:
+def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | None:
     """Report a GPU that NVML calls lost, a device file that returns EIO, a GPU that its driver does not list, or an Xid."""
-    driver, gpus, reports = stack.driver, xids.gpus, xids.of("gpu")
+    driver, gpus, reports = stack.driver, xids.gpus, [*xids.of("gpu"), *xids.of("start")]
     lost = [
-        *_unanswering(stack, gpus),
+        *_unanswering(stack, xids),
         *(_input_output_errors(stack.device_nodes) or _unlisted(stack, gpus)),
-        *(_reported(report) for report in reports if not report.answers),
+        *(_reported(report) for report in reports if not report.answers and report.xid.fault == "gpu"),
         *(_reported(report) for report in xids.logged("gpu")),
     ]
     if not lost and driver.result in _LOST:
         problem = driver.problem or driver.result_name or f"NVML error {driver.result}"
-        lost = [LostGpu("A GPU of this machine", problem, saw(driver, "result", "problem"))]
+        action = Action.RESET_GPU if driver.result == _RESET_REQUIRED else Action.POWER_CYCLE
+        lost = [LostGpu("A GPU of this machine", problem, saw(driver, "result", "problem"), action)]
     if not lost:
-        return _answering_again(reports) if reports else None
+        return _answering([report for report in reports if report.answers], xids, context)
     labels = list(dict.fromkeys(gpu.label for gpu in lost))
     reasons = listing(list(dict.fromkeys(gpu.reason for gpu in lost)))
     verb = "no longer responds to its driver" if len(labels) == 1 else "no longer respond to their driver"
-    reset = [gpu.index for gpu in (gpus.gpus if gpus is not None else ()) if gpu.result == _RESET_REQUIRED]
+    action = Action.strongest(gpu.action for gpu in lost)
+    named = {gpu.device for gpu in lost if gpu.device is not None}
     return Finding(
-        action=Action.RESET_GPU if reset or driver.result == _RESET_REQUIRED else Action.POWER_CYCLE,
         summary=f"{listing(labels)} {verb}: {reasons}.",
         evidence=tuple(item for gpu in lost for item in gpu.evidence),
-        fix=(
-            *for_xids(gpu.xid for gpu in lost if gpu.xid is not None),
-            *_fixes(reset, driver.result == _RESET_REQUIRED),
+        fix=tuple(
+            repairs(
+                context,
+                action=action.value,
+                devices=",".join(sorted(named)),
+                xids=",".join(str(gpu.code) for gpu in lost if gpu.code is not None),
+            )
         ),
+        action=action,
         affects=tuple(dict.fromkeys(name for gpu in lost for name in gpu.affects)),
     )
 
 
-def _answering_again(reports: list[XidReport]) -> Finding:
-    """Return a warning: the GPUs respond, but the log does not show whether they were reset."""
-    first, *others = reports
-    more = f", and {len(others)} more such messages" if others else ""
+def _answering(reports: list[XidReport], xids: XidReports, context: Context) -> Finding | None:
+    """Return what the driver or its messages ask for, of GPUs that respond."""
+    if reports:
+        first, more = reports[0], f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
+        action = xids.action(reports)
+        reason = f"the kernel has reported since its driver was loaded: {first.meaning}{more}"
+        demands = [demand for report in reports if (demand := xids.demand(report.gpu)) is not None]
+        return _needed(reports, [*reports, *demands], reason, action, codes(reports), context)
+    elsewhere = {report.device for report in xids.reports}
+    faulty = [gpu for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if trouble(gpu)]  # ecc-errors says what these need
+    needed = [demand for demand in xids.demands.values() if demand.action is not Action.IGNORE]
+    if demands := [demand for demand in needed if demand.device not in elsewhere and demand.gpu not in faulty]:
+        reason = f"the driver says what it needs: {demands[0].recovery.advice}"
+        return _needed(demands, demands, reason, Action.strongest(demand.action for demand in demands), "", context)
+    if complaints := sorted(xids.complaints, key=lambda complaint: complaint.action is Action.IGNORE):
+        reason = f"the driver has reported since it was loaded: {complaints[0].words}"
+        action = Action.strongest(complaint.action for complaint in complaints)
+        return _needed(complaints, complaints, reason, action, "", context)
+    return None
+
+
+def _needed(
+    named: Sequence[XidReport | Demand | Complaint],
+    sources: Sequence[XidReport | Demand | Complaint],
+    reason: str,
+    action: Action,
+    messages: str,
+    context: Context,
+) -> Finding:
+    others = len({item.label for item in named}) - 1
+    who = f"{named[0].label} and {others} more GPUs respond" if others else f"{named[0].label} responds"
     return Finding(
-        summary=f"{first.label} responds now, but the kernel has reported since its driver was loaded: {first.meaning}{more}.",
-        evidence=cited(reports),
-        fix=(
-            *fixes(reports),
-            Fix(text="If the GPU was reset since, ignore it; restarting the machine clears the log"),
-        ),
-        affects=affected(reports),
-        action=Action.IGNORE,
+        summary=f"{who}, but {reason}.",
+        evidence=cited(sources),
+        fix=tuple(repairs(context, action=action.value, devices=devices(named), xids=messages)),
+        action=action,
+        affects=affected(named),
     )
 
 
-def _unanswering(stack: CudaStack, gpus: Gpus | None) -> list[LostGpu]:
+def _unanswering(stack: CudaStack, xids: XidReports) -> list[LostGpu]:
+    gpus = xids.gpus
     fatal = _LOST if stack.wsl.inside else (*_LOST, _UNKNOWN)
     return [
         LostGpu(
-            gpu.label + (f" at {gpu.pci_address}" if gpu.pci_address else ""),
+            gpu.label + (f" at {address}" if address else ""),
             gpu.problem or f"NVML error {gpu.result}",
             saw(gpus, f"gpus[{place}].problem", f"gpus[{place}].result"),
+            Action.RESET_GPU if gpu.result == _RESET_REQUIRED else Action.SERVICE if gpu.result == 8 else Action.POWER_CYCLE,
             (gpu.label,),
+            address,
         )
         for place, gpu in enumerate(gpus.gpus if gpus is not None else ())
+        for address in [xids.addresses.get(gpu.index)]
         if gpus is not None and gpu.result in fatal
     ]
 
@@ -162,6 +198,7 @@ def _unlisted(stack: CudaStack, gpus: Gpus | None) -> list[LostGpu]:
             f"The GPU at {function.address}",
             "it uses the nvidia driver, which does not list it",
             (*saw(stack.pci, f"gpus[{place}].address", f"gpus[{place}].kernel_driver"), *saw(driver, "status", "gpu_count")),
+            device=function.address,
         )
         for place, function in enumerate(stack.pci.gpus)
         if function.kernel_driver == "nvidia" and function.address not in listed
@@ -169,14 +206,32 @@ def _unlisted(stack: CudaStack, gpus: Gpus | None) -> list[LostGpu]:
 
 
 def _reported(report: XidReport) -> LostGpu:
-    return LostGpu(report.label, report.meaning, report.evidence, affected([report]), report.xid)
+    action, code = report.action, report.xid.code
+    return LostGpu(report.label, report.meaning, report.evidence, action, affected([report]), report.device, code)
 
 
-def _fixes(reset: list[int], any_gpu: bool) -> tuple[Fix, ...]:
-    read = Fix(text="Read the kernel's messages about it", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
-    cold = Fix(text="Power the machine off and on again; if it happens again, check power and seating, and replace the board")
-    if not reset and not any_gpu:
-        return (read, cold)
-    which = f" -i {','.join(str(index) for index in reset)}" if reset else ""
-    command = f"sudo nvidia-smi --gpu-reset{which}"
-    return (Fix(text="End every program on the GPU, then reset it", command=command), read, cold)
+def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Iterator[Fix]:
+    """Bring the GPU back, or keep jobs off it.
+
+    Args:
+        context: where.
+        action: that is asked for; empty: what the messages ask for.
+        devices: addresses or UUIDs of the GPUs, with commas.
+        xids: codes of the kernel's messages, with commas.
+    """
+    known = [Action(found.action) for code in xids.split(",") if code and (found := xid(int(code))) is not None]
+    wanted = Action(action) if action else Action.strongest([*known, Action.IGNORE])
+    which = [device for device in devices.split(",") if device]
+    if wanted is not Action.IGNORE:
+        yield from act(context, wanted, which)
+    elif not action:
+        reset = Fix(
+            text="If a reset is required: end every program on the GPU, then reset it, and name it: nvidia-smi --gpu-reset -i N"
+        )
+        yield from context.only(reset, system="linux")
+        yield from act(context, Action.POWER_CYCLE)
+    yield from for_xids(xids)
+    if wanted is Action.SERVICE:
+        yield Fix(text="Check the board's power cables and the power supply")
+    yield _AGAIN
+    yield _READ

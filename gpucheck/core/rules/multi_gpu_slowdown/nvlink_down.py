@@ -1,21 +1,17 @@
-"""Some NVLinks of a GPU are down.
+"""NVLinks of a GPU are down, an NVSwitch is missing, or the fabric that connects the GPUs is not healthy.
 
 Symptom:
     - nvidia-smi nvlink --status shows <inactive> for some links of one GPU.
     NVRM: Xid (PCI:0000:3b:00): 74
+    nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 30
     CUDA_ERROR_NVLINK_UNCORRECTABLE
 Cause:
     A link failed in the GPU, in the bridge or in an NVSwitch, or did not come up when the machine started. Transfers then take
     the remaining links, or PCIe, and every step of a multi-GPU job waits for the slowest GPU.
-Fix:
-    1. Check the links
-       ? nvidia-smi nvlink --status
-    2. Take the machine out of service and restart it; links that stay down need the board or the bridge replaced
-    3. Meanwhile, leave the GPU out: export CUDA_VISIBLE_DEVICES=...
 Verify:
     nvidia-smi nvlink --status: no link is inactive.
 Unless:
-    The links were reset after the Xid in the kernel's log: gpucheck then warns until the machine is restarted.
+    The GPUs were reset after the message in the kernel's log: newer drivers say that, and gpucheck reports nothing.
     A bridge connects only some links by design: then all GPUs of the machine have the same number, and nothing is reported.
 Example:
     machine: hgx-h200
@@ -23,87 +19,83 @@ Example:
     gpus.gpus[3].nvlinks[6].active = false
     -> 2 of 18 NVLinks of GPU 3 (NVIDIA H200) are down.
 References:
+    https://docs.nvidia.com/health-validation/reference/checks/nvlink
     https://docs.nvidia.com/deploy/xid-errors/index.html
     https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.combiners.nvlink_fabric import NvlinkFabric
+from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, codes, devices
+from gpucheck.core.compat.xid import xid
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
-from gpucheck.core.probes.gpus import Gpu, Gpus
+from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import for_xids
+from gpucheck.core.repairs.machine import act
 
 UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"
-FIX = (
-    Fix(text="Check the links", command="nvidia-smi nvlink --status", kind="look"),
-    Fix(text="Take the machine out of service and restart it; links that stay down need new hardware"),
-)
+_LOOK = Fix(text="Check the links", command="nvidia-smi nvlink --status", kind="look")
+_HARDWARE = Fix(text="Have links that stay down after a restart repaired: board, bridge or NVSwitch")
 
 
-@rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("nccl-failed", "peer-access-unavailable", "scaling-inefficient"))
-def check(xids: XidReports, log_causes: LogCauses) -> Finding | Skip | None:
-    """Links of one GPU are down that its fabric, or the others of this machine, show should be up; or an Xid says so."""
-    gpus, pci = xids.gpus, xids.pci
-    linked = [gpu for gpu in gpus.gpus if gpu.nvlinks] if gpus is not None else []
-    switched = pci is not None and bool(pci.nvswitches)
+@rule(severity=Severity.ERROR, scope=Scope.HARDWARE, explains=("nccl-failed", "peer-access-unavailable", "scaling-inefficient"))
+def check(xids: XidReports, fabric: NvlinkFabric, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
+    """Links are down that the fabric, or the other GPUs, show should be up; the fabric has a fault; or a message says so."""
     reports = [report for report in xids.of("nvlink") if "Nonfatal" not in report.text]
-    if gpus is not None and any(_down(gpu, linked, switched) for gpu in linked):
-        down = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu in linked and _down(gpu, linked, switched)]
-        return _counted(gpus, down, reports)
+    if fabric.faults:
+        first, *others = fabric.faults
+        action = Action.strongest([*(fault.action for fault in fabric.faults), *([xids.action(reports)] if reports else [])])
+        more = f"; faults like this in all: {len(fabric.faults)}" if others else ""
+        named = dict.fromkeys(address for fault in fabric.faults for address in fault.devices)
+        return Finding(
+            summary=f"{first.summary}{more}.",
+            evidence=(*(item for fault in fabric.faults for item in fault.evidence), *cited(reports)),
+            fix=tuple(repairs(context, action=action.value, devices=",".join(named), xids=codes(reports))),
+            action=action,
+            affects=tuple(dict.fromkeys(name for fault in fabric.faults for name in fault.affects)),
+        )
     if reports:
-        return _reported(reports)
-    failure = log_causes.failure("nvlink-down", UNCORRECTABLE, "An NVLink failed: {text}.", FIX, severity=Severity.ERROR)
-    if failure is not None:
+        return _reported(reports, xids, context)
+    summary = "An NVLink failed: {text}."
+    fix = tuple(repairs(context))
+    if (failure := log_causes.failure("nvlink-down", UNCORRECTABLE, summary, fix, severity=Severity.ERROR)) is not None:
         return failure
-    if len(linked) == 1 and _partly(linked[0]):
-        return Skip("some NVLinks are inactive, but a single GPU does not show whether they should be connected")
-    return None if gpus is not None else log_causes.outcomes.skip
+    if fabric.undecided:
+        return Skip(fabric.undecided)
+    return None if xids.gpus is not None else log_causes.outcomes.skip
 
 
-def _counted(gpus: Gpus, down: list[tuple[int, Gpu]], reports: list[XidReport]) -> Finding:
-    _, worst = max(down, key=lambda item: len(_inactive(item[1])))
-    more = f"; {len(down)} GPUs have links that are down" if len(down) > 1 else ""
-    fields = (f"gpus[{place}].nvlinks[{link}]" for place, gpu in down for link in _inactive(gpu))
-    return Finding(
-        summary=f"{len(_inactive(worst))} of {len(worst.nvlinks)} NVLinks of {worst.title} are down{more}.",
-        evidence=(*saw(gpus, *fields), *cited(reports)),
-        fix=(*fixes(reports), *FIX),
-        affects=tuple(gpu.label for _, gpu in down),
-        action=Action.IGNORE,
+def _reported(reports: list[XidReport], xids: XidReports, context: Context) -> Finding:
+    action = xids.action(reports)
+    up = all(
+        report.gpu is not None and report.gpu.nvlinks and all(link.active for link in report.gpu.nvlinks) for report in reports
     )
-
-
-def _reported(reports: list[XidReport]) -> Finding:
-    """A link that failed and works again may have been reset; one whose state is not known may still be down."""
-    first = reports[0]
-    up = all(report.gpu is not None and report.gpu.nvlinks and not _inactive(report.gpu) for report in reports)
-    now = "; its links are up now" if up else ""
     return Finding(
-        summary=f"{first.label} has had NVLink errors since its driver was loaded: {first.meaning}{now}.",
+        summary=f"{reports[0].label} has had NVLink errors since its driver was loaded: {reports[0].meaning}"
+        f"{'; its links are up now' if up else ''}.",
         evidence=cited(reports),
-        fix=(*fixes(reports), *FIX),
+        fix=tuple(repairs(context, action=action.value, devices=devices(reports), xids=codes(reports))),
+        action=action,
         affects=affected(reports),
-        action=Action.IGNORE if up else Action.RESET_GPU,
     )
 
 
-def _inactive(gpu: Gpu) -> list[int]:
-    return [place for place, link in enumerate(gpu.nvlinks) if not link.active]
+def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Iterator[Fix]:
+    """Bring the links up.
 
-
-def _partly(gpu: Gpu) -> bool:
-    return 0 < len(_inactive(gpu)) < len(gpu.nvlinks)
-
-
-def _down(gpu: Gpu, linked: list[Gpu], switched: bool) -> bool:
-    """Boards with switches use every link; bridges leave some free, but the same number on each GPU of a kind."""
-    if not _partly(gpu):
-        return False
-    if switched or gpu.fabric_state == "completed":
-        return True
-    most = max(_active(other) for other in linked if other.name == gpu.name)
-    return _active(gpu) < most
-
-
-def _active(gpu: Gpu) -> int:
-    return sum(link.active for link in gpu.nvlinks)
+    Args:
+        context: where.
+        action: that is asked for; empty: what the messages ask for.
+        devices: addresses or UUIDs of the GPUs, with commas.
+        xids: codes of the kernel's messages, with commas.
+    """
+    known = [Action(found.action) for code in xids.split(",") if code and (found := xid(int(code))) is not None]
+    wanted = Action(action) if action else Action.strongest([*known, Action.RESET_GPU])
+    if wanted is not Action.IGNORE:
+        yield from act(context, wanted, [device for device in devices.split(",") if device])
+    yield from for_xids(xids)
+    yield _HARDWARE
+    yield _LOOK
