@@ -12,7 +12,7 @@ ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
 _CLASH = "{package}[ {version}] needs {needs}, but pip installed {found}."  # of two packages
 _NO_GPU_CODE = "The installed {} was built without CUDA, so it can't use an NVIDIA GPU."
-_NOT_FINITE = "The training loss became {value|NaN}[ at step {step}]."
+_NOT_FINITE = "The training {metric|loss} became {value|NaN}[ in epoch {epoch}][ at step {step}]."
 _LACKING = "TensorFlow ended: this CPU lacks instructions that it was built to use[ ({instructions})]."
 
 ROWS = (
