@@ -7,20 +7,24 @@ from typing import Any
 
 import keras
 
+from gpucheck.commands.watch.fit import Fit
 from gpucheck.commands.watch.judge import Event, not_finite
-from gpucheck.commands.watch.monitor import Monitor
+from gpucheck.commands.watch.summary import Summary, lines
 
-__all__ = ["Event", "Watch"]
+__all__ = ["Event", "Summary", "Watch"]
 
 
 class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
-    """Print one line when a GPU is throttled or lost, a step stalls, memory runs out, or a loss is NaN.
+    """Say what limits the speed of a training, and report an unused GPU, throttling, a stall, low memory and NaN.
 
-    Each problem is reported once, and again if it returns. A thread checks every few seconds; a child process queries NVML, so
-    that a driver that hangs or crashes does not affect the training. The cost per step is a few microseconds.
+    Each problem is one line, reported once, and again if it returns. At the end, at most three lines sum up the training: its
+    rate, how long its steps waited for data, how busy the GPUs were, what limits the speed, and what to change.
+    A thread checks every few seconds; a child process queries NVML, so that a driver that hangs or crashes does not affect the
+    training. The cost per step is a few microseconds.
 
     Attributes:
         events: what was reported, in order; each has ``code`` (``gpucheck explain CODE``) and ``text``.
+        summary: the figures of the last fit; None before its end.
     """
 
     async_safe = True  # Keras does not need to wait for the device after each step
@@ -32,60 +36,94 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         stall_seconds: float = 60.0,
         stop_on_nan: bool = False,
         say: Callable[[str], object] | None = None,
+        report: str | None = None,
     ) -> None:
         """Set the options; monitoring starts with the training.
 
         Args:
             every_seconds: between two checks of the GPUs, memory and step times.
-            stall_seconds: a step that takes longer than this, and 20 times as long as usual, is a stall.
+            stall_seconds: a step that takes longer than this, and 20 times as long as usual, is a stall. A GPU that does nothing
+                for so long while others work is idle.
             stop_on_nan: end the training at the first loss that is not finite.
             say: called with each line; None: print it on standard error.
+            report: a file for the summary; its name ends in .json, .md or .html.
 
         Raises:
-            ValueError: a time that is not positive.
+            ValueError: a time that is not positive, or a report of another kind.
         """
         if not (every_seconds > 0 and stall_seconds > 0):
             raise ValueError(
                 "every_seconds and stall_seconds are positive."
                 f" Received: every_seconds={every_seconds!r}, stall_seconds={stall_seconds!r}"
             )
+        if report is not None and not report.endswith((".json", ".md", ".html")):
+            raise ValueError(f"report ends in .json, .md or .html. Received: report={report!r}")
         super().__init__()
         self.events: list[Event] = []
+        self.summary: Summary | None = None
         self._say = say or (lambda line: print(f"\n{line}", file=sys.stderr, flush=True))
         self._stop_on_nan, self._nan_reported, self._epoch = stop_on_nan, False, 0
-        self._times = every_seconds, stall_seconds
-        self._monitor = Monitor(self._report, *self._times)
+        self._times, self._report_file = (every_seconds, stall_seconds), report
+        self._fit: Fit | None = None
+
+    def _repr_html_(self) -> str:
+        """Return the summary as a page, in a notebook."""
+        return "" if self.summary is None else self.summary._repr_html_()
 
     def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         """Start monitoring."""
         self._nan_reported = False
-        self._monitor = Monitor(self._report, *self._times)
-        self._monitor.start()
+        if self._fit is not None:  # a fit that an exception ended
+            self._fit.stop()
+        self._fit = Fit(self.model, keras.backend.backend(), self._report, *self._times)
+        self._fit.start()
 
     def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
-        """Stop monitoring."""
-        self._monitor.stop()
+        """Stop monitoring, and sum up."""
+        if self._fit is None:
+            return
+        self._fit.stop()
+        self.summary = self._fit.summary(self.events)
+        self._say("\n".join(lines(self.summary)))
+        if self._report_file is not None:
+            from gpucheck.commands.watch.page import write
+
+            try:
+                write(self.summary, self._report_file)
+            except OSError as error:
+                self._say(f"gpucheck: no report was written: {error}")
 
     def __del__(self) -> None:
         """Stop monitoring; training that ends by an exception does not call ``on_train_end``."""
-        if hasattr(self, "_monitor"):
-            self._monitor.stop()
+        if (fit := getattr(self, "_fit", None)) is not None:
+            fit.stop()
 
     def on_epoch_begin(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         """Record the epoch."""
         self._epoch = epoch
+        if self._fit is not None:
+            self._fit.times.epoch_begins()
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
-        """Pause until the next epoch starts."""
-        self._monitor.pause()
+        """Record the epoch's time and metrics, and pause until the next one starts."""
+        if self._fit is not None:
+            self._fit.steps_end(self.params)
+            self._fit.epoch_ends(epoch, logs or {})
 
     def on_test_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         """Pause: validation has no training steps."""
-        self._monitor.pause()
+        if self._fit is not None:
+            self._fit.steps_end(self.params)
+
+    def on_train_batch_begin(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
+        """Record the time."""
+        if self._fit is not None:
+            self._fit.step_begins(batch)
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         """Record the time, and check the metrics that Keras passes anyway."""
-        self._monitor.step()
+        if self._fit is not None:
+            self._fit.step_ends(batch)
         if not self._nan_reported:
             for name, value in (logs or {}).items():
                 if isinstance(value, float) and not math.isfinite(value):
@@ -100,7 +138,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         except (TypeError, ValueError):  # a schedule without a current value
             number = None
         precision = str(keras.config.dtype_policy().name)
-        self._report(not_finite(name, value, self._epoch, batch, precision, number))
+        self._report(not_finite(name, value, self._epoch, batch, precision, number, self._stop_on_nan))
         if self._stop_on_nan:
             self.model.stop_training = True
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpucheck.commands.watch.judge import Pace, memory, not_finite, slowed, stalled
+from gpucheck.commands.watch.judge import Pace, idle, memory, not_finite, slowed, stalled
 from gpucheck.core.child.messages.nvml import GpuSample
 
 FINE, HOT, LOST = GpuSample(90, 300.0, 1900, 0), GpuSample(90, 300.0, 1200, 0x40), GpuSample(lost=True)
@@ -64,4 +64,9 @@ def test_memory_that_runs_out():
     ],
 )
 def test_a_loss_that_is_not_finite(value, precision, rate, words):
-    assert not_finite("loss", value, 0, 2, precision, rate).text == words
+    assert not_finite("loss", value, 0, 2, precision, rate, True).text == f"{words}. The training stops here"
+
+
+def test_gpus_that_do_nothing_while_others_work():
+    assert [event.text.partition(":")[0] for event in idle([3], 60.0)] == ["GPU 3 has been at 0 % for 60 s while others train"]
+    assert [*idle([], 60.0)] == []

@@ -49,9 +49,11 @@ def test_a_training_that_stalls_and_whose_loss_is_nan(tmp_path):
     env = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ['PYTHONPATH']}", "TF_CPP_MIN_LOG_LEVEL": "3"}
     done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    stall, nan, codes, threads = done.stdout.splitlines()
+    stall, nan, figures, *_, codes, threads = done.stdout.splitlines()
     assert "The input pipeline is at train.py:10 in batches [input-pipeline-bound]" in stall
     assert nan.startswith("gpucheck: loss became NaN in epoch 1, step ")
+    assert nan.endswith("). The training stops here [loss-not-finite]")
+    assert figures.startswith("gpucheck: 1 epoch, 3")
     assert codes == "['input-pipeline-bound', 'loss-not-finite'] True"
     assert threads == "[]"
 

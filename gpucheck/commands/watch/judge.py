@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from gpucheck.core.child.messages.nvml import GpuSample
 from gpucheck.core.compat import nvml
+from gpucheck.core.repairs.wording import listing
 
 SLOWED_SHARE = 0.5  # of the last samples; a single one may be a normal change of clocks
 STALL_FACTOR = 20.0  # times the usual step time
@@ -85,6 +86,32 @@ def stalled(
         yield Event("training-failed", f"{text}")
 
 
+def idle(gpus: Sequence[int], least_seconds: float) -> Iterator[Event]:
+    """Yield an event if GPUs that this process may use do nothing while others work.
+
+    Args:
+        gpus: NVML's numbers of the idle ones.
+        least_seconds: for at least so long.
+    """
+    if gpus:
+        names = listing([f"GPU {index}" for index in gpus])
+        have = "has" if len(gpus) == 1 else "have"
+        yield Event(
+            "replica-count-mismatch",
+            f"{names} {have} been at 0 % for {least_seconds:.0f} s while others train: MirroredStrategy() without a device list"
+            " uses every GPU",
+        )
+
+
+def waiting(share: float, over_seconds: float) -> Event:
+    """Return the event for steps that spend a large share (0 to 1) of a time waiting for data."""
+    return Event(
+        "input-pipeline-bound",
+        f"the steps waited for data for {100 * share:.0f} % of the last {over_seconds:.0f} s: add"
+        " map(..., num_parallel_calls=tf.data.AUTOTUNE) and prefetch(tf.data.AUTOTUNE)",
+    )
+
+
 def memory(available_bytes: int | None, total_bytes: int | None) -> Iterator[Event]:
     """Yield an event if main memory is about to run out; the kernel then kills the training."""
     if available_bytes is not None and total_bytes and available_bytes < LITTLE_MEMORY * total_bytes:
@@ -92,12 +119,15 @@ def memory(available_bytes: int | None, total_bytes: int | None) -> Iterator[Eve
         yield Event("host-memory-exhausted", f"main memory runs out: {left} are left, and the kernel will kill the training")
 
 
-def not_finite(name: str, value: float, epoch: int, step: int, precision: str, rate: float | None) -> Event:
-    """Return the event for a metric that is NaN or infinite, with likely causes."""
+def not_finite(name: str, value: float, epoch: int, step: int, precision: str, rate: float | None, stops: bool = False) -> Event:
+    """Return the event for a metric that is NaN or infinite, with likely causes, and whether the training is stopped."""
     what = "NaN" if value != value else "infinite"
     causes = [f"precision {precision}"] * (precision != "float32") + ([f"learning rate {rate:g}"] if rate is not None else [])
     how = f" ({', '.join(causes)})" if causes else ""
-    return Event("loss-not-finite", f"{name} became {what} in epoch {epoch + 1}, step {step + 1}{how}")
+    then = (
+        "The training stops here" if stops else "Every later step is lost: stop, then lower the learning rate or check the data"
+    )
+    return Event("loss-not-finite", f"{name} became {what} in epoch {epoch + 1}, step {step + 1}{how}. {then}")
 
 
 def _seconds(seconds: float) -> str:

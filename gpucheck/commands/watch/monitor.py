@@ -5,14 +5,15 @@ import os
 import sys
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from statistics import median
 from types import FrameType
 
-from gpucheck.commands.watch import judge
+from gpucheck.commands.watch import judge, unused
+from gpucheck.commands.watch.gpus import Gpus
 from gpucheck.commands.watch.judge import Event, Pace
-from gpucheck.core.child.messages.nvml import Sampled
+from gpucheck.core.child.messages.nvml import Sampled, SamplerStarted
 from gpucheck.core.host import Child
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
@@ -20,6 +21,7 @@ from gpucheck.core.processes.sampler import samples, start
 
 SAMPLE_SECONDS = 2.0
 KEPT = 5  # samples to judge together
+LAST_SAMPLE_SECONDS = 1.0  # to sum up at the end of the training; it takes milliseconds
 RENEWED_SECONDS = 600.0  # then another child samples, because all messages of a child are kept until it ends
 STEPS_KEPT = 50
 NOT_THE_USERS = (
@@ -27,6 +29,7 @@ NOT_THE_USERS = (
     "dist-packages",
     os.path.dirname(os.__file__),
     "<",
+    "__autograph_generated_file",
 )  # in file names: not the user's
 FEEDING = ("script_ops", "data_adapter", "dataset_ops")  # in the names of framework files that call the user's data code
 
@@ -45,8 +48,15 @@ class Monitor:
         self._say, self._every, self._stall = say, every_seconds, stall_seconds
         self._seconds: deque[float] = deque(maxlen=STEPS_KEPT)
         self._last: float | None = None
-        self._over = threading.Event()
+        self._over, self._sampling, self._summed = threading.Event(), threading.Event(), threading.Event()
         self._reported: set[str] = set()
+        self._taken = 0  # samples of this child that are summed up
+        self._visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        self._machine_gpus = 0
+        self.gpus = Gpus()
+        self.places: Counter[str] = Counter()  # lines of the user's code that the input pipeline was seen in
+        self.devices: unused.Devices | None = None  # of the model, once a step has ended
+        self.not_used: Event | None = None  # why no GPU trains
 
     def start(self) -> None:
         """Start the thread. Does nothing if the system forbids threads."""
@@ -54,8 +64,10 @@ class Monitor:
             threading.Thread(target=self._watch, name="gpucheck watch", daemon=True).start()
 
     def stop(self) -> None:
-        """Stop the thread; the child that samples ends with it."""
+        """Stop the thread, once it has summed up the samples; the child that samples ends with it."""
         self._over.set()
+        if self._sampling.is_set():
+            self._summed.wait(LAST_SAMPLE_SECONDS)
 
     def pause(self) -> None:
         """Pause between epochs and during validation, when no step is expected."""
@@ -80,19 +92,40 @@ class Monitor:
 
     def _watch_with(self, host: LocalHost) -> None:
         """Check every few seconds, until the end or the host's time limit."""
-        child = _sampler(host)
+        child, self._taken = _sampler(host), 0
+        if child is not None and (started := child.message(SamplerStarted)) is not None:
+            self.gpus.found(started, self._visible)
+            self._machine_gpus = len(started.uuids)
+            self._sampling.set()
         while host.remaining() > self._every:
-            if self._over.wait(self._every):
+            over = self._over.wait(self._every)
+            sampled = [] if child is None else samples(child)
+            for moment in sampled[self._taken :]:
+                self.gpus.add(moment)
+            self._taken = len(sampled)
+            if over:
+                self._summed.set()
                 return
+            self._why_unused(host)
             available, total = memory_of(host)
-            self.tell([*self._of_gpus(child), *judge.memory(available, total)])
+            self.tell([*self._of_gpus(sampled[-KEPT:]), *judge.memory(available, total)])
 
-    def _of_gpus(self, child: Child | None) -> Iterator[Event]:
-        sampled: list[Sampled] = [] if child is None else samples(child)[-KEPT:]
+    def _of_gpus(self, sampled: list[Sampled]) -> Iterator[Event]:
         silent = bool(sampled) and time.monotonic() - sampled[-1].seconds > self._stall / 2
         yield from judge.slowed([moment.gpus for moment in sampled])
         last = sampled[-1].gpus if sampled and not silent else ()
-        yield from judge.stalled(self.pace(), self._stall, last, _place(), silent)
+        if (place := _place()) is not None:
+            self.places[place] += 1
+        yield from judge.stalled(self.pace(), self._stall, last, place, silent)
+        if sampled:
+            yield from judge.idle(self.gpus.idle(sampled[-1].seconds, self._stall), self._stall)
+
+    def _why_unused(self, host: LocalHost) -> None:
+        """Once, after the first step: say why the training does not use a GPU of this machine."""
+        devices, self.devices = self.devices, None
+        if devices is not None and (event := unused.why(host, devices, self._machine_gpus)) is not None:
+            self.not_used = event
+            self._say(event)
 
     def tell(self, events: list[Event]) -> None:
         """Report each event once, and again only after it was over."""

@@ -102,6 +102,12 @@ def _load(gpu: Gpu, nvml: Queries) -> Gpu:
     )
 
 
+def identity(nvml: Queries) -> tuple[str | None, int | None]:
+    """A GPU's UUID and the bytes of its memory. Raises ``GpuLost``."""
+    total = nvml.ask("nvmlDeviceGetMemoryInfo", convert=lambda memory: memory.total)
+    return nvml.ask("nvmlDeviceGetUUID"), total
+
+
 def sample(nvml: Queries) -> GpuSample:
     """A GPU's utilization, power and clock now. Raises ``GpuLost``."""
     return GpuSample(

@@ -7,7 +7,7 @@ import time
 
 from gpucheck.core.child.loader import load
 from gpucheck.core.child.messages.nvml import GpuSample, Sampled, SamplerStarted, SamplerTask, StopSampling
-from gpucheck.core.child.nvml_gpu import sample
+from gpucheck.core.child.nvml_gpu import identity, sample
 from gpucheck.core.child.nvml_queries import LIBRARIES, GpuLost, Queries, failure_of
 from gpucheck.core.child.runtime import Reporter
 
@@ -30,12 +30,20 @@ def run(reporter: Reporter, task: SamplerTask) -> None:
     except pynvml.NVMLError as error:
         reporter.end(SamplerStarted(failure_of(pynvml, error).problem))
         return
-    reporter.end(SamplerStarted())
     gpus = [Queries(pynvml, handle) for handle in handles]
+    known = [_identity(gpu) for gpu in gpus]
+    reporter.end(SamplerStarted(None, tuple(uuid for uuid, _ in known), tuple(total for _, total in known)))
     number = 0
     while reporter.receive(StopSampling, task.interval_seconds) is None:
         reporter.end(Sampled(time.monotonic(), tuple(_sample(gpu) for gpu in gpus)), str(number))
         number += 1
+
+
+def _identity(gpu: Queries) -> tuple[str | None, int | None]:
+    try:
+        return identity(gpu)
+    except GpuLost:
+        return None, None
 
 
 def _sample(gpu: Queries) -> GpuSample:

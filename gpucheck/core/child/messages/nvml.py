@@ -138,6 +138,8 @@ class SamplerStarted(Message):
 
     stage: ClassVar[str] = "start"
     problem: str | None = None
+    uuids: tuple[str | None, ...] = ()  # of every GPU, by NVML's index
+    memory_total_bytes: tuple[int | None, ...] = ()
 
 
 class Sampled(Message):

@@ -1,0 +1,85 @@
+"""Sum up the GPUs' samples over a whole fit."""
+
+from collections.abc import Iterable, Sequence
+
+from gpucheck.commands.watch.summary import GpuUse
+from gpucheck.core.child.messages.nvml import Sampled, SamplerStarted
+from gpucheck.core.compat import nvml
+
+
+class Gpus:
+    """The GPUs that this process may use, as NVML numbers them."""
+
+    def __init__(self) -> None:
+        self.known: tuple[int, ...] = ()
+        self._totals: dict[int, int | None] = {}
+        self._busy: dict[int, list[float]] = {}  # sum and count
+        self._slow: dict[int, list[float]] = {}
+        self._idle_since: dict[int, float] = {}
+
+    def found(self, started: SamplerStarted, visible: str | None) -> None:
+        """Note the GPUs of the machine, and those of them that CUDA_VISIBLE_DEVICES names."""
+        self.known = shown(visible, started.uuids)
+        self._totals = dict(enumerate(started.memory_total_bytes))
+
+    def add(self, moment: Sampled) -> None:
+        """Add a sample of every GPU."""
+        for index in self.known:
+            if index >= len(moment.gpus):
+                continue
+            sample = moment.gpus[index]
+            if (busy := sample.utilization_percent) is not None:
+                _count(self._busy.setdefault(index, [0.0, 0.0]), busy)
+                if busy:
+                    self._idle_since.pop(index, None)
+                else:
+                    self._idle_since.setdefault(index, moment.seconds)
+            if sample.clock_event_reasons is not None:
+                _count(self._slow.setdefault(index, [0.0, 0.0]), bool(nvml.harmful_reasons(sample.clock_event_reasons)))
+
+    def idle(self, now: float, least_seconds: float) -> list[int]:
+        """Return the GPUs at 0 % for so long, if another one is busy."""
+        idle = [index for index in self.known if now - self._idle_since.get(index, now) >= least_seconds]
+        return idle if any(index in self._busy and index not in self._idle_since for index in self.known) else []
+
+    def uses(self, peaks: Sequence[int | None]) -> tuple[GpuUse, ...]:
+        """Return the use of each; ``peaks``: TensorFlow's peak memory of its GPUs, in bytes, in the order of ``known``."""
+        return tuple(
+            GpuUse(
+                index=index,
+                utilization_percent=_mean(self._busy.get(index)),
+                throttled_share=_mean(self._slow.get(index)),
+                peak_bytes=peaks[place] if place < len(peaks) else None,
+                total_bytes=self._totals.get(index),
+            )
+            for place, index in enumerate(self.known)
+        )
+
+
+def shown(visible: str | None, uuids: Sequence[str | None]) -> tuple[int, ...]:
+    """Return NVML's numbers of the GPUs that CUDA_VISIBLE_DEVICES names, in its order; all without it."""
+    if visible is None:
+        return tuple(range(len(uuids)))
+    return tuple(_until_unknown(visible.split(","), uuids))
+
+
+def _until_unknown(entries: Iterable[str], uuids: Sequence[str | None]) -> Iterable[int]:
+    """CUDA reads the list up to the first entry that it can't find."""
+    for entry in map(str.strip, entries):
+        index = (
+            int(entry)
+            if entry.isdigit()
+            else next((i for i, uuid in enumerate(uuids) if entry and uuid and uuid.startswith(entry)), -1)
+        )
+        if not 0 <= index < len(uuids):
+            return
+        yield index
+
+
+def _count(sums: list[float], value: float) -> None:
+    sums[0] += value
+    sums[1] += 1
+
+
+def _mean(sums: list[float] | None) -> float | None:
+    return sums[0] / sums[1] if sums else None

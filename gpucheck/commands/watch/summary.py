@@ -1,0 +1,121 @@
+"""What a fit did, as data, and in at most three lines."""
+
+import msgspec
+
+from gpucheck.core.repairs.wording import gib
+
+
+class GpuUse(msgspec.Struct, frozen=True, kw_only=True):
+    """How a GPU was used during the fit."""
+
+    index: int  # NVML's
+    utilization_percent: float | None = None  # mean of the samples
+    throttled_share: float | None = None  # of the samples, by heat or the power supply
+    peak_bytes: int | None = None  # that TensorFlow used, since the process began
+    total_bytes: int | None = None
+
+
+class Metric(msgspec.Struct, frozen=True, kw_only=True):
+    """A validation metric."""
+
+    name: str  # "val_accuracy"
+    last: float
+    best: float
+    best_epoch: int  # from 1
+    best_after_seconds: float  # since the fit began
+
+
+class Limit(msgspec.Struct, frozen=True, kw_only=True):
+    """What limits the speed, and what may help."""
+
+    text: str  # sentences
+    code: str | None = None  # of the diagnosis; None: no fault
+    faster_at_most: float | None = None  # times as fast, if this limit alone were removed; calculated, not measured
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of one fit. None: not known."""
+
+    seconds: float  # of the whole fit
+    epochs: int
+    steps: int
+    epoch_seconds: tuple[float, ...] = ()  # of each, with its validation
+    median_epoch_seconds: float | None = None
+    first_step_seconds: float | None = None  # with tracing and compilation; it is in no other figure of steps
+    step_seconds: float | None = None  # mean of the others
+    samples_per_second: float | None = None
+    input_wait_share: float | None = None  # of the steps' time, 0 to 1
+    input_wait_exact: bool = True  # False: data may have been fetched while a device computed, so the wait was at most this
+    device: str | None = None  # that holds the model: "CPU", "GPU"
+    replicas: int = 1
+    gpus: tuple[GpuUse, ...] = ()  # that this process may use
+    validation: Metric | None = None
+    limit: Limit | None = None
+    events: tuple[tuple[str, str], ...] = ()  # code and sentence of each problem that was reported
+
+    def __str__(self) -> str:
+        return "\n".join(lines(self))
+
+    def _repr_html_(self) -> str:
+        """Return the figures with a plot of the epochs."""
+        from gpucheck.commands.watch.page import fragment
+
+        return fragment(self)
+
+
+def lines(summary: Summary) -> list[str]:
+    """Return at most three lines."""
+    texts = [" · ".join(figures(summary)), " · ".join(devices(summary))]
+    if summary.limit is not None:
+        texts.append(summary.limit.text + (f" [{summary.limit.code}]" if summary.limit.code else ""))
+    return [f"gpucheck: {text}" for text in texts if text]
+
+
+def figures(summary: Summary) -> list[str]:
+    """Return the figures of the steps, each in words."""
+    parts = [f"{_count(summary.epochs, 'epoch')}, {_count(summary.steps, 'step')}, {seconds(summary.seconds)}"]
+    if summary.samples_per_second:
+        parts.append(f"{_number(summary.samples_per_second)} samples/s")
+    if summary.median_epoch_seconds and summary.epochs > 1:
+        parts.append(f"median epoch {seconds(summary.median_epoch_seconds)}")
+    if summary.first_step_seconds:
+        parts.append(f"first step {seconds(summary.first_step_seconds)}")
+    if summary.input_wait_share is not None:
+        at_most = "" if summary.input_wait_exact else "at most "
+        parts.append(f"{at_most}{100 * summary.input_wait_share:.0f} % of each step waits for data")
+    return parts
+
+
+def devices(summary: Summary) -> list[str]:
+    """Return the use of each GPU and the validation metric, each in words."""
+    parts = [f"GPU {gpu.index} {', '.join(uses)}" for gpu in summary.gpus if (uses := _uses(gpu))]
+    if (metric := summary.validation) is not None:
+        best = f"best {metric.best:.4g} in epoch {metric.best_epoch}, after {seconds(metric.best_after_seconds)}"
+        parts.append(f"{metric.name} {metric.last:.4g} ({best})")
+    return parts
+
+
+def seconds(value: float) -> str:
+    """'90 ms', '4.6 s', '25 min 10 s', '2 h 5 min'."""
+    if value < 1:
+        return f"{1000 * value:.3g} ms"
+    if value < 100:
+        return f"{value:.3g} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest} s" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _uses(gpu: GpuUse) -> list[str]:
+    busy = [] if gpu.utilization_percent is None else [f"{gpu.utilization_percent:.0f} % busy"]
+    of = f" of {gib(gpu.total_bytes)}" if gpu.total_bytes else ""
+    peak = [] if gpu.peak_bytes is None else [f"peak {gib(gpu.peak_bytes)}{of}"]
+    slow = [f"throttled {100 * gpu.throttled_share:.0f} % of the time"] if gpu.throttled_share else []
+    return busy + peak + slow
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number:,} {name}{'' if number == 1 else 's'}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

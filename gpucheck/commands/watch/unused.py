@@ -1,0 +1,67 @@
+"""Find out why a training runs on the CPU of a machine that has GPUs: ``gpucheck --quick`` in a child process knows the cause."""
+
+import json
+import sys
+from typing import Any, NamedTuple
+
+from gpucheck.commands.watch.judge import Event
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.repairs.wording import short
+
+CHECK_SECONDS = 60.0  # for a quick check beside a training that keeps all processors busy
+
+
+class Devices(NamedTuple):
+    """What TensorFlow uses in this process."""
+
+    listed: int  # GPUs that it found
+    visible: int  # of these, left visible by the program (tf.config.set_visible_devices)
+    model: str | None  # type of the device that holds the weights: "CPU", "GPU"
+
+
+def devices(tensorflow: Any, model: Any) -> Devices:
+    """Return the devices of a model that has been trained for a step."""
+    listed = len(tensorflow.config.list_physical_devices("GPU"))
+    variables = getattr(model, "trainable_variables", None) or []
+    value = getattr(variables[0], "value", None) if variables else None
+    parts = str(getattr(value, "device", "")).split("device:")
+    return Devices(
+        listed, len(tensorflow.config.list_logical_devices("GPU")), parts[1].partition(":")[0] if len(parts) > 1 else None
+    )
+
+
+def why(host: LocalHost, devices: Devices, gpus: int) -> Event | None:
+    """Return the event for a training on the CPU beside GPUs; None if there are none, or the program chose it.
+
+    Args:
+        host: the machine.
+        devices: what TensorFlow uses.
+        gpus: of the machine, as NVML counts them.
+    """
+    if not gpus or devices.model != "CPU" or (devices.listed and not devices.visible):
+        return None
+    unused = "1 GPU is unused" if gpus == 1 else f"{gpus} GPUs are unused"
+    if devices.listed:
+        return Event(
+            "cpu-fallback",
+            f"training on the CPU; {unused}, although TensorFlow lists {devices.listed}:"
+            ' remove tf.device("/CPU:0") around the model',
+        )
+    code, summary, command = _cause(host)
+    if code is None:
+        return Event("gpus-not-listed", f"training on the CPU; {unused}: TensorFlow lists none. Stop and type: gpucheck")
+    then = f". Stop and type: {command}" if command else ""
+    return Event(code, f"training on the CPU; {unused}: {short(summary)}{then}")
+
+
+def _cause(host: LocalHost) -> tuple[str | None, str, str]:
+    """The root cause that a quick check finds: its code, its sentence, and the first command that repairs it."""
+    done = host.run(
+        [sys.executable, "-m", "gpucheck", "--quick", "--format", "json", "--timeout", str(CHECK_SECONDS)], CHECK_SECONDS
+    )
+    try:
+        (finding, *_) = json.loads(done.stdout)["findings"]
+        commands = [fix["command"] for fix in finding["fix"] if fix["command"] and fix["kind"] == "repair"]
+        return finding["code"], finding["summary"], next(iter(commands), "")
+    except (ValueError, KeyError, TypeError):  # it found nothing, or could not run
+        return None, "", ""

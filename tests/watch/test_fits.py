@@ -1,0 +1,185 @@
+"""What ``Watch`` says at the end of real trainings whose truth is known: computing and data take times that are set by sleeping."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from lab import fake_driver
+
+ROOT = pathlib.Path(__file__).parents[2]
+BEGIN = """
+import json, os, sys, time
+import keras, numpy as np, tensorflow as tf
+from gpucheck.keras import Watch
+
+def sleep(seconds, value):  # on the CPU's clock, not on its cores: other load changes little
+    def wait(v):
+        time.sleep(seconds)
+        return v
+    out = tf.numpy_function(wait, [value], value.dtype)
+    out.set_shape(value.shape)
+    return out
+
+class Busy(keras.layers.Layer):
+    def __init__(self, seconds):
+        super().__init__()
+        self.seconds = seconds
+    def call(self, x):
+        with tf.control_dependencies([sleep(self.seconds, tf.reduce_sum(tf.stop_gradient(x)))]):
+            return tf.identity(x)
+
+def dataset(read_seconds, batches=12, size=16, calls=None):
+    options = tf.data.Options()
+    options.experimental_optimization.inject_prefetch = False
+    data = tf.data.Dataset.from_tensors((tf.ones((size, 8)), tf.ones((size, 1)))).repeat(batches)
+    data = data.map(lambda x, y: (sleep(read_seconds, x), y), num_parallel_calls=calls) if read_seconds else data
+    return data.with_options(options)
+
+def train(data, compute_seconds, watch, epochs=2, model=None, **options):
+    if model is None:
+        model = keras.Sequential([keras.Input((8,)), Busy(compute_seconds), keras.layers.Dense(1)])
+        model.compile(optimizer="sgd", loss="mse", jit_compile=False)
+    model.fit(data, epochs=epochs, verbose=0, callbacks=[watch], **options)
+    return watch.summary
+
+def done(**found):
+    print(json.dumps(found, default=str), flush=True)
+    os._exit(0)  # TensorFlow may hang where Python ends while a dataset's thread wants to call it
+"""
+
+
+def found_by(tmp_path, program, **env):
+    """What a program hands to ``done``, and its standard error."""
+    (tmp_path / "train.py").write_text(BEGIN + program)
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ['PYTHONPATH']}", "TF_CPP_MIN_LOG_LEVEL": "3", **env}
+    argv = [sys.executable, "train.py"]
+    run = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=200, stdin=subprocess.DEVNULL)
+    assert run.returncode == 0, run.stderr[-3000:]
+    return json.loads(run.stdout.splitlines()[-1]), run.stderr
+
+
+@pytest.mark.tensorflow
+def test_the_wait_for_data_and_what_a_ready_pipeline_brings(tmp_path):
+    found, error = found_by(
+        tmp_path,
+        """
+slow = train(dataset(0.15), 0.1, Watch())
+ready = train(dataset(0), 0.1, Watch(say=lambda line: None))
+ahead = train(dataset(0.15).prefetch(2), 0.1, Watch(say=lambda line: None))
+done(share=slow.input_wait_share, step=slow.step_seconds, code=slow.limit.code, most=slow.limit.faster_at_most,
+     rate=slow.samples_per_second, counts=[slow.epochs, slow.steps],
+     ready=[ready.step_seconds, ready.input_wait_share, ready.limit.code],
+     ahead=[ahead.step_seconds, ahead.input_wait_share])
+""",
+    )
+    ready_step, ready_share, ready_code = found["ready"]
+    truth = 1 - ready_step / found["step"]  # what the program itself measures
+    assert found["share"] == pytest.approx(truth, abs=0.05)
+    assert found["code"] == "input-pipeline-bound"
+    assert found["most"] == pytest.approx(found["step"] / ready_step, rel=0.15)  # promised, against what came
+    assert found["rate"] == pytest.approx(16 / found["step"], rel=0.01)
+    assert found["counts"] == [2, 24]
+    assert (ready_share < 0.1, ready_code) == (True, None)
+    ahead_step, ahead_share = found["ahead"]
+    assert found["step"] / ahead_step < 1 / max(found["share"], 1 - found["share"]) + 0.15  # prefetch alone
+    assert ahead_share == pytest.approx(1 - ready_step / ahead_step, abs=0.07)
+    first, last = [line for line in error.splitlines() if line.startswith("gpucheck: ")]
+    assert first.startswith("gpucheck: 2 epochs, 24 steps, ")
+    assert "the input pipeline limits this training" in last
+
+
+@pytest.mark.tensorflow
+def test_a_model_that_was_traced_before_is_not_measured_and_tensorflow_is_left_as_it_was(tmp_path):
+    found, _ = found_by(
+        tmp_path,
+        """
+from tensorflow.python.ops import gen_dataset_ops
+before = gen_dataset_ops.iterator_get_next
+model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])
+model.compile(optimizer="sgd", loss="mse")
+model.fit(dataset(0), verbose=0)
+watch = Watch(say=lambda line: None)
+train(dataset(0.01), 0, watch, model=model)
+untraced = watch.summary.input_wait_share
+class Failing(keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        raise KeyboardInterrupt
+model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])
+model.compile(optimizer="sgd", loss="mse")
+watch = Watch(say=lambda line: None)
+try:
+    model.fit(dataset(0), verbose=0, callbacks=[watch, Failing()])
+except KeyboardInterrupt:
+    pass
+watch.__del__()
+done(untraced=untraced, restored=gen_dataset_ops.iterator_get_next is before)
+""",
+    )
+    assert found == {"untraced": None, "restored": True}
+
+
+@pytest.mark.tensorflow
+def test_two_replicas_and_several_steps_in_one_call(tmp_path):
+    found, _ = found_by(
+        tmp_path,
+        """
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
+    model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])
+    model.compile(optimizer="sgd", loss="mse")
+quiet = Watch(say=lambda line: None)
+mirrored = train(dataset(0.5, batches=8), 0, quiet, model=model)
+ready = train(dataset(0, batches=8), 0, quiet, model=model)
+model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])
+model.compile(optimizer="sgd", loss="mse", steps_per_execution=4)
+several = train(dataset(0.05, batches=14), 0, Watch(say=lambda line: None), model=model)
+done(mirrored=[mirrored.replicas, mirrored.input_wait_share, mirrored.samples_per_second * mirrored.step_seconds],
+     truth=1 - ready.step_seconds / mirrored.step_seconds, ready=ready.step_seconds, step=mirrored.step_seconds,
+     several=[several.steps, several.input_wait_share, several.input_wait_exact, several.limit.code])
+""",
+    )
+    replicas, share, per_step = found["mirrored"]
+    assert (replicas, round(per_step)) == (2, 16)
+    assert share == pytest.approx(found["truth"], abs=0.05), found
+    steps, share, exact, code = found["several"]
+    assert (steps, exact, code) == (28, False, "input-pipeline-bound")
+    assert share > 0.8
+
+
+def machine(driver, scenario):
+    return {"LD_LIBRARY_PATH": str(driver), "FAKE_DRIVER": str(scenario)}
+
+
+@pytest.mark.tensorflow
+def test_a_training_on_the_cpu_beside_two_idle_gpus_is_named_at_its_first_steps(tmp_path, driver_folder):
+    scenario = fake_driver.write_scenario(tmp_path / "scenario", {"gpus": 2, "gpu.*.utilization_percent": 0})
+    found, error = found_by(
+        tmp_path,
+        """
+class UntilReported(keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        self.model.stop_training = bool(watch.events)
+
+watch = Watch(every_seconds=0.2)
+model = keras.Sequential([keras.Input((8,)), Busy(0.05), keras.layers.Dense(1)])
+model.compile(optimizer="sgd", loss="mse", jit_compile=False)
+model.fit(dataset(0, batches=1000), verbose=0, callbacks=[watch, UntilReported()])
+done(events=watch.events, limit=watch.summary.limit.code, device=watch.summary.device,
+     gpus=[[gpu.index, gpu.utilization_percent] for gpu in watch.summary.gpus])
+""",
+        **machine(driver_folder, scenario),
+    )
+    ((code, text),) = found["events"]
+    assert text.startswith("training on the CPU; 2 GPUs are unused: ")
+    assert ". Stop and type: " in text
+    assert (found["limit"], found["device"]) == (code, "CPU")
+    assert found["gpus"] == [[0, 0.0], [1, 0.0]]
+    assert f"gpucheck: {text} [{code}]" in error
+    check = [sys.executable, "-m", "gpucheck", "--quick", "--format", "json"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **machine(driver_folder, scenario)}
+    report = json.loads(subprocess.run(check, env=env, capture_output=True, text=True, timeout=100, cwd=tmp_path).stdout)
+    assert code == report["findings"][0]["code"]  # the same answer from every door

@@ -1,0 +1,144 @@
+"""The figures of a fit: from times that are given, and in words."""
+
+import msgspec
+import pytest
+
+from gpucheck.commands.watch.gpus import Gpus, shown
+from gpucheck.commands.watch.limits import limit
+from gpucheck.commands.watch.page import fragment, markdown, plot, write
+from gpucheck.commands.watch.summary import GpuUse, Metric, Summary, lines
+from gpucheck.commands.watch.times import Times
+from gpucheck.commands.watch.waiting import GapWait
+from gpucheck.core.child.messages.nvml import GpuSample, Sampled, SamplerStarted
+
+SLOW = Summary(
+    seconds=23.0,
+    epochs=5,
+    steps=25,
+    epoch_seconds=(5.0, 4.5, 4.5, 4.5, 4.5),
+    median_epoch_seconds=4.5,
+    first_step_seconds=1.2,
+    step_seconds=0.177,
+    samples_per_second=90.3,
+    input_wait_share=0.9,
+    device="CPU",
+)
+GPU = GpuUse(index=0, utilization_percent=34.4, throttled_share=0.0, peak_bytes=3 << 30, total_bytes=140 << 30)
+
+
+class Clock:
+    """A clock that is set."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_the_times_of_two_epochs_whose_data_comes_between_the_steps():
+    clock = Clock()
+    times = Times(GapWait(clock), clock)
+    for _ in range(2):
+        times.epoch_begins()
+        for step in range(3):
+            clock.now += 3.0  # to fetch
+            times.step_begins(step, 1)
+            clock.now += 1.0 if times.first_step_seconds else 10.0  # the first is compiled
+            times.step_ends(step)
+        times.steps_end(3, 48.0)
+        clock.now += 2.0  # validation
+        times.steps_end(3, 48.0)
+        times.epoch_ends()
+    assert (times.steps, times.first_step_seconds, times.epochs) == (6, 10.0, [23.0, 14.0])
+    assert times.steady_seconds == 1.0 + 4.0 + 9.0  # from the begin of the second step on; of an epoch, of the first
+    assert times.samples_per_second == (32 + 48) / 14.0
+    assert times.input_wait_share == pytest.approx((3.0 + 6.0) / 14.0)  # the first of an epoch follows no step
+
+
+def test_a_fit_of_one_step_has_no_rate():
+    clock = Clock()
+    times = Times(GapWait(clock), clock)
+    times.epoch_begins()
+    times.step_begins(0, 1)
+    clock.now = 5.0
+    times.step_ends(0)
+    times.steps_end(None, 16.0)
+    assert (times.steps, times.first_step_seconds, times.step_seconds, times.input_wait_share) == (1, 5.0, None, None)
+
+
+def test_the_lines():
+    metric = Metric(name="val_accuracy", last=0.93, best=0.94, best_epoch=4, best_after_seconds=18.5)
+    summary = msgspec.structs.replace(SLOW, device="GPU", gpus=(GPU,), validation=metric, limit=limit(SLOW, "data.py:12 in read"))
+    assert lines(summary) == [
+        "gpucheck: 5 epochs, 25 steps, 23 s · 90.3 samples/s · median epoch 4.5 s · first step 1.2 s · 90 % of each step waits for data",
+        "gpucheck: GPU 0 34 % busy, peak 3.0 GiB of 140.0 GiB · val_accuracy 0.93 (best 0.94 in epoch 4, after 18.5 s)",
+        "gpucheck: the input pipeline limits this training (its Python code at data.py:12 in read): with the data ready, a step takes 17.7 ms"
+        " instead of 177 ms. Change: move that work into TensorFlow operations, in dataset.map(f,"
+        " num_parallel_calls=tf.data.AUTOTUNE): at most 10 times as fast; prefetch(tf.data.AUTOTUNE) alone: at most 1.1 times [input-pipeline-bound]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "most"),
+    [
+        ({}, "input-pipeline-bound", 10.0),
+        ({"steps": 3}, None, None),
+        ({"input_wait_share": 0.19}, "", None),
+        ({"input_wait_share": None}, "", None),
+        ({"input_wait_share": 0.5, "input_wait_exact": False}, "", None),
+        ({"input_wait_share": 0.9, "input_wait_exact": False, "device": "GPU", "gpus": (GPU,)}, "input-pipeline-bound", 10.0),
+        ({"device": "GPU", "gpus": (msgspec.structs.replace(GPU, utilization_percent=95.0),)}, "", None),
+        ({"device": "GPU", "gpus": (msgspec.structs.replace(GPU, throttled_share=0.6),)}, "gpu-throttled", None),
+        ({"device": "GPU", "gpus": (GPU,), "input_wait_share": 0.02}, "small-per-replica-batch", 100 / 34.4),
+        ({"first_step_seconds": 15.0, "input_wait_share": 0.0}, "", 23 / 8),
+    ],
+)
+def test_what_limits_a_training(changes, code, most):
+    found = limit(msgspec.structs.replace(SLOW, **changes))
+    assert (found if code is None else found.code or "") == code
+    assert most is None or found.faster_at_most == pytest.approx(most)
+
+
+def test_a_training_on_the_cpu_beside_gpus_has_no_other_limit():
+    assert limit(SLOW, unused=("driver-too-old", "")).code == "driver-too-old"
+
+
+def test_the_samples_of_the_gpus_that_a_process_may_use():
+    gpus = Gpus()
+    gpus.found(SamplerStarted(None, ("GPU-a", "GPU-b", "GPU-c"), (10, 20, 30)), "2,0")
+    for second in range(0, 90, 30):
+        gpus.add(Sampled(float(second), (GpuSample(80, None, None, 0x40), GpuSample(0), GpuSample(0, None, None, 0))))
+    assert gpus.idle(60.0, 60.0) == [2]
+    assert gpus.idle(59.0, 60.0) == []
+    assert gpus.uses((7,)) == (
+        GpuUse(index=2, utilization_percent=0.0, throttled_share=0.0, peak_bytes=7, total_bytes=30),
+        GpuUse(index=0, utilization_percent=80.0, throttled_share=1.0, total_bytes=10),
+    )
+
+
+def test_no_gpu_is_idle_where_all_are():
+    gpus = Gpus()
+    gpus.found(SamplerStarted(None, ("GPU-a", "GPU-b"), (10, 20)), None)
+    for second in (0.0, 90.0):
+        gpus.add(Sampled(second, (GpuSample(0), GpuSample(0))))
+    assert gpus.idle(90.0, 60.0) == []
+
+
+@pytest.mark.parametrize(
+    ("visible", "numbers"), [(None, (0, 1)), ("1", (1,)), ("1,7,0", (1,)), ("GPU-b", (1,)), ("-1", ()), ("", ()), ("MIG-x", ())]
+)
+def test_the_gpus_that_cuda_visible_devices_names(visible, numbers):
+    assert shown(visible, ("GPU-a", "GPU-b")) == numbers
+
+
+def test_reports(tmp_path):
+    summary = msgspec.structs.replace(SLOW, limit=limit(SLOW, "<a>.py:1 in b"))
+    for name in ("r.json", "r.md", "r.html"):
+        write(summary, str(tmp_path / name))
+    assert msgspec.json.decode((tmp_path / "r.json").read_bytes(), type=Summary) == summary
+    assert (tmp_path / "r.md").read_text() == markdown(summary)
+    assert "- 5 epochs, 25 steps, 23 s\n" in markdown(summary)
+    assert fragment(summary) in (tmp_path / "r.html").read_text()
+    assert "&lt;a&gt;.py" in fragment(summary)
+    assert fragment(summary).count("<rect") == 5
+    assert plot([1.0]) == ""
