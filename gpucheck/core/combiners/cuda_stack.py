@@ -3,7 +3,8 @@
 The kernel module is none of them: reading its files can hang with a driver that hangs, and then these must still be judged.
 """
 
-from gpucheck.core.model import Fact, Fix, Request
+from gpucheck.core.compat.cuda import CUDA_ERROR_STUB_LIBRARY
+from gpucheck.core.model import Fact, Request
 from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
@@ -14,21 +15,6 @@ from gpucheck.core.probes.system import System
 from gpucheck.core.probes.wsl import Wsl
 
 _KERNEL_ANSWERED = (15, 16, 18)  # a GPU is lost, a reset is required, versions differ
-_DRIVER_INSTALL = {
-    "ubuntu": "sudo ubuntu-drivers install",
-    "linuxmint": "sudo ubuntu-drivers install",
-    "debian": "sudo apt-get install -y linux-headers-amd64 nvidia-driver",
-    "fedora": "sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda",
-    "rhel": "sudo dnf module install -y nvidia-driver:open-dkms",
-    "rocky": "sudo dnf module install -y nvidia-driver:open-dkms",
-    "almalinux": "sudo dnf module install -y nvidia-driver:open-dkms",
-    "arch": "sudo pacman -S nvidia-open-dkms nvidia-utils",
-}
-_DRIVER_SOURCE = {
-    "debian": " (from the sections contrib, non-free and non-free-firmware)",
-    "fedora": " (from RPM Fusion's nonfree repository)",
-    **dict.fromkeys(("rhel", "rocky", "almalinux"), " (from NVIDIA's own repository)"),
-}
 
 
 class CudaStack(Fact, frozen=True, kw_only=True):
@@ -55,10 +41,16 @@ class CudaStack(Fact, frozen=True, kw_only=True):
 
     @property
     def given_no_gpu(self) -> bool:
-        """Whether this is a container into which no GPU device at all was passed."""
+        """Whether this container got no GPU: no device was passed in, or no library with Apptainer, which shares devices."""
         nodes = (self.device_nodes.control, self.device_nodes.uvm, *self.device_nodes.gpus)
         passed = self.wsl.dxg_present or any(node.present for node in nodes)
-        return self.container.inside and not passed and not self.kernel_answers
+        return self.container.inside and not (passed and not self.given_no_libraries) and not self.kernel_answers
+
+    @property
+    def given_no_libraries(self) -> bool:
+        """Whether this is a container of Apptainer without any of the driver's libraries; images may have a stub of libcuda."""
+        without_cuda = self.cuda.status == "library-not-found" or self.cuda.result == CUDA_ERROR_STUB_LIBRARY
+        return self.container.kind == "apptainer" and self.driver.status == "library-not-found" and without_cuda
 
     @property
     def asks_for_gpu(self) -> bool:
@@ -69,14 +61,6 @@ class CudaStack(Fact, frozen=True, kw_only=True):
     def on_host(self) -> str:
         """Where a container has to be repaired: a part of a sentence; empty outside of one."""
         return " on the machine that runs this container" if self.container.inside else ""
-
-    def install_driver(self, why: str) -> Fix:
-        """Install the newest driver as this distribution does; for a container that is done on its host."""
-        if self.container.inside:
-            return Fix(text=f"{why}{self.on_host}, then restart the machine", needs=("reboot",))
-        source = _DRIVER_SOURCE.get(self.system.os_id or "", "")
-        command = _DRIVER_INSTALL.get(self.system.os_id or "")
-        return Fix(text=f"{why}{source}, then restart the machine", command=command, needs=("reboot",))
 
 
 @combiner

@@ -99,6 +99,8 @@ def _reason(stack: CudaStack, kernel_module: KernelModule) -> str:
     asked = f"NVIDIA_VISIBLE_DEVICES={container.nvidia_visible_devices} requests one" if container.gpu_requested else ""
     if pci.gpus and kernel_module.loaded is False:
         return "the machine has one, but no NVIDIA driver is loaded there"
+    if stack.device_nodes.control.present:  # which Apptainer shares
+        return "it has the machine's device files, but none of its driver's libraries"
     if pci.gpus:
         return f"the machine has one{f' and {asked}' if asked else ''}, but no /dev/nvidia* was passed in"
     but = f"{asked}, but " if asked else ""
