@@ -1,7 +1,4 @@
-"""Read the part of a node's report that a fleet needs. Runs in separate processes, so it imports little.
-
-Other fields are skipped during decoding, which is several times faster than reading the whole report.
-"""
+"""Read the part of a node's report that a fleet needs. Runs in separate processes, so it imports little."""
 
 import contextlib
 import datetime
@@ -13,6 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gpucheck.commands.fleet.decoded import Facts, Finding, Packages, Report, Run
 from gpucheck.core.system.bounded import with_deadline
 
 LARGEST_BYTES = 1 << 23  # a report of a machine of 1,000 GPUs takes 2 MB
@@ -21,54 +19,6 @@ LONGEST = 500  # characters of a text
 MOST = 64  # root causes, GPUs, training jobs
 SUPPORTED = "1"  # the major version of the report's schema
 LATE = "the time limit was reached (--timeout)"
-
-
-class _System(msgspec.Struct):
-    node: str | None = None
-    os_name: str | None = None
-    kernel: str | None = None
-
-
-class _Version(msgspec.Struct):
-    version: str | None = None
-
-
-class _Driver(msgspec.Struct):
-    version: str | None = None
-    cuda_version: str | None = None
-
-
-class _Gpu(msgspec.Struct):
-    name: str | None = None
-    uuid: str | None = None
-
-
-class _Gpus(msgspec.Struct):
-    gpus: list[_Gpu] = []
-
-
-class _Packages(msgspec.Struct):
-    tensorflow: _Version | None = None
-    keras: _Version | None = None
-
-
-class _Facts(msgspec.Struct):
-    system: _System | None = None
-    driver: _Driver | None = None
-    gpus: _Gpus | None = None
-    packages: _Packages | None = None
-    interpreter: _Version | None = None
-
-
-class _Run(msgspec.Struct):
-    strategy: str
-    status: str
-    precision: str = ""
-    compiled: bool = False
-    devices: list[str] = []
-    trained_with: int = 0
-    samples_per_second: float | None = None
-    first_step_seconds: float | None = None
 
 
 class Cause(msgspec.Struct, frozen=True):
@@ -80,34 +30,6 @@ class Cause(msgspec.Struct, frozen=True):
     summary: str
     command: str | None = None  # of its first repair that has one
     action: str | None = None
-
-
-class _Fix(msgspec.Struct):
-    command: str | None = None
-    kind: str | None = None
-
-
-class _Finding(msgspec.Struct):
-    code: str
-    severity: str
-    scope: str
-    summary: str
-    fix: list[_Fix] = []
-    action: str | None = None
-    explained_by: str | None = None
-    muted: str | None = None
-
-
-class _Report(msgspec.Struct):
-    schema_version: str
-    tool: dict[str, str]
-    started_at: str
-    verdict: str
-    findings: list[_Finding]
-    facts: _Facts
-    exit_code: int = 0
-    unknown_because: list[str] = []
-    training: list[_Run] = []
 
 
 class NodeReport(msgspec.Struct, frozen=True):
@@ -146,7 +68,7 @@ def named(path: str) -> str:
     return _short(os.path.basename(path).partition(".")[0])
 
 
-_DECODER = msgspec.json.Decoder(_Report)
+_DECODER = msgspec.json.Decoder(Report)
 
 
 def read_all(paths: Sequence[str], now: float, until: float = math.inf) -> list[NodeReport | Unread]:
@@ -230,7 +152,7 @@ def _unread(path: str, data: bytes, error: Exception) -> Unread:
     return Unread(path, "foreign", "not JSON")
 
 
-def _node_report(path: str, report: _Report, now: float) -> NodeReport:
+def _node_report(path: str, report: Report, now: float) -> NodeReport:
     facts = report.facts
     gpus = facts.gpus.gpus if facts.gpus else []
     speeds, starts = _training(report.training)
@@ -252,7 +174,7 @@ def _node_report(path: str, report: _Report, now: float) -> NodeReport:
     )
 
 
-def _cause(root: _Finding) -> Cause:
+def _cause(root: Finding) -> Cause:
     command = next((fix.command for fix in root.fix if fix.command and fix.kind != "look"), None)
     code, severity, scope, summary = map(_short, (root.code, root.severity, root.scope, root.summary))
     return Cause(code, severity, scope, summary, command and _short(command), root.action and _short(root.action))
@@ -262,8 +184,8 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def _configuration(facts: _Facts, gpus: int) -> dict[str, str]:
-    packages = facts.packages or _Packages()
+def _configuration(facts: Facts, gpus: int) -> dict[str, str]:
+    packages = facts.packages or Packages()
     values = {
         "TensorFlow": packages.tensorflow and packages.tensorflow.version,
         "Keras": packages.keras and packages.keras.version,
@@ -277,7 +199,7 @@ def _configuration(facts: _Facts, gpus: int) -> dict[str, str]:
     return {name: _short(value) for name, value in values.items() if value}
 
 
-def _training(runs: Sequence[_Run]) -> tuple[dict[str, float], dict[str, float]]:
+def _training(runs: Sequence[Run]) -> tuple[dict[str, float], dict[str, float]]:
     """Return speeds and starts of jobs that passed on an accelerator; a CPU's speed depends on other processes."""
     speeds: dict[str, float] = {}
     starts: dict[str, float] = {}
