@@ -15,7 +15,7 @@ from gpucheck.commands.watch.limits import LONG_WAIT_SHARE, limit
 from gpucheck.commands.watch.monitor import Monitor
 from gpucheck.commands.watch.summary import Metric, Summary
 from gpucheck.commands.watch.times import Times
-from gpucheck.commands.watch.waiting import input_wait
+from gpucheck.commands.watch.waiting import Unmeasured, input_wait
 
 _SMALLER_IS_BETTER = ("loss", "error", "mae", "mse", "rmse", "mape", "msle", "perplexity")
 
@@ -40,7 +40,8 @@ class Fit:
         self._strategy = getattr(model, "distribute_strategy", None) if self._tensorflow is not None else None
         self._replicas = int(getattr(self._strategy, "num_replicas_in_sync", 1))
         self._at_once = int(getattr(model, "steps_per_execution", 1))
-        self.times = Times(input_wait(backend, self._replicas))
+        remote = "TPU" in type(self._strategy).__name__  # its steps may run on another host, with another clock
+        self.times = Times(Unmeasured() if remote else input_wait(backend, self._replicas))
         self._monitor = Monitor(self._report, every_seconds, stall_seconds)
         self._window = stall_seconds
         self._looked: tuple[float, float] | None = None  # when, and the seconds waited until then

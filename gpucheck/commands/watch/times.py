@@ -76,7 +76,8 @@ class Times:
             )  # Keras may report the last one later
             self.steady_seconds += max(ended - began, 0.0)
             self.steady_steps += steps - before
-            self.measured = self.measured and now is not None and waited is not None
+            # Each fetch takes some time: a counter that stays belongs to the steps of another model.
+            self.measured = self.measured and now is not None and waited is not None and now > waited
             self.waited += (now or 0.0) - (waited or 0.0)
             self.samples = None if self.samples is None or not samples else self.samples + samples * (steps - before) / steps
         self._part, self._epoch_steps, self._ended_steps = None, 0, 0

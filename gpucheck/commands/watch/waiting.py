@@ -46,6 +46,14 @@ class GapWait:
         return self._seconds
 
 
+class Unmeasured(GapWait):
+    """Nothing is known of the wait."""
+
+    def seconds(self) -> float | None:
+        """Return None."""
+        return None
+
+
 class TensorFlowWait(GapWait):
     """The time in which an operation of the compiled step fetches a batch; replicas that fetch at the same time count once."""
 
@@ -120,8 +128,8 @@ class TensorFlowWait(GapWait):
 
 def input_wait(backend: str, replicas: int) -> GapWait:
     """Return what measures the wait on a backend of Keras; on TensorFlow, without importing it."""
-    tensorflow = sys.modules.get("tensorflow")
-    if backend == "tensorflow" and tensorflow is not None:
-        with contextlib.suppress(Exception):  # a release whose operations have other names: nothing is measured
-            return TensorFlowWait(tensorflow, replicas)
-    return GapWait()
+    if backend != "tensorflow":
+        return GapWait()
+    with contextlib.suppress(Exception):  # a release whose operations have other names
+        return TensorFlowWait(sys.modules["tensorflow"], replicas)
+    return Unmeasured()
