@@ -15,16 +15,24 @@ def shown(text: str) -> str:
     return explanation.render(explain(text.split("\n"), "train.log"), width=100, color=False, ascii=False, verbose=False)
 
 
+ENDS = [
+    'FileNotFoundError: [Errno 2] No such file or directory: "x.csv"',
+    'ValueError: Input 0 of layer "dense" is incompatible with the layer: expected axis -1 to have value 8',
+    'KeyError: "label"',
+    "Fatal Python error: init_sys_streams: can't initialize sys standard streams",
+]
+
+
 @table
-@pytest.mark.parametrize(
-    "raised",
-    [
-        'FileNotFoundError: [Errno 2] No such file or directory: "x.csv"',
-        'ValueError: Input 0 of layer "dense" is incompatible with the layer: expected axis -1 to have value 8',
-        'KeyError: "label"',
-        "Fatal Python error: init_sys_streams: can't initialize sys standard streams",
-    ],
-)
+@pytest.mark.parametrize("raised", ENDS)
+def test_what_ended_the_program_stands_beside_warnings(before, code, raised):
+    text = shown(f"{before}\n{TRACEBACK}{raised}\n")
+    assert HEADING in text
+    assert text.index(raised[:40]) < text.index(code)
+
+
+@table
+@pytest.mark.parametrize("raised", ENDS)
 def test_a_missing_gpu_is_not_the_cause_where_something_else_ended_the_program(before, code, raised):
     assert code in shown(before)
     text = shown(f"{before}\n{TRACEBACK}{raised}\n")
