@@ -33,10 +33,12 @@ class Cause(NamedTuple):
 
     def values(self, names: Iterable[str]) -> dict[str, str]:
         """Return what the lines name: each field from the first event that has it, "text" from the first event, all in "lines"."""
-        found = {"text": self.events[0].text, "lines": "\n".join(event.text for event in self.events)} if self.events else {}
+        found = {"xids": ",".join(str(message.code) for message in self.xids), "devices": ",".join(self.affects)}
+        if self.events:
+            found |= {"text": self.events[0].text, "lines": "\n".join(event.text for event in self.events)}
         for event in reversed(self.events):
             found |= event.fields
-        found |= {"xids": ",".join(str(message.code) for message in self.xids), "devices": ",".join(self.affects), **self.named}
+        found |= self.named
         return {name: found[name] for name in names if found.get(name)}
 
 
