@@ -67,7 +67,7 @@ _BEFORE = {"2.12": "tensorflow/stream_executor/", "2.15": "tensorflow/compiler/x
 # A line counts for each framework that it names.
 _FRAMEWORKS = {
     "tensorflow": re.compile(r"(?i)tensorflow|keras|\btf\.\w|\btf2?xla\b|\bTF_[A-Z]|external/local_(?:xla|tsl)"),
-    "jax": re.compile(r"(?i)\bjax(?:lib)?\b|\bjax[._]|jax-cuda|\bxla_bridge\b|\bflax\b"),
+    "jax": re.compile(r"(?i)\bexternal/xla/|\bjax(?:lib)?\b|\bjax[._]|jax-cuda|\bxla_bridge\b|\bflax\b"),
     "torch": re.compile(
         r"(?i)\btorch\b|\bpytorch\b|libtorch|\bc10[:/_]|torch[./]|\bDataLoader worker\b|implemented for '(?:Half|BFloat16)'"
     ),

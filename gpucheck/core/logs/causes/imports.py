@@ -88,7 +88,8 @@ def keras_backend_import_failed(events: Events) -> Cause | None:
     named = events.unresolved(Kind.JAX_VERSIONS) + _versions_of_plugin(events)
     if not named:
         return None
-    return Cause(f"The versions of JAX and its parts do not fit each other: {short(named[0].text)}.", named)
+    shown = {"reason": "version"} if events.has(Kind.JAX_CUDA_PLUGIN) else {}
+    return Cause(f"The versions of JAX and its parts do not fit each other: {short(named[0].text)}.", named, named=shown)
 
 
 def tpu_version_mismatch(events: Events) -> Cause | None:
