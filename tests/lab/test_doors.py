@@ -1,6 +1,7 @@
 """The same fault gets the same cause and the same first step from every command: --quick, --no-smoke, run, require, explain."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -23,6 +24,8 @@ NAMED_IN_LOG = {
     "cudnn-missing": False,
     "driver-470": False,
     "a-users-numpy.py": True,
+    "protobuf-missing": True,
+    "numpy-missing": True,
 }
 
 
@@ -63,4 +66,6 @@ def test_every_command_gives_the_same_answer(bench, name):
         given = dict(answers(bench, fault))
     except Unavailable as error:
         pytest.skip(str(error))
-    assert len(set(given.values())) == 1, given
+    # A log does not show which versions of another package this release requires.
+    steps = {(code, re.sub(r'"?([\w-]+)[<>=][^"]*"?$', r"\1", step)) for code, step in given.values()}
+    assert len(steps) == 1, given

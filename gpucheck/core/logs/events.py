@@ -89,6 +89,7 @@ class Kind(str, Enum):
     GPUS_REQUESTED = "gpus-requested"
     HARMLESS = "harmless"
     HOST_OUT_OF_MEMORY = "host-out-of-memory"
+    IMPORTING = "importing"
     IMPORT_FAILED = "import-failed"
     INPUT_BOUND = "input-bound"
     JAX_CUDA_PLUGIN = "jax-cuda-plugin"

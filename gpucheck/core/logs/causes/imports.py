@@ -13,6 +13,7 @@ from gpucheck.core.repairs.wording import short
 _PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py"}
 _HIDDEN = r"is not a package|no attribute '__version__'"
 _OURS = r"(?i)tensorflow|_pywrap|\bkeras\b|protobuf|numpy|native runtime|ml_dtypes|h5py|_h5|multiarray|libtensorflow"
+_WITH_A_PAGE = r"(?:tensorflow|(?:tf_)?keras|jax|jaxlib|torch)\b"  # a missing package with another code
 _LOADED = r"lib(?:cu|nv|nccl)[\w-]*\.so|partially initialized module '(?!tensorflow)"
 
 
@@ -22,7 +23,8 @@ def tensorflow_import_failed(events: Events) -> Cause | None:
         return own
     elsewhere = {event.line for event in events.infer(infer_bypassed_backend)}
     failed = [event for event in events.unresolved(Kind.IMPORT_FAILED) if _is_ours(event) and event.line not in elsewhere]
-    failed += events.unresolved(Kind.MODULE_MISSING, module=r"tensorflow\..*")
+    needed = rf"tensorflow\..*|(?!{_WITH_A_PAGE}).*" if events.has(Kind.IMPORTING) else r"tensorflow\..*"
+    failed += events.unresolved(Kind.MODULE_MISSING, module=needed)
     symbols = [event for event in events.unresolved(Kind.SYMBOL_MISSING) if not is_conflict(event)]
     failed += [event for event in symbols if re.search(_OURS, event.text)]
     if not failed:
@@ -32,8 +34,9 @@ def tensorflow_import_failed(events: Events) -> Cause | None:
     package = _PACKAGES.get(module, module.partition(".")[0])
     because = f" because of {package}" if package not in ("", "tensorflow") else ""
     # without the path of the file
-    reason = short(re.sub(r"\s+\(/[^)]*\)?$", "", lines[0].fields.get("message") or lines[0].text), 160)
-    return Cause(f"TensorFlow can't be imported{because}: {reason}.", lines)
+    message = lines[0].fields.get("message") or lines[0].text
+    reason = short(re.sub(r"\s+\(/[^)]*\)?$", "", message), 160)
+    return Cause(f"TensorFlow can't be imported{because}: {reason}.", lines, named={"message": message})
 
 
 def _hiding_file(events: Events) -> Cause | None:

@@ -65,7 +65,7 @@ def for_package(context: Context, module: str, message: str) -> Iterator[Fix]:
         if context.packages is None and (re.search(pattern, error) or not error):
             wanted = {"numpy": release.numpy, "protobuf": release.protobuf}[name] if release else general
             text = f"install a {name} that TensorFlow works with"
-            yield Fix(text=text.capitalize() if error else f"{label}: {text}", command=context.pip(f"{name}{wanted}"))
+            yield Fix(text=text[0].upper() + text[1:] if error else f"{label}: {text}", command=context.pip(f"{name}{wanted}"))
             if error:
                 break
     if absent := re.search(_ABSENT, message):
