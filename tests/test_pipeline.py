@@ -186,6 +186,14 @@ def test_errors_come_before_warnings_and_lower_layers_before_higher():
     ) == [("hardware", None), ("environment", None), ("warning", None)]
 
 
+def test_an_error_explains_better_than_a_warning_of_a_lower_layer():
+    assert fold_codes(
+        rule("effect", found()),
+        rule("error", found(), explains=("effect",), scope=Scope.ENVIRONMENT),
+        rule("warning", found(), explains=("effect",), severity=Severity.WARNING, scope=Scope.HARDWARE),
+    ) == [("error", None), ("warning", None), ("effect", "error")]
+
+
 def test_two_rules_that_blame_each_other_have_one_root():
     assert fold_codes(
         rule("a", found(), explains=("b",), scope=Scope.ENVIRONMENT), rule("b", found(), explains=("a",), scope=Scope.HARDWARE)

@@ -54,7 +54,7 @@ real = importlib.util.module_from_spec(spec)
 sys.modules["real"] = real
 spec.loader.exec_module(real)
 globals().update({{name: value for name, value in vars(real).items() if not name.startswith("__")}})
-del nvmlDeviceGetMigMode, nvmlDeviceGetCurrentClocksEventReasons, c_nvmlGpuFabricInfoV_t, NVML_NVLINK_MAX_LINKS
+del nvmlDeviceGetMigMode, nvmlDeviceGetCurrentClocksEventReasons, c_nvmlGpuFabricInfoV_t, c_nvmlGpuFabricInfo_v3_t, NVML_NVLINK_MAX_LINKS
 def nvmlDeviceGetMemoryInfo(handle):
     return real.nvmlDeviceGetMemoryInfo(handle)
 def nvmlDeviceGetName(handle):

@@ -58,6 +58,8 @@ def _recipes() -> Iterator[tuple[str, str]]:
 
 def _below(folder: "Traversable", prefix: str) -> Iterator[tuple[str, str]]:
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.name == "__pycache__":  # pip compiles every .py file of a package
+            continue
         if entry.is_dir():
             yield from _below(entry, f"{prefix}{entry.name}/")
         elif entry.name != "README.md":

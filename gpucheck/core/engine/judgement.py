@@ -122,11 +122,16 @@ def _root(code: str, findings: dict[str, Judgement]) -> str:
     visited = {code}
     while True:
         causes = (other for other in findings if other not in visited and _explains(findings[other], findings[code]))
-        cause = min(causes, key=lambda other: (SCOPES.index(findings[other].rule.scope), other), default=None)
+        cause = min(causes, key=lambda other: _weakness(findings[other]), default=None)
         if cause is None:
             return code
         visited.add(cause)
         code = cause
+
+
+def _weakness(cause: Judgement) -> tuple[bool, int, str]:
+    """Rank the causes of one effect: an error explains it better than a warning, which may be intended."""
+    return _severity(cause) is not Severity.ERROR, SCOPES.index(cause.rule.scope), cause.rule.code
 
 
 def _explains(cause: Judgement, effect: Judgement) -> bool:
