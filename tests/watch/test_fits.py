@@ -61,6 +61,7 @@ def found_by(tmp_path, program, **env):
     return json.loads(run.stdout.splitlines()[-1]), run.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_the_wait_for_data_and_what_a_ready_pipeline_brings(tmp_path):
     found, error = found_by(
@@ -122,6 +123,7 @@ done(untraced=untraced, restored=gen_dataset_ops.iterator_get_next is before)
     assert found == {"untraced": None, "restored": True}
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_two_replicas_and_several_steps_in_one_call(tmp_path):
     found, _ = found_by(
