@@ -15,14 +15,14 @@ _NEW_SHELL = "open a new shell"  # what one shell exports or unsets affects no o
 class _Effect(NamedTuple):
     """What commands of one form change."""
 
-    form: re.Pattern[str]  # of the whole command
+    form: str  # a pattern of the whole command; compiled only where something is to be repaired
     change: Change
     undo: Callable[[re.Match[str], Installed], str | None]  # "": nothing is left to undo; None: unknown, or impossible
 
 
 def _effect(form: str, change: Change, undo: str | None = None) -> _Effect:
     """Describe commands of that form; ``undo`` refers to the form's groups."""
-    return _Effect(re.compile(form), change, lambda match, installed: None if undo is None else match.expand(undo))
+    return _Effect(form, change, lambda match, installed: None if undo is None else match.expand(undo))
 
 
 def _reinstall(match: re.Match[str], installed: Installed) -> str | None:
@@ -42,7 +42,7 @@ _EFFECTS = (
     _effect(r"conda create .*-n (\S+).*", "new environment", r"conda env remove -n \1"),
     _effect(r"\S+-env[/\\](?:bin|Scripts)[/\\]python -m pip install .+", "new environment", ""),
     _effect(r"uv pip install --python \S+-env .+|conda run -n .+", "new environment", ""),
-    _Effect(re.compile(r"(.+ -m pip|%pip|pip3?|uv pip) (?:un)?install (.+)"), "packages", _reinstall),
+    _Effect(r"(.+ -m pip|%pip|pip3?|uv pip) (?:un)?install (.+)", "packages", _reinstall),
     _effect(r"(?:conda|mamba|poetry) .+|\S+ -m ensurepip .*", "packages"),
     _effect(r"mv (\S+) (\S+)", "files", r"mv \2 \1"),
     _effect(r"rm .+", "files"),
@@ -79,6 +79,6 @@ def described(fix: Fix, installed: Installed) -> Fix:
 def _effects(command: str) -> Iterator[tuple[_Effect, re.Match[str]]]:
     """Yield the effect of each part of a command that has one."""
     for part in re.split(r" && |; | \| ", command):
-        matches = ((effect, effect.form.fullmatch(part.strip())) for effect in _EFFECTS)
+        matches = ((effect, re.fullmatch(effect.form, part.strip())) for effect in _EFFECTS)
         if (found := next(((effect, match) for effect, match in matches if match), None)) is not None:
             yield found
