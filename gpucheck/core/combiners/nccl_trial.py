@@ -22,7 +22,7 @@ class NcclTrial(Fact, frozen=True, kw_only=True):
         if self.stuck is None:
             return ""
         hangs = self.stuck.status == "timed_out"
-        what = "stands still" if hangs else f"fails ({short(self.stuck.reason or 'no reason given')})"
+        what = "hangs" if hangs else f"fails ({short(self.stuck.reason or 'no reason given')})"
         return f"{label(self.stuck)} {what} with {usual}, and trains without it ({self.exchange})."
 
     @property

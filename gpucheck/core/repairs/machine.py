@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from gpucheck.core.compat import versions
+from gpucheck.core.compat.xid import xid
 from gpucheck.core.model import Action, Fix
 from gpucheck.core.repairs.context import Context
 
@@ -115,6 +116,20 @@ def apple_plugin(context: Context) -> Fix:
         text="For the GPU of a Mac with Apple silicon, install Apple's plug-in and a TensorFlow that it works with",
         command=command,
     )
+
+
+def asked_for(action: str, xids: str, otherwise: Action) -> Action:
+    """Return what to do about a fault of the hardware.
+
+    Args:
+        action: that a finding asks for; empty: the strongest that the kernel's messages ask for.
+        xids: codes of these messages, with commas.
+        otherwise: if they ask for less, or there are none.
+    """
+    if action:
+        return Action(action)
+    known = (xid(int(code)) for code in xids.split(",") if code)
+    return Action.strongest([otherwise, *(Action(found.action) for found in known if found is not None)])
 
 
 def act(context: Context, action: Action, devices: Sequence[str] = ()) -> Iterator[Fix]:

@@ -2,7 +2,7 @@
 
 Symptom:
     nvidia-smi hangs, and kill -9 does not end it
-    - A training job that stands still at start, in process state D
+    - A training job that hangs at start, in process state D
     INFO: task nvidia-smi:1234 blocked for more than 120 seconds.
     Segmentation fault (core dumped), before TensorFlow has printed anything
 Cause:

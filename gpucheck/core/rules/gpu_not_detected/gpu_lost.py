@@ -31,14 +31,13 @@ import msgspec
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.xid_reports import Complaint, Demand, XidReport, XidReports, affected, cited, codes, devices, trouble
-from gpucheck.core.compat.xid import xid
 from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
-from gpucheck.core.repairs.machine import act
+from gpucheck.core.repairs.machine import act, asked_for
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -219,8 +218,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
         devices: addresses or UUIDs of the GPUs, with commas.
         xids: codes of the kernel's messages, with commas.
     """
-    known = [Action(found.action) for code in xids.split(",") if code and (found := xid(int(code))) is not None]
-    wanted = Action(action) if action else Action.strongest([*known, Action.IGNORE])
+    wanted = asked_for(action, xids, Action.IGNORE)
     which = [device for device in devices.split(",") if device]
     if wanted is not Action.IGNORE:
         yield from act(context, wanted, which)

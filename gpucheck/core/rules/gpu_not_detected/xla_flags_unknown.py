@@ -79,7 +79,7 @@ def repairs(context: Context, *, flag: str = "", variable: str = "XLA_FLAGS", va
     """
     named = listing(flag.split()) if flag else "the flag"
     if value:
-        yield Fix(text=f"Correct the value of {named} in {variable}: {value} is none that XLA can read")
+        yield Fix(text=f"Correct the value of {named} in {variable}: XLA can't read {value}")
     operation = Operation.SET if kept else Operation.UNSET
     command = statement(Assignment(variable=variable, operation=operation, value=kept, reason=""))
     where = "" if context.interpreter is not None else ", in the shell or in the program that sets it"

@@ -4,7 +4,7 @@ Symptom:
     NcclAllReduce ... unhandled system error
     NCCL WARN Cuda failure 'peer access is not supported between these two devices'
     NCCL WARN Error while creating shared memory segment
-    - Training on several GPUs stands still before its second step, and nvidia-smi shows 100 % on all of them
+    - Training on several GPUs hangs before its second step, and nvidia-smi shows 100 % on all of them
 Cause:
     NCCL needs a path between the GPUs: peer access over NVLink or PCIe, else shared memory, and a network interface between
     machines. Common causes are too little /dev/shm, PCIe access control (ACS) in the firmware, a broken link, or NCCL_* variables

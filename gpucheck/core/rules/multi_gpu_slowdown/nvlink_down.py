@@ -29,12 +29,11 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.nvlink_fabric import NvlinkFabric
 from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, codes, devices
-from gpucheck.core.compat.xid import xid
 from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
-from gpucheck.core.repairs.machine import act
+from gpucheck.core.repairs.machine import act, asked_for
 
 UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"
 _LOOK = Fix(text="Check the links", command="nvidia-smi nvlink --status", kind="look")
@@ -92,8 +91,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
         devices: addresses or UUIDs of the GPUs, with commas.
         xids: codes of the kernel's messages, with commas.
     """
-    known = [Action(found.action) for code in xids.split(",") if code and (found := xid(int(code))) is not None]
-    wanted = Action(action) if action else Action.strongest([*known, Action.RESET_GPU])
+    wanted = asked_for(action, xids, Action.RESET_GPU)
     if wanted is not Action.IGNORE:
         yield from act(context, wanted, [device for device in devices.split(",") if device])
     yield from for_xids(xids)

@@ -5,12 +5,12 @@ Symptom:
     UNAVAILABLE: failed to connect to all addresses
     UnavailableError: Collective ops is aborted by: recvmsg:Connection reset by peer
     DEADLINE_EXCEEDED: Barrier timed out. Some timed out task names: /job:worker/replica:0/task:1
-    - Training that stands still before its first step
+    - Training that hangs before its first step
 Cause:
     Synchronous training begins when every task of TF_CONFIG has answered. One was not started or has died, its address leads to
     another machine, another program or to none, a firewall drops the connection, or NCCL and gRPC chose a network that the
     machines don't share.
-    gpucheck --full trains two workers on this machine, so one that stands still there has a cause on this machine; with
+    gpucheck --full trains two workers on this machine, so one that hangs there has a cause on this machine; with
     --strategy multi_worker_mirrored, typed on each worker, the workers that TF_CONFIG, Slurm or Kubernetes names train together,
     and whoever does not come before --timeout is named.
 Verify:
