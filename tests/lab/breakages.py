@@ -119,8 +119,9 @@ def install(trial: Trial, name: str, version: str, text: str | None = None) -> N
 
 
 def empty_environment(trial: Trial) -> None:
-    """An environment without packages."""
+    """An environment without packages, beside the one that all faults share."""
     trial.own_environment().drop("*")
+    trial.search_first(trial.bench.environment.cusolver)  # what its RUNPATH gives a real cuSOLVER
 
 
 def own_interpreter(trial: Trial) -> None:
@@ -163,6 +164,19 @@ def cusolver_needs_what_is_nowhere(trial: Trial) -> None:
     cusolver = trial.environment.nvidia / "cusolver/lib/libcusolver.so.11"
     fake_driver.compile_library(cusolver, LIBRARY, "-Wl,--no-as-needed", needed)
     needed.unlink()
+
+
+def needs_newer(trial: Trial, user: str, library: str) -> None:
+    """An older release of a library in the place where `user` finds it, without a symbol that `user` needs."""
+    file, versions = place(trial, library), trial.folder / "versions"
+    versions.write_text(f"{file.name} {{ global: *; }};\n")
+    newer = trial.folder / "newer" / file.name
+    for target, release in ((newer, "new"), (file, "old")):
+        environments.replace(target, "")
+        fake_driver.compile_library(target, f"int symbol_of_the_{release}_release;\n", f"-Wl,--version-script={versions}")
+    text = "extern int symbol_of_the_new_release;\nint *needed = &symbol_of_the_new_release;\n"
+    needs = ("-Wl,--no-as-needed", f"-Wl,-rpath,{file.parent}", newer)  # NVIDIA's wheels find each other by RUNPATH
+    fake_driver.compile_library(environments.replace(place(trial, user), ""), text, *needs)
 
 
 def cpu_flavour_over_it(trial: Trial) -> None:

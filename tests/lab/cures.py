@@ -86,7 +86,7 @@ def why_not_typed(scope: str, fix: dict[str, Any]) -> str | None:
 def ask(bench: Bench, fault: Fault, trial: Trial, typed: str = ":") -> dict[str, Any]:
     """What gpucheck reports in a shell in which something was typed before."""
     command = shlex.join(bench.command(trial, *LEVEL_ARGS[fault.level], *fault.args))
-    if "activate" in typed:  # the shell's Python is another one then
+    if "activate" in typed or "PATH=" in typed.replace("_PATH=", ""):  # the shell's Python is another one then
         command = command.replace(shlex.quote(str(trial.environment.python)), '"$(command -v python)"')
     here, script = shlex.quote(str(trial.folder)), trial.folder / "typed.sh"
     script.write_text(f"PATH=$PATH:{here}/commands\n{{\n{typed}\n}} >{here}/output.txt 2>&1\n{command} >{here}/report.json\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from gpucheck.core.child import experiments, inspection, plan
@@ -41,6 +42,9 @@ def run(reporter: Reporter, task: FrameworkTask) -> None:
             return  # after a failed attempt this process can't be trusted to train: the parent starts another child
     if task.smoke:
         _train(reporter, task, tf, keras, backend, devices, tpus)
+    elif any(os.environ.get(name) for name in ("XLA_FLAGS", "TF_XLA_FLAGS")):
+        tf.config.set_visible_devices([], "GPU")  # flags can be tested without memory of a GPU
+        xla.check(reporter, tf, "CPU:0", {})  # XLA aborts the process if it does not support a flag
 
 
 def _train(

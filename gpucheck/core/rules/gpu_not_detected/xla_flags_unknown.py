@@ -28,6 +28,7 @@ from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.environment import Environment
+from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.system.shells import statement
@@ -40,13 +41,16 @@ _VARIABLES = ("XLA_FLAGS", "TF_XLA_FLAGS")
     scope=Scope.ENVIRONMENT,
     explains=("tensorflow-import-failed", "gpus-not-listed", "training-failed", "training-crashed"),
 )
-def check(log: Log, environment: Environment | None, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
+def check(
+    log: Log, environment: Environment | None, outcomes: TrainingOutcomes, tensorflow: TensorFlow | None, context: Context
+) -> Finding | Skip | None:
     """Only XLA itself can say which flags it knows."""
     flags = [event.fields.get("flag", "").strip("\"' ") for event in log.events if event.kind == Kind.XLA_FLAG_UNKNOWN]
     variables = environment.variables if environment is not None else {}
     if not flags:
-        untried = [name for name in _VARIABLES if variables.get(name)] if not outcomes.runs else []
-        return Skip(f"XLA reads {listing(untried)} when a job is compiled, and nothing was trained") if untried else None
+        compiled = bool(outcomes.runs) or (tensorflow is not None and tensorflow.imported is True)
+        untried = [name for name in _VARIABLES if variables.get(name)] if not compiled else []
+        return Skip(f"XLA reads {listing(untried)} when it compiles, and nothing was compiled") if untried else None
     unknown = list(dict.fromkeys(word for flag in flags for word in flag.split()))
     names = {_name(flag) for flag in unknown}
     holders = [name for name in _VARIABLES if names & {_name(flag) for flag in variables.get(name, "").split()}]
