@@ -1,4 +1,4 @@
-"""The same fault gets the same cause and the same first step from every command: --quick, --no-smoke, run, require, explain."""
+"""The same fault gets the same cause and the same first step from every command: --quick, --no-smoke, run, env, require, explain."""
 
 import json
 import re
@@ -34,6 +34,10 @@ def first(findings):
     return findings[0]["code"], fix["command"] or fix["text"]
 
 
+def fix(stderr):
+    return stderr.split("to fix it: ")[1].splitlines()[0]
+
+
 def answers(bench, fault):
     """The code of the first finding and its first step, of each command."""
     with bench.injected(fault) as trial:
@@ -48,7 +52,11 @@ def answers(bench, fault):
         for level in ("--quick", "--no-smoke"):
             yield level, first(json.loads(answer(*bench.command(trial, level)).stdout)["findings"])
         stopped = answer(*gpucheck, "run", "--python", python, "--", "true").stderr
-        yield "run", (stopped.split("not started: ")[1].split(":")[0], stopped.split("to fix it: ")[1].splitlines()[0])
+        yield "run", (stopped.split("not started: ")[1].split(":")[0], fix(stopped))
+        variables = answer(*gpucheck, "env", "--python", python)
+        printed = variables.stdout.split("  # ")[0]
+        code = None if printed else variables.stderr.split("fixes this: ")[1].split(":")[0]
+        yield "env", (code, printed or fix(variables.stderr))
         yield "require", tuple(answer(python, "-c", REQUIRE).stdout.splitlines())
         if NAMED_IN_LOG[fault.name]:
             log = trial.folder / "train.log"
@@ -67,5 +75,6 @@ def test_every_command_gives_the_same_answer(bench, name):
     except Unavailable as error:
         pytest.skip(str(error))
     # A log does not show which versions of another package this release requires.
-    steps = {(code, re.sub(r'"?([\w-]+)[<>=][^"]*"?$', r"\1", step)) for code, step in given.values()}
-    assert len(steps) == 1, given
+    steps = {re.sub(r'"?([\w-]+)[<>=][^"]*"?$', r"\1", step) for _, step in given.values()}
+    codes = {code for code, _ in given.values()} - {None}  # variables that `env` prints have no code
+    assert (len(codes), len(steps)) == (1, 1), given

@@ -127,13 +127,9 @@ class _Refusals:
 
 
 def _complain(report: Report, printed: bool) -> None:
-    from gpucheck.core.reports.shared.findings import roots
-    from gpucheck.core.reports.shared.headline import headline
+    from gpucheck.core.reports.shared.headline import in_lines
 
-    first = next(iter(roots(report)), None)
-    code = f"{first.code}: " if first is not None and report.exit_code == ExitCode.FAULT else ""
-    outcome = "still failing with these variables" if printed else "no environment variable fixes this"
-    _say(f"{outcome}: {code}{' '.join(headline(report).split())}")
+    _say(*in_lines(report, "still failing with these variables" if printed else "no environment variable fixes this"))
 
 
 def _say(*lines: str) -> None:

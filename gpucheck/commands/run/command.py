@@ -170,18 +170,12 @@ def _changed(env: dict[str, str], changes: list[tuple[str, str | None]]) -> dict
 
 
 def _print_outcome(report: Report, on_fail: str, color: str, verbose: bool) -> None:
-    from gpucheck.core.reports.shared.findings import first_steps, roots
-    from gpucheck.core.reports.shared.headline import headline
+    from gpucheck.core.reports.shared.headline import in_lines
 
     if verbose:
         from gpucheck.core.reports import terminal
 
         say(terminal.render(report, verbose=True, **display_options(color, sys.stderr)), nl=False, color=True)
-    first = next(iter(roots(report)), None)
-    code = f"{first.code}: " if first is not None and report.verdict is not Verdict.UNKNOWN else ""
     outcome = "warning" if report.exit_code == 0 else "not started" if on_fail == "stop" else "started anyway"
-    say(f"gpucheck: {outcome}: {code}{' '.join(headline(report).split())}")
-    if code and first is not None and not verbose:
-        for step in first_steps(first):
-            say(f"gpucheck: to fix it: {' '.join(step.split())}")
-        say(f"gpucheck: more: gpucheck explain {first.code}")
+    for line in in_lines(report, outcome, steps=not verbose):
+        say(f"gpucheck: {line}")

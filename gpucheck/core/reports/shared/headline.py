@@ -4,7 +4,7 @@ from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.model import Level, Report, Request, TrainingRun, Verdict
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.tpu import Tpu
-from gpucheck.core.reports.shared.findings import roots
+from gpucheck.core.reports.shared.findings import first_steps, roots
 from gpucheck.core.reports.shared.machine import gpu_count, gpu_names, of_node
 
 CPU_ONLY = "the CPU only (--allow-cpu): no accelerator was found"
@@ -16,6 +16,23 @@ def headline(report: Report) -> str:
     if report.verdict is Verdict.UNKNOWN:
         return f"No verdict: {next(iter(report.unknown_because), 'no reason given')}"
     return first.summary if first is not None else proved(report)
+
+
+def in_lines(report: Report, outcome: str, *, steps: bool = True) -> list[str]:
+    """The answer for a command that does something else: its outcome with the root cause, what to type, where to read on.
+
+    Args:
+        report: of the check.
+        outcome: of the command: "not started".
+        steps: whether to say what to type.
+    """
+    first = next(iter(roots(report)), None) if report.verdict is not Verdict.UNKNOWN else None
+    code = f"{first.code}: " if first is not None else ""
+    lines = [f"{outcome}: {code}{' '.join(headline(report).split())}"]
+    if first is not None and steps:
+        lines += [f"to fix it: {' '.join(step.split())}" for step in first_steps(first)]
+        lines.append(f"more: gpucheck explain {first.code}")
+    return lines
 
 
 def proved(report: Report) -> str:
