@@ -130,7 +130,7 @@ def test_levels_and_no_smoke():
     got = observe(host, [probe(None, "full", Level.FULL), probe(None, "training", Level.DEFAULT, smoke=True)])
     assert [(reading.status, reading.problem) for reading in got] == [
         (ProbeStatus.SKIPPED, "only with --full"),
-        (ProbeStatus.SKIPPED, "not looked at with --no-smoke"),
+        (ProbeStatus.SKIPPED, "not checked with --no-smoke"),
     ]
 
 
@@ -235,7 +235,7 @@ def test_probes_and_rules_about_tensorflow_are_left_out():
     request = Request(backend="torch")
     host = FakeHost(request=request)
     (got,) = observe(host, [replace(probe(None, "tensorflow"), tensorflow=True)])
-    assert (got.status, got.problem) == (ProbeStatus.SKIPPED, "not looked at with --backend torch")
+    assert (got.status, got.problem) == (ProbeStatus.SKIPPED, "not checked with --backend torch")
     plain = {**machine("laptop-jax"), "request": {"backend": "torch"}}
     (judgement,) = judge(facts(plain), [replace(rule("a", found()), tensorflow=True)])
     assert judgement.outcome.status is Status.SKIPPED

@@ -44,7 +44,7 @@ def test_quick_on_a_machine_without_a_gpu(schema):
     assert got["training"] == []
     skipped = {probe["name"]: probe["problem"] for probe in got["probes"] if probe["status"] == "skipped"}
     assert skipped.keys() == {"tensorflow", "backend", "keras", "training", "log", "tpu_resolver", "activity"}
-    assert set(skipped.values()) == {"not looked at with --quick"}
+    assert set(skipped.values()) == {"not checked with --quick"}
 
 
 @pytest.mark.tensorflow

@@ -24,6 +24,6 @@ def report(changes=None, name="h200", *, rules=RULES, without=(), failed=(), uno
     given = [one for one in readings(plain, asked) if one.probe not in (*without, *failed)]
     judged = judge(Facts(given), rules)
     own = [one for one in given if one.probe != "request"]
-    own += [Reading(probe=one, status=ProbeStatus.SKIPPED, problem="not looked at with --quick") for one in without]
+    own += [Reading(probe=one, status=ProbeStatus.SKIPPED, problem="not checked with --quick") for one in without]
     own += [Reading(probe=one, status=ProbeStatus.TIMED_OUT, problem="did not answer within 9 s") for one in failed]
     return assemble(asked, own, judged, load_rows(), time.monotonic())

@@ -160,9 +160,9 @@ def test_the_one_that_failed_is_named_and_the_other_is_ended(script, how, reason
 @pytest.mark.parametrize(
     ("first", "second", "named"),
     [
-        (WAITS, IMPORTING, [("worker 1", "stood still", "import")]),  # while the other has gone on
-        (LOST, WAITS, [("worker 1", "stood still", "step 1")]),  # while the other was told so
-        (WAITS, WAITS, [("worker 0", "stood still", "step 1"), ("worker 1", "stood still", "step 1")]),  # equally far
+        (WAITS, IMPORTING, [("worker 1", "stalled", "import")]),  # while the other has gone on
+        (LOST, WAITS, [("worker 1", "stalled", "step 1")]),  # while the other was told so
+        (WAITS, WAITS, [("worker 0", "stalled", "step 1"), ("worker 1", "stalled", "step 1")]),  # equally far
         ({"messages": TRAINED, "stage": FIT}, FINE, []),
     ],
     ids=["behind", "of a lost one", "equally far", "in fit"],
@@ -207,7 +207,7 @@ def test_the_others_of_a_real_cluster_are_waited_for_to_the_limit(answers, how, 
 def test_one_of_this_run_that_hangs_while_it_connects(other):
     named, _ = outcome(CONNECTING, CONNECTING, listening=lambda: {"worker 0": other, "worker 1": reach.NO_ANSWER})
     reason = "its process on this machine hangs: its port accepts connections but does not respond"
-    assert named == [("worker 1", "stood still", reason, "connect")]
+    assert named == [("worker 1", "stalled", reason, "connect")]
 
 
 def test_who_does_not_listen_keeps_the_cluster_from_forming():

@@ -34,15 +34,15 @@ def test_terminal():
 
 
 def test_no_difference_is_silence():
-    same = found(left=("training: not looked at with --quick",))
+    same = found(left=("training: not checked with --quick",))
     assert drift.render(same, **LOOK) == ""
     assert drift.render_markdown(same) == ""
     assert json.loads(drift.render_json(same))["changes"] == []
 
 
 def test_verbose_says_what_was_not_compared():
-    text = drift.render(found(left=("training: not looked at with --quick",)), **{**LOOK, "verbose": True})
-    assert text.startswith("not compared\n  training: not looked at with --quick\n")
+    text = drift.render(found(left=("training: not checked with --quick",)), **{**LOOK, "verbose": True})
+    assert text.startswith("not compared\n  training: not checked with --quick\n")
 
 
 def test_ascii_is_ascii_and_nothing_reaches_the_terminal_as_a_command():

@@ -126,7 +126,7 @@ def test_a_worker_that_is_stopped_in_a_step_is_named_with_its_node(workers, tmp_
     fleet = told(run(command("ray", "--address", address, "--node-limit", "180"), timeout=250), 2)
     node = fleet["training"]["workers"][place]["node"]
     (fault,) = fleet["training"]["faults"]
-    assert (fault["worker"], fault["node"], fault["how"]) == (f"worker {place}", node, "stood still")
+    assert (fault["worker"], fault["node"], fault["how"]) == (f"worker {place}", node, "stalled")
     assert [(cause["code"], cause["nodes"]) for cause in fleet["causes"]] == [("worker-unreachable", node)]
     assert (fleet["exit_code"], fleet["unreached"]) == (1, {})  # before the limit, or it had no report
 

@@ -94,7 +94,7 @@ class _Comparison:
     def missing(self, probe: str, group: str, new: Report) -> None:
         """Add a fact that only the old report has."""
         run = next((run for run in new.probes if run.name == probe), None)
-        reason = (run.problem if run else None) or "not looked at"
+        reason = (run.problem if run else None) or "not checked"
         if run and run.status in (ProbeStatus.FAILED, ProbeStatus.TIMED_OUT):
             self.change(group, f"what the probe {probe} sees", "an answer", f"none: {reason}")
         else:

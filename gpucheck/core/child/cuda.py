@@ -62,7 +62,7 @@ def run(reporter: Reporter, task: CudaTask) -> None:
 
 
 def _failure(cuda: Any, result: int) -> Failure:
-    """The failure that a CUresult stands for; an empty one for 0."""
+    """The failure that a CUresult means; an empty one for 0."""
     if result == 0:
         return Failure()
     text = ctypes.c_char_p()

@@ -216,16 +216,16 @@ def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list
     unanswered = [worker for worker in still if absent.get(worker.name) == NO_ANSWER]
     if unanswered and forming:
         reason = "its process on this machine hangs: its port accepts connections but does not respond"
-        return [WorkerFault(worker=worker.name, how="stood still", reason=reason, stage="connect") for worker in unanswered]
+        return [WorkerFault(worker=worker.name, how="stalled", reason=reason, stage="connect") for worker in unanswered]
     if absent and forming:
         return [_absent(task, problem) for task, problem in absent.items()]
     others = [task for task in watched.listening if task not in {worker.name for worker in workers}]
     if others and forming:
         reason = "connected, but the cluster did not form"
-        return [WorkerFault(worker=task, how="apart", reason=reason, stage="connect") for task in others]
+        return [WorkerFault(worker=task, how="not connected", reason=reason, stage="connect") for task in others]
     least = min(worker.moves for worker in still)
     behind = [worker for worker in still if worker.moves == least or len(still) < len(workers)]
-    how = "late" if watched.late and not (watched.listening and forming) else "stood still"
+    how = "late" if watched.late and not (watched.listening and forming) else "stalled"
     silent = []
     for worker in behind:
         reason = f"no progress for {worker.still_seconds:.0f} s"

@@ -1,6 +1,6 @@
-"""What CUDA stands on, layer by layer: the PCI bus, the device files, the driver.
+"""The layers below CUDA: the PCI bus, the device files, the driver.
 
-The kernel module is none of them: reading its files can hang with a driver that hangs, and then these must still be judged.
+The kernel module is not among them: reading its files can hang with a driver that hangs, and then these must still be judged.
 """
 
 from gpucheck.core.compat.cuda import CUDA_ERROR_STUB_LIBRARY
@@ -74,7 +74,7 @@ def combine(
     driver: Driver,
     cuda: Cuda,
 ) -> CudaStack:
-    """All of them: a layer that nobody looked at leaves the cause unknown."""
+    """All layers: one that was not checked leaves the cause unknown."""
     return CudaStack(
         request=request,
         system=system,

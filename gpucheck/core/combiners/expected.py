@@ -15,7 +15,7 @@ from gpucheck.core.probes.training import Training
 
 
 class Expected(Fact, frozen=True, kw_only=True):
-    """The expectations of each kind, met, not met, or not looked at."""
+    """The expectations of each kind, met, not met, or not checked."""
 
     given: bool  # whether there are any expectations
     gpu_count: tuple[Item, ...] = ()

@@ -12,7 +12,7 @@ from gpucheck.core.probes.pci import Pci
 class GpuPresence(Fact, frozen=True, kw_only=True):
     """Whether this process should be able to use an NVIDIA GPU once everything above the hardware is right."""
 
-    here: bool | None  # None: nobody could say
+    here: bool | None  # None: unknown
     evidence: tuple[Evidence, ...] = ()  # how many the driver and CUDA count
 
     @property

@@ -1,4 +1,4 @@
-"""What Keras is told to train on, by whom, and whether it can."""
+"""The backend that Keras is configured to use, by what, and whether it works."""
 
 import re
 
@@ -24,7 +24,7 @@ class KerasBackend(Fact, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str | None:
-        """ "jax", or one that Keras does not know; None: nobody names one. Before it was looked at, by KERAS_BACKEND alone."""
+        """ "jax", or one that Keras does not know; None: none is configured. Before Keras was imported: KERAS_BACKEND alone."""
         return self.backend.name if self.backend is not None else self.environment.variables.get("KERAS_BACKEND")
 
     @property
@@ -40,7 +40,7 @@ class KerasBackend(Fact, frozen=True, kw_only=True):
 
     @property
     def ready(self) -> bool:
-        """Whether Keras is told to train on another backend, and all that it needs for that is installed."""
+        """Whether Keras is configured for another backend, and everything that it needs is installed."""
         return self.other is not None and not missing_packages(self.installation.packages, self.other)
 
     def refused(self, error: str) -> bool:

@@ -29,7 +29,7 @@ class Fault(msgspec.Struct, frozen=True):
     soname: str
     place: int  # in ``Libraries.libraries``
     library: Library
-    copies: tuple[str, ...]  # where the missing one lies
+    copies: tuple[str, ...]  # paths of copies of the missing one
     evidence: tuple[Evidence, ...]
 
 

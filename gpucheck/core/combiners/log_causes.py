@@ -20,7 +20,7 @@ class LogCauses(Fact, frozen=True, kw_only=True):
 
     @property
     def kernel_failed(self) -> bool:
-        """Whether the log tells of a kernel that broke the rules, after which every call fails."""
+        """Whether the log reports an invalid kernel, after which every call fails."""
         if not self.outcomes.events:
             return False
         from gpucheck.core.logs.causes.memory import is_kernel_fault

@@ -50,5 +50,5 @@ def combine(training: Training | None) -> NcclTrial:
 
 
 def _same_job(cure: TrainingRun, run: TrainingRun) -> bool:
-    alike = (cure.strategy, cure.devices, cure.precision) == (run.strategy, run.devices, run.precision)
-    return alike and run.cross_device is None and run.status in ("failed", "timed_out")
+    same_job = (cure.strategy, cure.devices, cure.precision) == (run.strategy, run.devices, run.precision)
+    return same_job and run.cross_device is None and run.status in ("failed", "timed_out")

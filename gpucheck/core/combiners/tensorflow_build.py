@@ -59,7 +59,7 @@ class TensorFlowBuild(Fact, frozen=True, kw_only=True):
 
     @property
     def platform_evidence(self) -> tuple[Evidence, ...]:
-        """What tells whether it was built with CUDA."""
+        """The evidence of whether it was built with CUDA."""
         if self.tensorflow is not None:
             return saw(self.tensorflow, "built_with_cuda")
         return saw(self.system, "platform", "architecture") if self.system is not None else ()

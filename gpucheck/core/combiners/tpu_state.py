@@ -14,7 +14,7 @@ _REMOTE = ("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_CONFIG", "COLAB_TPU_ADDR")
 
 
 class TpuState(Fact, frozen=True, kw_only=True):
-    """The chip, the connection and the environment; what nobody looked at is None."""
+    """The chip, the connection and the environment; None for what was not checked."""
 
     tpu: Tpu
     resolver: TpuResolver | None

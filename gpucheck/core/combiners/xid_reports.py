@@ -119,7 +119,7 @@ class XidReports(Fact, frozen=True, kw_only=True):
         ]
 
     def of(self, fault: str) -> list[XidReport]:
-        """Those that tell of a fault: see ``Xid.fault``."""
+        """Those that report a fault: see ``Xid.fault``."""
         return [report for report in self.reports if report.xid.fault == fault]
 
     def demand(self, gpu: Gpu | None) -> Demand | None:
@@ -209,7 +209,7 @@ class _Machine:
     """The GPUs of this machine by their addresses."""
 
     def __init__(self, gpus: Gpus | None, pci: Pci | None) -> None:
-        """NVML lists GPUs in the bus's order, so a lost one whose address it does not know can be told by its place."""
+        """NVML lists GPUs in the bus's order, so the place of a lost one identifies it where its address is unknown."""
         self.gpus, self.pci = gpus, pci
         every = gpus.gpus if gpus is not None else ()
         self.listed = {gpu.pci_address: gpu for gpu in every if gpu.pci_address}

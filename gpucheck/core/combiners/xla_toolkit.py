@@ -15,7 +15,7 @@ _DATA_FOLDER = r"""--xla_gpu_cuda_data_dir=("(?:[^"\\]|\\.)*"|'[^']*'|\S*)\s*"""
 
 
 class XlaToolkit(Fact, frozen=True, kw_only=True):
-    """How XLA can be told of it; None: there is none that fits, or XLA lacks nothing."""
+    """The variable that lets XLA find it; None: no toolkit fits, or XLA lacks nothing."""
 
     assignment: Assignment | None
 
@@ -28,7 +28,7 @@ def combine(libraries: Libraries, driver: Driver | None, environment: Environmen
     if folder is None or environment is None:
         return XlaToolkit(assignment=None)
     flag = f"--xla_gpu_cuda_data_dir={_flag_value(folder)}"
-    reason = f"{listing(lacking)} {'lies' if len(lacking) == 1 else 'lie'} where XLA does not look"
+    reason = f"XLA does not search the folder of {listing(lacking)}"
     flags = environment.variables.get("XLA_FLAGS", "")
     kept = re.sub(_DATA_FOLDER, "", flags).strip()
     operation = Operation.PREPEND

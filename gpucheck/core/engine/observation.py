@@ -96,11 +96,11 @@ class Observation:
 def unwanted(probe: Probe, request: Request) -> str | None:
     """Return why the request excludes a probe; None if it includes it."""
     if probe.level > request.level:
-        return f"not looked at {NOT_RUN[request.level]}" if request.level in NOT_RUN else "only with --full"
+        return f"not checked {NOT_RUN[request.level]}" if request.level in NOT_RUN else "only with --full"
     if probe.smoke and not request.smoke:
-        return "not looked at with --no-smoke"
+        return "not checked with --no-smoke"
     if probe.tensorflow and request.other_backend:
-        return f"not looked at with --backend {request.other_backend}"
+        return f"not checked with --backend {request.other_backend}"
     return None
 
 

@@ -41,9 +41,9 @@ class Machine:
     def why_not(self, kind: type[Fact]) -> str:
         """Why there is no fact of that type."""
         if kind in (TensorFlow, Keras, Training) and self.request.level < Level.DEFAULT:
-            return "not looked at with --quick"
+            return "not checked with --quick"
         if kind is Training and not self.request.smoke:
-            return "not looked at with --no-smoke"
+            return "not checked with --no-smoke"
         return f"the probe {probe_of(kind)} gave no answer"
 
     @property

@@ -1,4 +1,4 @@
-"""JUnit XML as CI servers read it: a case per rule and per training run, and one for what could not be looked at.
+"""JUnit XML as CI servers read it: a case per rule and per training run, and one for what could not be checked.
 
 A failure is a finding or a training run that failed; an error is an answer that is missing; skipped is never passed.
 """
@@ -78,7 +78,7 @@ def _run(report: Report) -> Case:
     """Without it a run that could not look would be all green."""
     why = report.unknown_because
     problem = Problem("error", "unknown", why[0], "\n".join(why)) if why else None
-    return Case("gpucheck.run", "everything was looked at", problem, seconds=report.seconds)
+    return Case("gpucheck.run", "everything was checked", problem, seconds=report.seconds)
 
 
 def _seconds(run: TrainingRun) -> float:

@@ -1,6 +1,6 @@
 """The report as Markdown, to paste into a bug tracker: findings first, then training, gaps and the facts, folded away.
 
-What a machine says about itself stands in code spans and fences, where nothing is markup, a mention or an issue number.
+What a machine says about itself is written in code spans and fences, where nothing is markup, a mention or an issue number.
 """
 
 import json
@@ -22,7 +22,7 @@ from gpucheck.core.reports.shared.training import beside, row
 from gpucheck.core.reports.shared.words import duration, plural
 
 LIMIT_CHARACTERS = 60_000  # GitHub takes 65,536 in an issue, GitLab more
-MARKUP = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|^[-+#])")  # an underscore inside a word is none
+MARKUP = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|^[-+#])")  # not an underscore inside a word
 
 
 def title(report: Report) -> str:
@@ -36,7 +36,7 @@ def render(report: Report, *, facts: bool = True) -> str:
     if report.verdict is Verdict.UNKNOWN or not roots(report):
         lines += [escape(headline(report)), ""]
     if report.unknown_because:
-        lines += ["## Not looked at", "", *(f"- {escape(reason)}" for reason in report.unknown_because), ""]
+        lines += ["## Not checked", "", *(f"- {escape(reason)}" for reason in report.unknown_because), ""]
     for root in roots(report):
         lines += _finding(report, root)
     if silenced := muted(report):

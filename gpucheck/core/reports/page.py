@@ -25,7 +25,7 @@ def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: 
     for name in SECTIONS:
         out.blank()
         out.add((HEADINGS.get(name, name), "title"))
-        column = 4  # what follows an item of a list stands below its text
+        column = 4  # lines after the first of a list item are indented to its text
         for prose, commands in blocks(page, name):
             marker = item[0] if (item := ITEM.match(prose)) else ""
             column = 4 + len(marker) if marker else column

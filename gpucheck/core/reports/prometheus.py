@@ -56,7 +56,7 @@ def _run(report: Report) -> Iterator[Gauge]:
     verdicts = [({"verdict": each.value}, report.verdict is each) for each in Verdict]
     yield Gauge("verdict", "1 for the verdict of the last run", verdicts)
     yield Gauge(
-        "healthy", "1: no fault was found and everything was looked at", [({}, report.effective_verdict in ("pass", "warn"))]
+        "healthy", "1: no fault was found and everything was checked", [({}, report.effective_verdict in ("pass", "warn"))]
     )
     yield Gauge("exit_code", "Exit code of the last run in the default style", [({}, report.exit_code)])
     yield Gauge("run_duration_seconds", "Duration of the last run", [({}, report.seconds)])
@@ -116,7 +116,7 @@ def _gpus(report: Report) -> Iterator[Gauge]:
     log = report.fact(KernelLog)
     codes = collections.Counter((str(event.code), event.device or "") for event in (log.events if log else ()))
     xids = [({"code": code, "pci": device}, count) for (code, device), count in codes.items()]
-    yield Gauge("xid_messages", "Xid messages in the kernel's log since the driver was loaded, at most 3 alike", xids)
+    yield Gauge("xid_messages", "Xid messages in the kernel's log since the driver was loaded, at most 3 of a kind", xids)
     answers = [({"gpu": str(gpu.index)}, gpu.problem is None) for gpu in listed]
     yield Gauge("gpu_success", "1: NVML could query the GPU", answers)
     for field, meaning in GPU_GAUGES.items():

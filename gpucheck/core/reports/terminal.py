@@ -10,7 +10,7 @@ from gpucheck.core.reports.shared.terminal_text import Part, TerminalText
 from gpucheck.core.reports.shared.versions import versions
 from gpucheck.core.reports.shared.words import duration, plural
 
-NOT_LOOKED_AT = "not looked at"
+NOT_CHECKED = "not checked"
 STATE_STYLES = {"ok": "ok", "WARN": "warn", "FAIL": "fail"}
 
 
@@ -23,8 +23,8 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
         color: whether escape codes may be written.
         ascii: whether only ASCII may be written.
         verbose: with every cause that could not be checked, and every probe; with experiments and the paths that
-            fit, which are told after ``--full`` too.
-        again: the command that says whether it is cured; None: nobody would type it.
+            fit, which are printed after ``--full`` too.
+        again: the command that says whether it is cured; None: not printed.
     """
     out = TerminalText(width=width, color=color, ascii=ascii)
     _header(out, report)
@@ -65,10 +65,10 @@ def _header(out: TerminalText, report: Report) -> None:
 
 
 def _areas(out: TerminalText, every: list[Area]) -> None:
-    """The checklist: a line for each area; those that were not looked at for one reason share a line."""
+    """The checklist: a line for each area; those skipped for the same reason share a line."""
     unseen: dict[str, list[str]] = {}
     for area in every:
-        if area.state == "–" and area.words.startswith(NOT_LOOKED_AT):
+        if area.state == "–" and area.words.startswith(NOT_CHECKED):
             unseen.setdefault(area.words, []).append(area.name)
             continue
         label: Part = (f"{area.name:12} {area.state}", STATE_STYLES.get(area.state, "quiet"))

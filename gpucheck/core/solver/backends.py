@@ -79,7 +79,7 @@ def _choice(build: Build, machine: Machine, python: Python, backend: str) -> Cho
 
 
 def _backend(name: str) -> tuple[Assignment, ...]:
-    reason = f"Keras trains on {keras.TITLES[name]} only where it is told to"
+    reason = f"Keras trains on {keras.TITLES[name]} only where it is configured to"
     return (Assignment(variable="KERAS_BACKEND", operation=Operation.SET, value=name, reason=reason),)
 
 

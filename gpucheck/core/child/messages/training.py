@@ -70,9 +70,9 @@ class WorkerFault(Struct, frozen=True, kw_only=True):
     """A worker responsible for the failure of a job of several."""
 
     worker: str  # "worker 1"
-    # "ended" (by a signal or on its own), "raised", "stood still" (stalled), "missing", "lost" (by the others), "port taken",
+    # "ended" (by a signal or on its own), "raised", "stalled" (stalled), "missing", "lost" (by the others), "port taken",
     # "late"; while the cluster forms also "no answer" (its address accepts connections), "other program" (responds there),
-    # "apart" (it started, but waits for the others)
+    # "not connected" (it started, but waits for the others)
     how: str
     reason: str
     stage: str | None = None  # the stage it was in: "import", "connect", "step 5"

@@ -1,4 +1,4 @@
-"""One line per area of the machine: ok, WARN, FAIL, "follows" for what an error elsewhere led to, "–" for what was not looked at.
+"""One line per area of the machine: ok, WARN, FAIL, "follows" for what an error elsewhere led to, "–" for what was not checked.
 
 Blame comes from the findings only: one root cause is one FAIL.
 """
@@ -77,7 +77,7 @@ def _area(name: str, part: _Part, report: Report) -> Area:
 
 
 def _cited(part: _Part, report: Report) -> bool:
-    """Whether what looks unsound stands in a run with an error that rests on it, or on a machine that has a GPU to lose."""
+    """Whether an error of this run depends on it, or this machine has a GPU."""
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR]
     probes = {evidence.fact for finding in errors for evidence in finding.evidence}
     return part.probes[0] in probes or bool(errors and gpu_count(report))
@@ -91,7 +91,7 @@ def _absent(probe: str, report: Report) -> str:
     for run in report.probes:
         if run.name == probe:
             return run.problem or ("skipped" if run.status is ProbeStatus.SKIPPED else "no answer")
-    return "not looked at"
+    return "not checked"
 
 
 def _system(system: System, report: Report) -> Look:

@@ -85,7 +85,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def label(run: TrainingRun) -> str:
-    """A run in as few words as tell it from the others."""
+    """The shortest label that distinguishes a run from the others."""
     precision = "" if run.precision == "float32" and not run.compiled else f" {run.precision}{' XLA' if run.compiled else ''}"
     names = devices(run.devices)
     return line(f"{strategy(run)} {names if len(names) <= 16 else names[:15] + '…'}{precision}")
@@ -140,7 +140,7 @@ class _Sink:
         self.text = ""
 
     def write(self, text: str) -> None:
-        """Take text; bytes are refused, which is how matplotlib tells the two kinds of file apart."""
+        """Take text; bytes are refused, by which matplotlib detects a text file."""
         self.text += text
 
     def seek(self, *_: Any) -> None:

@@ -150,8 +150,8 @@ def _scaled(figures: Figures) -> dict[str, str]:
 
 def measured(experiment: Experiment) -> str:
     """Its telling figures in one line; empty where it has none."""
-    told, values = [], _scaled(experiment.figures)
+    parts, values = [], _scaled(experiment.figures)
     for piece in _TABLE.get(experiment.name, ()) if experiment.status == "passed" else ():
         with contextlib.suppress(KeyError):
-            told.append(piece.format_map(values))
-    return "; ".join(told)
+            parts.append(piece.format_map(values))
+    return "; ".join(parts)

@@ -18,7 +18,7 @@ def roots(report: Report) -> list[Diagnosis]:
 
 
 def root_code(report: Report) -> str | None:
-    """The code of the first root cause; None where there is none, or no verdict."""
+    """The code of the first root cause; None without one, or without a verdict."""
     return next((root.code for root in roots(report) if report.verdict is not Verdict.UNKNOWN), None)
 
 
@@ -39,7 +39,7 @@ def followers(report: Report, root: Diagnosis) -> list[Diagnosis]:
 
 
 def first_steps(root: Diagnosis) -> list[str]:
-    """What to do first, as a command where there is one; empty where nobody knows."""
+    """What to do first, as a command where there is one; empty if unknown."""
     return [fix.command or fix.text for fix in root.fix[:1]]
 
 

@@ -58,8 +58,8 @@ def _proved_without_training(report: Report, accelerator: bool) -> str:
     scope = "" if accelerator else f", for {CPU_ONLY}"
     if request.level == Level.QUICK:
         framework = TITLES[request.backend or "tensorflow"]
-        return f"No fault found by the quick checks{scope}; {framework} and training were not looked at (--quick)."
-    return f"No fault found{scope}; training was not looked at" + ("." if request.smoke else " (--no-smoke).")
+        return f"No fault found by the quick checks{scope}; {framework} and training were not checked (--quick)."
+    return f"No fault found{scope}; training was not checked" + ("." if request.smoke else " (--no-smoke).")
 
 
 def _proved_on_accelerators(report: Report, passed: list[TrainingRun], trained: list[str], how: str, other: str | None) -> str:

@@ -7,7 +7,7 @@ from gpucheck.core.reports.shared.evidence import evidence
 from gpucheck.core.reports.shared.findings import followers
 from gpucheck.core.reports.shared.terminal_text import TerminalText
 
-LABEL, TEXT = 4, 10  # columns of "saw", "do", "more" and of what stands behind them
+LABEL, TEXT = 4, 10  # columns of "saw", "do", "more" and of the text behind them
 SHORT_EVIDENCE, SHORT_FIXES, SHORT_AFFECTS = 3, 3, 8  # one cause fits on 24 lines of 80 columns
 
 REPEATED = re.compile(r"(?:PCI )?(.+) (?:name|address): \1")  # a thing is named by it already

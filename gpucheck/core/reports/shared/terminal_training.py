@@ -38,7 +38,7 @@ def write(out: TerminalText, runs: tuple[TrainingRun, ...]) -> None:
         cells["devices"] = _cut(cells["devices"], widths["devices"], clean("…", out.ascii))
     out.blank()
     out.add((_line(HEADINGS, widths), "quiet"), indent=INDENT)
-    below = "precision" not in widths and not _alike(rows)  # else rows on a narrow screen could not be told apart
+    below = "precision" not in widths and not _look_the_same(rows)  # else rows on a narrow screen look the same
     before_result = _total(widths) - INDENT - widths["result"]
     for run, cells in zip(runs, rows, strict=True):
         head = _line({**cells, "result": ""}, widths).ljust(before_result)
@@ -53,7 +53,7 @@ def write(out: TerminalText, runs: tuple[TrainingRun, ...]) -> None:
 
 
 def _notes(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> list[str]:
-    """What stands below the row of a job."""
+    """The text below the row of a job."""
     by_itself = run.fit_verified is False and run.status == "passed"
     notes = [
         _efficiency(run, runs),
@@ -80,7 +80,7 @@ def _cells(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> dict[str, str]:
 
 
 def _fixed(value: float | None, factor: float, decimals: int) -> str:
-    """The same number of decimals down the column, while they tell something."""
+    """The same number of decimals down the column, as long as they differ."""
     if value is None:
         return NOTHING
     value *= factor
@@ -88,11 +88,11 @@ def _fixed(value: float | None, factor: float, decimals: int) -> str:
 
 
 def _least_important_first(rows: list[dict[str, str]]) -> list[str]:
-    """Which columns to drop in what order: one precision for all tells nothing."""
-    return ["first_step", "loss", *(["precision"] if _alike(rows) else []), "memory", "step", "precision", "rate"]
+    """Which columns to drop in what order: one precision for all is left out."""
+    return ["first_step", "loss", *(["precision"] if _look_the_same(rows) else []), "memory", "step", "precision", "rate"]
 
 
-def _alike(rows: list[dict[str, str]]) -> bool:
+def _look_the_same(rows: list[dict[str, str]]) -> bool:
     return len({cells["precision"] for cells in rows}) == 1
 
 
@@ -120,7 +120,7 @@ def _cut(text: str, width: int, mark: str) -> str:
 
 
 def _efficiency(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> str | None:
-    """Throughput of several GPUs as a share of one GPU's times their number: measured for it, else of jobs that ran alike."""
+    """Throughput of several GPUs as a share of one GPU's times their number: measured for it, else of comparable jobs."""
     if run.replicas < 2 or run.status != "passed" or any(name.startswith("CPU") for name in run.devices):
         return None
     share = run.scaling_efficiency

@@ -63,8 +63,8 @@ def singles(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> list[TrainingRun
 
     Those that nothing else trained beside, if there are any: the others' rates are less than their devices can do.
     """
-    alike = [single for single in runs if _like_a_replica(single, run)]
-    return [single for single in alike if not single.trained_with] or alike
+    replicas = [single for single in runs if _like_a_replica(single, run)]
+    return [single for single in replicas if not single.trained_with] or replicas
 
 
 def _like_a_replica(single: TrainingRun, run: TrainingRun) -> bool:

@@ -10,7 +10,7 @@ Cause:
 Verify:
     After the restart the volatile counters are 0 and nothing is pending.
 Unless:
-    Only the aggregate counters are above 0, or the kernel's log tells of errors that a reset has repaired: that is the board's
+    Only the aggregate counters are above 0, or the kernel's log reports errors that a reset has repaired: that is the board's
     history, and gpucheck does not report it.
     The errors were contained (Xid 94), or the driver says that nothing is needed: then only the program that met them has to
     start again, and gpucheck warns.

@@ -105,7 +105,7 @@ def _slow(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context) 
 
 
 def _job(run: TrainingRun) -> tuple[str, tuple[str, ...], bool]:
-    """What a run trains, apart from its precision."""
+    """What a run trains, without its precision."""
     return run.strategy, run.devices, run.compiled
 
 

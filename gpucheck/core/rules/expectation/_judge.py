@@ -26,7 +26,7 @@ def judge(
     Args:
         expected: all expectations.
         items: those of the rule.
-        verb: stands between what an item is about and what was seen of it: " is", ":".
+        verb: written between the subject of an item and the observed value: " is", ":".
         repairs: what to do about the unmet ones.
         action: with the hardware, if one is unmet.
     """
@@ -54,7 +54,7 @@ def _summary(unmet: list[Item], unseen: list[Item], verb: str) -> str:
         f"{listing(list(dict.fromkeys(names)))}{verb} {observed}, where {wanted} was expected"
         for (observed, wanted), names in same.items()
     ]
-    more = f"; {listing(list(dict.fromkeys(item.what for item in unseen)))} could not be looked at" if unseen else ""
+    more = f"; {listing(list(dict.fromkeys(item.what for item in unseen)))} could not be checked" if unseen else ""
     summary = "; ".join(parts) + more
     start = summary[:1].upper() if summary.partition(" ")[0].islower() else summary[:1]  # cuDNN stays
     return f"{start}{summary[1:]}."

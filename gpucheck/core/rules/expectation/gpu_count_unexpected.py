@@ -5,7 +5,7 @@ Symptom:
     - A node of a fleet offers seven of its eight GPUs, and every check of those seven is fine
 Cause:
     A GPU fell off the bus or was never put in, the scheduler or the container granted another number, CUDA_VISIBLE_DEVICES hides
-    some, or the job was put on another kind of machine. Where another diagnosis stands above this one, it says which.
+    some, or the job was put on another kind of machine. A diagnosis above this one says which.
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:

@@ -109,7 +109,7 @@ def _no_package(system: System, interpreter: Interpreter, build: TensorFlowBuild
         return None
     old = _old_glibc(system, build.packages)
     if tensorflow is None and installed is not None:
-        return old  # somebody may have built it, and only the import can tell
+        return old  # somebody may have built it, and only the import shows it
     return _no_wheel(system, interpreter) or old
 
 

@@ -51,7 +51,7 @@ def check(
     if not build.absent or (backend is not None and backend.ready):
         return None
     if packages.tensorflow_folder is not None:
-        return Skip(f"{packages.tensorflow_folder} is there, without a package's metadata: only the import can tell")
+        return Skip(f"{packages.tensorflow_folder} is there, without a package's metadata: only the import shows it")
     with_cuda = bool(presence.here and build.cuda_wheels)
     return Finding(
         summary=f"TensorFlow is not installed for {interpreter.executable} (Python {interpreter.version}).",

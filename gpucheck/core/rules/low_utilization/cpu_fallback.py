@@ -60,7 +60,7 @@ def check(
 
 
 def _on_a_cpu(misplaced: tuple[str, ...]) -> bool:
-    """Whether some went to a CPU that is none of the run's devices; where they are logical ones of a CPU, to another of these."""
+    """Whether some were placed on a CPU outside the run's devices; with logical devices of a CPU, on another of these."""
     return any(" on CPU" in op for op in misplaced)
 
 

@@ -52,7 +52,7 @@ def check(
             severity=Severity.ERROR,
         )
     cause = log_causes.alarm("peer-access-unavailable")
-    if cause is not None and cause.events[0].kind == Kind.PEER_ACCESS_UNAVAILABLE:  # CUDA tells more than NCCL's word does
+    if cause is not None and cause.events[0].kind == Kind.PEER_ACCESS_UNAVAILABLE:  # CUDA's message says more than NCCL's
         return log_causes.repaired(cause, repairs, context)
     if cuda is None or cuda.peers_missing is None:
         if outcomes.skip is not None or (cuda is not None and (cuda.device_count or 0) > 1):

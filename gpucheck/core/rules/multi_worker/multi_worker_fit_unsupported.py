@@ -8,7 +8,7 @@ Cause:
     Keras 3 trains over several machines through its own keras.distribution (on JAX); of TensorFlow's strategies, fit knows those
     of one machine. Under MultiWorkerMirroredStrategy it hands the workers' values on as if they were tensors.
 Verify:
-    gpucheck --full trains multi_worker_mirrored, with such a loop, and tells what fit says there (fit_verified in the report).
+    gpucheck --full trains multi_worker_mirrored, with such a loop, and reports the result of fit (fit_verified in the report).
 Unless:
     Never; with Keras 2 (tf_keras) fit works there.
 Example:
@@ -37,7 +37,7 @@ REFUSED = r"PerReplica"
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("keras-version-conflict", "training-failed", "training-crashed"))
 def check(cluster: Cluster | None, keras: Keras | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
-    """Values of replicas that Keras tried to convert. TF_CONFIG alone does not tell whether the program calls fit."""
+    """Values of replicas that Keras tried to convert. TF_CONFIG alone does not show whether the program calls fit."""
     summary = "Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {text}."
     failure = log_causes.failure(
         "multi-worker-fit-unsupported",

@@ -60,7 +60,7 @@ def check(cluster: Cluster | None, log_causes: LogCauses, context: Context) -> F
     cause = log_causes.named.get("tf-config-malformed")
     if cause is not None:
         return log_causes.repaired(cause, repairs, context)
-    return Skip("neither TF_CONFIG nor a log was looked at") if cluster is None and log_causes.outcomes.log is None else None
+    return Skip("neither TF_CONFIG nor a log was read") if cluster is None and log_causes.outcomes.log is None else None
 
 
 def repairs(context: Context, *, source: str = "", message: str = "") -> Iterator[Fix]:

@@ -45,7 +45,7 @@ from gpucheck.core.rules.multi_worker._address import Address, address_in
 
 GONE = r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
 # See WorkerFault.how; for whom somebody else answers comes first, since that alone keeps the others from coming together.
-SILENT = ("other program", "no answer", "apart", "stood still", "missing", "lost")
+SILENT = ("other program", "no answer", "not connected", "stalled", "missing", "lost")
 _OF_NCCL = re.compile(r"NCCL|socketStartConnect")
 _STILL = (
     Fix(text="Check the last output of that worker, and its processes: one that waits for a disk or a GPU has state D"),
@@ -104,7 +104,7 @@ def _failed(failure: Failure, context: Context) -> Finding:
     return Finding(
         summary=summary if mismatch else f"A worker does not respond: {failure.text}.",
         evidence=failure.evidence,
-        fix=tuple(repairs(context, how="apart" if mismatch else "", text=failure.text)),
+        fix=tuple(repairs(context, how="not connected" if mismatch else "", text=failure.text)),
         affects=failure.affects,
     )
 
@@ -115,9 +115,9 @@ def _faulty_run(outcomes: TrainingOutcomes, context: Context) -> Finding | None:
         silent = [fault for how in SILENT for fault in run.worker_faults if fault.how == how]
         faults = silent or [fault for fault in run.worker_faults if fault.how == "port taken"]
         if faults:
-            alike = [fault.worker for fault in faults if fault.how == faults[0].how]
+            workers = [fault.worker for fault in faults if fault.how == faults[0].how]
             return Finding(
-                summary=f"{listing(alike)} of {run.strategy} {_state(faults[0], many=len(alike) > 1)}.",
+                summary=f"{listing(workers)} of {run.strategy} {_state(faults[0], many=len(workers) > 1)}.",
                 evidence=outcomes.saw_run(place, "worker_faults", "cluster"),
                 fix=tuple(repairs(context, how=_how(faults[0]), text=faults[0].reason)),
                 affects=tuple(fault.worker for fault in faults),
@@ -126,20 +126,20 @@ def _faulty_run(outcomes: TrainingOutcomes, context: Context) -> Finding | None:
 
 
 def _state(fault: WorkerFault, *, many: bool) -> str:
-    """What is wrong with the worker, or several that are alike in that."""
+    """What is wrong with the worker, or with several that fail the same way."""
     are, each = ("are", "each") if many else ("is", "its")
     lost_later = fault.how == "lost" and fault.stage not in (None, "connect")
     if fault.how == "port taken":
         return f"can't listen on its address, so no other worker reaches it: {short(fault.reason)}"
     if fault.how == "other program":
         return f"{are} not there: another program responds on {each} address"
-    if fault.how == "apart":
+    if fault.how == "not connected":
         return f"{are} there, but the cluster did not form"
     if fault.how == "lost" and _address_mismatch(fault.stage, fault.reason):
         return "started, but then could not be reached at the address that this worker has for it"
     if lost_later:
         return f'ended or stopped responding after all workers had connected, at the stage "{fault.stage}"'
-    where = f" in stage {fault.stage}" if fault.how == "stood still" and fault.stage else ""
+    where = f" in stage {fault.stage}" if fault.how == "stalled" and fault.stage else ""
     return f"{'do' if many else 'does'} not respond: {short(fault.reason)}{where}"
 
 
@@ -147,7 +147,7 @@ def _how(fault: WorkerFault) -> str:
     """What the repairs depend on."""
     if fault.how != "lost" or fault.stage in (None, "connect"):
         return fault.how
-    return "apart" if _address_mismatch(fault.stage, fault.reason) else "left"
+    return "not connected" if _address_mismatch(fault.stage, fault.reason) else "left"
 
 
 def _address_mismatch(stage: str | None, reason: str | None) -> bool:
@@ -176,7 +176,7 @@ def repairs(
     elif how in ("other program", "no answer"):
         yield at.listening("its machine")
         yield from (at.start(),) if how == "other program" else _STILL
-    elif how == "apart":
+    elif how == "not connected":
         yield Fix(text="Give every worker the same cluster in TF_CONFIG, with the same addresses in the same order")
         yield Fix(
             text="Every worker has to reach every other: from the named one, with the address of this one: nc -zv HOST PORT"
@@ -239,7 +239,7 @@ def _platform(context: Context) -> Iterator[Fix]:
 
 
 _WAYS: dict[str, Callable[[Context, Address], Iterator[Fix]]] = {
-    "stood still": lambda context, at: iter(_STILL),
+    "stalled": lambda context, at: iter(_STILL),
     "missing": _missing,
     "refused": _refused,
     "left": _left,

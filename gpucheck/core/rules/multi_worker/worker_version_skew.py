@@ -48,7 +48,7 @@ def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     cause = log_causes.named.get("worker-version-skew")
     if cause is not None:
         return log_causes.repaired(cause, repairs, context)
-    return Skip("no job with several workers told its versions") if outcomes.log is None and not asked else None
+    return Skip("no job with several workers reported its versions") if outcomes.log is None and not asked else None
 
 
 def _skew(run: TrainingRun, differing: dict[str, dict[str, int]], evidence: tuple[Evidence, ...], context: Context) -> Finding:

@@ -60,7 +60,7 @@ def check(state: TpuState, packages: Packages, context: Context) -> Finding | Sk
         if installed.name != "tensorflow":
             return Skip(f"whether {name} can drive a TPU is not known")
         if state.resolver is None and not versions.at_least(installed.version, "2.19"):
-            return Skip(f"TensorFlow up to {LAST_IMAGE} may be that of a TPU VM image; only a connection can tell")
+            return Skip(f"TensorFlow up to {LAST_IMAGE} may be that of a TPU VM image; only a connection shows it")
         what = f"{name} can't use it: tensorflow-tpu is not installed"
     elif tpu.libtpu is None and tpu.libtpu_path is None:
         what = "libtpu, the library that drives it, is not installed"

@@ -69,7 +69,7 @@ def judged(gpu: str, free: int, total: int, allocates: Callable[[int], bool]) ->
 
     Args:
         gpu: name of the device.
-        free: what nobody has taken, by the driver's account.
+        free: free memory as the driver reports it.
         total: all of it.
         allocates: whether TensorFlow has room for a block of that size.
     """

@@ -1,4 +1,4 @@
-"""What TensorFloat-32 costs and brings: float32 products whose factors the GPU rounds to 11 bits, unless told not to."""
+"""What TensorFloat-32 costs and brings: float32 products whose factors the GPU rounds to 11 bits unless configured not to."""
 
 from __future__ import annotations
 

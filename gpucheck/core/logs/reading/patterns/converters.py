@@ -63,7 +63,7 @@ def nvml_handle(match: Match) -> dict[str, str] | None:
 
 
 def one_gpu(match: Match) -> dict[str, str] | None:
-    """Several GPUs in one line tell as little as none."""
+    """Several GPUs in one line identify none of them."""
     names = {gpu_match["gpu"].lower() for gpu_match in match.re.finditer(match.string, 0, match.endpos)}
     return named(match) if len(names - {"blackwell"}) < 2 else {"gpu": "several"}
 
@@ -210,7 +210,7 @@ def _allocator(name: str) -> str:
 
 
 def holders(match: Match) -> dict[str, str] | None:
-    """What others hold of the GPU. In a container this process is not told apart from them: it may be the largest."""
+    """What others hold of the GPU. In a container this includes the own process, which may be the largest."""
     sizes = [byte_count(size) or 0 for size in re.findall(r"Process \d+ has ([\d.]+ [KMGT]iB) memory in use", match[0])]
     others = sum(sizes) - (0 if "this process has" in match[0] else max(sizes))
     return {"others": str(others), "total": str(byte_count(match["total"]))} if others else None
@@ -234,7 +234,7 @@ def imported(match: Match) -> dict[str, str] | None:
 
 
 def own_file(match: Match) -> dict[str, str] | None:
-    """A user's file that is named like a package, or like a module of Python's own; the file, where the line tells it."""
+    """A user's file that is named like a package, or like a module of Python's own; the file, if the line names it."""
     fields = named(match)
     module, file = fields.get("module", ""), fields.get("file", "")
     if _INSTALLED.search(file) or (module not in _IMPORTED and (not file or module not in sys.stdlib_module_names)):
