@@ -42,7 +42,7 @@ WORDS = tuple(sorted({name.rpartition(".")[2] for name in FUNCTIONS}))
 def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: str = "keras.optimizers.Adam") -> Iterator[Fix]:
     """Yield the successor of the function, and how a whole program runs."""
     yield Fix(text=f"Instead of {name} use {instead}")
-    if name not in ("tf.contrib", "tf.estimator"):  # tf.compat.v1 does not have them
+    if name.startswith("tf.") and name not in ("tf.contrib", "tf.estimator"):  # tf.compat.v1 does not have them
         yield COMPATIBLE
         yield Fix(text="Convert it to TensorFlow 2", command="tf_upgrade_v2 --infile OLD.py --outfile NEW.py")
 

@@ -118,12 +118,20 @@ def repairs(context: Context, *, mode: str = "", indices: str = "", holder: str 
     if context.scheduler == "slurm":
         yield ASK_SLURM
     only = f" -i {indices}" if indices else ""
+    shared = Fix(
+        text=f"{'Let' if mode else 'Probably the GPU allows one process at a time: let'} only one process use it: end the others"
+        " if they are yours, and open the GPU in one process of this program",
+    )
+    if not mode:
+        yield shared
     text = "Allow all programs to use it again (until the driver is reloaded)"
     if context.windows:
         yield Fix(text=f"{text}, from an administrator's prompt", command=f"nvidia-smi{only} -c DEFAULT")
     else:
         yield Fix(text=text, command=f"sudo nvidia-smi{only} -c DEFAULT")
+    if holder:
+        yield Fix(text=f"Or wait until {holder} ends, or end it if it is yours")
+    elif mode and mode != "prohibited":
+        yield shared
     if mode != "prohibited":
-        process = holder or "the process that uses it"
-        yield Fix(text=f"Or wait until {process} ends, or end it if it is yours")
-        yield Fix(text="Find the process that uses it", command=f"nvidia-smi{only}", kind="look")
+        yield Fix(text="Show the compute mode and the processes that use it", command=f"nvidia-smi{only}", kind="look")

@@ -249,6 +249,11 @@ def removed(match: Match) -> dict[str, str] | None:
     return {key: value for key, value in missing._asdict().items() if value} if missing else None
 
 
+def replaced(match: Match) -> dict[str, str]:
+    """name, page, why and instead, of an exception that names the successor itself."""
+    return {**named(match), "page": gone.API, "why": "its package removed"}
+
+
 def offered(match: Match) -> dict[str, str] | None:
     """package, the version asked for, and what the index offered to this interpreter."""
     fields = named(match)
