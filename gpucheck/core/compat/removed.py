@@ -100,6 +100,7 @@ class Removed(NamedTuple):
 # What a message calls a module differs from what a program calls it: tensorflow._api.v2.train, keras._tf_keras.keras.utils.
 _FOLDERS = re.compile(r"\b(?:_api\.v[12]|api\._v2\.keras|_tf_keras\.keras|api|src|python)\.")
 _KERAS = re.compile(r"^(?:tensorflow(?:_core)?\.)?(?:tf_)?keras(?=\.)")
+_BACKEND = re.compile(r"keras\.backend\.[a-z]\w*$")
 _OLD_NAME = re.compile(r"^tensorflow_core(?=\.)")
 
 
@@ -113,6 +114,8 @@ def attribute(owner: str, name: str) -> Removed | None:
         return Removed("multi_gpu_model", MULTI_GPU, "TensorFlow and Keras removed in 2020")
     if path in SESSIONS:
         return Removed(SESSIONS[path], SESSION, f"{'Keras 3' if path.startswith('keras') else 'TensorFlow 2'} removed")
+    if _BACKEND.match(path) and ".src." not in owner:  # inside Keras, a module of another release
+        return Removed(path, API, "Keras 3 removed", f"keras.ops (keras.ops.{name}, if it is a function of arrays)")
     folder, _, rest = path.partition(".")
     instead = FUNCTIONS.get(path) or MODULES.get(rest.partition(".")[0])
     if folder == "tensorflow" and instead:

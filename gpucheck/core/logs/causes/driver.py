@@ -4,7 +4,7 @@ import re
 
 from gpucheck.core.compat import results
 from gpucheck.core.logs.causes.cause import Cause
-from gpucheck.core.logs.causes.events import Events, first_value, in_order
+from gpucheck.core.logs.causes.events import Events, first_value, in_order, values
 from gpucheck.core.logs.causes.startup import NVML_NO_GPU, infer_startup_failure, missing_driver_libraries, module_failures
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.xid import reported
@@ -93,7 +93,7 @@ def driver_library_missing(events: Events) -> Cause | None:
         return None
     missing = missing_driver_libraries(events)
     watching = missing and failure.result is None and not any("cuda" in event.text.lower() for event in missing)
-    library = "libnvidia-ml.so.1" if watching else "libcuda.so.1"
+    library = "libnvidia-ml.so.1" if watching else next(iter(values(missing, "soname")), "libcuda.so.1")
     if failure.kernel or any("nvidia-smi" in event.text.lower() for event in failure.events):
         summary = f"The NVIDIA driver{f' {failure.kernel}' if failure.kernel else ''} is installed, but its library {library} is not found."
     else:
@@ -203,4 +203,4 @@ def rocm_gpu_unsupported(events: Events) -> Cause | None:
         named = [*named, *amd, *refused[:1]]
     elif not named:
         return None
-    return Cause("The GPU in this log is from AMD, which TensorFlow's CUDA package cannot use.", named)
+    return Cause("The GPU in this log is from AMD, and the installed build cannot use it.", named)

@@ -69,6 +69,8 @@ def _code(event: Event, package: str, fields: dict[str, str], platform: set[str]
             return "windows-native-unsupported"
         if re.match(_CUDA_ONLY, package) and "macos" in platform:
             return "macos-no-cuda"
+        if package.startswith("nvidia-") and re.search(r"0\.0\.1\.dev\d*$", fields.get("available", "")):
+            return "platform-unsupported"  # the placeholder is all that the index has for other systems
         if fields.get("tag") == "platform" or platform & {"architecture", "musl"}:
             return "platform-unsupported"
     return "python-unsupported"
@@ -147,7 +149,9 @@ def platform_unsupported(events: Events) -> Cause | None:
     refused = events.inferred(infer_refused_package, "platform-unsupported")
     if refused is None:
         return None
-    machine = next((f" ({name})" for name in values(list(events.log.events), "machine")), "")
+    cited = {event.line for event in refused.events}
+    others = [event for event in events.log.events if event.line not in cited]  # a refusal lists the platforms that it has
+    machine = next((f" ({name})" for name in values(others, "machine")), "")
     return Cause(f"pip has no {refused.package} for this platform{machine}.", refused.events)
 
 

@@ -109,6 +109,11 @@ ROWS = (
     *(Row(page, "The program uses {name}, which {why}.", Match(Kind.LEGACY_API, page=page)) for page in removed.PAGES),
     Row("training-failed", "A kernel failed on the GPU: {text}.", Match(Kind.CUDA_ERROR, code=KERNEL_FAULTS)),
     Row(
+        "training-failed",
+        "The shapes of the program's data and model differ: {text}.",
+        Match(Kind.SHAPE_MISMATCH),
+    ),
+    Row(
         "variable-outside-scope",
         "Something was created or used outside the scope of the strategy that trains it: {text}.",
         Match(Kind.VARIABLE_OUTSIDE_SCOPE),

@@ -102,6 +102,8 @@ def infer_startup_failure(events: Events) -> StartupFailure | None:
 
 def _code(events: Events, signs: _Signs) -> tuple[str | None, list[Event]]:
     """Return the cause and the line that shows it; None if only CUDA's result is known."""
+    if signs.no_library and all(event.fields.get("soname") == "libcuda.so" for event in signs.no_library):
+        return "driver-library-missing", []  # the name for linking: CUDA itself opens libcuda.so.1
     if signs.kernel is not None and (signs.result == NO_LIBRARY or signs.no_library):
         return "container-without-gpu" if signs.inside else "driver-library-missing", signs.versions[-1:]
     if signs.result == NO_DEVICE and not (signs.kernel_absent or signs.no_gpu):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
@@ -23,6 +24,8 @@ _REQUIRED = (
 _BUILT_FOR_ANOTHER_NUMPY = re.compile(
     r"numpy\.dtype size changed.*?Expected (?:96 from C header, got 8|8\d from C header, got (?!96))"
 )
+# A package with operations of its own is built for one release of TensorFlow.
+_EXTENSION = re.compile(r"-packages[/\\\\](tensorflow_\w+)[/\\\\]\S+\.so: undefined symbol: \w*tensorflow")
 _ABSENT = r"No module named '?([\w-]+)"
 _NAMES = (
     r"cannot import name '[^']+' from (?:partially initialized module )?'([\w.]+)'",
@@ -59,6 +62,18 @@ def for_package(context: Context, module: str, message: str) -> Iterator[Fix]:
     error = f"{module} {message}".strip()
     if _BUILT_FOR_ANOTHER_NUMPY.search(message):
         yield from reinstall(context, "" if module == "numpy" else PACKAGES.get(module, module))
+        yield conflicts(context)
+        return
+    if extension := _EXTENSION.search(message):
+        package = extension[1].replace("_", "-")
+        minor = versions.minor(context.framework_version or "")
+        packages = [f"{package}=={minor}.*"] if minor else ["tensorflow", package]
+        text = (
+            f"Install the {package} that is built for this TensorFlow"
+            if minor
+            else f"Install TensorFlow and {package} of one release"
+        )
+        yield Fix(text=text, command=context.pip("--upgrade", *packages))
         yield conflicts(context)
         return
     for name, pattern, general, label in _REQUIRED:

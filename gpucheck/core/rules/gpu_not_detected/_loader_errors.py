@@ -116,6 +116,8 @@ def newer_runtime(context: Context, text: str) -> Iterator[Fix]:
 
 
 def _of_log(context: Context, symbol: str, text: str) -> Iterator[Fix]:
+    if symbol.startswith("nccl"):  # pip's PyTorch loads pip's NCCL, which another package may have pinned to an older release
+        yield Fix(text="Install a newer NCCL, which has it", command=context.pip("--upgrade", "nvidia-nccl-cu12"))
     first = Fix(
         text="Start without the folders in LD_LIBRARY_PATH (also check ~/.bashrc and the container's ENV)",
         command="unset LD_LIBRARY_PATH",

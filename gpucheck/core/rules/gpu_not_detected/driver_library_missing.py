@@ -26,6 +26,7 @@ References:
     https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
 """
 
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -143,6 +144,14 @@ def repairs(context: Context, *, kernel: str = "", text: str = "") -> Iterator[F
     """
     if "nvml functionality" in text:
         yield from _FOR_SLURM
+        return
+    if re.search(r"libcuda\.so(?!\.\d)", text) and not context.windows:  # a library opens it by the name for linking
+        link = "sudo ln -s libcuda.so.1 /usr/lib/x86_64-linux-gnu/libcuda.so && sudo ldconfig"
+        yield from context.only(
+            Fix(text="Link libcuda.so to the driver's libcuda.so.1, and update the cache", command=link), system="linux"
+        )
+        folder = 'export LD_LIBRARY_PATH="/usr/lib/wsl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"'
+        yield from context.only(Fix(text="Let the loader search the folder with libcuda.so", command=folder), system="wsl")
         return
     of_driver = kernel or (context.driver.version if context.driver is not None else None) or ""
     if not context.in_container:

@@ -226,8 +226,8 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
         reset = Fix(
             text="If a reset is required: end every program on the GPU, then reset it, and name it: nvidia-smi --gpu-reset -i N"
         )
-        yield from context.only(reset, system="linux")
         yield from act(context, Action.POWER_CYCLE)
+        yield from context.only(reset, system="linux")
     yield from for_xids(xids)
     if wanted is Action.SERVICE:
         yield Fix(text="Check the board's power cables and the power supply")

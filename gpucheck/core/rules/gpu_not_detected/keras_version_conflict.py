@@ -38,10 +38,9 @@ from gpucheck.core.repairs.context import Context
 
 # Arguments in a saved model that Keras 2 does not know.
 _OF_KERAS_3 = r"recognized\W.*'(?:batch_shape|optional|autocast|quantization_config)'|'batch_shape'"
+_INSIDE = r"keras\.(?:src\.)?engine\b"
 # What only Keras 2 has or takes, or who asks for it.
-_OF_KERAS_2 = (
-    r"(?i)tf[-_]keras|keras 3|recognized|deserialize|locate class|KerasTensor|module 'keras\._tf_keras|tensorflow\.python\.keras"
-)
+_OF_KERAS_2 = rf"(?i){_INSIDE}|tf[-_]keras|keras 3|recognized|deserialize|locate class|KerasTensor|module 'keras\._tf_keras|tensorflow\.python\.keras"
 
 
 @rule(
@@ -154,6 +153,14 @@ def repairs(
 
 def _keras_2(context: Context, version: str | None, message: str) -> Iterator[Fix]:
     """Give programs that were written for Keras 2 the old Keras, of TensorFlow's own minor version."""
+    if re.search(_INSIDE, message):
+        wanted = context.pip(f"tensorflow<{keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3}")
+        yield Fix(
+            text="Install the last TensorFlow with Keras 2, whose internal modules this program or package imports",
+            command=wanted,
+        )
+        yield Fix(text="Or use a release of that package for Keras 3, or do without it (TensorFlow Addons ended in 2024)")
+        return
     minor = versions.minor(version or "")
     wanted = f"tf_keras=={minor}.*" if versions.at_least(minor, keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3) else "tf-keras"
     install = context.pip(wanted)

@@ -155,8 +155,8 @@ def repairs(
         text: the line that reports it.
     """
     arm = why == "arm" or "aarch64" in machine
-    if package in ("tensorflow-macos", "tensorflow-metal"):
-        yield Fix(text=f"Install tensorflow: {package} is for macOS only", command=context.pip("tensorflow"))
+    if of_package := list(_of_package(context, package, text, arm=arm)):
+        yield from of_package
         return
     if why == "32-bit" or (context.windows and not why):
         yield Fix(text="Install a 64-bit Python, and make a new environment with it")
@@ -180,3 +180,19 @@ def repairs(
         yield Fix(text=f"{'Or use' if not arm else 'Use'} {what} image {image}", command=command)
     if why == "arm":
         yield Fix(text="Or train on the CPU with the GPU hidden", command="CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu")
+
+
+def _of_package(context: Context, package: str, text: str, *, arm: bool) -> Iterator[Fix]:
+    """Yield what to do about a package that is for other systems."""
+    if package in ("tensorflow-macos", "tensorflow-metal"):
+        yield Fix(text=f"Install tensorflow: {package} is for macOS only", command=context.pip("tensorflow"))
+    elif package.startswith("nvidia-") and not arm:
+        yield Fix(text="Install TensorFlow's GPU packages on Linux, or in WSL2: NVIDIA's packages are for Linux only")
+        yield Fix(text="To train on the CPU, install TensorFlow without them", command=context.pip("tensorflow"))
+    elif "required-environments" in text:
+        this = "win32" if "on Windows" in text else "linux"
+        named = f"required-environments = [\"sys_platform == '{this}'\"]"
+        yield Fix(
+            text=f"Let uv choose a release of {package} that has a wheel for this system: [tool.uv] {named} in pyproject.toml"
+        )
+        yield Fix(text=f"Or use another system, for which the newest {package} has a wheel")

@@ -84,10 +84,12 @@ def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Itera
     gfx = _GFX.search(unsupported) or _GFX.search(text)
     if gfx or _OF_ROCM.search(text):  # a build for ROCm is installed
         for prefix, (series, version) in _SIMILAR.items():
-            if gfx is None or gfx[0].startswith(prefix):
+            if gfx is None or (gfx[0].startswith(prefix) and gfx[0] != f"gfx{version.replace('.', '')}"):
                 of = gfx[0] if gfx else f"a GPU of the series {series}"
                 similar = f"Run the code of the most similar GPU that ROCm supports on {of} (AMD does not support this)"
                 yield Fix(text=similar, command=f"export HSA_OVERRIDE_GFX_VERSION={version}")
+        image = f"rocm/{'pytorch' if context.framework == 'torch' else context.framework or 'tensorflow'}"
+        yield Fix(text=f"Use a newer build for ROCm, such as AMD's image {image}: each release supports more GPUs")
     elif context.framework == "torch":
         command = context.pip("--force-reinstall", "torch", "--index-url", "https://download.pytorch.org/whl/rocm6.3")
         yield Fix(text="If ROCm supports this GPU, install PyTorch's build for ROCm", command=command)

@@ -123,7 +123,11 @@ def repairs(context: Context, *, shape: str = "", size: str = "", limit: str = "
 
 def _less(context: Context, shape: str, size: str) -> Iterator[Fix]:
     what = " with ".join(part for part in (f"{size}" if size else "", f"the shape {shape}" if shape else "") if part)
-    yield Fix(text=f"Halve the batch size, then the input size{f'; what did not fit has {what}' if what else ''}")
+    yield Fix(
+        text=f"Halve the batch size, then the input size; what did not fit has {what}"
+        if what
+        else "Load less into main memory at a time: smaller batches and inputs, fewer of them in one run"
+    )
     if context.framework == "torch":
         yield Fix(text="Keep less data in memory: fewer workers in the DataLoader, each of which may copy the data set")
     else:

@@ -85,6 +85,10 @@ def repairs(context: Context, *, message: str = "", variables: str = "", chips: 
         variables: names of those that announce a TPU, with spaces between.
         chips: their generation, where the bus shows them and device files are missing.
     """
+    if "UNIMPLEMENTED" in message:  # JAX has no such backend on this system
+        command = "set JAX_PLATFORMS=" if context.windows or "windows" in message else "unset JAX_PLATFORMS"
+        yield Fix(text="Let JAX choose a backend that this machine has", command=command)
+        return
     named = re.search(r"TPU Name to connect|COLAB_TPU_ADDR", message)
     yield from _place(context, message, chips)
     if named or not message:

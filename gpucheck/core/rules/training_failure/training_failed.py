@@ -3,6 +3,8 @@
 Symptom:
     CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered
     RuntimeError: CUDA error: device-side assert triggered
+    ValueError: Input 0 of layer "dense" is incompatible with the layer: expected axis -1 of input shape to have value 8
+    ValueError: Shapes (None, 1) and (None, 10) are incompatible
     - gpucheck: one_device on GPU:0 failed at the stage "first step"
     - gpucheck --full: the experiment memory_after_clear failed
 Cause:
@@ -11,7 +13,7 @@ Cause:
     If all jobs passed and only an experiment of --full failed, this is a warning: models train here, but something else does not
     work as documented (memory is not freed, an out-of-memory error can't be caught, replicas compute a different loss).
     In a log it means that a kernel on the GPU read beyond its memory or failed an assertion: mostly because of a label or an index
-    that is out of range.
+    that is out of range; or that the data and the model have different shapes.
 Verify:
     gpucheck: all runs passed.
 Unless:
@@ -38,6 +40,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import TEST_GPU
 from gpucheck.core.repairs.wording import short
 
+_SHAPES = re.compile(r"incompatible|same first dimension")
 _READ = Fix(text="Read the log of the job", command="gpucheck -v", kind="look")
 _KNOWN = Fix(text="Look up the message in the list of known installation errors: https://www.tensorflow.org/install/errors")
 # What to do about a failed experiment, by its name. First those that make training compute wrong values, then memory.
@@ -144,19 +147,34 @@ def repairs(
     xla: bool = False,
     experiments: tuple[Experiment, ...] = (),
     own_model: bool = False,
+    layer: str = "",
+    text: str = "",
 ) -> Iterator[Fix]:
-    """Follow the message; in a log, it is of a kernel with an illegal access.
+    """Follow the message; in a log, it is of a kernel with an illegal access, or of shapes that differ.
 
     Args:
         context: where.
         xla: whether only XLA-compiled training failed.
         experiments: of --full, that failed.
         own_model: whether gpucheck's own training failed.
+        layer: that was given another shape than it expects.
+        text: the line that reports it.
     """
     if own_model:
         yield from _of_own_model(xla, experiments)
-        return
-    yield from _of_kernel(context)
+    elif layer or _SHAPES.search(text):
+        yield from _of_shapes(layer)
+    else:
+        yield from _of_kernel(context)
+
+
+def _of_shapes(layer: str) -> Iterator[Fix]:
+    """Let data and model have the same shape."""
+    at = f" at the layer {layer}" if layer else ""
+    yield Fix(
+        text=f"Give the data and the model the same shape{at}: the message has the one that is expected and the one of the input"
+    )
+    yield Fix(text="Print both before fit: model.summary(), and next(iter(dataset)) or x.shape and y.shape", kind="look")
 
 
 def _of_own_model(xla: bool, experiments: tuple[Experiment, ...]) -> Iterator[Fix]:
