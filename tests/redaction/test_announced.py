@@ -17,7 +17,7 @@ AROUND = (
     '{{"log": "{}"}}',
     "first\n{}\nlast",
 )
-AT_THE_START = ("srun:", "slurmstepd:", "Nov ", "-rw-", "sekret-gpu17:4711:")  # only there do they announce a name
+AT_THE_START = ("srun:", "slurmstepd:", "Nov ", "-rw-", "sekret-gpu17:4711:", "  4711 ")  # only there do they announce a name
 
 
 EMPTY = msgspec.structs.replace(report("h200"), facts={}, probes=(), outcomes=(), training=())

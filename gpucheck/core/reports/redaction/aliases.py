@@ -20,7 +20,7 @@ _WINDOW = 1 << 16  # characters that are searched between two checks of the time
 _OVERLAP = 1 << 13  # characters after them, so that a secret at the boundary is complete
 _NOT_REDACTED = "(left out: no time was left to redact it)"
 
-_ESCAPED_END = re.compile(r"\\[nrt]")
+_ESCAPED_END = re.compile(r"\\{1,4}[nrt]")
 
 Span = tuple[int, int, str]  # start, end, alias
 
@@ -264,7 +264,7 @@ class Aliases:
 def _unescaped(text: str) -> Iterator[str]:
     """Yield the text; if it has escaped line ends, as in JSON, also a copy of the same length with spaces instead."""
     yield text
-    if "\\" in text and (searched := _ESCAPED_END.sub("  ", text)) != text:
+    if "\\" in text and (searched := _ESCAPED_END.sub(lambda end: " " * len(end[0]), text)) != text:
         yield searched
 
 

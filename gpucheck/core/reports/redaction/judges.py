@@ -4,8 +4,8 @@ import bisect
 import re
 from collections.abc import Callable, Iterator
 
-from gpucheck.core.reports.redaction.pairs import looks_random
-from gpucheck.core.reports.redaction.shapes import SSH, VERSION_BEFORE, VERSIONED
+from gpucheck.core.reports.redaction.pairs import is_mixed, looks_random
+from gpucheck.core.reports.redaction.shapes import COMPARED_BEFORE, SSH, VERSION_BEFORE, VERSIONED
 from gpucheck.core.reports.redaction.words import FOLDERS, NOBODY
 
 HOST_FIELDS = re.compile(r"(?:^|_)(?:host|hostname|hostnames|node_name|nodename|fqdn|domain)$", re.IGNORECASE)
@@ -40,17 +40,11 @@ def secret(kind: str, value: str) -> tuple[str, str, int] | None:
         return None
     if kind == "token" and not has_digit(bare) and not _LETTERS.search(bare):
         return None
-    if kind == "random" and not (looks_random(bare, 16) and _is_mixed(bare)):
+    if kind == "random" and not (looks_random(bare, 16) and is_mixed(bare)):
         return None
     if kind == "phrase" and value == bare and not looks_random(bare, 6):
         return None
     return ("value" if kind == "value" else "secret"), bare, offset
-
-
-def _is_mixed(text: str) -> bool:
-    """Whether the text is neither a word nor a name of several words with a number."""
-    digits = sum(letter.isdigit() for letter in text)
-    return digits >= 3 and bool(re.search(r"[A-Za-z]\d+[A-Za-z]", text))
 
 
 def has_digit(text: str) -> bool:
@@ -60,7 +54,9 @@ def has_digit(text: str) -> bool:
 
 def is_machine(name: str) -> bool:
     """Whether a name after a common word ("host", "node") is a host name: it has a number, a hyphen or a domain."""
-    return bool(re.search(r"\d|[a-z0-9][.-][a-z0-9]", name, re.IGNORECASE)) and "_" not in name and name.lower() not in NOBODY
+    if "_" in name or name.lower() in NOBODY or re.search(r"\.\d+$", name):  # "tensorboard-2.16" is a program
+        return False
+    return bool(re.search(r"\d|[a-z0-9][.-][a-z0-9]", name, re.IGNORECASE))
 
 
 def is_versioned(match: "re.Match[str]") -> bool:
@@ -98,7 +94,8 @@ def addresses(
         return
     if address.is_loopback or address.is_unspecified or address.is_multicast or value in versions or int(address) == 0xFFFFFFFF:
         return
-    if address.version == 4 and VERSION_BEFORE.search(text[max(start - 16, 0) : start]):
+    before = text[max(start - 16, 0) : start]
+    if address.version == 4 and (VERSION_BEFORE.search(before) or (COMPARED_BEFORE.search(before) and not address.is_private)):
         return
     if address.version == 6 and not has_digit(value):
         return

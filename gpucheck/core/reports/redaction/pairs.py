@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from gpucheck.core.probes.environment import KNOWN
 
 _PAIR = re.compile(
-    r"(?<![\w.])(?<!\w-)(?P<name>[A-Za-z_]\w*(?:[.-]\w+)*)(?:\\{0,4}[\"'])?(?P<sign>\s{0,9}(?::(?!//)|=)\s{0,9})"
+    # In YAML a value may follow on its own line.
+    r"(?<![\w.])(?<!\w-)(?P<name>[A-Za-z_]\w*(?:[.-]\w+)*)(?:\\{0,4}[\"'])?(?P<sign>\s{0,9}(?::(?!//)|=)\s{0,9}(?:[|>][+-]?\s{1,40})?)"
     r"(?P<scheme>\\{0,4}[\"']?(?:bearer|basic|token|digest) )?"
     r"|(?<![\w-])--?(?P<flag>[A-Za-z][\w-]*) +(?![\s-])",
     re.IGNORECASE,
@@ -18,12 +19,12 @@ _NAME = re.compile(r"(?:\\{1,4})?[\"']?(?:\d{1,9}\()?([A-Za-z0-9_][\w.-]{0,252})
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _ENDINGS = (
     *("password", "passwd", "passphrase", "secret", "token"),
-    *("apikey", "accesskey", "secretkey", "privatekey", "accountkey", "authkey"),
+    *("apikey", "accesskey", "secretkey", "privatekey", "accountkey", "authkey", "key-data"),
 )
 _WORDS = {
     "secret": "secrets passwort passcode pwd credential credentials authorization auth sas sessionid sessid jsessionid phpsessid",
     "long": "sig signature code session cookie hash nonce salt",  # if they look random
-    "user": "user username login logname owner uid userid",
+    "user": "user username login logname owner uid userid account",
     "host": "hostname hostnames nodename fqdn nodelist nodelists batchhost domain",
     "machine": "host hosts node nodes server nodeaddr",  # if they look like one
 }
@@ -53,7 +54,7 @@ def pairs(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
         if value is None:
             continue
         group = value.lastgroup or 1
-        if kind == "long" and not looks_random(value[group], 8):
+        if kind == "long" and not (looks_random(value[group], 8) and is_mixed(value[group])):
             continue
         if kind != "folders":
             behind = value.end(group)
@@ -96,6 +97,11 @@ def _is_secret_key(parts: list[str], match: re.Match[str], text: str) -> bool:
         in_address = text[max(match.start() - 1, 0) : match.start()] in ("?", "&")
         return in_address or (not glued and bool(before) and before not in _HARMLESS_BEFORE)
     return before not in _HARMLESS_BEFORE and (bool(before) or "=" in (match["sign"] or "="))
+
+
+def is_mixed(text: str) -> bool:
+    """Whether the text is neither a word nor a name of several words with a number."""
+    return sum(letter.isdigit() for letter in text) >= 3 and bool(re.search(r"[A-Za-z]\d+[A-Za-z]", text))
 
 
 def looks_random(value: str, least: int) -> bool:

@@ -77,6 +77,18 @@ ANNOUNCED = (
     _shape(
         "rw", rf"^[-dlcbs][-rwxst]{{9}}[.+@]? +\d+ (?P<user>{_PERSON}) +(?P<user2>{_PERSON}) +\d", re.MULTILINE | re.IGNORECASE
     ),
+    _shape("sbatch|srun|salloc", rf"\b(?:sbatch|srun|salloc)\b[^|;\n]{{0,200}}? -A ?(?P<user>{_PERSON})"),
+    _shape(  # squeue: job, partition, name, user, state, time, number of nodes, nodes
+        ":",
+        rf"^ {{0,20}}\d{{1,12}}\S{{0,12}} +\S{{1,64}} +\S{{1,64}} +(?P<user>{_PERSON}) +[A-Z]{{1,3}} +[\d:-]{{4,12}} +\d{{1,6}}"
+        rf"(?: +(?P<host>{NAME}))?",
+        re.MULTILINE,
+    ),
+    _shape(  # file systems that groups share
+        "/",
+        r"(?<![\w.~-])(?P<folders>/(?:lustre|gpfs|beegfs|cephfs?|weka|vast|fsx|efs|nfs|mnt|p?scratch|proj(?:ects?)?|groups?|users?|work|data)"
+        r"/[^\s:;,\"'=<>|]{2,1024})",
+    ),
     _shape("serial|s/n|sn", r"\b(?:serial(?:[ _-]?(?:number|no))?|S/?N)\b\W{0,12}(?P<serial>[A-Z0-9][A-Z0-9-]{5,64})"),
 )
 
@@ -109,6 +121,17 @@ SHAPES = (
         rf"\b(?:sshpass|mysql\w{{0,8}}|mariadb|mongo\w{{0,4}}|login|redis-cli|ldapsearch|smbclient|htpasswd|7z|unzip|zip)\b[^|;\n]{{0,120}}?"
         rf" -[paw] ?(?P<secret>{_VALUE})",
     ),
+    _shape("htpasswd", rf"\bhtpasswd -\w{{0,9}}b\w{{0,9}} \S{{1,255}} (?P<user>\S{{1,64}}) (?P<secret>{_VALUE})"),
+    _shape(  # PostgreSQL's passwords: address, port, database, user, password
+        ":",
+        rf"(?<![\w.:/*-])(?P<machine>{NAME}):\d{{4,5}}:[\w.*-]{{1,63}}:(?P<user>[\w.-]{{1,63}}):(?P<secret>[^\s:\"']{{4,256}})(?!:)",
+    ),
+    _shape("enter passphrase", r"\benter passphrase[^:\n]{0,200}: (?P<secret>[^\n]{4,200})"),
+    _shape("arn:aws", r"\barn:aws[\w-]{0,16}:[\w-]{1,40}:[\w-]{0,40}:(?P<id>[^\s\"',;]{3,512})"),
+    _shape(
+        ".dkr.|account",
+        r"(?<!\w)(?P<id>\d{12})(?=\.dkr\.)|\baccount(?:[ _-]?id)?[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<id2>\d{12})(?!\w)",
+    ),
     _shape(" -u", rf" -u ?\S{{1,64}} -p ?(?P<secret>{_VALUE})"),
     _shape("login", r"\b(?:wandb|huggingface-cli|hf|comet|clearml) login (?P<secret>[A-Za-z0-9]\S{7,})"),
     _shape("echo", rf"\becho (?P<secret>{_VALUE}) ?\|[^|\n]{{0,80}}(?:--password-stdin|sudo -S|passwd|--with-token)"),
@@ -116,7 +139,8 @@ SHAPES = (
         "pass",
         r"\b(?:password|passphrase|passwd) (?:(?:is|was) )?(?P<phrase>\"[^\"\n]{4,512}\"|'[^'\n]{4,512}'|[^\s\"'=:]\S{5,})",
     ),
-    _shape("token|secret| key", r"\b(?:token|secret|api key|access key|key):? (?:(?:is|was) )?[\"']?(?P<random>[\w.~+/=-]{16,})"),
+    _shape("auth|_key", r"(?:auth-?token|(?:api|access|secret)_key) (?:(?:is|was) )?(?P<phrase>[^\s\"']{16,})"),
+    _shape("token|secret|key", r"(?:token|secret|key):? (?:(?:is|was) )?[\"']?(?P<random>[\w.~+/=-]{16,})"),
     _shape(
         "api|access|license|secret|auth", rf"\b(?:api|access|license|secret|auth|account) key ?(?:is|[:=]) ?(?P<secret>{_VALUE})"
     ),
@@ -125,11 +149,14 @@ SHAPES = (
     _shape("", r"(?<![\w/+.-])(?P<random>[A-Za-z0-9+]{40,}={0,2})(?![\w/+])", 0),
     _shape("sha256:", r"SHA256:(?P<id>[A-Za-z0-9+/]{43})"),  # a key's fingerprint
     _shape("", r"(?<![0-9A-Za-z])(?P<uuid>(?:(?:GPU|MIG)-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"),
-    _shape("gpu-|mig-", r"(?<![0-9A-Za-z])(?P<uuid>(?:GPU|MIG)-[0-9a-f]{4,32}(?:-[0-9a-f]{1,32}){0,4})(?![0-9A-Za-z])"),
+    _shape("gpu-|mig-", r"(?<![0-9A-Za-z])(?P<uuid>(?:GPU|MIG)-[0-9a-f]{6,32}(?:-[0-9a-f]{1,32}){0,4})(?![0-9A-Za-z])"),
     _shape("", r"(?<![0-9A-Za-z])(?P<id>[0-9a-f]{32,})(?![0-9A-Za-z])"),
     _shape(
         "", r"(?<![\w:-])(?P<mac>[0-9a-f]{2}(?::[0-9a-f]{2}){5,19}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5,19})(?![\w-])(?!:[0-9a-f]{2})"
     ),
+    _shape(".", r"(?<![\w.])(?=[\d.]{0,13}[a-f])(?P<mac>[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})(?![\w.])"),  # Cisco's
+    _shape("mac|hwaddr|ether", r"\b(?:mac|hwaddr|ether)(?:[ _-]?addr(?:ess)?)?\W{1,4}(?P<mac>[0-9a-f]{12})(?!\w)"),
+    _shape("guid", r"guid\W{1,4}(?P<guid>(?:0x)?[0-9a-f]{16})(?!\w)"),
     _shape(":", r"(?<![\w:])(?P<guid>(?:[0-9a-f]{4}:){3}[0-9a-f]{4})(?![\w:])"),
     _shape("::", r"(?<![\w:.])(?P<ip>[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,8}(?:\d{0,3}(?:\.\d{1,3}){3})?)(?!\w)"),
     _shape(":", r"(?<![\w:.])(?P<ip>[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){7})(?![\w:])"),
@@ -149,6 +176,7 @@ HOMES = re.compile(
 )
 FOLDER = re.compile(r"(?<=/)[^\s/\\:;,\"'=<>|&]{1,255}(?=[/:;,\"'\s]|$)")
 # Text before four numbers that are a version, not an address.
+COMPARED_BEFORE = re.compile(r"\b(?:vs\.?|runtime) $", re.IGNORECASE)  # a version, or the addresses of two hosts
 VERSION_BEFORE = re.compile(
     r"(?:[<>~!=]=\s?|[<>]\s?|\bv|\bversions?[ =:]\s?|-cu\d+[ =]|(?:cudnn|cublas|cuda|nccl|driver|cu\w+|lib\w+|tensorrt)[ =])$",
     re.IGNORECASE,
