@@ -50,7 +50,8 @@ class Delivery:
                     time_limit.lock(file)
                     file.commit(text)
                 else:
-                    show(text, exit_code if problem is None else self._unwritable, self._unwritable)
+                    code = exit_code if problem is None else self._unwritable
+                    show(text, code, self._unwritable, commands=style == "github")
             except OSError as error:
                 problem = error
         if problem is not None:
@@ -63,7 +64,7 @@ class Delivery:
         for style, file in sorted(self._targets, key=lambda target: target[1] is not None):
             with contextlib.suppress(Exception):  # one failed format does not affect the others
                 text = _render(style, self._prepared(report, style), color, verbose, to_file=file is not None)
-                yield functools.partial(_write, text, file)
+                yield functools.partial(_write, text, file, style)
 
     def _prepared(self, report: Report, style: str) -> Report:
         wanted = FORMATS[style].redacted if self._redacting is None else self._redacting
@@ -116,9 +117,9 @@ def delivery(
         yield Delivery(targets, redacting, unknown, limit.end)
 
 
-def _write(text: str, file: OutputFile | None) -> None:
+def _write(text: str, file: OutputFile | None, style: str) -> None:
     if file is None:
-        show(text)
+        show(text, commands=style == "github")
     else:
         time_limit.lock(file)
         file.commit(text)

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,9 @@ import click
 from gpucheck.cli import time_limit
 from gpucheck.core.system.write import OutputFile, write
 
+# What a runner of GitHub Actions or Azure Pipelines obeys in a program's output: "::" after blanks, "##[" and "##vso[" anywhere.
+_WORKFLOW_COMMAND = re.compile(r"(?m)(?:^|(?<=\r))([^\S\r\n]*:)(?=:)|#(?=#(?:vso)?\[)", re.IGNORECASE)
+_IN_JSON = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|#(?=#(?:vso)?\\[)", re.IGNORECASE)
 UNWRITTEN = 3  # ExitCode.UNKNOWN; `--version` does without the model
 
 
@@ -31,20 +35,28 @@ def say(text: str, *, nl: bool = True, color: bool | None = None) -> None:
     """Print a line on standard error, if it is open."""
     if sys.stderr is not None:  # None: it was closed
         with contextlib.suppress(OSError, ValueError):
-            click.echo(text, err=True, nl=nl, color=color)
+            click.echo(without_commands(text), err=True, nl=nl, color=color)
 
 
-def show(text: str, exit_code: int = 0, unwritable: int = UNWRITTEN) -> None:
+def without_commands(text: str) -> str:
+    """Return a text without commands for a runner of continuous integration; JSON also without those for a terminal."""
+    if text.startswith(("{", "[")):  # what it says stays the same
+        return text if text.isascii() and "##" not in text else _IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return _WORKFLOW_COMMAND.sub(lambda match: f"{match[0]} ", text) if "::" in text or "##" in text else text
+
+
+def show(text: str, exit_code: int = 0, unwritable: int = UNWRITTEN, *, commands: bool = False) -> None:
     """Print a text on standard output.
 
     Args:
         text: what to print.
         exit_code: of the command; used if the reader closed the pipe, which is reported on standard error.
         unwritable: the exit code if standard output can't be written to, as on a full disk.
+        commands: whether it consists of workflow commands.
     """
     time_limit.lock()
     try:
-        write(text)
+        write(text if commands else without_commands(text))
     except BrokenPipeError:
         say("gpucheck: standard output was closed before everything was written")
         raise SystemExit(exit_code) from None

@@ -1,6 +1,7 @@
 """Every command renders every format that it offers: of each recorded machine, of nodes, and of this machine."""
 
 import json
+import re
 
 import click
 import pytest
@@ -10,9 +11,13 @@ from one_rule import changed
 
 from gpucheck.cli.formats import FORMATS
 from gpucheck.cli.group import cli
+from gpucheck.cli.screen import without_commands
 from gpucheck.commands.fleet.options import FORMATS as FLEET_FORMATS
+from gpucheck.commands.setup import render
 from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.model import Level
+from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
+from gpucheck.core.solver.solve import solve
 
 NAMES = sorted(path.stem for path in MACHINES.glob("*.json"))
 OF_NODE = {"request", *(probe.name for probe in load_probes() if probe.level is Level.NODE)}
@@ -51,9 +56,9 @@ def commands(group, prefix=""):
 OFFERED = {name: formats(command) for name, command in commands(cli) if formats(command)}
 
 
-def report(name, node):
+def report(name, node, changes=None):
     """The report of a recorded machine, or of the same machine as a node."""
-    facts = changed(name=name)
+    facts = changed(changes, name=name)
     if node:
         facts = {probe: fact for probe, fact in facts.items() if probe in OF_NODE}
         facts["request"] |= {"level": Level.NODE, "smoke": False}
@@ -100,3 +105,48 @@ def test_the_brief_of_a_node_asks_about_no_environment(folder):
     (folder / "report.json").write_text(report("h200", node=True))
     lines = rendered(folder, "check", ["--replay", "report.json"], "brief").stdout.splitlines()
     assert [line.split()[0] for line in lines[1:-1]] == ["gpucheck", "OS", "CUDA", "GPU", "variables"]
+
+
+COMMANDS = "x ::add-mask::e\n \u2003::add-mask::e\r::add-mask::e ##vso[task.complete]e ##[add-mask]e"
+HOSTILE = f"H200\x1b[31m\x07\x9b\u202e {COMMANDS}\nRUN touch /x/pwned\n#"
+LOG = f"E CUDA_ERROR_OUT_OF_MEMORY: out of memory {'a' * 40} {HOSTILE}"
+
+
+def obeyed(text, style):
+    """What a terminal or a runner of continuous integration would obey in a text."""
+    found = re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e]", text.replace("\r\n", "\n"))  # CSV ends lines so
+    starts = [line.strip() for line in text.splitlines() if line.strip().startswith("::")]
+    if style == "github":  # a line is one command: what is behind its beginning is its message
+        return found + [start for start in starts if not re.match("::(?:error|warning|notice) ", start)]
+    return found + starts + re.findall(r"##(?:vso)?\[", text)
+
+
+@pytest.mark.parametrize("node", [False, True], ids=["machine", "node"])
+@pytest.mark.parametrize("command", OF_REPORTS)
+def test_no_value_of_a_report_is_obeyed(folder, command, node):
+    values = ("gpus.gpus[0].name", "driver.version", "driver.cuda_version", "system.os_name", "system.kernel", "system.node")
+    (folder / "report.json").write_text(report("h200", node, dict.fromkeys(values, HOSTILE)))
+    for style in OFFERED[command]:
+        done = rendered(folder, command, OF_REPORTS[command], style)
+        assert (style, obeyed(done.stdout, style), obeyed(done.stderr, "")) == (style, [], [])
+
+
+def test_no_line_of_a_log_and_no_file_name_is_obeyed(folder):
+    (folder / "w.log").write_text(LOG)
+    name = folder / "::add-mask::e\x1b" / "a\n::add-mask::b ##[c].py"
+    name.parent.mkdir()
+    name.write_text("import tensorflow as tf\ntf.keras.Sequential().fit_generator(None)\n")
+    for command, argument in (("explain", "w.log"), ("lint", ".")):
+        for style in OFFERED[command]:
+            done = rendered(folder, command, [argument], style)
+            assert (style, obeyed(done.stdout, style), obeyed(done.stderr, "")) == (style, [], [])
+
+
+@pytest.mark.parametrize("style", OFFERED["setup"])
+def test_no_name_of_a_gpu_is_obeyed(style):
+    gpus = (Gpu(name=HOSTILE, capability=(8, 7)),)
+    machine = Machine(driver="580.65.06", gpus=gpus, os_name=HOSTILE, pythons=(Python(version="3.12"),))
+    answer = solve(machine, Wishes())
+    text = without_commands(render.FORMATS[style](answer, 80))
+    assert obeyed(text, style) == []
+    assert "\nRUN touch" not in text

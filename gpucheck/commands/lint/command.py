@@ -51,7 +51,7 @@ def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, color: str, ti
         appearance["width"] = None
 
     def write(result: runner.Result) -> None:
-        show(reports.render(result, style, **appearance), result.exit_code)
+        show(reports.render(result, style, **appearance), result.exit_code, commands=style == "github")
 
     progress = Progress[runner.Result]()
     limit.write_partial(progress, lambda partial: [lambda: write(partial)])

@@ -7,6 +7,7 @@ from gpucheck.commands.lint import sarif
 from gpucheck.commands.lint.runner import Failure, Problem, Result
 from gpucheck.core.reports.github import command
 from gpucheck.core.reports.shared import junit
+from gpucheck.core.reports.shared.limited_text import line
 from gpucheck.core.reports.shared.terminal_text import TerminalText, cells
 from gpucheck.core.reports.shared.words import plural
 
@@ -114,7 +115,7 @@ def render_junit(result: Result) -> str:
 
 
 def _finding(found: Problem) -> junit.Case:
-    problem = junit.Problem("failure", found.code, found.message, "\n".join([found.where, found.source, found.fix]))
+    problem = junit.Problem("failure", found.code, found.message, "\n".join(map(line, (found.where, found.source, found.fix))))
     return junit.Case(found.file, f"{found.code} at {found.where}", problem, seconds=None)
 
 

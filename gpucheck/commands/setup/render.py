@@ -1,7 +1,7 @@
 """Render an answer as text, as JSON, and as files for pip, Docker and conda."""
 
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
@@ -9,6 +9,7 @@ import msgspec
 
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.keras import TITLES
+from gpucheck.core.reports.shared.words import clean
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.answer import Answer, Choice, Excluded
 from gpucheck.core.solver.machine import Machine
@@ -38,7 +39,12 @@ def terminal(answer: Answer, width: int = 80) -> str:
     blocks.append(_wrapped(f"Also works: {'; '.join(others)}", width) if others else [])
     blocks.append(list(_out(answer.excluded, best is not None, width)))
     blocks.append([f"{limit.text[0].upper()}{limit.text[1:]}" for limit in answer.limits])
-    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+    return "\n".join(_text(block) for block in blocks if block)
+
+
+def _text(lines: Iterable[str]) -> str:
+    """Return lines as text; no name of a GPU or system begins another line, or controls a terminal."""
+    return "".join(f"{clean(line)}\n" for line in lines)
 
 
 def title(choice: Choice) -> str:
@@ -155,14 +161,14 @@ def requirements(answer: Answer, width: int = 80) -> str:
     for entry in choice.assignments:
         value = entry.value.replace("{environment}", "$VIRTUAL_ENV")
         lines.append(f"# set {entry.variable} ({entry.reason}): {value}")
-    return "\n".join((*lines, *packages)) + "\n"
+    return _text((*lines, *packages))
 
 
 def dockerfile(answer: Answer, width: int = 80) -> str:
     """Render a Dockerfile."""
     best = answer.best
     if best is not None and best.source == "image":
-        return "\n".join((*_header(best), f"FROM {best.image}")) + "\n"
+        return _text((*_header(best), f"FROM {best.image}"))
     choice = _pip_choice(answer)
     minor = versions.minor(choice.python.version)
     lines = [*_header(choice), f"FROM python:{minor}-slim"]
@@ -172,7 +178,7 @@ def dockerfile(answer: Answer, width: int = 80) -> str:
     for entry in choice.assignments:
         lines.append(f"# {entry.reason}")
         lines.append(f'ENV {entry.variable}="{entry.value.replace("{environment}", "/usr/local")}"')
-    return "\n".join(lines) + "\n"
+    return _text(lines)
 
 
 def conda(answer: Answer, width: int = 80) -> str:
@@ -186,7 +192,7 @@ def conda(answer: Answer, width: int = 80) -> str:
         lines.append(f"# after conda activate: export {entry.variable}={value}")
     lines += ["name: tensorflow", "channels: [conda-forge]", "dependencies:"]
     lines += [f"  - python={versions.minor(choice.python.version)}", "  - pip", "  - pip:"]
-    return "\n".join((*lines, *(f'      - "{package}"' for package in choice.packages))) + "\n"
+    return _text((*lines, *(f'      - "{package}"' for package in choice.packages)))
 
 
 def proven(choice: Choice, folder: str, good: bool, text: str, machine: Machine) -> str:
@@ -194,12 +200,12 @@ def proven(choice: Choice, folder: str, good: bool, text: str, machine: Machine)
     name = title(choice)
     if not good:
         return (
-            f"{name} was installed in {folder}, but it does not train here: {text}\n"
+            f"{name} was installed in {folder}, but it does not train here: {clean(text)}\n"
             f"  look further:  {commands.check(choice, machine, folder)}\n"
             f"  remove it:     rm -rf {word(folder)}\n"
         )
     activate = f". {word(folder)}/bin/activate" if machine.system != "win32" else f"{folder}\\Scripts\\activate"
-    return f"Good: {name} trains in {folder} ({text}).\n  use it:  {activate}\n"
+    return f"Good: {name} trains in {folder} ({clean(text)}).\n  use it:  {activate}\n"
 
 
 FORMATS: dict[str, Callable[[Answer, int], str]] = {
