@@ -228,8 +228,8 @@ def _problem(host: Host) -> str | None:
     """Return why the examined interpreter could not be described; None if it could."""
     try:
         answer = with_timeout(host.remaining(), host.interpreter)
-    except NoResponse as error:
-        return error.strerror
+    except NoResponse:
+        return "no answer within the time limit: it was stopped, or its file system did not respond"
     return answer if isinstance(answer, str) else None
 
 

@@ -1,5 +1,6 @@
 """What `gpucheck explain` reads: text in any of its usual forms, unpacked if it is compressed, and nothing that is no text."""
 
+import base64
 import bz2
 import gzip
 import io
@@ -9,6 +10,7 @@ import marshal
 import os
 import pathlib
 import struct
+import subprocess
 import sys
 import time
 
@@ -27,6 +29,9 @@ LOG = (
     "ResourceExhaustedError: OOM when allocating tensor with shape[64,512] by allocator GPU_0_bfc\n"
 )
 PACKED = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}
+
+# A line of text, packed with a dictionary of 1.5 GiB, which reading it takes too.
+LARGE_DICTIONARY = "/Td6WFoAAATm1rRGAgAhASUAAAA7eHtBAQApRSBDVURBX0VSUk9SX09VVF9PRl9NRU1PUlk6IG91dCBvZiBtZW1vcnkKAAAAh3/aRKhKswsAAUIqelFyOR+2830BAAAAAARZWg=="
 
 
 class Dribbling(io.RawIOBase):
@@ -62,6 +67,18 @@ def test_a_compressed_log_is_read_like_any_other(form, tmp_path):
     for answer in (explain(str(tmp_path / "train.log")), explain("-", given=data)):
         assert answer[0] == 0
         assert "gpu-memory-exhausted" in answer[1]
+
+
+def test_an_archive_that_ends_with_padding_is_read():
+    assert lines(lzma.compress(b"x\n") + b"\0" * 512) == ["x\n"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are Linux'")
+def test_an_archive_that_needs_too_much_memory_is_not_called_damaged(tmp_path):
+    (tmp_path / "train.log.xz").write_bytes(base64.b64decode(LARGE_DICTIONARY))
+    command = f"ulimit -v 1500000; exec {sys.executable} -m gpucheck explain train.log.xz"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "this process has too little memory to unpack it" in done.stderr
 
 
 def test_more_than_the_limit_is_refused_however_well_it_was_packed():

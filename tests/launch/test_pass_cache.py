@@ -45,6 +45,8 @@ def test_a_package_an_interpreter_or_a_question_more_is_another(interpreter, tmp
     keys.append(pass_cache.key(REQUEST, {}, interpreter))
     (tmp_path / "site/tensorflow").mkdir()
     keys.append(pass_cache.key(REQUEST, {}, interpreter))
+    (tmp_path / "site/numpy.py").write_text("")  # hides the package
+    keys.append(pass_cache.key(REQUEST, {}, interpreter))
     assert len(set(keys)) == len(keys)
     (tmp_path / "site/notes.txt").write_text("")
     assert pass_cache.key(REQUEST, {}, interpreter) == keys[-1]
@@ -76,13 +78,17 @@ def test_a_broken_one_is_not_believed(tmp_path):
 def test_one_that_others_can_have_written_is_not_believed_and_made_anew(tmp_path):
     env = {"XDG_CACHE_HOME": str(tmp_path)}
     folder, file = tmp_path / "gpucheck", tmp_path / "gpucheck/passed-key"
-    for path, mode in ((file, 0o666), (folder, 0o777)):
-        pass_cache.remember("key", env, [])
-        assert pass_cache.recall("key", 60, env) == []
-        path.chmod(mode)
-        assert pass_cache.recall("key", 60, env) is None
-        pass_cache.remember("key", env, [])
-        assert file.stat().st_mode & 0o777 == 0o600
+    pass_cache.remember("key", env, [])
+    assert pass_cache.recall("key", 60, env) == []
+    file.chmod(0o666)
+    assert pass_cache.recall("key", 60, env) is None
+    pass_cache.remember("key", env, [])
+    assert file.stat().st_mode & 0o777 == 0o600
+    folder.chmod(0o777)
+    assert pass_cache.recall("key", 60, env) is None
+    file.unlink()
+    pass_cache.remember("key", env, [])
+    assert not file.exists()
 
 
 def test_where_it_is_kept(tmp_path):

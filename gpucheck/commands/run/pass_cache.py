@@ -76,6 +76,8 @@ def remember(name: str, env: Mapping[str, str], changes: Changes) -> None:
         return
     with contextlib.suppress(OSError):
         os.makedirs(folder, mode=0o700, exist_ok=True)
+        if why_untrusted(folder) is not None:
+            return
         replace(f"{folder}/passed-{name}", msgspec.json.encode(_Pass(_FORMAT, _now(), changes)), mode=0o600)
         _tidy(folder)
 
@@ -101,6 +103,7 @@ def _parts(request: Request, env: Mapping[str, str], interpreter: Mapping[str, A
         kinds = (".dist-info", ".egg-info", ".pth")
         yield from (f"{path} {_stamp(path)}" for name in _names(folder, "", kinds) for path in [f"{folder}/{name}"])
         yield from (_stamp(f"{folder}/{name}") for name in _MODULES)
+        yield " ".join(_names(folder, "", (".py",)))  # a new one may hide a package
     for name in sorted(env):
         if name in KNOWN or name in _ALSO or name.startswith(PREFIXES):
             yield f"{name}={env[name]}"

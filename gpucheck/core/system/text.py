@@ -83,7 +83,7 @@ def _opened(what: str, stream: io.BufferedReader, name: str) -> io.BufferedIOBas
         if what == "xz":
             import lzma
 
-            return lzma.LZMAFile(stream)
+            return lzma.LZMAFile(stream, format=lzma.FORMAT_XZ)  # with the format named, it accepts padding at the end
         import bz2
 
         return bz2.BZ2File(stream)
@@ -148,6 +148,8 @@ class _Unpacked(io.RawIOBase):
         except Exception as error:  # zlib.error and lzma.LZMAError share no base class with OSError and EOFError
             if self._late():  # incomplete because of the time limit, not damaged
                 return 0
+            if isinstance(error, MemoryError):
+                raise Refused(f"cannot read {self._name}: this process has too little memory to unpack it") from error
             hint = f"to read the rest: {_piped(f'{self._program} {_file(self._name)}')}"
             raise Refused(f"cannot read {self._name}: its {self._what} data is damaged or truncated; {hint}") from error
         self._left -= len(part)
