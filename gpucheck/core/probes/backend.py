@@ -4,7 +4,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gpucheck.core.child.messages import Shadowed
-from gpucheck.core.child.messages.frameworks import BackendImport, BackendImported, Device, DevicesListed
+from gpucheck.core.child.messages.frameworks import BackendImport, BackendImported, Device
 from gpucheck.core.compat import keras
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
@@ -58,7 +58,7 @@ def read(host: Host) -> Backend:
     outcome = msgspec.convert(imported.outcome, Backend, from_attributes=True)
     if not outcome.imported:
         return outcome
-    listed = child.wait_for(DevicesListed)
+    listed = frameworks.devices_listed(host, child)
     if listed is None:
         return replace(outcome, ending=child.end().how)
     return replace(outcome, devices=listed.devices, problem=listed.problem)

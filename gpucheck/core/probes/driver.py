@@ -34,7 +34,7 @@ class Driver(DriverAnswer, frozen=True, kw_only=True):
     nvml_version: str | None = None
     cuda_version: str | None = None  # newest CUDA the driver supports: "13.0"
     gpu_count: int | None = None
-    nvidia_smi: str | None = None  # nvidia-smi's output, only if NVML failed; its exit code is ignored
+    nvidia_smi: str | None = None  # nvidia-smi's output, only if NVML failed or crashed; its exit code is ignored
 
 
 @probe(level=Level.NODE)
@@ -48,7 +48,7 @@ def read(host: Host) -> Driver:
         nvml_version=system.nvml_version,
         cuda_version=cuda_version(system.cuda_version),
         gpu_count=system.gpu_count,
-        nvidia_smi=None if query.answer.status == "ok" else _nvidia_smi(host),
+        nvidia_smi=None if query.answer.status in ("ok", "hung") else _nvidia_smi(host),  # it would hang, too
     )
 
 

@@ -6,7 +6,6 @@ from msgspec.structs import replace
 from gpucheck.core.child.messages import Shadowed
 from gpucheck.core.child.messages.frameworks import (
     Device,
-    DevicesListed,
     GrowthRefused,
     GrowthSet,
     LibrariesMapped,
@@ -61,7 +60,8 @@ def read(host: Host) -> TensorFlow:
     outcome = msgspec.convert(imported.outcome, TensorFlow, from_attributes=True)
     if not outcome.imported:
         return outcome
-    listed, growth = framework.wait_for(DevicesListed), framework.wait_for(GrowthSet) or GrowthSet()
+    listed = frameworks.devices_listed(host, framework)
+    growth = framework.wait_for(GrowthSet) or GrowthSet()
     mapped = framework.wait_for(LibrariesMapped)
     refused = None
     if host.request.smoke and frameworks.other_backend(host) is None:

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from gpucheck.core.child.messages import Stage
+from gpucheck.core.child.messages.frameworks import DevicesListed
 from gpucheck.core.child.messages.training import ExperimentResult, FreeMemory, Job, Planned, Trained, XlaChecked, job_id
 from gpucheck.core.host import Child, Ending, Host
 from gpucheck.core.model import Experiment, Fact, Level, TrainingRun
@@ -38,7 +39,7 @@ def read(host: Host) -> Training:
     child = frameworks.training_child(host)
     free = FreeMemory(_free_bytes(host))
     child.send(free)
-    plan = child.wait_for(Planned)
+    plan = child.wait_for(Planned, within=0.0 if _is_pointless(host, child) else None)
     if plan is not None:
         _watch(child, plan.jobs)
     ending = child.end()
@@ -68,6 +69,14 @@ def read(host: Host) -> Training:
         oom_kills=frameworks.oom_killed(host, how),
         last_words=last_words(child),
     )
+
+
+def _is_pointless(host: Host, child: Child) -> bool:
+    """Whether the driver hangs, and only the CPU would train, which is not what this run is for."""
+    if host.request.allow_cpu or not frameworks.driver_hangs(host):
+        return False
+    listed = child.message(DevicesListed)
+    return listed is not None and all(device.kind == "CPU" for device in listed.devices or ())
 
 
 def _is_wanted(host: Host, strategy: str) -> bool:

@@ -10,7 +10,7 @@ from gpucheck.core.child.messages.drivers import Failure, LibraryLoaded
 from gpucheck.core.host import Child, Ending, Host
 from gpucheck.core.model import Fact
 
-LIMIT_SECONDS = 20.0
+LIMIT_SECONDS = 12.0  # so that every level reports a driver that hangs within 15 s
 CONCLUSIVE_SECONDS = 4.0  # a shorter timeout proves nothing: without persistence mode, nvmlInit first starts every GPU
 LATE = ("timed out", "could not be killed")
 

@@ -4,11 +4,19 @@ If connecting to a TPU fails, a second TensorFlow child trains on the other devi
 the configuration of devices.
 """
 
-from gpucheck.core.child.messages.frameworks import BackendChosen, BackendTask, FrameworkTask, KerasImported, TpuConnected
+from gpucheck.core.child.messages.frameworks import (
+    BackendChosen,
+    BackendTask,
+    DevicesListed,
+    FrameworkTask,
+    KerasImported,
+    TpuConnected,
+)
 from gpucheck.core.compat import keras
 from gpucheck.core.host import Child, Host
-from gpucheck.core.probes import limits, tpu
+from gpucheck.core.probes import cuda, driver, limits, tpu
 
+HUNG_SECONDS = 1.0  # to list devices after cuInit or nvmlInit has hung in a process of its own: a framework calls both
 TPU_SECONDS = 60.0  # to connect; at most half of the remaining time: the other half is for the other devices
 
 
@@ -63,6 +71,19 @@ def backend_child(host: Host) -> Child:
         logical_devices=request.logical_devices,
     )
     return host.child(task, limit=request.timeout_seconds)
+
+
+def devices_listed(host: Host, child: Child) -> DevicesListed | None:
+    """Wait for the devices that a framework lists; if the driver hangs, not until the end of the run."""
+    return child.wait_for(DevicesListed, within=HUNG_SECONDS if driver_hangs(host) else None)
+
+
+def driver_hangs(host: Host) -> bool:
+    """Whether NVML or CUDA hung in a process of its own; waits until both have answered."""
+    try:
+        return "hung" in (cuda.read(host).status, driver.query_nvml(host).answer.status)
+    except RuntimeError:  # the probes of the driver report it
+        return False
 
 
 def tensorflow_child(host: Host) -> Child:
