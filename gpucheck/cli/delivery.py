@@ -141,9 +141,9 @@ def _load(style: str) -> Any:
         extra = FORMATS[style].extra
         if extra is None or (error.name or "").startswith("gpucheck"):
             raise
-        raise click.UsageError(
-            f'the format {style} needs {error.name or "a package"}: pip install "keras-gpucheck[{extra}]"'
-        ) from None
+        from gpucheck.cli import extras
+
+        raise click.UsageError(f"the format {style} needs {error.name or 'a package'}: {extras.command(extra)}") from None
 
 
 def _render(style: str, report: Report, color: str, verbose: bool, to_file: bool) -> str:

@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from gpucheck.cli.time_limit import TimeLimit
 
 ARGUMENTS = "gpucheck.arguments"
 INTERRUPTED = 130
+ALIASES = {"help": "", "version": "--version", "doctor": "check"}  # what other tools call them
+_TIP = re.compile(r"[ (;,.]*\b(did you mean .*?|possible options: .*?)[).]*$", re.IGNORECASE)
 EVERY_DAY = ("check", "explain", "setup", "env", "run", "lint")  # the order of --help
 ADVANCED = ("bench", "node", "snapshot", "compare", "fleet", "recipe", "rules", "config", "schema", "completion")
 
@@ -47,7 +50,9 @@ class Commands(Command, click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert ``check`` before options that are not the group's own."""
-        own = {"--help", "-h", "--version"}
+        own = {"--help", "-h", "--version", "-V"}
+        if args and args[0] in ALIASES and not ctx.resilient_parsing:
+            args = [*args[1:], "--help"] if args[0] == "help" else [ALIASES[args[0]], *args[1:]]
         completing = ctx.resilient_parsing and not args  # completion also offers commands, so none is chosen
         if not completing and (not args or (args[0].startswith("-") and args[0] not in own)):
             args = ["check", *args]
@@ -105,7 +110,9 @@ def _version(context: click.Context, option: click.Parameter, wanted: bool) -> N
     epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version and exit.")
+@click.option(
+    "--version", "-V", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version and exit."
+)
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Will this machine train Keras on every device it has? If not: the one root cause, and what to type.
@@ -135,9 +142,15 @@ def start(limit: TimeLimit) -> int:
 
 
 def _show_error(error: click.ClickException) -> None:
-    if sys.stderr is not None:  # None: it was closed
-        with contextlib.suppress(OSError):
-            error.show()
+    """Print the error first, then a tip, and the usage last, unless the error is a file's."""
+    message = error.format_message()
+    tip = _TIP.search(message)
+    say(f"Error: {message[: tip.start()] if tip else message}")
+    if tip:
+        say(f"  tip: {tip[1]}")
+    context = getattr(error, "ctx", None)
+    if context is not None and not message.startswith("cannot "):
+        say(f"\n{context.get_usage()}\nTry '{context.command_path} --help' for help.")
 
 
 def exit_code_of(state: str, exit_style: str) -> int:

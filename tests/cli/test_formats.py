@@ -3,6 +3,7 @@
 import json
 import platform
 import stat
+import sys
 
 import junitparser
 import msgspec
@@ -47,14 +48,14 @@ def test_all_formats_in_one_run(tmp_path):
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize(("module", "style", "extra"), [("jinja2", "html", "html")])
-def test_a_missing_extra_is_reported_before_the_run(tmp_path, module, style, extra):
+@pytest.mark.parametrize(("module", "style"), [("jinja2", "html")])
+def test_a_missing_extra_is_reported_before_the_run(tmp_path, module, style):
     (tmp_path / module).mkdir()
     (tmp_path / module / "__init__.py").write_text(f"raise ModuleNotFoundError('missing', name={module!r})\n")
     for args in (["--format", style], ["--report", f"{style}=file"]):
         done = in_a_process("--quick", *args, env={"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
         assert done.returncode == 2
-        assert f'the format {style} needs {module}: pip install "keras-gpucheck[{extra}]"' in done.stderr
+        assert f"the format {style} needs {module}: {sys.executable} -m pip install {module} " in done.stderr
         assert "Traceback" not in done.stderr
         assert not (tmp_path / "file").exists()
     assert in_a_process("--quick", "--allow-cpu", env={"PYTHONPATH": str(tmp_path)}).returncode == 0

@@ -11,18 +11,36 @@ from command import gpucheck
 ROOT = str(pathlib.Path(__file__).parents[2])
 
 
-def test_the_examples_of_completion_work(tmp_path):
-    text = gpucheck("completion", "--help").stdout
-    lines = [line.strip() for line in text.splitlines() if line.strip().startswith(("mkdir -p", "gpucheck completion "))]
-    assert len(lines) == 6
-    program = tmp_path / "gpucheck"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m gpucheck "$@"\n')
-    program.chmod(0o755)
-    home = tmp_path / "home"
-    home.mkdir()
-    env = {**os.environ, "HOME": str(home), "PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": ROOT}
-    subprocess.run(["sh", "-ec", "\n".join(lines)], env=env, check=True, timeout=60)
-    assert sum(path.is_file() and path.stat().st_size > 100 for path in home.rglob("*")) == 3
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_installed_where_its_shell_looks(tmp_path, shell):
+    env = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
+    env |= {"HOME": str(tmp_path), "SHELL": f"/usr/bin/{shell}"}
+    done = subprocess.run(
+        [sys.executable, "-m", "gpucheck", "completion", "--install"],
+        env=env,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (file,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    assert file.read_text() == gpucheck("completion", shell).stdout
+    assert (done.stdout, f"wrote {file}; start a new shell" in done.stderr) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("typed", "same"), [("-V", "--version"), ("version", "--version"), ("help lint", "lint --help"), ("help", "--help")]
+)
+def test_what_other_tools_call_it_is_understood(typed, same):
+    assert gpucheck(*typed.split()).stdout == gpucheck(*same.split()).stdout
+
+
+def test_an_error_comes_first_then_the_tip_and_the_usage_last():
+    lines = gpucheck("lint", "--fromat", "json").stderr.splitlines()
+    assert lines[0] == "Error: No such option '--fromat'"
+    assert lines[1].startswith("  tip: Did you mean '--format'")
+    assert lines[3].startswith("Usage: ")
+    assert "Usage:" not in gpucheck("explain", "/nonexistent/train.log.gz").stderr.splitlines()[0]
 
 
 def test_a_benchmark_whose_time_is_too_short_says_so(tmp_path):

@@ -7,6 +7,7 @@ sampled: the load of the GPUs over time. A configuration has the same number in 
 import io
 from typing import Any
 
+from gpucheck.cli import extras
 from gpucheck.commands.bench.model import Measurement, Result, Sample
 
 KINDS = (".png", ".svg")
@@ -20,7 +21,6 @@ SOURCES = (  # of the data; light colours, so that error bars are visible, and h
 LOADS = (("utilization_percent", "busy (%)"), ("power_watts", "power (W)"), ("sm_clock_mhz", "clock (MHz)"))
 TITLE_PAD = 24  # points, for a legend between a title and its panel
 LEAST_BAND = 0.012  # share of the time axis; a narrower band has no room for its number
-MISSING = 'matplotlib is not installed; run: pip install "keras-gpucheck[html]"'
 LEGEND_INSIDE = 6  # lines; a longer legend would cover the plot, and is placed below
 SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "gpucheck", "font.size": 10, "text.parse_math": False}
 
@@ -30,7 +30,7 @@ def missing() -> str | None:
     try:
         import matplotlib.figure  # noqa: F401
     except ModuleNotFoundError:
-        return MISSING
+        return f"matplotlib is not installed; type: {extras.command('html')}"
     except Exception as error:  # for example, compiled for another numpy
         return f"matplotlib is broken here: {type(error).__name__}: {error}"
     return None

@@ -1,30 +1,56 @@
 """The command ``completion``."""
 
+import os
+import pathlib
+
 import click
 
 from gpucheck.cli.parameters import Command
-from gpucheck.cli.screen import show
+from gpucheck.cli.screen import say, show
+from gpucheck.core.system.shells import word
+from gpucheck.core.system.write import OutputFile
+
+# Where each shell looks for a file of completions: below a variable's folder, or one below the home folder.
+_FILES = {
+    "bash": ("XDG_DATA_HOME", ".local/share", "bash-completion/completions/gpucheck"),
+    "zsh": ("ZDOTDIR", "", ".zfunc/_gpucheck"),
+    "fish": ("XDG_CONFIG_HOME", ".config", "fish/completions/gpucheck.fish"),
+}
+_ALSO = {
+    "bash": "it needs the package bash-completion",
+    "zsh": "it needs this line before compinit in ~/.zshrc: fpath+={folder}",
+}
 
 
 @click.command(cls=Command)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> None:
-    """Print the shell's completion script. A new shell then completes commands, options and codes.
+@click.argument("shell", type=click.Choice(list(_FILES)), required=False)
+@click.option("--install", is_flag=True, help="Write it to the file in which the shell looks for it.")
+def completion(shell: str | None, install: bool) -> None:
+    """Print the shell's completion script, or install it. A new shell then completes commands, options and codes.
+
+    Without SHELL it is the one in the variable SHELL.
 
     \b
-    Bash, with the package bash-completion:
-      mkdir -p ~/.local/share/bash-completion/completions
-      gpucheck completion bash > ~/.local/share/bash-completion/completions/gpucheck
-    Zsh, with "fpath+=~/.zfunc" before "compinit" in ~/.zshrc:
-      mkdir -p ~/.zfunc
-      gpucheck completion zsh > ~/.zfunc/_gpucheck
-    Fish:
-      mkdir -p ~/.config/fish/completions
+    Examples:
+      gpucheck completion --install
       gpucheck completion fish > ~/.config/fish/completions/gpucheck.fish
     """
     from click.shell_completion import get_completion_class
 
+    shell = shell or os.path.basename(os.environ.get("SHELL", ""))
     kind = get_completion_class(shell)
-    if kind is None:
-        raise click.UsageError(f"no completion for {shell!r}")
-    show(kind(click.get_current_context().find_root().command, {}, "gpucheck", "_GPUCHECK_COMPLETE").source() + "\n")
+    if shell not in _FILES or kind is None:
+        raise click.UsageError(f"no completion for the shell {shell!r}; expected one of {', '.join(_FILES)}")
+    script = kind(click.get_current_context().find_root().command, {}, "gpucheck", "_GPUCHECK_COMPLETE").source() + "\n"
+    if not install:
+        show(script)
+        return
+    variable, folder, name = _FILES[shell]
+    path = pathlib.Path(os.environ.get(variable) or pathlib.Path.home() / folder, name)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        OutputFile(str(path)).commit(script)
+    except OSError as error:
+        raise click.UsageError(f"cannot write {path}: {error.strerror or error}") from None
+    also = _ALSO.get(shell, "").format(folder=word(str(path.parent)))
+    say(f"gpucheck: wrote {path}; start a new shell{f'; {also}' if also else ''}")

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from gpucheck.cli import extras
 from gpucheck.commands.lint.magics import without_magics
 from gpucheck.core.system.read import whole
 
@@ -125,7 +126,7 @@ def _notebook(data: bytes) -> Program:
     try:
         import nbformat  # optional, and slow to import
     except ImportError:
-        raise Unreadable('reading notebooks needs nbformat: pip install "keras-gpucheck[notebook]"') from None
+        raise Unreadable(f"reading notebooks needs nbformat: {extras.command('notebook')}") from None
     data = _without_outputs(data)
     try:
         with warnings.catch_warnings():

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from gpucheck.cli.parameters import Command
-from gpucheck.cli.screen import show
+from gpucheck.cli.screen import display_options, show
+from gpucheck.core.reports.shared.terminal_text import TerminalText
 
 if TYPE_CHECKING:  # at run time its module depends on the version of Python
     from importlib.abc import Traversable
@@ -24,26 +25,28 @@ Examples:
 @click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("name", required=False, shell_complete=lambda ctx, param, incomplete: completions(incomplete))
 def recipe(name: str | None) -> None:
-    """Print a recipe: Slurm, Kubernetes, Prometheus and Grafana, systemd, containers, CI, pre-commit. Without NAME, list them.
+    """Print a recipe: Slurm, Kubernetes, Prometheus and Grafana, systemd, containers, CI, pre-commit.
 
-    They are meant to be copied and adapted; their comments say what.
+    Without NAME, or with a folder's, list them. They are meant to be copied and adapted; their comments say what.
     """
     recipes = dict(_recipes())
-    if name is None:
-        width = max(map(len, recipes))
-        show("".join(f"{each:{width}}  {_title(text)}\n" for each, text in recipes.items()))
-        return
-    matching = [each for each in recipes if each == name or each.rpartition("/")[2] == name or each.startswith(f"{name}/")]
-    if len(matching) != 1:
+    wanted = (name or "").rstrip("/")
+    matching = {each: text for each, text in recipes.items() if not wanted or wanted in (each, *each.split("/"))}
+    if not matching:
         from gpucheck.core.engine.suggestion import did_you_mean
 
-        hint = (
-            f": it holds {', '.join(matching)}"
-            if matching
-            else did_you_mean(name, recipes, otherwise="; `gpucheck recipe` lists them")
-        )
-        raise click.UsageError(f"no recipe {name!r}{hint}")
-    show(recipes[matching[0]])
+        words = dict.fromkeys(part for each in recipes for part in (each, *each.split("/")))
+        raise click.UsageError(f"no recipe {name!r}{did_you_mean(wanted, words, otherwise='; `gpucheck recipe` lists them')}")
+    show(next(iter(matching.values())) if wanted and len(matching) == 1 else _listed(matching))
+
+
+def _listed(recipes: dict[str, str]) -> str:
+    """Return a line of each recipe's name and title; a title that is too long continues below itself."""
+    text = TerminalText(**display_options("never"))
+    width = max(map(len, recipes)) + 2
+    for name, content in recipes.items():
+        text.add(_title(content), label=name, hang=width)
+    return str(text)
 
 
 def completions(incomplete: str) -> list[str]:

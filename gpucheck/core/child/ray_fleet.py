@@ -24,7 +24,7 @@ def main() -> None:
     try:
         import ray
     except ImportError:
-        sys.exit('Ray is not installed here: pip install "keras-gpucheck[ray]"')
+        sys.exit(f"Ray is not installed here: {sys.executable} -m pip install ray")
     if ":" in options["address"] and "/" not in options["address"]:  # Ray itself would retry for minutes
         host, _, port = options["address"].rpartition(":")
         try:

@@ -14,7 +14,7 @@ from gpucheck.core.model.naming import devices
 from gpucheck.core.reports.shared.limited_text import line
 from gpucheck.core.reports.shared.words import significant, strategy
 
-MISSING = 'Charts are left out: matplotlib is not installed. `pip install "keras-gpucheck[html]"` brings it.'
+MISSING = "Charts are left out: matplotlib is not installed where gpucheck is."
 MOST_BARS = 24
 # Colours that matplotlib writes and the page replaces, so that one drawing fits light and dark.
 INK, QUIET, ACCENT, SECOND = "#010203", "#040506", "#070809", "#0a0b0c"
