@@ -1,14 +1,10 @@
 """Whether this machine trains Keras on every device it has; if not, the one root cause and what to type.
 
-The package is split by what each part may touch (see docs/architecture.md):
+    report = gpucheck.check()                 # the report; level="quick" does not import TensorFlow; print(report) shows it
+    gpucheck.require(gpus=1, memory_gib=16)   # raises gpucheck.NotReady, with the root cause, unless this machine is ready
+    model.fit(..., callbacks=[gpucheck.keras.Watch()])    # after "import gpucheck.keras": what limits this training
 
-* ``probes`` look at the machine, through ``host``, and return facts.
-* ``rules`` judge facts and touch nothing.
-* ``reports`` print a report and touch nothing.
-* ``strategies`` build a ``tf.distribute`` strategy, in a child process.
-
-In Python: ``gpucheck.check()`` returns the report, ``gpucheck.require(gpus=1)`` raises with the root cause. Importing this
-package imports nothing heavy.
+Importing this package imports nothing heavy. docs/architecture.md describes its parts.
 """
 
 from __future__ import annotations
@@ -31,3 +27,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return what is meant to be used, for completion and ``help``."""
+    return [*__all__, "keras"]

@@ -1,6 +1,9 @@
 """gpucheck in Python: ``gpucheck.check()`` returns the report, ``gpucheck.require()`` raises with the root cause."""
 
+import contextlib
+import functools
 import os
+import sys
 import time
 from typing import Literal, get_args
 
@@ -10,9 +13,18 @@ from gpucheck.core.engine.pipeline import diagnose
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request, Verdict
 from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.reports.progress import Progress
+from gpucheck.core.reports.shared import waiting
 from gpucheck.core.system import integrity
 
 Depth = Literal["quick", "default", "full"]
+
+
+_IN_PYTHON = {  # what the terminal's text says of options of the command
+    "(-v says why)": "(report.outcomes says why)",
+    "more (-v)": "more (report.findings)",
+    "gpucheck --allow-cpu": "gpucheck.check(allow_cpu=True)",
+}
 
 
 class Result(Report, frozen=True, kw_only=True):
@@ -25,11 +37,17 @@ class Result(Report, frozen=True, kw_only=True):
 
         return repairs(self.findings)
 
+    def __repr__(self) -> str:
+        """Return one line; ``print`` shows the report."""
+        causes = ", ".join(finding.code for finding in self.findings) or "no findings"
+        return f"<gpucheck report: {self.verdict.value}, {causes}; print() shows it>"
+
     def __str__(self) -> str:
         """Return the report for a terminal of 100 columns."""
         from gpucheck.core.reports import terminal
 
-        return terminal.render(self, width=100, color=False, ascii=False, verbose=False)
+        text = terminal.render(self, width=100, color=False, ascii=False, verbose=False)
+        return functools.reduce(lambda text, words: text.replace(*words), _IN_PYTHON.items(), text)
 
     def _repr_html_(self) -> str:
         """Return the HTML page in an iframe, so that its style and the notebook's do not mix."""
@@ -117,8 +135,13 @@ def check(
         python=python,
         strategies=tuple(strategies),
     )
-    with LocalHost(request, started=started) as host:
-        return result(diagnose(host, started))
+    with LocalHost(request, started=started) as host, contextlib.closing(_progress(request)) as progress:
+        return result(diagnose(host, started, lambda pending: progress.update(pending, host.activities())))
+
+
+def _progress(request: Request) -> Progress:
+    """A line of progress in a notebook, which overwrites a line as a terminal does; a script's output stays its own."""
+    return Progress(waiting.phases(request), width=lambda: 80, shown="ipykernel" in sys.modules)
 
 
 def _expectations(path: str) -> Expectations:

@@ -10,6 +10,7 @@ The machine is checked once, by the quick checks, in child processes; with ``gpu
 the check also trains.
 """
 
+import inspect
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -31,6 +32,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", f"{MARKER}(gpus=1, memory_gib=0): skip, with the root cause, unless that many GPUs are ready"
     )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse wrong arguments of the marker before any test runs."""
+    for item in items:
+        marker = item.get_closest_marker(MARKER)
+        if marker is not None:
+            try:
+                inspect.signature(_require).bind(item.config, *marker.args, **marker.kwargs)
+            except TypeError as error:
+                raise pytest.UsageError(f"{item.nodeid}: {MARKER}(gpus=1, memory_gib=0): {error}") from None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -55,5 +67,5 @@ def _require(config: pytest.Config, gpus: int = 1, memory_gib: float = 0.0) -> "
     report = reports[gpus == 0]
     problem = api.unready(report, gpus, memory_gib)
     if problem is not None:
-        pytest.skip(problem)
+        raise pytest.skip.Exception(problem, _use_item_location=True)  # the line of the test, not of this file
     return report

@@ -1,6 +1,7 @@
 """gpucheck as a library: the report, the exception that names the root cause, the notebook's view."""
 
 import inspect
+import re
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from gpucheck.core.engine.discovery import load_rows, load_rules
 from gpucheck.core.engine.judgement import judge
 from gpucheck.core.engine.pipeline import assemble
 from gpucheck.core.model import TIMEOUT_SECONDS, Level, Request, Verdict
+from gpucheck.core.reports import progress
 
 
 def recorded(*changes):
@@ -129,6 +131,27 @@ def test_a_report_shows_itself_in_a_notebook():
     page = html5lib.HTMLParser(strict=True).parse(frame.attrib["srcdoc"])
     assert "NVIDIA H200" in "".join(page.itertext())
     assert str(report).startswith("gpucheck ")
+
+
+def test_a_debugger_shows_a_line_and_print_the_report_in_the_words_of_python():
+    report = gpucheck.check(level="quick")
+    assert repr(report) == f"<gpucheck report: {report.verdict.value}, {report.findings[0].code}; print() shows it>"
+    assert "(report.outcomes says why)" in str(report)
+    assert not re.search(r"\(-v|gpucheck --", str(report))
+
+
+def test_only_a_notebook_shows_progress(monkeypatch, capsys):
+    gpucheck.check(level="quick")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
+    gpucheck.check(level="quick")
+    assert re.fullmatch(r"(\r[^\n]*)+\r", capsys.readouterr().err)
+
+
+def test_completion_offers_what_is_meant_to_be_used():
+    assert {"check", "require", "keras"} <= set(dir(gpucheck))
+    assert "TYPE_CHECKING" not in dir(gpucheck)
 
 
 def test_without_the_extra_it_is_plain_text(monkeypatch):

@@ -22,6 +22,7 @@ class Progress:
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
         width: Callable[[], int] | None = None,
+        shown: bool | None = None,
     ) -> None:
         """Begin to count.
 
@@ -30,6 +31,7 @@ class Progress:
             stream: where to write; standard error unless given.
             clock: seconds, never going back.
             width: columns of the terminal now; rich's answer unless given.
+            shown: whether the stream overwrites a line; as a terminal does, unless given.
         """
         self._stream = stream or sys.stderr
         self._clock = clock
@@ -39,7 +41,7 @@ class Progress:
         self._most = 0  # of what was pending at once
         self._reached = waiting.LOOK  # the phase
         self._shown = ""
-        self._open = self._stream.isatty()
+        self._open = self._stream.isatty() if shown is None else shown
         self._width: Callable[[], int] = width or (lambda: 80)
         if self._open and width is None:
             from rich.console import Console  # only where there is a terminal to ask
@@ -47,7 +49,7 @@ class Progress:
             console = Console(file=self._stream)
             self._open = not console.is_dumb_terminal
             self._width = lambda: console.size.width
-        self._ascii = not (self._stream.encoding or "").lower().startswith("utf")
+        self._ascii = not (getattr(self._stream, "encoding", None) or "").lower().startswith("utf")
 
     def update(self, pending: list[str], doing: list[Activity]) -> None:
         """Show what is awaited.
