@@ -9,6 +9,7 @@ import os  # noqa: E402
 import sys  # noqa: E402
 from typing import Any, NoReturn  # noqa: E402
 
+INTERRUPTED = 130  # exit code after Ctrl-C
 UNKNOWN = 3  # exit code: no verdict could be reached
 
 
@@ -32,6 +33,8 @@ def main() -> NoReturn:
         code = _run()
     except SystemExit as error:
         code = error.code
+        if code == INTERRUPTED and sys.stderr is not None:
+            os.write(2, b"gpucheck: interrupted\n")
     except Exception as error:
         code = _no_verdict(error)
     try:

@@ -45,7 +45,7 @@ def compare(
     """Show the differences from BASELINE: a JSON report, or a file of `gpucheck snapshot`.
 
     CURRENT is a JSON report; without it, this machine is checked (with --quick, unless a deeper level is given). Exit codes: 0
-    no differences, nothing is printed; 1 differences; 2 a file can't be read, or is not a baseline because it expects nothing.
+    no differences; 1 differences; 2 a file can't be read, or is not a baseline because it expects nothing.
     """
     from gpucheck.commands.expectations import drift
 
@@ -69,8 +69,10 @@ def compare(
     )
     code = 1 if differences.changes else 0
     show(_render(differences, style, color, verbose), code)
-    if differences.not_compared and style != "json" and not verbose:
-        say(f"gpucheck: {len(differences.not_compared)} not compared (-v says what and why)")
+    missing = len(differences.not_compared)
+    left = f"{missing} not compared (-v says what and why)" if missing and not verbose else ""
+    if style != "json" and (left or not code):
+        say("gpucheck: " + ("; ".join(filter(None, ("" if code else f"nothing changed since {baseline}", left)))))
     raise SystemExit(code)
 
 

@@ -35,6 +35,7 @@ def snapshot(limit: TimeLimit, request: Request, file: str, force: bool, color: 
         text = _render(report)
         if target is not None:
             target.commit(text)
+            say(f"gpucheck: wrote {file}")
         else:
             show(text)
 

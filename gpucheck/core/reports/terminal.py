@@ -1,5 +1,7 @@
 """The report for a person at a terminal: what is wrong and what to type, or what was proved. Nothing else unless asked."""
 
+import re
+
 from gpucheck.core.model import Level, Report, Request, Severity, Status, Verdict
 from gpucheck.core.reports.shared import terminal_findings
 from gpucheck.core.reports.shared.areas import Area, areas
@@ -11,6 +13,7 @@ from gpucheck.core.reports.shared.versions import versions
 from gpucheck.core.reports.shared.words import duration, plural
 
 NOT_CHECKED = "not checked"
+_SETS = re.compile(r".*\b(?:export|unset) ", re.DOTALL)  # a command that changes the shell in which it is typed
 STATE_STYLES = {"ok": "ok", "WARN": "warn", "FAIL": "fail"}
 
 
@@ -49,7 +52,8 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
     out.blank()
     _conclusion(out, report, verbose)
     if again:
-        out.command(again, 0, label="Then, in the same shell: ")
+        sets = any(_SETS.match(fix.command or "") for root in roots(report) for fix in root.fix[:1])
+        out.command(again, 0, label="Then, in the same shell: " if sets else "Then: ")
     return str(out)
 
 

@@ -101,7 +101,7 @@ def _system(system: System, report: Report) -> Look:
 
 def _driver(driver: Driver, report: Report) -> Look:
     if driver.status == "library-not-found":
-        return Look(False, "libnvidia-ml.so.1 was not found")
+        return Look(False, "no driver library: libnvidia-ml.so.1 was not found")
     if driver.status != "ok":
         return Look(False, driver.problem or driver.result_name or f"NVML: {driver.status}")
     version = driver.version or "version unknown"
@@ -117,7 +117,7 @@ def _gpus(fact: Gpus, report: Report) -> Look:
 
 def _cuda(cuda: Cuda, report: Report) -> Look:
     if cuda.status == "library-not-found":
-        return Look(False, "libcuda.so.1 was not found")
+        return Look(False, "no driver library: libcuda.so.1 was not found")
     if cuda.status != "ok":
         return Look(False, cuda.problem or cuda.result_name or f"cuInit: {cuda.status}")
     count = cuda.device_count
@@ -130,7 +130,7 @@ def _libraries(fact: Libraries, report: Report) -> Look:
     if not needed:
         return Look(None, "no TensorFlow that opens CUDA libraries" if fact.tensorflow else "no TensorFlow installed")
     bad = [library.soname for library in needed if not library.path or library.problem or library.opened is False]
-    words = f"{len(needed) - len(bad)} of the {len(needed)} that TensorFlow opens"
+    words = f"{len(needed) - len(bad) or 'none'} of TensorFlow's {len(needed)} CUDA libraries"
     return Look(not bad, f"{words}; not {', '.join(bad)}" if 0 < len(bad) < len(needed) else words)
 
 
@@ -147,8 +147,9 @@ def _lists(listed: tuple[Device, ...], report: Report) -> Look:
     """A framework's devices: its GPUs against those that the driver has."""
     gpus, count = [device for device in listed if device.kind == "GPU"], gpu_count(report)
     if count or gpus:
-        return Look(len(gpus) >= count, f"lists {len(gpus)} of {max(count, len(gpus))} GPUs")
-    return Look(True, f"lists {devices(device.name for device in listed) or 'no device'}")
+        return Look(len(gpus) >= count, f"sees {len(gpus)} of {max(count, len(gpus))} GPUs")
+    names = devices(device.name for device in listed)
+    return Look(True, "sees the CPU only" if names == "CPU:0" else f"sees {names or 'no device'}")
 
 
 def _backend(backend: Backend, report: Report) -> Look:
@@ -161,7 +162,11 @@ def _backend(backend: Backend, report: Report) -> Look:
 
 def _keras(keras: Keras, report: Report) -> Look:
     if not keras.imported:
-        return Look(False if keras.imported is False else None, f"not imported: {_error(keras) or 'no answer'}")
+        error = _error(keras) or "no answer"
+        reached = error.removeprefix("not reached: ")
+        return Look(
+            False if keras.imported is False else None, f"{'not tried' if reached != error else 'not imported'}: {reached}"
+        )
     source = f" (from {keras.backend_source})" if keras.backend_source not in (None, "default") else ""
     return Look(True, f"{keras.version} on {keras.backend}{source}")
 

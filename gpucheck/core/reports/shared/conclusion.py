@@ -110,7 +110,8 @@ _WORDS = {"scaling": _scaling, "input_pipeline": _input, "precision": _precision
 # Each piece is left out where one of its figures was not measured; "_ms", "_percent" and "_mib" are made of what is measured.
 _TABLE = {
     "batch_normalization": (
-        "off the global batch: synchronized {synchronized_distance_from_global_batch}, local {local_distance_from_global_batch}",
+        "distance from the global batch: {synchronized_distance_from_global_batch} if synchronized=True,"
+        " otherwise {local_distance_from_global_batch}",
     ),
     "global_batch": (
         "loss after {steps} steps: replicas {last_loss_of_replicas}, one device {last_loss_of_one_device_same_global_batch}",
@@ -120,9 +121,9 @@ _TABLE = {
         "JPEG {jpeg_plain_samples_per_second}, with cache {jpeg_cache_samples_per_second}",
     ),
     "memory_after_clear": ("grows by {least_growth_of_a_round_mib} MiB a round",),
-    "out_of_memory": ("raised after {raised_after_ms} ms", "loss before {loss_before}, after {loss_after}"),
+    "out_of_memory": ("the error came after {raised_after_ms} ms", "loss {loss_before} before it, {loss_after} after it"),
     "precision": (
-        "float16 {mixed_float16_training_speedup} ×, bfloat16 {mixed_bfloat16_training_speedup} ×",
+        "speed relative to float32: float16 {mixed_float16_training_speedup}, bfloat16 {mixed_bfloat16_training_speedup}",
         "loss after {steps} steps: {float32_last_loss}, {mixed_float16_last_loss}, {mixed_bfloat16_last_loss}",
     ),
     "scaling": (
