@@ -19,6 +19,6 @@ def report() -> bool:
         with contextlib.suppress(OSError, ValueError, AttributeError):  # a closed stream is None
             sys.stderr.write(
                 f"gpucheck: another package named gpucheck {state} (keras-gpucheck). Type: {sys.executable} -m pip uninstall -y"
-                " gpucheck keras-gpucheck; then install keras-gpucheck again\n"
+                " gpucheck keras-gpucheck; then install this one again\n"
             )
     return broken

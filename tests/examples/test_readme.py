@@ -17,3 +17,12 @@ def test_every_file_is_named_and_every_link_leads_somewhere():
 def test_the_distributions_name_is_ours():
     for path in FILES:
         assert not re.search(r"pip install (\S+ )*[\"']?gpucheck\b", path.read_text()), path
+
+
+def test_nothing_is_installed_from_where_it_is_not_published():
+    """A release is on no index yet: only docs/install.md says what to type once it is."""
+    folder = EXAMPLES.parents[1]
+    files = [*folder.glob("gpucheck/**/*.py"), *folder.glob("docs/**/*.md"), *EXAMPLES.rglob("*"), folder / "README.md"]
+    wrong = re.compile(r"(?:(?<!un)install|inject|--from)\b[^\n]*keras-gpucheck(?!/)")
+    texts = {file: file.read_text(encoding="utf-8") for file in files if file.is_file() and file.suffix not in (".pyc", ".json")}
+    assert {file: wrong.findall(text) for file, text in texts.items() if wrong.search(text) and file.name != "install.md"} == {}

@@ -217,7 +217,7 @@ def test_old_notebooks_are_converted(tmp_path):
 def test_without_nbformat(tmp_path, monkeypatch):
     path = notebook(tmp_path, "a = 1")
     monkeypatch.setitem(sys.modules, "nbformat", None)
-    with pytest.raises(Unreadable, match=r"pip install \"keras-gpucheck\[notebook\]\""):
+    with pytest.raises(Unreadable, match=r"-m pip install nbformat$"):
         source.read(path)
 
 

@@ -185,4 +185,4 @@ def _stamp(path: str) -> tuple[int, int]:
 
 
 def _advice() -> str:
-    return f"Install it again: {sys.executable} -m pip install --force-reinstall keras-gpucheck"
+    return f"Install it again, from its source or wheel: {sys.executable} -m pip install --force-reinstall PATH"
