@@ -233,10 +233,9 @@ def summary_of(finding: dict) -> str:
     """A finding without its repair and without the lines' texts."""
     lines = ", ".join(dict.fromkeys(item["field"] for item in finding["evidence"]))
     affects = f" affects {', '.join(finding['affects'])}" if finding["affects"] else ""
+    action = f", {finding['action']}" if finding["action"] else ""
     explained = f" explained by {finding['explained_by']}" if finding["explained_by"] else ""
-    return (
-        f"  {finding['severity']} {finding['code']} ({finding['scope']}){affects}{explained}: {lines}\n    {finding['summary']}\n"
-    )
+    return f"  {finding['severity']} {finding['code']} ({finding['scope']}{action}){affects}{explained}: {lines}\n    {finding['summary']}\n"
 
 
 def setups() -> dict[str, str]:

@@ -96,7 +96,7 @@ def test_the_cause_that_one_event_of_a_log_names(event, code, severity, words):
     assert list(causes_of_it) == [code] * (code is not None)
     if code is not None:
         assert words in causes_of_it[code].summary
-        assert causes_of_it[code].severity == severity  # None: the rule's own
+        assert causes_of_it[code].own_severity == severity  # None: the rule's own
 
 
 def test_a_loss_that_became_nan_is_not_taken_back_by_further_steps():

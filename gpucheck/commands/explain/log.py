@@ -118,7 +118,7 @@ class Part(NamedTuple):
 
     def _weighed(self, cause: Cause) -> Cause:
         only_mentioned = all(self.first.listing.only_mentions(event.text) for event in cause.events)
-        return cause._replace(severity=Severity.WARNING) if only_mentioned else cause
+        return cause.weakened() if only_mentioned else cause
 
     @property
     def context(self) -> Context:
@@ -170,7 +170,7 @@ def _found(parts: Iterable[Part], rules: Mapping[str, Rule]) -> dict[str, list[t
             if code in rules:
                 found.setdefault(code, []).append((part, cause))
     for code, places in found.items():
-        places.sort(key=lambda place: (place[1].severity or rules[code].severity) is Severity.WARNING)
+        places.sort(key=lambda place: (place[1].own_severity or rules[code].severity) is Severity.WARNING)
     return found
 
 
@@ -207,7 +207,8 @@ def _finding(rule: Rule, places: Sequence[tuple[Part, Cause]], more: tuple[Fix, 
         evidence=tuple(Evidence(fact="log", field=f"line {event.line}", value=event.text) for event in events[:MOST_CITED]),
         fix=choose([*_repairs(rule, cause, context), *more], context),
         affects=cause.affects,
-        severity=cause.severity,
+        action=cause.action,
+        severity=cause.own_severity,
     )
 
 

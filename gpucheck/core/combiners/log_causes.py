@@ -82,7 +82,8 @@ class LogCauses(Fact, frozen=True, kw_only=True):
             evidence=self.evidence(cause),
             fix=fix,
             affects=cause.affects,
-            severity=cause.severity,
+            action=cause.action,
+            severity=cause.own_severity,
         )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from gpucheck.core.compat.xid import NONE_NEEDED, RECOVERIES, Recovery, Xid, recovery_of, xid
+from gpucheck.core.compat.xid import NONE_NEEDED, RECOVERIES, RECOVERY_CHANGED, Recovery, Xid, recovery_of, xid
 from gpucheck.core.logs.log import Log
 from gpucheck.core.logs.xid import reported
 from gpucheck.core.model import Action, Evidence, Fact, saw
@@ -15,7 +15,6 @@ from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.probes.kernel_log import KernelLog, SxidEvent
 from gpucheck.core.probes.pci import Pci
 
-RECOVERY_CHANGED = 154  # the Xid that names what the driver needs now
 _ADDRESS = re.compile(r"\b(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.0)?\b")
 # Complaints of the driver without an Xid: what it needs, and in words.
 _COMPLAINTS = (
@@ -79,13 +78,14 @@ class Demand(msgspec.Struct, frozen=True):
 
 
 class Complaint(msgspec.Struct, frozen=True):
-    """A message of the driver that has no Xid but asks for something."""
+    """A message of the driver that has no Xid but asks for something, or an Xid that is not in the table."""
 
     action: Action
     words: str
     device: str | None  # None: the message does not say
     gpu: Gpu | None
     evidence: tuple[Evidence, ...]
+    code: int | None = None  # of the Xid
 
     @property
     def label(self) -> str:
@@ -254,6 +254,23 @@ class _Machine:
                 if pattern.search(text):
                     gpu = self.listed.get(device) if device is not None else None
                     latest[words, device] = Complaint(action, words, device, gpu, saw(kernel_log, f"nvrm[{place}]"))
+        return (*latest.values(), *self._unknown(kernel_log, well))
+
+    def _unknown(self, kernel_log: KernelLog | None, well: set[str]) -> tuple[Complaint, ...]:
+        """The latest message of each GPU and code that the table lacks: to be looked up, no reason to drain the node."""
+        latest = {
+            (event.code, event.device): Complaint(
+                Action.IGNORE,
+                f"Xid {event.code}, which gpucheck does not know",
+                event.device,
+                self.listed.get(event.device),
+                saw(kernel_log, f"events[{place}].text"),
+                event.code,
+            )
+            for place, event in enumerate(kernel_log.events if kernel_log is not None else ())
+            if kernel_log is not None and xid(event.code) is None
+            if event.device is not None and event.device in self.here and event.device not in well
+        }
         return tuple(latest.values())
 
     def switch_faults(self, kernel_log: KernelLog | None) -> tuple[tuple[SxidEvent, tuple[Evidence, ...]], ...]:

@@ -191,6 +191,7 @@ def xid(code: int) -> Xid | None:
     return XIDS.get(code)
 
 
+RECOVERY_CHANGED = 154  # the Xid that names what the driver needs now
 NONE_NEEDED = 0
 _RESET_IT = "end all programs on the GPU, and reset it"
 RECOVERIES: dict[int, Recovery] = {

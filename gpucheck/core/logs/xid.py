@@ -1,9 +1,24 @@
-"""Find the Xid messages of the NVIDIA driver in a log that name a given fault."""
+"""Find in a log the Xid messages of the NVIDIA driver that name a given fault, and what the driver says that the GPU needs."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from gpucheck.core.compat.xid import Xid, xid
+from gpucheck.core.compat.xid import RECOVERIES, RECOVERY_CHANGED, Recovery, Xid, recovery_of, xid
 from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.model import Action
+
+
+class Asked(NamedTuple):
+    """What the driver asks for in an Xid 154."""
+
+    recovery: Recovery
+    event: Event
+
+    @property
+    def action(self) -> Action:
+        """The same as data."""
+        return Action(self.recovery.action)
 
 
 def reported(events: Iterable[Event], fault: str) -> list[tuple[Event, Xid]]:
@@ -16,6 +31,44 @@ def reported(events: Iterable[Event], fault: str) -> list[tuple[Event, Xid]]:
     reports = [event for event in messages if "revious Xid" not in event.text or event.fields.get("code") not in mild]
     decoded = ((event, _decoded(event)) for event in reports if "Nonfatal" not in event.text)
     return [(event, message) for event, message in decoded if message is not None and message.fault == fault]
+
+
+def unknown(events: Iterable[Event]) -> list[Event]:
+    """Return the driver's own Xid lines whose code is not in the table; a line without a GPU may be of another program."""
+    return [event for event in events if event.kind == Kind.XID and address(event) and _decoded(event) is None]
+
+
+def asked(events: Iterable[Event]) -> dict[str | None, Asked]:
+    """Return what the driver last asked for, by the GPU's address."""
+    return {
+        address(event): Asked(RECOVERIES[number], event)
+        for event in events
+        if event.kind == Kind.XID and event.fields.get("code") == str(RECOVERY_CHANGED)
+        for number in [recovery_of(event.text)]
+        if number in RECOVERIES
+    }
+
+
+def needed(events: Sequence[Event], reports: Iterable[tuple[Event, Xid]]) -> tuple[Action, list[Event]]:
+    """Return what messages of a log ask for, and the driver's lines about it.
+
+    The driver's own words count more than the message: before it if they ask for something, after it also if nothing is needed.
+    There must be a message.
+    """
+    words, actions, lines = asked(events), [], []
+    for event, message in reports:
+        own = words.get(address(event))
+        if own is not None and (own.action is not Action.IGNORE or own.event.line > event.line):
+            actions.append(own.action)
+            lines.append(own.event)
+        else:
+            actions.append(Action(message.action))
+    return Action.strongest(actions), lines
+
+
+def address(event: Event) -> str | None:
+    """Return the GPU that a line names: '0000:3b:00.0' or 'GPU-<uuid>'."""
+    return re.sub(r"^(?:PCI:|GPU ?(?=[0-9A-Fa-f]{4,8}:))", "", event.fields.get("device", "")) or None
 
 
 def _decoded(event: Event) -> Xid | None:

@@ -1,7 +1,8 @@
 """Fixes that several rules share."""
 
-from gpucheck.core.compat.xid import xid
-from gpucheck.core.model import Fix
+from gpucheck.core.compat.xid import Xid, xid
+from gpucheck.core.model import Action, Fix, Severity
+from gpucheck.core.repairs.wording import listing
 
 CPU_IS_ENOUGH = Fix(text="If you want to train on the CPU, allow it", command="gpucheck --allow-cpu")
 NONE_PROMISED = Fix(text="If this node should have no GPU, say so", command="gpucheck node --gres 0")
@@ -23,21 +24,25 @@ def without_nccl(exchange: str = "HierarchicalCopyAllReduce", *, tried: bool = F
     return Fix(text=f"{opening}: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.{exchange}())")
 
 
-def for_xids(codes: str) -> tuple[Fix, ...]:
+def for_xids(codes: str, wanted: Action) -> tuple[Fix, ...]:
     """Return what each Xid means and asks for, and whether to drain the machine; the most severe first.
 
     Args:
-        codes: of the kernel's messages, with commas: "79, 119"; those that are not known are left out.
+        codes: of the kernel's messages, with commas: "79, 119".
+        wanted: what has to be done in all; the driver may ask for more or less than its messages usually do.
     """
-    known = {message for code in codes.split(",") if code.strip().isdecimal() and (message := xid(int(code))) is not None}
-    return tuple(
-        Fix(
-            text=f"Xid {message.code} means: {message.meaning}. Do now: {message.advice}. "
-            + (
-                "Drain this machine: start no new jobs until this is done"
-                if message.drain
-                else "The machine does not need to be drained"
-            )
-        )
-        for message in sorted(known, key=lambda message: (not message.drain, message.code))
-    )
+    numbers = {int(code) for code in codes.split(",") if code.strip().isdecimal()}
+    known = [message for number in numbers if (message := xid(number)) is not None]
+    drains = wanted.severity is Severity.ERROR
+    texts = [_explained(message, drains) for message in sorted(known, key=lambda message: (not message.drain, message.code))]
+    if others := [str(number) for number in sorted(numbers) if xid(number) is None]:
+        texts.append(f"Look up Xid {listing(others)} in NVIDIA's list: https://docs.nvidia.com/deploy/xid-errors/")
+    return tuple(Fix(text=text) for text in texts)
+
+
+def _explained(message: Xid, drains: bool) -> str:
+    meaning = f"Xid {message.code} means: {message.meaning}"
+    if message.drain and not drains:
+        return meaning
+    drain = "Drain this machine: start no new jobs until this is done" if drains else "The machine does not need to be drained"
+    return f"{meaning}. Do now: {message.advice}" + (f". {drain}" if message.drain is drains else "")

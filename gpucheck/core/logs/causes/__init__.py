@@ -57,7 +57,7 @@ def judge(log: Log) -> dict[str, Cause]:
         named[_CRASH] = crash
     failure = events.infer(infer_startup_failure)
     if failure is not None and failure.code in named and not named.keys().isdisjoint(removed.PAGES):
-        named[failure.code] = named[failure.code]._replace(severity=Severity.WARNING)  # not what ended the program
+        named[failure.code] = named[failure.code].weakened()  # not what ended the program
     if failure is not None and failure.code in named and events.has(Kind.SHAPE_MISMATCH):
         del named[failure.code]  # the program ended while it trained, on the CPU as well as on a GPU
     return {code: _bounded(cause) for code, cause in named.items()}
@@ -76,7 +76,7 @@ def _cause(code: str, events: Events) -> Cause | None:
     if not named:
         return None
     # errors first, then in the order of lines
-    return min(named, key=lambda cause: (cause.severity is Severity.WARNING, cause.events[0].line))
+    return min(named, key=lambda cause: (cause.own_severity is Severity.WARNING, cause.events[0].line))
 
 
 def _bounded(cause: Cause) -> Cause:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from gpucheck.core.compat.xid import Xid
 from gpucheck.core.logs.causes.events import Events, Later, has_fields
 from gpucheck.core.logs.events import Event, Kind
-from gpucheck.core.model import Severity
+from gpucheck.core.model import Action, Severity
 from gpucheck.core.repairs.wording import listing, short
 
 
@@ -25,11 +25,21 @@ class Cause(NamedTuple):
 
     summary: str
     events: Sequence[Event]  # the lines that show it, the most relevant first
-    severity: Severity | None = None  # None: the rule's severity
+    severity: Severity | None = None  # None: that of the action, or the rule's own
     affects: tuple[str, ...] = ()  # devices
     xids: tuple[Xid, ...] = ()  # messages of the kernel; the fix depends on each
     intended: bool = False  # nothing in the log asks for the GPU that is missing, so the machine may have none on purpose
     named: Mapping[str, str] = {}  # what the repairs depend on and no event has as a field
+    action: Action | None = None  # with the hardware; the severity follows from it
+
+    @property
+    def own_severity(self) -> Severity | None:
+        """Its severity; None: the rule's."""
+        return self.action.severity if self.action is not None else self.severity
+
+    def weakened(self) -> "Cause":
+        """Return it as a warning: what it names did not end the program."""
+        return self._replace(severity=Severity.WARNING, action=None)
 
     def values(self, names: Iterable[str]) -> dict[str, str]:
         """Return what the lines name: each field from the first event that has it, "text" from the first event, all in "lines"."""
@@ -38,6 +48,7 @@ class Cause(NamedTuple):
             found |= {"text": self.events[0].text, "lines": "\n".join(event.text for event in self.events)}
         for event in reversed(self.events):
             found |= event.fields
+        found |= {"action": self.action.value} if self.action is not None else {}
         found |= self.named
         return {name: found[name] for name in names if found.get(name)}
 
@@ -67,6 +78,7 @@ class Row:
         severity: None: the rule's severity.
         beside: a kind of events that are cited with them, and have fields for the sentence.
         affects: the affected device of each event, with the syntax of a sentence: "[GPU {device}]".
+        action: with the hardware; the severity follows from it.
     """
 
     def __init__(
@@ -78,10 +90,11 @@ class Row:
         severity: Severity | None = None,
         beside: Kind | None = None,
         affects: str = "",
+        action: Action | None = None,
     ) -> None:
         self.code = code
         self._later, self._summary, self._matches, self._severity = later, summary, matches, severity
-        self._beside, self._affects = beside, affects
+        self._beside, self._affects, self._action = beside, affects, action
 
     def __call__(self, events: Events) -> Cause | None:
         """Return the cause if the log has matching events."""
@@ -90,7 +103,7 @@ class Row:
             return None
         affected = dict.fromkeys(part for event in named if (part := sentence(self._affects, [event])))
         named += events.of(self._beside)[:1] if self._beside is not None else []
-        return Cause(sentence(self._summary, named), named, self._severity, tuple(affected))
+        return Cause(sentence(self._summary, named), named, self._severity, tuple(affected), action=self._action)
 
 
 def refused(codes: str) -> tuple[Match, ...]:

@@ -2,12 +2,12 @@
 
 import re
 
-from gpucheck.core.compat.xid import Xid, xid
+from gpucheck.core.compat.xid import RECOVERY_CHANGED, Xid, xid
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order
 from gpucheck.core.logs.events import Event, Kind
-from gpucheck.core.logs.xid import reported
-from gpucheck.core.model import Severity
+from gpucheck.core.logs.xid import address, asked, needed, reported, unknown
+from gpucheck.core.model import Action, Severity
 from gpucheck.core.repairs.wording import listing, short
 
 # Faults of programs: 31 is error 700 in the kernel's log, 43 the program that was stopped.
@@ -15,19 +15,20 @@ _OF_PROGRAMS = (8, 11, 13, 25, 31, 32, 43, 68, 69, 80)
 _NVML_LOST = ("8", "10", "11", "15", "16")  # power cables, timeout, interrupts, lost, reset required
 _NVML_NOT_FOUND = "28"
 _NVML_UNKNOWN = "999"  # for a GPU's handle, not for one query: also means "lost"
+# What lines without an Xid ask for; nvidia-smi -q prints the recovery action.
+_ASKS = (
+    (r"(?i)recovery action *: *(?:\w+ )?reboot", Action.REBOOT),
+    (r"(?i)recovery action *: *drain p2p", Action.DRAIN),
+    (r"(?i)recovery action *:|requires? (?:a )?reset|reset required|needs to be reset|\bGSP\b|rpcRecvPoll", Action.RESET_GPU),
+)
 
 
 def _codes(reports: list[tuple[Event, Xid]]) -> tuple[Xid, ...]:
     return tuple(message for _, message in reports)
 
 
-def _address(event: Event) -> str | None:
-    """Return the GPU that a line names: '0000:3b:00.0' or 'GPU-<uuid>'."""
-    return re.sub(r"^(?:PCI:|GPU ?(?=[0-9A-Fa-f]{4,8}:))", "", event.fields.get("device", "")) or None
-
-
 def _addresses(events: list[Event]) -> list[str]:
-    return list(dict.fromkeys(address for event in events if (address := _address(event))))
+    return list(dict.fromkeys(device for event in events if (device := address(event))))
 
 
 def gpu_lost(events: Events) -> Cause | None:
@@ -40,15 +41,52 @@ def gpu_lost(events: Events) -> Cause | None:
     if not events.nvml_refusals(_NVML_NOT_FOUND):
         named += [event for event in events.nvml_refusals(_NVML_UNKNOWN) if event.fields.get("device")]
     if not named:
-        return None
-    named = in_order(*named)
+        return _asked_for(events) or _unknown(events)
+    action, lines = needed(events.log.events, reports) if reports else (_action(named), [])
+    named = in_order(*named, *lines)
     devices = _addresses(named)
     label = f"The GPU at {devices[0]}" if len(devices) == 1 else f"GPUs ({listing(devices)})" if devices else "A GPU"
     reason = reports[0][1].title if reports else named[0].fields.get("message", named[0].text)
-    summary = f"{label} no longer {'respond' if len(devices) > 1 else 'responds'}: {short(reason)}."
-    needs_reset = any(re.search(r"(?i)requires? (?:a )?reset|reset required|needs to be reset", event.text) for event in named)
-    action = {"action": "reset-gpu"} if needs_reset and not reports else {}
-    return Cause(summary, named, None, tuple(devices), _codes(reports), named=action)
+    if action is Action.IGNORE:
+        summary = f"{label} had a fault, after which the driver says that nothing is needed: {short(reason)}."
+    else:
+        summary = f"{label} no longer {'respond' if len(devices) > 1 else 'responds'}: {short(reason)}."
+    return Cause(summary, named, None, tuple(devices), _codes(reports), action=action)
+
+
+def _action(lines: list[Event]) -> Action:
+    """Return what lines without an Xid ask for."""
+    return Action.strongest(
+        next((action for pattern, action in _ASKS if re.search(pattern, event.text)), Action.POWER_CYCLE) for event in lines
+    )
+
+
+def _asked_for(events: Events) -> Cause | None:
+    """The driver asks for something, and no message says why."""
+    messages = [event for fault in ("memory", "nvlink", "start") for event, _ in reported(events.log.events, fault)]
+    explained = set(_addresses(messages))
+    wanted = [
+        own for device, own in asked(events.log.events).items() if own.action is not Action.IGNORE and device not in explained
+    ]
+    if not wanted:
+        return None
+    first = wanted[0]
+    named = [own.event for own in wanted]
+    devices = _addresses(named)
+    label = f"The GPU at {devices[0]}" if devices else "A GPU"
+    summary = f"{label} needs a repair; the driver says which: {first.recovery.advice} (Xid {RECOVERY_CHANGED})."
+    return Cause(summary, named, None, tuple(devices), action=Action.strongest(own.action for own in wanted))
+
+
+def _unknown(events: Events) -> Cause | None:
+    """A message that is not in our table: new, or of no consequence."""
+    named = unknown(events.log.events)
+    if not named:
+        return None
+    codes = list(dict.fromkeys(event.fields["code"] for event in named))
+    devices = _addresses(named)
+    summary = f"The GPU at {devices[0]} reports Xid {listing(codes)}, which gpucheck does not know."
+    return Cause(summary, named, None, tuple(devices), named={"xids": ",".join(codes)}, action=Action.IGNORE)
 
 
 def ecc_errors(events: Events) -> Cause | None:
@@ -65,6 +103,9 @@ def ecc_errors(events: Events) -> Cause | None:
     named = in_order(*lost, *counts, *repairs, *(event for event, _ in reports))
     if not named:
         return None
+    asks, lines = needed(events.log.events, reports) if reports else (Action.IGNORE, [])
+    unrepaired = repairs or (not reports and (lost or (counts and not old)))
+    named = in_order(*named, *lines)
     device = next(iter(_addresses(named)), "")
     label = f"GPU {device}" if device.isdecimal() else f"The GPU at {device}" if device else "A GPU"
     if lost:
@@ -78,8 +119,8 @@ def ecc_errors(events: Events) -> Cause | None:
         summary = f"{label} has faulty memory whose repair failed or needs a reset: {short(repairs[0].text)}."
     else:
         summary = f"{label} has had memory errors: {reports[0][1].title}."
-    severity = None if lost or repairs or (counts and not old) else Severity.WARNING
-    return Cause(summary, named, severity, (device,) if device else (), _codes(reports))
+    action = Action.strongest([asks, Action.RESET_GPU if unrepaired else Action.IGNORE])
+    return Cause(summary, named, None, (device,) if device else (), _codes(reports), action=action)
 
 
 def nvlink_down(events: Events) -> Cause | None:
@@ -97,11 +138,15 @@ def nvlink_down(events: Events) -> Cause | None:
     if not named:
         which = f" of NVLink {link}" if link else ""
         summary = f"An NVSwitch reports errors{which} that are not fatal: {short(failed[0].text)}."
-        return Cause(summary, failed, Severity.WARNING)
+        return Cause(summary, failed, action=Action.IGNORE)
+    switch = Action.REBOOT if any("SXid" in event.text for event in grave) else Action.RESET_GPU
+    action, lines = needed(events.log.events, reports) if reports else (switch, [])
+    named = in_order(*named, *lines)
     device = next(iter(_addresses(named)), None)
     which = f"{f'NVLink {link}' if link else 'An NVLink'}{f' of the GPU at {device}' if device else ''}"
     why = reports[0][1].title if reports else short(named[0].text)
-    return Cause(f"{which} is down: {why}.", named, Severity.ERROR, (device,) if device else (), _codes(reports))
+    state = "had a fault, after which the driver says that nothing is needed" if action is Action.IGNORE else "is down"
+    return Cause(f"{which} {state}: {why}.", named, None, (device,) if device else (), _codes(reports), action=action)
 
 
 def training_failed(events: Events) -> Cause | None:

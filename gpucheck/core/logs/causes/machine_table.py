@@ -4,7 +4,7 @@ from gpucheck.core.logs import process_limits
 from gpucheck.core.logs.causes.cause import Match, Row, refused
 from gpucheck.core.logs.causes.events import Later
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Severity
+from gpucheck.core.model import Action, Severity
 
 NOTHING, GPU_USE = Later.NOTHING, Later.GPU_USE
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
@@ -64,12 +64,14 @@ ROWS = (
         "The NVIDIA driver does not respond: {process|a program} hangs in it.",
         Match(Kind.DRIVER_HUNG),
         later=GPU_USE,
+        action=Action.REBOOT,
     ),
     Row(
         "fabric-manager-down",
         "A GPU could not join the NVSwitch fabric that connects the GPUs: the status of its fabric is {status}.",
         Match(Kind.FABRIC_NOT_READY, status=".+"),
         later=GPU_USE,
+        action=Action.DRAIN,
     ),
     Row(
         "fabric-manager-down",
@@ -78,6 +80,7 @@ ROWS = (
         *(Match(Kind.FABRIC_NOT_READY, status=""), *refused("802|919"), Match(Kind.NVML_FAILED, code="27")),
         later=GPU_USE,
         beside=Kind.DRIVER_VERSION,
+        action=Action.DRAIN,
     ),
     Row(
         "device-nodes-missing",
@@ -98,14 +101,14 @@ ROWS = (
         "nvidia-smi reports a corrupted infoROM (the board's stored data).",
         Match(Kind.GPU_SMI_ERROR, "(?i)inforom"),
         later=GPU_USE,
-        severity=WARNING,
+        action=Action.IGNORE,
     ),
     Row(
         "gpu-lost",
         "nvidia-smi prints ERR!: a GPU or one of its sensors does not respond.",
         Match(Kind.GPU_SMI_ERROR),
         later=GPU_USE,
-        severity=WARNING,
+        action=Action.IGNORE,
     ),
     # the fastest GPU is GPU 0, and the ignored one a display card
     Row(
@@ -160,18 +163,21 @@ ROWS = (
         Match(Kind.GPU_THROTTLED, reason="(?i)(?!.*power cap).*"),
         affects="[GPU {index}]",
         later=NOTHING,
+        action=Action.IGNORE,
     ),
     Row(
         "pcie-link-degraded",
         "[The PCIe link of {device}|A PCIe link] has {available} of {capable} Gb/s ({speed}, {width} lanes).",
         Match(Kind.PCIE_LIMITED, capable=".+"),
         later=NOTHING,
+        action=Action.IGNORE,
     ),
     Row(
         "pcie-link-degraded",
         "[The PCIe link of {device}|A PCIe link] has {width} lanes[ of {width_max}|, fewer than it could].",
         Match(Kind.PCIE_LIMITED),
         later=NOTHING,
+        action=Action.IGNORE,
     ),
     Row(
         "kernel-cache-unwritable",

@@ -128,7 +128,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
         yield Fix(text=text, needs=("reboot",))
     else:
         yield from act(context, wanted, [device for device in devices.split(",") if device])
-    yield from for_xids(xids)
+    yield from for_xids(xids, wanted)
     yield _BOARD
     yield _COUNTERS
     yield TEST_GPU

@@ -28,16 +28,16 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.gpu_presence import refuses
-from gpucheck.core.combiners.xid_reports import XidReports, affected, cited, codes
+from gpucheck.core.combiners.xid_reports import XidReports, affected, cited, codes, devices
 from gpucheck.core.compat import results
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
-from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
-from gpucheck.core.repairs.machine import install_driver, restart, restart_container
+from gpucheck.core.repairs.machine import act, asked_for, install_driver, restart, restart_container
 
 _MPS = Fix(text="Stop the MPS server and its clients, then restart it", command="echo quit | nvidia-cuda-mps-control")
 _OF_CODE = {
@@ -69,6 +69,7 @@ def check(stack: CudaStack, xids: XidReports, environment: Environment | None, c
     variables = environment.variables if environment is not None else {}
     hidden = cuda.result == CUDA_ERROR_NO_DEVICE and "CUDA_VISIBLE_DEVICES" in variables
     reports = xids.of("start")
+    action = xids.action(reports).value if reports else ""
     return Finding(
         summary=_summary(cuda),
         evidence=(
@@ -77,7 +78,7 @@ def check(stack: CudaStack, xids: XidReports, environment: Environment | None, c
             *saw(stack.pci, "gpus"),
             *(cited(reports) or xids.last_message),
         ),
-        fix=(*for_xids(codes(reports)), *repairs(context, code=str(cuda.result or ""))),
+        fix=tuple(repairs(context, code=str(cuda.result or ""), action=action, devices=devices(reports), xids=codes(reports))),
         affects=affected(reports),
         severity=Severity.WARNING if hidden and not stack.request.needs_gpu else None,
     )
@@ -94,13 +95,20 @@ def _summary(cuda: Cuda) -> str:
     return f"CUDA does not start: cuInit returned {name} ({cuda.result}{f': {meaning}' if meaning else ''})."
 
 
-def repairs(context: Context, *, code: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, code: str = "", action: str = "", devices: str = "", xids: str = "") -> Iterator[Fix]:
     """Let CUDA start.
 
     Args:
         context: where.
         code: what cuInit returned: "999".
+        action: that is asked for; empty: what the messages ask for.
+        devices: addresses of the GPUs that could not be started, with commas.
+        xids: codes of the kernel's messages about them, with commas.
     """
+    wanted = asked_for(action, xids, Action.IGNORE)
+    if wanted is not Action.IGNORE:
+        yield from act(context, wanted, [device for device in devices.split(",") if device])
+    yield from for_xids(xids, wanted)
     if context.notebook or context.windows or context.in_wsl:
         yield from restart(context)
         yield from install_driver(context, "Install NVIDIA's current driver")

@@ -130,7 +130,8 @@ def _answering(reports: list[XidReport], xids: XidReports, context: Context) -> 
     if complaints := sorted(xids.complaints, key=lambda complaint: complaint.action is Action.IGNORE):
         reason = f"the driver has reported since it was loaded: {complaints[0].words}"
         action = Action.strongest(complaint.action for complaint in complaints)
-        return _needed(complaints, complaints, reason, action, "", context)
+        unknown = ",".join(dict.fromkeys(str(item.code) for item in complaints if item.code is not None))
+        return _needed(complaints, complaints, reason, action, unknown, context)
     return None
 
 
@@ -228,7 +229,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
         )
         yield from act(context, Action.POWER_CYCLE)
         yield from context.only(reset, system="linux")
-    yield from for_xids(xids)
+    yield from for_xids(xids, wanted)
     if wanted is Action.SERVICE:
         yield Fix(text="Check the board's power cables and the power supply")
     yield _AGAIN

@@ -94,6 +94,6 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
     wanted = asked_for(action, xids, Action.RESET_GPU)
     if wanted is not Action.IGNORE:
         yield from act(context, wanted, [device for device in devices.split(",") if device])
-    yield from for_xids(xids)
+    yield from for_xids(xids, wanted)
     yield _HARDWARE
     yield _LOOK
