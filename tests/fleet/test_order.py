@@ -42,6 +42,8 @@ def test_health_expires_and_a_fault_does_not(tmp_path, max_age, strict, days, co
     fleet = merged(tmp_path, max_age=max_age, strict=strict)
     assert (fleet.counts, [one.kind for one in fleet.unusual], fleet.exit_code) == (counts, kinds, exit_code)
     assert {node.name for node in fleet.nodes if node.remarks} == {one.node for one in fleet.unusual}
+    shown = terminal.render(fleet, width=100, color=False, ascii=True)
+    assert shown.endswith("With --strict, that is no verdict.\n") is (strict and exit_code == 3)
 
 
 @pytest.mark.parametrize("date", ["", "yesterday", "9999-99-99T00:00:00Z", "2026-01-01T00:00:00+99:99"])
@@ -69,7 +71,11 @@ def test_strictly_a_node_that_differs_fails(tmp_path, changes, top, remarks):
     fleet = merged(tmp_path)
     assert (fleet.verdict, fleet.exit_code, fleet.nodes[7].remarks) == ("warn", 0, remarks)
     assert terminal.render(fleet, width=100, color=False, ascii=True).endswith("8 nodes: 1 not as usual, 7 healthy.\n")
-    assert merged(tmp_path, strict=True).exit_code == 1
+    strictly = merged(tmp_path, strict=True)
+    assert strictly.exit_code == 1
+    shown = terminal.render(strictly, width=100, color=False, ascii=True)
+    assert shown.endswith("8 nodes: 1 not as usual, 7 healthy. With --strict, that is a fault.\n")
+    assert junit.render(strictly).count("<failure") == 1
 
 
 def test_forty_wrong_clocks_are_one_line(tmp_path):

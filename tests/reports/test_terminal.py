@@ -79,6 +79,14 @@ def test_a_finding_without_anything_and_a_report_without_facts():
     assert "  system, driver, gpus, cuda, libraries, tensorflow, keras, training: not\n" in render(made, verbose=True)
 
 
+def test_text_and_exit_code_agree_where_warnings_are_faults():
+    strict, lenient = render(CASES["strict"]()), render(CASES["warnings"]())
+    assert "Failed: with --strict, warnings are faults." in strict
+    assert not re.search("No fault found|Ready", strict)
+    assert re.search("No fault found|Ready", lenient)
+    assert "--strict" not in lenient
+
+
 def test_little_of_rich_is_imported():
     """Its console alone would cost --quick a tenth of its time."""
     code = "import sys, gpucheck.core.reports.terminal; print({'rich.console', 'rich.text'} & set(sys.modules))"

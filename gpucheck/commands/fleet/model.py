@@ -158,3 +158,8 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     nodes: tuple[Node, ...]  # sorted by name
     training: FleetTraining | None = None  # of ``fleet train``
     seconds: float
+
+    @property
+    def by_strict(self) -> bool:
+        """Whether the exit code is that of --strict, and not of the verdict."""
+        return self.exit_code != {"fail": 1, "unknown": 3}.get(self.verdict, 0)

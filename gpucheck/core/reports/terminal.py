@@ -117,6 +117,8 @@ def _probes(out: TerminalText, report: Report) -> None:
 def _conclusion(out: TerminalText, report: Report, verbose: bool) -> None:
     if report.verdict is Verdict.UNKNOWN:
         _unknown(out, report.unknown_because)
+    elif report.verdict is Verdict.WARN and report.exit_code:
+        out.add(("Failed: with --strict, warnings are faults.", "fail"))
     elif report.verdict is not Verdict.FAIL:
         out.add((proved(report), "ok" if report.verdict is Verdict.PASS else "warn"))
     elif verbose and report.unknown_because:
@@ -131,12 +133,11 @@ def _conclusion(out: TerminalText, report: Report, verbose: bool) -> None:
 def _counts(report: Report) -> list[Part]:
     errors = sum(root.severity is Severity.ERROR for root in roots(report))
     warnings = len(roots(report)) - errors
-    strict = " (a fault with --strict)" if report.exit_code and report.verdict is Verdict.WARN else ""
     counts: list[Part] = []
     if errors:
         counts.append((plural(errors, "error"), "fail"))
     if warnings:
-        counts.append((plural(warnings, "warning") + strict, "warn"))
+        counts.append((plural(warnings, "warning"), "warn"))
     if muted(report):
         counts.append(f"{len(muted(report))} muted")
     return counts

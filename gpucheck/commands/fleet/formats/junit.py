@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gpucheck.commands.fleet.formats import training_lines
-from gpucheck.commands.fleet.model import Fleet, FleetTraining
+from gpucheck.commands.fleet.model import Fleet, FleetTraining, Node
 from gpucheck.core.reports.shared.junit import Case, Problem, Suite, document
 
 SUITE = "gpucheck.fleet"
@@ -11,7 +11,7 @@ SUITE = "gpucheck.fleet"
 
 def render(fleet: Fleet) -> str:
     """Render an XML document. Characters that XML forbids are dropped."""
-    cases = [_case(node.name, node.verdict, node.cause or "") for node in fleet.nodes]
+    cases = [_case(node.name, _verdict(node, fleet), node.cause or ", ".join(node.remarks)) for node in fleet.nodes]
     cases += [
         _case(f"{one.file} ({one.kind})", "unknown", one.why)
         for one in fleet.unusual
@@ -23,6 +23,13 @@ def render(fleet: Fleet) -> str:
     if fleet.training is not None:
         cases += _trained(fleet.training)
     return document("gpucheck", [Suite(SUITE, cases, fleet.seconds)], fleet.seconds)
+
+
+def _verdict(node: Node, fleet: Fleet) -> str:
+    """Return the verdict of a node; with --strict it is that of the exit code for each node that is not as usual."""
+    if fleet.by_strict and (node.verdict == "warn" or (node.verdict == "pass" and node.remarks)):
+        return "fail" if fleet.exit_code == 1 else "unknown"
+    return node.verdict
 
 
 def _trained(training: FleetTraining) -> Iterator[Case]:

@@ -29,7 +29,7 @@ def render(fleet: Fleet, *, width: int, color: bool, ascii: bool) -> str:
         else:
             out.add(text, indent=2, label=(f"{label:9}", style), hang=12)
     out.blank()
-    out.add((conclusion(fleet), STYLES[fleet.verdict]))
+    out.add((conclusion(fleet), "fail" if fleet.exit_code == 1 else STYLES[fleet.verdict]))
     return str(out)
 
 
@@ -126,7 +126,7 @@ def _slow(slow: Slow) -> str:
 
 
 def conclusion(fleet: Fleet) -> str:
-    """Return one sentence: how many nodes are in which state, the worst first."""
+    """Return how many nodes are in which state, the worst first, and what follows from it only because of --strict."""
     silent = sum(part.count for part in (*fleet.unreached.values(), *([fleet.missing] if fleet.missing is not None else [])))
     unusual = sum(node.verdict == "pass" and bool(node.remarks) for node in fleet.nodes)
     numbers = {
@@ -139,4 +139,5 @@ def conclusion(fleet: Fleet) -> str:
     }
     parts = [f"{number:,} {words}" for words, number in numbers.items() if number]
     nodes = sum(fleet.counts.values()) + silent
-    return f"{plural(nodes, 'node')}{': ' if parts else ''}{', '.join(parts)}."
+    strict = f" With --strict, that is {'a fault' if fleet.exit_code == 1 else 'no verdict'}." if fleet.by_strict else ""
+    return f"{plural(nodes, 'node')}{': ' if parts else ''}{', '.join(parts)}.{strict}"
