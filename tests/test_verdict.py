@@ -3,9 +3,22 @@
 import msgspec
 import pytest
 
+from gpucheck.core.engine.discovery import load_rules
 from gpucheck.core.engine.facts import Facts
-from gpucheck.core.engine.verdict import decide
-from gpucheck.core.model import Level, Outcome, ProbeStatus, Reading, Request, Status, TrainingRun
+from gpucheck.core.engine.verdict import OF_PROCESS, decide
+from gpucheck.core.model import (
+    Diagnosis,
+    Level,
+    Outcome,
+    ProbeStatus,
+    Reading,
+    Request,
+    Scope,
+    Severity,
+    Status,
+    TrainingRun,
+    Verdict,
+)
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
@@ -94,6 +107,22 @@ TABLE = {
 @pytest.mark.parametrize(("request_", "readings", "expected"), TABLE.values(), ids=TABLE)
 def test_gaps(request_, readings, expected):
     assert gaps(request_, readings) == expected
+
+
+@pytest.mark.parametrize(
+    ("request_", "severity", "verdict"),
+    [
+        (NODE, Severity.ERROR, Verdict.UNKNOWN),
+        (NODE, Severity.WARNING, Verdict.WARN),
+        (QUICK, Severity.ERROR, Verdict.FAIL),
+    ],
+)
+def test_a_limit_of_this_process_is_no_fault_of_the_node(request_, severity, verdict):
+    fields = {"row": "", "summary": "It is low.", "evidence": (), "first_check": "", "fix": (), "scope": Scope.HOST}
+    finding = Diagnosis(code=OF_PROCESS, severity=severity, **fields)
+    decision = decide(request_, Facts([]), (finding,), ())
+    assert (decision.verdict, decision.unknown_because) == (verdict, ("It is low.",) * (verdict is Verdict.UNKNOWN))
+    assert OF_PROCESS in {rule.code for rule in load_rules()}
 
 
 @pytest.mark.parametrize(("count", "rules"), [(1, "rule a"), (3, "rule a and 2 more")])

@@ -90,6 +90,7 @@ def test_tensorflow_is_imported_under_the_limits_that_were_given(tmp_path):
 
 def test_only_a_want_of_open_files_is_called_one():
     assert ulimits.explain(OSError(24, "Too many open files")).startswith("no verdict: ")
+    assert "ulimit -v" in ulimits.explain(MemoryError())
     assert ulimits.explain(OSError(2, "No such file")) is None
     assert ulimits.explain(ValueError("24")) is None
 

@@ -134,7 +134,7 @@ def test_a_worker_that_is_stopped_in_a_step_is_named_with_its_node(workers, tmp_
 @pytest.mark.tensorflow
 def test_a_worker_that_never_started_is_named_with_its_node(workers, tmp_path):
     address = workers(2, **faulty(tmp_path, "never starts"))
-    fleet = told(run(command("ray", "--address", address, "--node-limit", "40"), timeout=200), 2)
+    fleet = told(run(command("ray", "--address", address, "--node-limit", "70"), timeout=200), 2)
     node = fleet["training"]["workers"][1]["node"]
     (fault,) = fleet["training"]["faults"]
     assert (fault["worker"], fault["node"]) == ("worker 1", node)

@@ -278,7 +278,7 @@ def test_a_worker_whose_node_is_busy_is_named_with_its_node(cluster):
     busy = cluster.run("sbatch", "--exclusive", "-w", "n2", "--wrap", "sleep 300")
     assert busy.returncode == 0, busy.stderr
     wait(lambda: cluster.state("n2") == "ALLOCATED", 30, "n2 busy", lambda: cluster.shown("n2"))
-    fleet = told(cluster.run(*command("slurm", "--nodes", "n[1-2]", "--node-limit", "40"), timeout=200), 2)
+    fleet = told(cluster.run(*command("slurm", "--nodes", "n[1-2]", "--node-limit", "70"), timeout=200), 2)
     (fault,) = fleet["training"]["faults"]
     assert (fault["worker"], fault["node"]) == ("worker 1", "n2")
     assert "not reachable" in fault["reason"]

@@ -36,6 +36,7 @@ from gpucheck.core.probes.training import Training
 
 # Driver not loaded, library or function not found (a stub), GPU not found: normal on a machine without a GPU.
 NVML_WITHOUT_GPU = (6, 9, 12, 13, 28)
+OF_PROCESS = "process-limit-too-low"  # about this process, not about the machine
 SOME = 5  # if more probes fail with the same problem, it is reported once
 
 
@@ -81,6 +82,8 @@ def decide(
     counting = [finding for finding in findings if finding.muted is None]
     severities = {finding.severity for finding in counting}
     gaps = (*_gaps(request, facts, outcomes), *unchecked)
+    if request.level is Level.NODE and (limits := [finding.summary for finding in counting if _limited(finding)]):
+        return Decision(Verdict.UNKNOWN, ExitCode.UNKNOWN, (*limits, *gaps))
     if Severity.ERROR in severities:
         return Decision(Verdict.FAIL, ExitCode.FAULT, gaps)
     if request.needs_gpu and not _accelerator(facts):
@@ -96,6 +99,11 @@ def decide(
         strict = request.strict and any(finding.code not in allowed for finding in counting)
         return Decision(Verdict.WARN, ExitCode.FAULT if strict else ExitCode.HEALTHY, ())
     return Decision(Verdict.PASS, ExitCode.HEALTHY, ())
+
+
+def _limited(finding: Diagnosis) -> bool:
+    """Whether a limit of this process is so low that nothing it saw is a proof; the node's jobs have limits of their own."""
+    return finding.code == OF_PROCESS and finding.severity is Severity.ERROR
 
 
 def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterable[str]:
