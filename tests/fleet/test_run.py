@@ -83,3 +83,21 @@ def test_an_engine_that_does_not_answer_is_not_known_to_be_well(tmp_path):
     command = started(tmp_path, sinfo="echo 'sinfo: error: Unable to contact slurm controller' >&2; exit 1")
     out, err = command.communicate(timeout=60)
     assert (command.returncode, out, err) == (3, "", "gpucheck: sinfo: sinfo: error: Unable to contact slurm controller\n")
+
+
+@pytest.mark.slow  # the engine's 15 seconds to start and end a check
+def test_slow_silent_and_drained_nodes_are_named_and_delay_nothing(tmp_path):
+    states = "for n in 1:idle:none 2:idle:none 3:idle:none 4:drained:RMA; do echo \"${4%%|*}|n${n%%:*}|127.0.0.1|$(echo ${n#*:} | tr : '|')\"; done"
+    slow = PROGRAMS["srun"].replace("exec python3", "sleep 2; exec python3")
+    began = time.monotonic()
+    command = started(tmp_path, "--node-limit", "5", sinfo=states, srun=slow)
+    out, err = command.communicate(timeout=60)
+    fleet = json.loads(out)
+    assert (command.returncode, [node["name"] for node in fleet["nodes"]]) == (3, ["n1"]), err
+    assert {part["nodes"]: why for why, part in fleet["unreached"].items()} == {
+        "n2": "no answer within 20 s",
+        "n3": "no gpucheck is installed there",
+        "n4": "drained: RMA",
+    }
+    assert time.monotonic() - began < 40
+    assert leftovers_after(str(tmp_path), 5.0) == []

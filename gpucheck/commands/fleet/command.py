@@ -133,8 +133,8 @@ def run(
     """Run a check on every node of a Slurm or Ray cluster, and merge the reports like `fleet merge`.
 
     Each node runs the gpucheck that is installed there. Nodes that are down, drained, busy or do not respond are listed with the
-    reason; no node delays the result beyond its limit. Ctrl-C merges the reports so far. Exit codes as for `fleet merge`; 2 if
-    the engine is not available, 3 if it does not respond.
+    reason; no node delays the result beyond its limit and 15 s to start and end it there. Ctrl-C merges the reports so far. Exit
+    codes as for `fleet merge`; 2 if the engine is not available, 3 if it does not respond.
     """
     from gpucheck.commands.fleet.nodes import Task, check_all
 

@@ -110,7 +110,10 @@ class Slurm:
             if done.ending != "exited":
                 self._host.run(["scancel", "-n", self._name, "-w", name], timeout=CANCEL_SECONDS)
                 return Checked(
-                    name, f"no answer within {self._limit:g} s" if done.ending == "timed out" else f"srun {done.ending}"
+                    name,
+                    f"no answer within {self._limit + GRACE_SECONDS:g} s"
+                    if done.ending == "timed out"
+                    else f"srun {done.ending}",
                 )
             if done.stdout.strip():
                 return Checked(name, keep(self._folder, name, done.stdout))

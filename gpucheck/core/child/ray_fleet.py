@@ -80,7 +80,7 @@ def check_nodes(ray: Any, options: dict[str, Any], nodes: dict[str, tuple[str, d
                 text, problem = "", f"{type(error).__name__}: {words[:200]}"
             put(options["folder"], f"{name}.json" if problem is None else f"{name}.problem", text if problem is None else problem)
     for name in waiting.values():
-        put(options["folder"], f"{name}.problem", f"no answer within {options['limit']:g} s")
+        put(options["folder"], f"{name}.problem", f"no answer within {options['limit'] + options['grace']:g} s")
 
 
 def check(variables: dict[str, str], arguments: list[str], limit: float) -> tuple[str, str | None]:

@@ -72,7 +72,7 @@ def open_files_problem() -> str | None:
 def explain(error: BaseException) -> str | None:
     """Return a message for the errors "too many open files" and "out of memory"; None for any other."""
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
-        return "no verdict: too little memory for gpucheck itself: a limit of this process (ulimit -v, ulimit -d) or of its control group"
+        return "no verdict: too little memory for gpucheck itself (ulimit -v, ulimit -d, or the limit of its control group)"
     if not isinstance(error, OSError) or error.errno != errno.EMFILE:
         return None
     why = open_files_problem() or f"all {soft('NOFILE')} files that this process may open (ulimit -n) are in use"
