@@ -172,7 +172,7 @@ int nvmlDeviceGetPciInfo_v3(device_t *device, pci_t *out)
              out->device & 0xff);
     snprintf(out->busId, sizeof out->busId, "%08X:%02X:%02X.0", out->domain, out->bus, out->device);
     out->pciDeviceId = 0x233510de;
-    out->pciSubSystemId = 0x18be10de;
+    out->pciSubSystemId = 0x18bf10de;
     return OK;
 }
 
@@ -239,13 +239,17 @@ int nvmlDeviceGetMinorNumber(device_t *device, unsigned *out)
         return OK;                                                               \
     }
 
-/* One number of one GPU and one sort. */
-#define SORTED(function, type, wanted, field, standard)                          \
-    static NUMBER(function##_, type, field, standard)                            \
+/* One number of one GPU and one sort; the other sorts answer what an H200 answers, and those after the last are not supported. */
+#define SORTED(function, type, wanted, field, ...)                               \
     int function(device_t *device, unsigned sort, type *out)                     \
     {                                                                            \
+        static const type standard[] = {__VA_ARGS__};                            \
         int code = device_refusal(device, #function);                            \
-        return code ? code : sort != (wanted) ? UNSUPPORTED : function##_(device, out); \
+        const char *value = code || sort != (wanted) ? NULL : gpu_setting(device->index, field); \
+        if (code || sort >= sizeof standard / sizeof *standard || !strcmp(text_of(value, ""), "unsupported")) \
+            return code ? code : UNSUPPORTED;                                    \
+        *out = (type)number_of(value, standard[sort]);                           \
+        return OK;                                                               \
     }
 
 /* Two numbers: now, and after the next reboot. */
@@ -295,10 +299,10 @@ NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, unsigned, "pcie_generation_max", "5")
 NUMBER(nvmlDeviceGetGpuMaxPcieLinkGeneration, unsigned, "pcie_generation_gpu_max", "5")
 NUMBER(nvmlDeviceGetCurrPcieLinkWidth, unsigned, "pcie_width", "16")
 NUMBER(nvmlDeviceGetMaxPcieLinkWidth, unsigned, "pcie_width_max", "16")
-SORTED(nvmlDeviceGetTemperature, unsigned, 0, "temperature_celsius", "39")
-SORTED(nvmlDeviceGetTemperatureThreshold, unsigned, 1, "temperature_slowdown_celsius", "89")
-SORTED(nvmlDeviceGetClockInfo, unsigned, 1, "sm_clock_mhz", "345")
-SORTED(nvmlDeviceGetMaxClockInfo, unsigned, 1, "sm_clock_max_mhz", "1980")
+SORTED(nvmlDeviceGetTemperature, unsigned, 0, "temperature_celsius", 39)
+SORTED(nvmlDeviceGetTemperatureThreshold, unsigned, 1, "temperature_slowdown_celsius", 95, 89, 95, 87)
+SORTED(nvmlDeviceGetClockInfo, unsigned, 1, "sm_clock_mhz", 345, 345, 3201, 765)
+SORTED(nvmlDeviceGetMaxClockInfo, unsigned, 1, "sm_clock_max_mhz", 1980, 1980, 3201, 1545)
 PAIR(nvmlDeviceGetEccMode, "ecc_enabled", "1")
 PAIR(nvmlDeviceGetMigMode, "mig_enabled", "0")
 
@@ -349,7 +353,7 @@ int nvmlDeviceGetUtilizationRates(device_t *device, utilization_t *out)
 int nvmlDeviceGetMaxMigDeviceCount(device_t *device, unsigned *out)
 {
     int code = device_refusal(device, __func__);
-    *out = 7;
+    *out = code || !gpu_number(device->index, "mig_enabled", 0) ? 0 : 7;
     return code;
 }
 
