@@ -214,13 +214,6 @@ def test_old_notebooks_are_converted(tmp_path):
     assert source.read(write(tmp_path, "old.ipynb", old)).text == "a = 1\n"
 
 
-def test_without_nbformat(tmp_path, monkeypatch):
-    path = notebook(tmp_path, "a = 1")
-    monkeypatch.setitem(sys.modules, "nbformat", None)
-    with pytest.raises(Unreadable, match=r"-m pip install nbformat$"):
-        source.read(path)
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="PATH_MAX of Linux")
 def test_a_folder_that_cannot_be_listed_is_told(tmp_path, monkeypatch):
     write(tmp_path, "a.py", "")

@@ -25,8 +25,8 @@ STYLES = ("terminal", "json", "github", "sarif", "junit")
 def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, color: str, timeout: float) -> None:
     """Find mistakes that keep training scripts from using GPUs and TPUs well. Scripts are read, never executed.
 
-    Takes Python files, notebooks (.ipynb, with the extra "notebook"), folders of both, and - for standard input. The default is
-    the current folder. In folders, files ignored by .gitignore are skipped. Only mistakes it is sure of are reported; a comment
+    Takes Python files (.py), notebooks (.ipynb), folders of both, and - for standard input. The default is the current folder.
+    In folders, files ignored by .gitignore are skipped. Only mistakes it is sure of are reported; a comment
     "# gpucheck: ignore[CODE]" on a line suppresses them. Exit codes: 0 no findings, 1 findings, 2 a file or a notebook cell
     can't be read.
 

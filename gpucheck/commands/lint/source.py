@@ -4,7 +4,6 @@ import ast
 import codecs
 import errno
 import io
-import json
 import keyword
 import re
 import tokenize
@@ -18,8 +17,9 @@ from gpucheck.commands.lint.magics import without_magics
 from gpucheck.core.system.read import whole
 
 LARGEST_BYTES = 8 * 1024 * 1024  # of a program; larger ones are data named .py
-LARGEST_NOTEBOOK_BYTES = 24 * 1024 * 1024  # with outputs such as images; held in memory
-LARGE_NOTEBOOK_BYTES = 2 * 1024 * 1024  # above this, outputs are removed before parsing
+LARGEST_NOTEBOOK_BYTES = 24 * 1024 * 1024  # with outputs such as images
+NOTEBOOK_KEYS = re.compile(rb'"(?:cells|worksheets)"\s*:')
+PYTHON = ("python", "python3", "ipython")  # languages of notebooks
 OLD = "this is Python 2, which TensorFlow does not support since 2.1"
 PYTHON_2 = re.compile(
     r"Missing parentheses in call to '(print|exec)'|multiple exception types must be parenthesized|leading zeros in"
@@ -85,13 +85,7 @@ def _too_large(*, notebook: bool) -> Unreadable:
 
 def _is_notebook(data: bytes) -> bool:
     """Whether standard input is a notebook: its JSON would parse as a Python expression."""
-    if not data.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
-        return False
-    try:
-        book = json.loads(data)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(book, dict) and not {"cells", "worksheets"}.isdisjoint(book)
+    return data.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{") and bool(NOTEBOOK_KEYS.search(data))
 
 
 def _plain(text: str) -> Program:
@@ -122,28 +116,54 @@ def _decode(data: bytes) -> str:
     return text
 
 
+class _Cell(msgspec.Struct):
+    """A cell; its outputs are skipped while parsing."""
+
+    cell_type: str
+    source: str | list[str] = ""
+    input: str | list[str] = ""  # the source of code before format 4
+
+    @property
+    def text(self) -> str:
+        return "".join(self.source or self.input)
+
+
+class _Worksheet(msgspec.Struct):
+    cells: list[_Cell] = []
+
+
+class _Metadata(msgspec.Struct, frozen=True):
+    kernelspec: dict[str, Any] = {}
+    language_info: dict[str, Any] = {}
+
+
+class _Notebook(msgspec.Struct):
+    """A notebook of any format."""
+
+    nbformat: int  # required: other JSON has no format
+    cells: list[_Cell] = []
+    worksheets: list[_Worksheet] = []  # hold the cells before format 4
+    metadata: _Metadata = _Metadata()
+
+
 def _notebook(data: bytes) -> Program:
     try:
-        import nbformat  # optional, and slow to import
-    except ImportError:
-        raise Unreadable(f"reading notebooks needs nbformat: {extras.command('notebook')}") from None
-    data = _without_outputs(data)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of cells without an id
-            reads: Any = nbformat.reads
-            book = reads(data.decode("utf-8-sig"), as_version=4)
-        language = book.metadata.get("kernelspec", {}).get("language") or book.metadata.get("language_info", {}).get("name")
-        cells = [(number, str(cell.source)) for number, cell in enumerate(book.cells, 1) if cell.cell_type == "code"]
-    except Exception as error:  # nbformat also raises errors of its parser and its validator
-        raise Unreadable(f"not a notebook: {str(error).partition(chr(10))[0][:200] or type(error).__name__}") from None
-    if language and str(language).lower() not in ("python", "python3", "ipython"):
+        book = msgspec.json.decode(data.removeprefix(codecs.BOM_UTF8), type=_Notebook)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Unreadable(f"not a notebook: {error}") from None
+    language = book.metadata.kernelspec.get("language") or book.metadata.language_info.get("name") or "python"
+    if str(language).lower() not in PYTHON:
         return Program("", ())
+    cells = book.cells or [cell for sheet in book.worksheets for cell in sheet.cells]
+    if sum(len(cell.text) for cell in cells) > LARGEST_BYTES:
+        raise _too_large(notebook=False)
     lines: list[str] = []
     starts: list[tuple[int, int]] = []
     unread: list[Unread] = []
-    for number, source in cells:
-        code = without_magics(source.replace("\r\n", "\n"))
+    for number, cell in enumerate(cells, 1):
+        if cell.cell_type != "code":
+            continue
+        code = without_magics(cell.text.replace("\r\n", "\n"))
         try:
             parse(code)
         except Unreadable as error:
@@ -153,50 +173,7 @@ def _notebook(data: bytes) -> Program:
             code = _placeholder(code)
         starts.append((len(lines) + 1, number))
         lines += code.split("\n")
-    written = "\n".join(str(cell.source) for cell in book.cells)
-    return Program("\n".join(lines) + "\n", tuple(starts), tuple(unread), written)
-
-
-class _Cell(msgspec.Struct):
-    """A cell without its outputs."""
-
-    cell_type: str
-    source: msgspec.Raw
-    id: msgspec.Raw | None = None
-    metadata: dict[str, msgspec.Raw] = {}
-
-
-class _Notebook(msgspec.Struct):
-    """A notebook of format 4."""
-
-    cells: list[_Cell]
-    metadata: msgspec.Raw
-    nbformat: int
-    nbformat_minor: int
-
-
-def _without_outputs(data: bytes) -> bytes:
-    """Return a large notebook without its outputs, of which parsing would hold several copies.
-
-    Raises:
-        Unreadable: it is large and not a notebook of format 4, or still large without outputs.
-    """
-    if len(data) < LARGE_NOTEBOOK_BYTES:
-        return data
-    try:
-        book = msgspec.json.decode(data.removeprefix(codecs.BOM_UTF8), type=_Notebook)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise Unreadable(f"not a notebook of format 4 (required for large notebooks): {error}") from None
-    beside: dict[str, Any] = {"outputs": [], "execution_count": None}
-    cells = []
-    for cell in book.cells:
-        kept = {"cell_type": cell.cell_type, "source": cell.source, "metadata": cell.metadata}
-        if cell.id is not None:
-            kept["id"] = cell.id
-        cells.append({**kept, **(beside if cell.cell_type == "code" else {})})
-    if sum(len(cell.source) for cell in book.cells) > LARGEST_BYTES:
-        raise _too_large(notebook=False)
-    return msgspec.json.encode({**msgspec.structs.asdict(book), "cells": cells})
+    return Program("\n".join(lines) + "\n", tuple(starts), tuple(unread), "\n".join(cell.text for cell in cells))
 
 
 def _placeholder(source: str) -> str:
