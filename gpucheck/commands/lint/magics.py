@@ -1,4 +1,7 @@
-"""Replace IPython syntax in notebook cells (magics, shell commands, help) by blank lines or plain Python."""
+"""Replace IPython syntax in notebook cells (magics, shell commands, help) by blank lines or plain Python.
+
+None of it is Python, so the parser finds it: the line of a syntax error is looked at, and the cell parsed again.
+"""
 
 import ast
 import re
@@ -22,7 +25,7 @@ RUNS = {
     "heat": "",
 }
 RUN = re.compile(r"%%?(\w+)(?=\s|$)")
-QUOTE = re.compile(r"(?:'''|\"\"\"|'|\")")
+MOST_MAGICS = 300  # of a cell; each is found by parsing the cell again
 
 
 def without_magics(source: str) -> str:
@@ -34,59 +37,29 @@ def without_magics(source: str) -> str:
     first = next((line.strip() for line in lines if line.strip()), "")
     if first.startswith("%%") and not CELL.match(first):
         return "\n".join("" for _ in lines)  # a cell of another language
-    if _parses(source):
-        return source
-    kept: list[str] = []
-    reader = _Reader()
-    while len(kept) < len(lines):
-        line = lines[len(kept)]
-        if reader.begins and (BEGINS.match(line) or HELP.fullmatch(line)):
-            whole, count = _joined(lines[len(kept) :])
-            kept += [_replaced(whole), *[""] * (count - 1)]
-            continue
-        at = reader.read(line)
-        if at is None:
-            kept.append(line)
-            continue
-        whole, count = _joined([line[at:], *lines[len(kept) + 1 :]])
-        kept += [line[:at] + _assigned(whole), *[""] * (count - 1)]
-        reader = _Reader()
-    return "\n".join(kept)
+    for _ in range(MOST_MAGICS):
+        number = _line_of_error("\n".join(lines))
+        if number is None or not _replace(lines, number - 1):
+            break
+    return "\n".join(lines)
 
 
-class _Reader:
-    """Reads lines in order and tracks where a statement begins: outside brackets, strings and continued lines."""
-
-    def __init__(self) -> None:
-        self.quote = ""  # that closes the open string
-        self.open = 0  # brackets
-        self.begins = True
-
-    def read(self, line: str) -> int | None:
-        """Read one line; return the column of a magic that is assigned to a name, else None."""
-        at, going_on = 0, False
-        while at < len(line):
-            if line[at] == "\\":
-                going_on = at == len(line) - 1
-                at += 2
-            elif self.quote:
-                ended = line.startswith(self.quote, at)
-                at += len(self.quote) if ended else 1
-                self.quote = "" if ended else self.quote
-            elif line[at] == "#":
-                break
-            elif quote := QUOTE.match(line, at):
-                self.quote = quote[0]
-                at = quote.end()
-            elif not self.open and (magic := ASSIGNED.match(line, at)):
-                return magic.end()
-            else:
-                self.open = max(0, self.open + (line[at] in "([{") - (line[at] in ")]}"))
-                at += 1
-        if len(self.quote) == 1 and not going_on:
-            self.quote = ""  # a syntax error, which parsing reports
-        self.begins = not (self.quote or self.open or going_on)
-        return None
+def _replace(lines: list[str], index: int) -> bool:
+    """Replace the magic that begins or is assigned in a line, or above it before backslashes; False if there is none."""
+    while index and lines[index - 1].endswith("\\"):
+        index -= 1
+    line = lines[index]
+    if BEGINS.match(line) or HELP.fullmatch(line):
+        whole, count = _joined(lines[index:])
+        replaced = _replaced(whole)
+    elif assigned := ASSIGNED.search(line):
+        at = assigned.end()
+        whole, count = _joined([line[at:], *lines[index + 1 :]])
+        replaced = line[:at] + _assigned(whole)
+    else:
+        return False
+    lines[index : index + count] = [replaced, *[""] * (count - 1)]
+    return True
 
 
 def _joined(lines: list[str]) -> tuple[str, int]:
@@ -146,8 +119,15 @@ def _code(magic: str) -> str:
 
 
 def _parses(code: str) -> bool:
+    return _line_of_error(code) is None
+
+
+def _line_of_error(code: str) -> int | None:
+    """Return the line of the first syntax error, from 1; None if there is none."""
     try:
         ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+    except SyntaxError as error:
+        return error.lineno or 1
+    except (ValueError, RecursionError, MemoryError):
+        return 1
+    return None
