@@ -6,12 +6,13 @@ Those of ``quiet`` have none: nothing is wrong in them, or nothing is certain. T
 import ast
 import pathlib
 import re
+import textwrap
 
 import pytest
 
 from gpucheck.commands.lint import source
 from gpucheck.commands.lint.names import canonical
-from gpucheck.commands.lint.pages import ROWS, example, load_rules
+from gpucheck.commands.lint.pages import ROWS, load_rules
 from gpucheck.commands.lint.runner import lint_program
 from gpucheck.commands.lint.script import Script
 from gpucheck.core.engine import manual
@@ -73,21 +74,17 @@ def test_rules_name_what_programs_use_in_its_one_form(code):
 
 @pytest.mark.parametrize("code", RULES)
 def test_the_example_of_a_page(code):
-    shown = example(manual.page_of(RULES[code]))
-    problems = lint_text(shown.bad, RULES.values())
+    shown = re.fullmatch(r"bad:\n(.+?)\ngood:\n(.+)", manual.page_of(RULES[code]).sections["Example"], flags=re.DOTALL)
+    assert shown, "an example is 'bad:' and 'good:' with indented code"
+    bad, good = map(textwrap.dedent, shown.groups())
+    problems = lint_text(bad, RULES.values())
     assert {problem.code for problem in problems} == {code}
     assert problems[0].message.endswith(".")
     assert "\n" not in problems[0].message
     assert problems[0].fix
-    assert lint_text(shown.good, RULES.values()) == []
+    assert lint_text(good, RULES.values()) == []
 
 
 def test_codes_are_not_those_of_machine_rules():
     assert not RULES.keys() & {rule.code for rule in load_machine_rules()}
     assert {rule.row for rule in RULES.values()} == set(ROWS)
-
-
-def test_an_example_needs_both_programs():
-    page = manual.page("a", RULES["no-prefetch"].doc)
-    with pytest.raises(ValueError, match="bad"):
-        example(page._replace(sections={**page.sections, "Example": "bad:\n    x\n"}))

@@ -1,4 +1,4 @@
-"""The rules of ``gpucheck lint``, discovered in their folder, and the tested examples of their pages.
+"""The rules of ``gpucheck lint``, discovered in their folder.
 
 The page of a lint rule has the sections of every page (``gpucheck/core/engine/manual.py``); its example is code:
 
@@ -14,12 +14,9 @@ The test suite lints both: the first is reported with exactly this code, the sec
 """
 
 import importlib
-import re
-import textwrap
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpucheck.core.engine.discovery import modules
-from gpucheck.core.engine.manual import Page
 from gpucheck.core.model import Scope
 from gpucheck.core.model.plugin import Row, Rule
 
@@ -31,13 +28,6 @@ ROWS = {
         action="change the lines that it names",
     )
 }
-
-
-class Example(NamedTuple):
-    """The two programs of a page."""
-
-    bad: str
-    good: str
 
 
 def load_rules() -> tuple[Rule, ...]:
@@ -62,15 +52,3 @@ def words(rule: Rule) -> tuple[str, ...]:
     """Return the words of which a program must contain one for the rule to apply; others are not followed."""
     page_words: tuple[str, ...] = importlib.import_module(rule.check.__module__).WORDS
     return page_words
-
-
-def example(page: Page) -> Example:
-    """Return the two programs of a page's example.
-
-    Raises:
-        ValueError: the example is not a bad and a good program.
-    """
-    match = re.fullmatch(r"bad:\n(.+?)\ngood:\n(.+)", page.sections["Example"], flags=re.DOTALL)
-    if match is None:
-        raise ValueError(f"the example of {page.code} is not 'bad:' and 'good:' with indented code")
-    return Example(*(textwrap.dedent(code).strip("\n") + "\n" for code in match.groups()))
