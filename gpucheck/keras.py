@@ -1,5 +1,7 @@
 """A callback that monitors training: ``model.fit(..., callbacks=[gpucheck.keras.Watch()])``. Requires Keras 3."""
 
+import contextlib
+import functools
 import math
 import sys
 from collections.abc import Callable, Mapping
@@ -12,6 +14,23 @@ from gpucheck.commands.watch.judge import Event, not_finite
 from gpucheck.commands.watch.summary import Summary, lines
 
 __all__ = ["Event", "Summary", "Watch"]
+
+
+def _harmless(method: Callable[..., None]) -> Callable[..., None]:
+    """Let an error of the monitoring end the monitoring, with one line, instead of the training."""
+
+    @functools.wraps(method)
+    def call(self: "Watch", *args: Any, **kwargs: Any) -> None:
+        try:
+            method(self, *args, **kwargs)
+        except Exception as error:
+            fit, self._fit = self._fit, None
+            with contextlib.suppress(Exception):
+                if fit is not None:
+                    fit.stop()
+                self._say(f"gpucheck: Watch has stopped, the training goes on: {type(error).__name__}: {error}")
+
+    return call
 
 
 class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
@@ -70,6 +89,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         """Return the summary as a page, in a notebook."""
         return "" if self.summary is None else self.summary._repr_html_()
 
+    @_harmless
     def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         """Start monitoring."""
         self._nan_reported = False
@@ -78,6 +98,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         self._fit = Fit(self.model, keras.backend.backend(), self._report, *self._times)
         self._fit.start()
 
+    @_harmless
     def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
         """Stop monitoring, and sum up."""
         if self._fit is None:
@@ -98,28 +119,33 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         if (fit := getattr(self, "_fit", None)) is not None:
             fit.stop()
 
+    @_harmless
     def on_epoch_begin(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         """Record the epoch."""
         self._epoch = epoch
         if self._fit is not None:
             self._fit.times.epoch_begins()
 
+    @_harmless
     def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         """Record the epoch's time and metrics, and pause until the next one starts."""
         if self._fit is not None:
             self._fit.steps_end(self.params)
             self._fit.epoch_ends(epoch, logs or {})
 
+    @_harmless
     def on_test_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         """Pause: validation has no training steps."""
         if self._fit is not None:
             self._fit.steps_end(self.params)
 
+    @_harmless
     def on_train_batch_begin(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         """Record the time."""
         if self._fit is not None:
             self._fit.step_begins(batch)
 
+    @_harmless
     def on_train_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         """Record the time, and check the metrics that Keras passes anyway."""
         if self._fit is not None:

@@ -26,6 +26,7 @@ Examples:
   gpucheck run -- python train.py                     the quick checks, then training
   gpucheck run --default -- python train.py           train a little on every device first
   gpucheck run --repair -- python train.py            with the variables that `gpucheck env` would print
+  gpucheck run --watch -- python train.py             say at the end what limits the training
   gpucheck run --cache 3600 --default -- ./job.sh     check again only an hour after the last pass
   ENTRYPOINT ["gpucheck", "run", "--"]                in a Dockerfile
 """
@@ -43,6 +44,7 @@ Examples:
 )
 @click.option("--repair", is_flag=True, help="Set the variables that `gpucheck env` would print for the command.")
 @click.option("--cache", "cache_seconds", type=SECONDS, metavar="SECONDS", help="After a pass, don't check again for this time.")
+@click.option("--watch", is_flag=True, help="Say at the end of each fit of Keras, else of the command, what limits it.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 @click.option("-v", "--verbose", is_flag=True, help="Print the whole report if the check found something.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] COMMAND...")
@@ -52,6 +54,7 @@ def run(
     on_fail: str,
     repair: bool,
     cache_seconds: float | None,
+    watch: bool,
     color: str,
     verbose: bool,
     command: tuple[str, ...],
@@ -61,7 +64,8 @@ def run(
 
     The command replaces this process: process id, signals, standard streams, working folder and exit code are its own. If
     the check fails, the command is not started: exit code 1 (3: no verdict), and a line on standard error. For a healthy machine
-    nothing is printed. As in a shell, exit code 127 means command not found, 126 not executable. --backend is passed to the
+    nothing is printed. With --watch, each fit of Keras 3 ends with what gpucheck.keras.Watch prints, if gpucheck is installed in the
+    command's Python; else the command ends with its use of GPUs, processors, memory and disks. As in a shell, exit code 127 means command not found, 126 not executable. --backend is passed to the
     command as KERAS_BACKEND.
     """
     from gpucheck.commands.run import exec_command
@@ -73,6 +77,10 @@ def run(
         env = _checked(request, limit, repair, cache_seconds, on_fail, color, verbose)
         orphans.disown()
         exec_command.reap()
+        if watch:
+            from gpucheck.commands.run.watched import watched
+
+            env = watched(env)
         signals.release()
         ulimits.restore()
         if sys.platform == "win32":  # elsewhere the command takes the watchdog's place, too

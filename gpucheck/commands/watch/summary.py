@@ -88,7 +88,7 @@ def figures(summary: Summary) -> list[str]:
 
 def devices(summary: Summary) -> list[str]:
     """Return the use of each GPU and the validation metric, each in words."""
-    parts = [f"GPU {gpu.index} {', '.join(uses)}" for gpu in summary.gpus if (uses := _uses(gpu))]
+    parts = [f"GPU {gpu.index} {', '.join(words)}" for gpu in summary.gpus if (words := uses(gpu))]
     if (metric := summary.validation) is not None:
         best = f"best {metric.best:.4g} in epoch {metric.best_epoch}, after {seconds(metric.best_after_seconds)}"
         parts.append(f"{metric.name} {metric.last:.4g} ({best})")
@@ -105,7 +105,8 @@ def seconds(value: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def _uses(gpu: GpuUse) -> list[str]:
+def uses(gpu: GpuUse) -> list[str]:
+    """Return the use of a GPU, each figure in words."""
     busy = [] if gpu.utilization_percent is None else [f"{gpu.utilization_percent:.0f} % busy"]
     of = f" of {gib(gpu.total_bytes)}" if gpu.total_bytes else ""
     peak = [] if gpu.peak_bytes is None else [f"peak {gib(gpu.peak_bytes)}{of}"]

@@ -1,0 +1,150 @@
+"""A monitor process beside a command of ``gpucheck run --watch``: at the command's end it sums up what the system shows of it.
+
+It is for programs in which no ``Watch`` runs: custom loops, PyTorch, another Python. It prints nothing if a Watch printed.
+"""
+
+import contextlib
+import os
+import select
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import psutil
+
+from gpucheck.commands.watch.judge import Event
+from gpucheck.commands.watch.limits import BUSY_PERCENT, IDLE_PERCENT
+from gpucheck.commands.watch.monitor import Monitor
+from gpucheck.commands.watch.summary import GpuUse, seconds, uses
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
+from gpucheck.core.probes import limits
+from gpucheck.core.repairs.wording import gib
+
+LOOK_SECONDS = 0.2  # for the command's end
+SAMPLE_SECONDS = 2.0
+GPU_IDLE_SECONDS = 60.0
+LEAST_SECONDS = 10.0  # a shorter command is not judged
+DISK_SHARE = 0.3
+FULL_SHARE = 0.9  # of the processors
+
+
+class Use(NamedTuple):
+    """What a command used."""
+
+    seconds: float
+    processors: float  # busy, on average
+    processors_all: float  # that it may use
+    memory_bytes: int  # at most: memory that its processes share counts for each
+    disk_share: float | None = None  # of the time in which tasks of the machine waited for disks; None: unknown
+    gpus: tuple[GpuUse, ...] = ()
+
+
+class Processes:
+    """A process and its descendants."""
+
+    def __init__(self, pid: int) -> None:
+        """Raises psutil.NoSuchProcess."""
+        self._root = psutil.Process(pid)
+        self.cpu_seconds, self.memory_bytes = 0.0, 0
+
+    def ended(self) -> bool:
+        """Whether the first process has ended, even if its parent has not noticed."""
+        with contextlib.suppress(psutil.Error):
+            return not self._root.is_running() or self._root.status() == psutil.STATUS_ZOMBIE
+        return True
+
+    def sample(self) -> None:
+        """Sum up memory and processor time, also of descendants that have ended."""
+        cpu, memory = 0.0, 0
+        with contextlib.suppress(psutil.Error):
+            for process in [self._root, *self._root.children(recursive=True)]:
+                with contextlib.suppress(psutil.Error):
+                    cpu += sum(process.cpu_times()[:4])
+                    memory += process.memory_info().rss
+        self.cpu_seconds, self.memory_bytes = max(self.cpu_seconds, cpu), max(self.memory_bytes, memory)
+
+
+def observe(pid: int, pipe: int) -> tuple[Use, list[Event]] | None:
+    """Watch a command until its end.
+
+    Args:
+        pid: of the command.
+        pipe: to read the messages of ``startup/sitecustomize.py`` from.
+
+    Returns:
+        What it used, and problems; None if a Watch printed, or the command was too short.
+    """
+    events: list[Event] = []
+    processes, monitor = Processes(pid), Monitor(events.append, SAMPLE_SECONDS, GPU_IDLE_SECONDS)
+    with LocalHost(Request()) as host:
+        fact = limits.read(host)
+    began, waited, message, sampled = time.monotonic(), _disk_seconds(), b"", float("-inf")
+    monitor.start()
+    while not message and not processes.ended():
+        if time.monotonic() - sampled >= SAMPLE_SECONDS:
+            processes.sample()
+            sampled = time.monotonic()
+        if select.select([pipe], [], [], LOOK_SECONDS)[0]:
+            message = os.read(pipe, 1)
+    processes.sample()
+    took = time.monotonic() - began
+    monitor.stop()
+    if message == b"w" or took < LEAST_SECONDS:
+        return None
+    disk = None if waited is None else ((_disk_seconds() or 0.0) - waited) / took
+    processors = fact.cpu_quota or fact.cpu_affinity_count or fact.cpu_count or 1
+    return Use(took, processes.cpu_seconds / took, processors, processes.memory_bytes, disk, monitor.gpus.uses(())), events
+
+
+def lines(use: Use, events: Sequence[Event] = ()) -> list[str]:
+    """Return at most three lines: what was used, the GPUs, and the first problem, else what limits the command."""
+    parts = [f"{seconds(use.seconds)}", f"{use.processors:.1f} of {use.processors_all:g} processors busy"]
+    parts.append(f"at most {gib(use.memory_bytes)} of memory")
+    if use.disk_share is not None:
+        parts.append(f"tasks of this machine waited for disks {100 * use.disk_share:.0f} % of the time")
+    gpus = [f"GPU {gpu.index} {', '.join(words)}" for gpu in use.gpus if (words := uses(gpu))]
+    last = next((f"{event.text} [{event.code}]" for event in events), None) or next(limited(use), "")
+    return [f"gpucheck: {text}" for text in [" · ".join(parts), " · ".join(gpus), last] if text]
+
+
+def limited(use: Use) -> Iterator[str]:
+    """Yield what limits a command on GPUs, the most important first."""
+    busy = [gpu.utilization_percent for gpu in use.gpus if gpu.utilization_percent is not None]
+    if not busy or max(busy) >= BUSY_PERCENT:
+        return
+    if max(busy) < IDLE_PERCENT:
+        yield "the GPUs were idle. If this was a training, type in its environment: gpucheck"
+        return
+    waits = "the GPUs waited for"
+    if (use.disk_share or 0.0) >= DISK_SHARE:
+        yield f"{waits} disks: keep the data in memory or on a local disk, in fewer, larger files [input-pipeline-bound]"
+    if use.processors >= FULL_SHARE * use.processors_all:
+        yield f"{waits} the processors, which were all busy: prepare the data once and store it [input-pipeline-bound]"
+    if FULL_SHARE <= use.processors < 2:
+        yield f"{waits} one busy processor: prepare the data in parallel (num_parallel_calls, num_workers) [input-pipeline-bound]"
+
+
+def _disk_seconds() -> float | None:
+    """The seconds since boot in which a task of this machine waited for a disk; None where the kernel does not count them."""
+    with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/pressure/io") as file:
+        return int(file.readline().rpartition("total=")[2]) / 1e6
+    return None
+
+
+def main() -> None:
+    """Watch the process sys.argv[1] with the named pipe sys.argv[2], whose folder is removed at the end."""
+    pid, path = int(sys.argv[1]), sys.argv[2]
+    try:
+        found = observe(pid, os.open(path, os.O_RDWR | os.O_NONBLOCK))
+        if found is not None:
+            print("\n".join(lines(*found)), file=sys.stderr, flush=True)
+    except psutil.NoSuchProcess:  # a command that ended at once
+        pass
+    except Exception as error:
+        with contextlib.suppress(OSError):
+            print(f"gpucheck: the command was not watched from outside: {error}", file=sys.stderr, flush=True)
+    finally:
+        shutil.rmtree(os.path.dirname(path), ignore_errors=True)

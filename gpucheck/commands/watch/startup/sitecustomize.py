@@ -1,0 +1,131 @@
+"""Each Python under ``gpucheck run --watch`` imports this when it starts: a ``fit`` of Keras 3 gets a ``gpucheck.keras.Watch``.
+
+The program must run as without it: the folder leaves sys.path, a sitecustomize that it hides is imported, and our errors are
+ignored. gpucheck itself is imported at the first ``fit``. The monitor outside (``outside.py``) learns through a named pipe, whose
+path is in GPUCHECK_WATCH, that a Watch has printed; at its own end, the program waits a moment for the monitor's lines.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import time
+
+TYPE_CHECKING = False  # typing is slow to import
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+    from typing import Any
+
+VARIABLE = "GPUCHECK_WATCH"  # FOLDER/PID of the command
+LAST_LINES_SECONDS = 2.0
+
+
+class Finder:
+    """On sys.meta_path: when Keras has been imported, it is prepared."""
+
+    busy = False
+
+    @classmethod
+    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return what the other finders find for keras; None for every other module."""
+        if name != "keras" or cls.busy:
+            return None
+        cls.busy = True
+        try:
+            from importlib.util import find_spec
+
+            spec = find_spec(name)
+            if spec is not None and spec.loader is not None:
+                execute = spec.loader.exec_module
+
+                def exec_module(module: Any) -> None:
+                    execute(module)
+                    _prepare(module)
+
+                spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+            return spec
+        except Exception:  # nothing is found, or in another way: the other finders answer
+            return None
+        finally:
+            cls.busy = False
+
+
+def _prepare(keras: Any) -> None:
+    """Let the list of callbacks that each fit creates add a Watch."""
+    try:
+        if int(keras.__version__.partition(".")[0]) < 3:
+            return
+        kind = keras.callbacks.CallbackList
+        create = kind.__init__
+    except Exception:  # a module of the user
+        return
+
+    def init(self: Any, callbacks: Any = None, add_history: bool = False, *args: Any, **kwargs: Any) -> None:
+        create(self, callbacks, add_history, *args, **kwargs)
+        if add_history:  # a fit: evaluate and predict keep none
+            _add(self)
+
+    kind.__init__ = init
+
+
+def _add(callbacks: Any) -> None:
+    try:
+        from gpucheck.keras import Watch
+
+        if any(isinstance(callback, Watch) for callback in callbacks.callbacks):
+            send(b"w")
+            return
+        watch = Watch(say=_say)
+        watch.set_model(callbacks.model)
+        watch.set_params(callbacks.params)
+        callbacks.callbacks.append(watch)
+    except Exception:  # gpucheck is not installed here, or another package of this name: the monitor reports from outside
+        return
+
+
+def _say(line: str) -> None:
+    print("\n" + line, file=sys.stderr, flush=True)
+    send(b"w")
+
+
+def send(message: bytes) -> bool:
+    """Send the monitor a message: ``w``, a Watch prints; ``e``, the program ends. Return whether there is a monitor."""
+    try:
+        pipe = os.open(os.environ[VARIABLE], os.O_WRONLY | os.O_NONBLOCK)
+        try:
+            os.write(pipe, message)
+        finally:
+            os.close(pipe)
+        return True
+    except (KeyError, OSError, AttributeError):  # Windows has no O_NONBLOCK
+        return False
+
+
+def _end() -> None:
+    """Wait for the monitor's lines, so that they come before the shell's prompt; it removes the pipe after them."""
+    path = os.environ.get(VARIABLE, "")
+    if os.path.basename(path) != str(os.getpid()) or not send(b"e"):  # a child of the command, or a fork
+        return
+    until = time.monotonic() + LAST_LINES_SECONDS
+    while time.monotonic() < until and os.path.exists(path):
+        time.sleep(0.01)
+
+
+def _import_hidden() -> None:
+    """Import the sitecustomize that this one hides. Its errors are reported by Python, as without us."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != folder]
+    ours = sys.modules.pop(__name__)
+    try:
+        __import__(__name__)
+    except ModuleNotFoundError as error:
+        if error.name != __name__:
+            raise
+        sys.modules[__name__] = ours
+
+
+if __name__ == "sitecustomize":  # not when a test or a tool reads gpucheck.commands.watch.startup.sitecustomize
+    sys.meta_path.insert(0, Finder)
+    atexit.register(_end)
+    _import_hidden()
