@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gpucheck.cli import extras
 from gpucheck.commands.lint.magics import without_magics
 from gpucheck.core.system.read import whole
 

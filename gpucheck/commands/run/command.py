@@ -63,10 +63,12 @@ def run(
     """Check this machine (--quick by default), then become COMMAND.
 
     The command replaces this process: process id, signals, standard streams, working folder and exit code are its own. If
-    the check fails, the command is not started: exit code 1 (3: no verdict), and a line on standard error. For a healthy machine
-    nothing is printed. With --watch, each fit of Keras 3 ends with what gpucheck.keras.Watch prints, if gpucheck is installed in the
-    command's Python; else the command ends with its use of GPUs, processors, memory and disks. As in a shell, exit code 127 means command not found, 126 not executable. --backend is passed to the
-    command as KERAS_BACKEND.
+    the check fails, the command is not started: exit code 1 (3: no verdict), and a line on standard error. For a healthy
+    machine nothing is printed. As in a shell, exit code 127 means command not found, 126 not executable. --backend is passed
+    to the command as KERAS_BACKEND.
+
+    With --watch, each fit of Keras 3 ends with what gpucheck.keras.Watch prints, if gpucheck is installed in the command's
+    Python; else the command ends with its use of GPUs, processors, memory and disks.
     """
     from gpucheck.commands.run import exec_command
 
