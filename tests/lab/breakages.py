@@ -168,10 +168,12 @@ def cusolver_needs_what_is_nowhere(trial: Trial) -> None:
 
 def needs_newer(trial: Trial, user: str, library: str) -> None:
     """An older release of a library in the place where `user` finds it, without a symbol that `user` needs."""
+    trial.own_environment().own("nvidia")
     file, versions = place(trial, library), trial.folder / "versions"
     versions.write_text(f"{file.name} {{ global: *; }};\n")
     newer = trial.folder / "newer" / file.name
-    for target, release in ((newer, "new"), (file, "old")):
+    own = [] if library.startswith("site/") else list(trial.environment.site.glob(f"nvidia/*/lib/{file.name}"))
+    for target, release in (*((each, "new") for each in (newer, *own)), (file, "old")):
         environments.replace(target, "")
         fake_driver.compile_library(target, f"int symbol_of_the_{release}_release;\n", f"-Wl,--version-script={versions}")
     text = "extern int symbol_of_the_new_release;\nint *needed = &symbol_of_the_new_release;\n"

@@ -35,6 +35,7 @@ EXPLAINED = {
         "the lab's stub of cuSOLVER lacks the RUNPATH by which the real one finds nvJitLink",
     ),
     "worker-with-another-tensorflow": ("left", "both workers share the environment: one of them only claims another version"),
+    "nvjitlink-older-than-cusparse": ("left", "the lab's wheel of nvJitLink does not have the symbol either"),
     "tpu-without-its-runtime": ("changed", NO_NETWORK),
     "import-ends-by-sigill": ("words", "the processor lacks what TensorFlow was compiled for: another machine, or another build"),
     "import-killed-by-somebody": ("look", "nobody knows who sent the signal"),
