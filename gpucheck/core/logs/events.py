@@ -165,7 +165,7 @@ class Kind(str, Enum):
     STRATEGY_DEVICES = "strategy-devices"
     STUB_LOADED = "stub-loaded"
     SUSPECT = "suspect"
-    SHAPE_MISMATCH = "shape-mismatch"
+    PROGRAM_ERROR = "program-error"
     SYMBOL_MISSING = "symbol-missing"
     TEMPORARY_FOLDER_MISSING = "temporary-folder-missing"
     TENSORFLOW_GPU_PACKAGE = "tensorflow-gpu-package"

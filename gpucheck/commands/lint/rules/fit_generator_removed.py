@@ -7,9 +7,6 @@ Symptom:
 Cause:
     Model.fit, evaluate and predict accept generators and keras.utils.Sequence since TensorFlow 2.1. Keras 3, included in
     TensorFlow since 2.16, removed fit_generator, evaluate_generator and predict_generator.
-Fix:
-    1. Call fit instead: model.fit(generator, steps_per_epoch=..., epochs=...)
-    2. The arguments workers and use_multiprocessing now belong to the generator: keras.utils.PyDataset(workers=4)
 Verify:
     The script trains without the error.
 Unless:
@@ -37,10 +34,19 @@ from gpucheck.commands.lint.models import built, uses_keras_3
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Class
 from gpucheck.core.compat.removed import GENERATOR_METHODS
-from gpucheck.core.model import Severity
+from gpucheck.core.model import Fix, Severity
+from gpucheck.core.repairs.context import Context
 
 SEVERITY = Severity.ERROR
 WORDS = ("_generator",)
+
+
+def repairs(context: Context, *, name: str = "fit_generator") -> Iterator[Fix]:
+    """Yield the method that takes a generator, and where its arguments went."""
+    method = name.removesuffix("_generator")
+    more = ", steps_per_epoch=..., epochs=..." if method == "fit" else ""
+    yield Fix(text=f"Call {method} instead: model.{method}(generator{more})")
+    yield Fix(text="The arguments workers and use_multiprocessing now belong to the generator: keras.utils.PyDataset(workers=4)")
 
 
 def check(script: Script) -> Iterator[Finding]:

@@ -58,7 +58,7 @@ def judge(log: Log) -> dict[str, Cause]:
     failure = events.infer(infer_startup_failure)
     if failure is not None and failure.code in named and not named.keys().isdisjoint(removed.PAGES):
         named[failure.code] = named[failure.code].weakened()  # not what ended the program
-    if failure is not None and failure.code in named and events.has(Kind.SHAPE_MISMATCH):
+    if failure is not None and failure.code in named and events.has(Kind.PROGRAM_ERROR):
         del named[failure.code]  # the program ended while it trained, on the CPU as well as on a GPU
     return {code: _bounded(cause) for code, cause in named.items()}
 

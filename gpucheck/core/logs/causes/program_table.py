@@ -62,7 +62,7 @@ ROWS = (
     Row("tensorflow-cpu-build", _NO_GPU_CODE.format("TensorFlow"), Match(Kind.CPU_BUILD, package="(?!jaxlib).*"), later=GPU_USE),
     Row(
         "keras-version-conflict",
-        "Versions of Keras and packages that use it are incompatible: {text}.",
+        "This program or package does not fit the installed Keras: {text}.",
         Match(Kind.KERAS_VERSION_CONFLICT, "^(?!.*is not a package)"),
     ),
     # the last two were included in Keras 2 only
@@ -110,8 +110,8 @@ ROWS = (
     Row("training-failed", "A kernel failed on the GPU: {text}.", Match(Kind.CUDA_ERROR, code=KERNEL_FAULTS)),
     Row(
         "training-failed",
-        "The shapes of the program's data and model differ: {text}.",
-        Match(Kind.SHAPE_MISMATCH),
+        "The program, its data or its model is wrong: {text}.",
+        Match(Kind.PROGRAM_ERROR),
     ),
     Row(
         "variable-outside-scope",

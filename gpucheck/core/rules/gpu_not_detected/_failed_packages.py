@@ -11,7 +11,17 @@ from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 
 # Import name -> package, where they differ.
-PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py", "flatbuffers": "flatbuffers"}
+PACKAGES = {
+    "google.protobuf": "protobuf",
+    "google": "protobuf",
+    "absl": "absl-py",
+    "distutils": "setuptools",  # Python 3.12 removed it
+    "pkg_resources": "setuptools<81",
+    "PIL": "pillow",
+    "cv2": "opencv-python-headless",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
 # Packages that the wheels are built for: what an error says of them, and a version that works where the
 # release is unknown, and a label for a list without an error.
 _REQUIRED = (

@@ -45,6 +45,10 @@ _TOOLKIT = Fix(
     text="Install the NVIDIA Container Toolkit on the host, and configure Docker for it",
     command="sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker",
 )
+_CONTAINERD = Fix(
+    text="Add NVIDIA's runtime to the node's containerd (the GPU operator's toolkit does that)",
+    command="sudo nvidia-ctk runtime configure --runtime=containerd && sudo systemctl restart containerd",
+)
 _RESTART = Fix(
     text="If it had one before: restart the container (systemctl daemon-reload on the host removes GPUs from running containers):"
     " docker restart CONTAINER",
@@ -130,6 +134,8 @@ def repairs(
     """
     if undriven or reason == "no-files":
         yield Fix(text="First make nvidia-smi work on the machine that runs this container")
+    if reason == "runtime":
+        yield from context.only(_CONTAINERD, container="kubernetes")
     start = START_WITH_GPUS["docker"]
     for fix in (_RESTART, _CDI) if lost else (_TOOLKIT, start) if reason in ("runtime", "hook") else (start, _TOOLKIT):
         yield from context.only(fix, container="docker|containerd|nspawn")

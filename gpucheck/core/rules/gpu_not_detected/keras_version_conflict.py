@@ -38,6 +38,21 @@ from gpucheck.core.repairs.context import Context
 
 # Arguments in a saved model that Keras 2 does not know.
 _OF_KERAS_3 = r"recognized\W.*'(?:batch_shape|optional|autocast|quantization_config)'|'batch_shape'"
+# What Keras 3 changed in programs: the error, and what to write (https://keras.io/guides/migrating_to_keras_3/).
+_IN_KERAS_3 = {
+    "Could not locate class": "Pass the class to load_model in custom_objects, or decorate it with"
+    " @keras.saving.register_keras_serializable()",
+    r"must end in|Please add either": "Give the file the ending that the message names",
+    "got an unexpected keyword": "Remove this argument, which Keras 3 does not have here (workers and use_multiprocessing belong to"
+    " keras.utils.PyDataset)",
+    r"Only instances of `keras\.Layer`": "Call it in a keras.Layer of your own: Keras 3 does not accept it as a layer",
+    "shape of the Lambda": "Give the Lambda layer its output_shape",
+    "got multiple values": "Name the arguments: add_weight(name=..., shape=...)",
+    "as many entries": "Give metrics for each output: a list of lists, or a dict by the outputs' names",
+    "originally built with": "Create a new optimizer for each model, after the model has all its variables",
+    r"module 'tensorflow\.python": "Import from tensorflow.keras: tensorflow.python.keras is private and not maintained",
+    "__sklearn_tags__": "Install a newer scikeras, or a scikit-learn below 1.6",
+}
 _INSIDE = r"keras\.(?:src\.)?engine\b"
 # What only Keras 2 has or takes, or who asks for it.
 _OF_KERAS_2 = rf"(?i){_INSIDE}|tf[-_]keras|keras 3|recognized|deserialize|locate class|KerasTensor|module 'keras\._tf_keras|tensorflow\.python\.keras"
@@ -122,6 +137,8 @@ def repairs(
         module: that is not installed: "keras", "tf_keras".
         message: the error.
     """
+    changed = [Fix(text=text) for pattern, text in _IN_KERAS_3.items() if re.search(pattern, message)]
+    yield from changed
     version = context.installed.get("tensorflow", context.framework_version)
     release = releases.release(version or "")
     if re.match(r"tf[-_]keras", package):
@@ -131,7 +148,7 @@ def repairs(
     elif re.search(_OF_KERAS_3, message):
         newest = context.pip("--upgrade", "tensorflow", "keras")
         yield Fix(text="Install Keras 3, with which this model was saved, and a TensorFlow that goes with it", command=newest)
-    elif module in ("", "tf_keras", "keras") and re.search(_OF_KERAS_2, f"{module} {message}"):
+    elif changed or (module in ("", "tf_keras", "keras") and re.search(_OF_KERAS_2, f"{module} {message}")):
         yield from _keras_2(context, version, message)
     elif module and module != "keras":
         name = module.replace("_", "-")

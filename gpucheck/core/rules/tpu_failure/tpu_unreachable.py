@@ -39,6 +39,9 @@ _NAMED = {
     r"(?i)unhealthy|preempted": Fix(
         text="Create the TPU again: delete it with gcloud compute tpus tpu-vm delete NAME, and wait while it is repaired"
     ),
+    r"[Bb]arrier timed out": Fix(
+        text="Read the output of the tasks that the message names: they crashed or were never started, and the others wait for them"
+    ),
     r"Operation not permitted|Permission denied": Fix(
         text="Let this user open the TPU's device files: run as root, or in a container with --privileged"
     ),

@@ -40,7 +40,13 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import TEST_GPU
 from gpucheck.core.repairs.wording import short
 
-_SHAPES = re.compile(r"incompatible|same first dimension")
+# Errors of a program, and what to change.
+_IN_THE_PROGRAM = {
+    "(?i)incompatible|same first dimension": "Give the data and the model the same shape: the message has the one that is expected and"
+    " the one of the input",
+    "unknown": "Set the shapes in the dataset, for example x.set_shape((28, 28, 1)) after tf.py_function",
+    "file signature": "Save or copy the file again: it is damaged, incomplete or not an HDF5 file",
+}
 _READ = Fix(text="Read the log of the job", command="gpucheck -v", kind="look")
 _KNOWN = Fix(text="Look up the message in the list of known installation errors: https://www.tensorflow.org/install/errors")
 # What to do about a failed experiment, by its name. First those that make training compute wrong values, then memory.
@@ -147,34 +153,24 @@ def repairs(
     xla: bool = False,
     experiments: tuple[Experiment, ...] = (),
     own_model: bool = False,
-    layer: str = "",
-    text: str = "",
+    message: str = "",
 ) -> Iterator[Fix]:
-    """Follow the message; in a log, it is of a kernel with an illegal access, or of shapes that differ.
+    """Follow the message; in a log, it is of a kernel with an illegal access, or an error of the program.
 
     Args:
         context: where.
         xla: whether only XLA-compiled training failed.
         experiments: of --full, that failed.
         own_model: whether gpucheck's own training failed.
-        layer: that was given another shape than it expects.
-        text: the line that reports it.
+        message: an error of the program.
     """
     if own_model:
         yield from _of_own_model(xla, experiments)
-    elif layer or _SHAPES.search(text):
-        yield from _of_shapes(layer)
+    elif error := next((text for pattern, text in _IN_THE_PROGRAM.items() if re.search(pattern, message)), None):
+        yield Fix(text=error)
+        yield Fix(text="Print the shapes before fit: model.summary(), and x.shape or next(iter(dataset))", kind="look")
     else:
         yield from _of_kernel(context)
-
-
-def _of_shapes(layer: str) -> Iterator[Fix]:
-    """Let data and model have the same shape."""
-    at = f" at the layer {layer}" if layer else ""
-    yield Fix(
-        text=f"Give the data and the model the same shape{at}: the message has the one that is expected and the one of the input"
-    )
-    yield Fix(text="Print both before fit: model.summary(), and next(iter(dataset)) or x.shape and y.shape", kind="look")
 
 
 def _of_own_model(xla: bool, experiments: tuple[Experiment, ...]) -> Iterator[Fix]:
