@@ -2,7 +2,7 @@
 
     report = gpucheck.check()                 # the report; level="quick" does not import TensorFlow; print(report) shows it
     gpucheck.require(gpus=1, memory_gib=16)   # raises gpucheck.NotReady, with the root cause, unless this machine is ready
-    model.fit(..., callbacks=[gpucheck.keras.Watch()])    # after "import gpucheck.keras": what limits this training
+    model.fit(..., callbacks=[gpucheck.keras.Watch()])    # what limits this training
 
 Importing this package imports nothing heavy. docs/architecture.md describes its parts.
 """
@@ -26,6 +26,10 @@ def __getattr__(name: str) -> Any:
         from gpucheck import api
 
         return getattr(api, name)
+    if name == "keras":  # imports Keras
+        import importlib
+
+        return importlib.import_module("gpucheck.keras")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -26,7 +26,7 @@ READ_SECONDS = 120.0  # time limit of a command that only reads
 ADVANCED = frozenset(
     {
         *("strategies", "backend", "logical_devices", "log_device_placement", "no_smoke", "reports", "redacting", "exit_style"),
-        *("recorded", "color", "profile", "target_accuracy", "price"),
+        *("recorded", "opened", "color", "profile", "target_accuracy", "price"),
     }
 )
 DEPTHS = ("node", "quick", "default", "full")

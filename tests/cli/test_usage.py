@@ -68,3 +68,14 @@ def test_a_report_as_powershell_writes_it_is_read(tmp_path, encoding):
     (tmp_path / "report.json").write_bytes(text.encode(encoding))
     assert gpucheck("--replay", "report.json", cwd=tmp_path).returncode == 0
     assert gpucheck("compare", "report.json", "report.json", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.tensorflow
+def test_the_page_is_opened_in_the_browser(tmp_path):
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
+    browser.chmod(0o755)
+    done = gpucheck("--quick", "--allow-cpu", "--open", env={"BROWSER": str(browser), "TMPDIR": str(tmp_path)})
+    page = pathlib.Path((tmp_path / "opened").read_text().strip().removeprefix("file://"))
+    assert (done.returncode, done.stderr) == (0, f"gpucheck: opened {page}\n")
+    assert "Redacted for sharing" not in page.read_text()

@@ -208,3 +208,10 @@ def test_what_is_muted_and_what_trained_beside_others():
     assert any("the image is being rebuilt" in text for text in texts(page_of("muted")[1], "li"))
     assert "GPU:1-3 trained at the same time, each under the others' load" in texts(page_of("side-by-side")[1], "p")
     assert "at the same time" not in page_of("pass-h200")[0]
+
+
+def test_a_shared_page_says_that_its_commands_cannot_be_typed():
+    text = page.render(redacted())
+    assert "Redacted for sharing" in text
+    assert re.search(r"<pre [^>]*data-redacted><code>ssh user-\d+@host-\d+", text)
+    assert "Redacted for sharing" not in page.render(secretive())

@@ -36,6 +36,7 @@ class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 @request_options()
 @report_options(STYLES)
 @click.option("--brief", is_flag=True, help="Fifteen redacted lines to paste into an issue: the same as --format brief.")
+@click.option("--open", "opened", is_flag=True, help="Show the HTML page in the browser; not redacted (with --report: redacted).")
 @click.option(
     "--replay",
     "recorded",
@@ -56,12 +57,17 @@ def check(
     recorded: tuple[str, bytes] | None,
     color: str,
     verbose: bool,
+    opened: bool,
 ) -> None:
     """Check this machine, and train on every device as the proof (the default command)."""
     if brief and typed("style"):
         raise click.UsageError("--brief is --format brief; give one")
     if not typed("style"):
         style = "brief" if brief else format_of(target) or style
+    page = _own_page() if opened else None
+    if page is not None:
+        redacting = False if redacting is None and not reports else redacting
+        reports = (*reports, ("html", page))
     rank = 0 if brief or typed("style") or target is not None else _rank(request)
     with delivery(None if rank else style, target, reports, redacting, exit_style, limit) as files:
         if recorded is None:
@@ -70,9 +76,24 @@ def check(
             report = _replay(*recorded, request)
         exit_code = _exit_code(report, exit_style)
         files.deliver(report, color, verbose, exit_code)
+    if page is not None:
+        _show_page(page)
     if rank and exit_code:
         _print_own_fault(report, rank)
     raise SystemExit(exit_code)
+
+
+def _own_page() -> str:
+    """Return the name of a page in a new folder that only this user can read."""
+    import tempfile
+
+    return os.path.join(tempfile.mkdtemp(prefix="gpucheck-"), "report.html")
+
+
+def _show_page(path: str) -> None:
+    import webbrowser
+
+    say(f"gpucheck: {'opened' if webbrowser.open(f'file://{path}') else 'no browser was found for'} {path}")
 
 
 def _rank(request: Request) -> int:

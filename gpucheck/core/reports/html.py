@@ -13,6 +13,7 @@ import msgspec
 
 from gpucheck.core.model import Fact, Report
 from gpucheck.core.model.naming import devices
+from gpucheck.core.reports.redaction.words import ALIAS
 from gpucheck.core.reports.shared import charts, experiments, hardware_paths
 from gpucheck.core.reports.shared.areas import areas
 from gpucheck.core.reports.shared.conclusion import conclusion
@@ -70,6 +71,8 @@ def render(report: Report) -> str:
         gaps=", ".join(gaps(report)),
         clear=ruled_out(report),
         seconds=duration,
+        is_aliased=ALIAS.search,
+        shared=any(ALIAS.search(fix.command or "") for finding in report.findings for fix in finding.fix),
     )
     return text
 

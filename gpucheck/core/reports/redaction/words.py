@@ -1,5 +1,7 @@
 """Common words that do not identify a host or user."""
 
+import re
+
 # Technical words: a user called "keras" is redacted only in paths.
 _NAMES = """
 root user users admin ubuntu debian centos fedora runner nobody daemon wheel video render host hostname localhost home
@@ -41,3 +43,5 @@ no not found missing empty here there nowhere elsewhere place where some other a
 computecache stack containers container docker overlay kernel firmware module modules etc ld so conf net security gpu gpus cpu
 """
 FOLDERS = frozenset(_FOLDERS.split())
+# What stands for a name or secret in a redacted text: a command with one of these can't be typed.
+ALIAS = re.compile(r"(?<![\w-])(?:email|folder|guid|host|id|ip|mac|secret|serial|user|uuid|value|(?:GPU|MIG)-uuid)-\d+(?![\w-])")
