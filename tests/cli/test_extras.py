@@ -18,6 +18,6 @@ def test_the_packages_are_those_of_the_extras():
 def test_an_environment_of_pipx_is_given_its_command(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "keras-gpucheck"))
     (tmp_path / "keras-gpucheck").mkdir()
-    assert extras.command("notebook") == f"{sys.executable} -m pip install nbformat"
+    assert extras.command("ray") == f"{sys.executable} -m pip install ray"
     (tmp_path / "keras-gpucheck/pipx_metadata.json").write_text("{}")
     assert extras.command("html") == "pipx inject keras-gpucheck jinja2 matplotlib"
