@@ -1,8 +1,11 @@
 """Additions to click: a command that survives unwritable help output, and parameter types."""
 
+import functools
 import math
 import os
+import re
 import shutil
+import textwrap
 from typing import Any
 
 import click
@@ -41,6 +44,15 @@ class Command(click.Command):
         if option is not None:
             option.callback = _help
         return option
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Print the examples; where the terminal is too narrow for their two columns, what each does is below it."""
+        lines = [f"  {line.rstrip()}" for line in (self.epilog or "").splitlines()[1:]]  # the first is click's mark "\b"
+        columns = [re.split(r"(?<=\S) {2,}", line, maxsplit=1) for line in lines]
+        if any(len(parts) > 1 and len(line) > formatter.width for line, parts in zip(lines, columns, strict=True)):
+            fill = functools.partial(textwrap.fill, width=formatter.width, initial_indent=" " * 8, subsequent_indent=" " * 8)
+            lines = [line for first, *more in columns for line in (first, *map(fill, more))]
+        formatter.write("".join(f"{line}\n" for line in ["", *lines] if lines))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the common options first, then the advanced ones."""

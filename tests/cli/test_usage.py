@@ -70,6 +70,13 @@ def test_a_report_as_powershell_writes_it_is_read(tmp_path, encoding):
     assert gpucheck("compare", "report.json", "report.json", cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.parametrize("columns", ["60", "80"])
+def test_no_example_of_help_is_wider_than_the_terminal(columns):
+    examples = gpucheck("run", "--help", env={"COLUMNS": columns}).stdout.partition("Examples:")[2].splitlines()
+    assert len(examples) > 6
+    assert [line for line in examples if len(line) > int(columns)] == []
+
+
 @pytest.mark.tensorflow
 def test_the_page_is_opened_in_the_browser(tmp_path):
     browser = tmp_path / "browser"

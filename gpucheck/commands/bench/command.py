@@ -204,17 +204,16 @@ def _measured(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[R
     problem = ulimits.open_files_problem()
     if problem is not None:
         raise OSError(errno.EMFILE, problem)
-    with this_machine(request, limit.started) as host, progress_line(host) as tick:
-        try:
-            with signals.interruptible():
-                return measure(host, ask, tick or (lambda pending: None), progress)
-        except KeyboardInterrupt:
-            raise SystemExit(130) from None
-        except Refused as refused:
-            if refused.exit_code == 2:
-                raise click.UsageError(str(refused)) from None
-            say(f"gpucheck: {refused}")
-            raise SystemExit(refused.exit_code) from None
+    try:  # around the progress, whose line is removed before a message is printed
+        with this_machine(request, limit.started) as host, progress_line(host) as tick, signals.interruptible():
+            return measure(host, ask, tick or (lambda pending: None), progress)
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    except Refused as refused:
+        if refused.exit_code == 2:
+            raise click.UsageError(str(refused)) from None
+        say(f"gpucheck: {refused}")
+        raise SystemExit(refused.exit_code) from None
 
 
 def exit_code_of(result: Result) -> int:

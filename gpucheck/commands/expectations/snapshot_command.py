@@ -7,6 +7,7 @@ from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.cli.screen import display_options, output, say, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import Report, Request, Verdict
+from gpucheck.core.system.shells import word
 
 EXAMPLES = """\b
 Examples:
@@ -29,9 +30,9 @@ def snapshot(limit: TimeLimit, request: Request, file: str, force: bool, color: 
     For a machine with a fault (exit code 1), or without a verdict (3), nothing is written.
     """
     with output(file, limit.end) as target:
-        report = diagnose_here(request, limit, write_partial=lambda partial: [lambda: _say_refusal(partial, color)])
+        report = diagnose_here(request, limit, write_partial=lambda partial: [lambda: _say_refusal(partial, file, color)])
         if report.verdict not in (Verdict.PASS, Verdict.WARN) and not force:
-            _refuse(report, color)
+            _refuse(report, file, color)
         text = _render(report)
         if target is not None:
             target.commit(text)
@@ -46,13 +47,14 @@ def _render(report: Report) -> str:
     return snapshot.render(snapshot.expectations(report), report)
 
 
-def _refuse(report: Report, color: str) -> None:
-    _say_refusal(report, color)
+def _refuse(report: Report, file: str, color: str) -> None:
+    _say_refusal(report, file, color)
     raise SystemExit(report.exit_code or 1)
 
 
-def _say_refusal(report: Report, color: str) -> None:
+def _say_refusal(report: Report, file: str, color: str) -> None:
     from gpucheck.core.reports import terminal
 
-    say(terminal.render(report, verbose=False, **display_options(color)), nl=False)
+    text = terminal.render(report, verbose=False, **display_options(color))
+    say(text.replace("gpucheck --allow-cpu", f"gpucheck snapshot --allow-cpu {word(file)}"), nl=False)
     say("gpucheck: nothing was written: this is not a known-good machine (use --force to write anyway)")
