@@ -80,7 +80,7 @@ systems: compiled $(VENV)/.test $(VENV)/.ray
 
 cuda-wheels: $(CUDA)/.done
 
-chaos: compiled $(VENV)/.test $(VENV)/.tiers
+chaos: compiled $(VENV)/.test $(VENV)/.tiers $(VENV)/.dist
 	$(PYTEST) -rs tests/chaos --tb=short $(ARGS)
 
 audit: $(VENV)/.audit

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import threading
 
 import gpucheck
 from gpucheck.core.system.integrity import REQUIRED
@@ -22,13 +23,45 @@ COMMANDS = (("node", "--gres", "0", "--drain-reason"), ("--quick", "--allow-cpu"
 BEFORE_ANY_HANDLER = ("gpucheck/__init__.py", "gpucheck/cli/__init__.py")
 
 
+def run(*argv):
+    # The one would come first; the other compiles each module in each run.
+    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")}
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60, env=env)
+
+
+def checks_beside(upgrade, program, count, pause=0.01):
+    """What so many checks of a node answer while ``upgrade`` replaces the program again and again; and how often it did."""
+    ended, upgrades = threading.Event(), []
+
+    def repeat():
+        while not ended.wait(pause):
+            upgrade()
+            upgrades.append(1)
+
+    thread = threading.Thread(target=repeat)
+    thread.start()
+    try:
+        return [run(program, *COMMANDS[0]) for _ in range(count)], upgrades
+    finally:
+        ended.set()
+        thread.join()
+
+
+def switch(link, *folders):
+    """Point a link to each of these folders in turn, as `mv -T` does: it always points to one of them."""
+    new = link.with_name(f"{link.name}.new")
+    for folder in folders:
+        new.symlink_to(folder)
+        new.replace(link)
+
+
 class Installation:
     """An environment without pip, with the packages that this one has."""
 
     def __init__(self, folder):
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=60)
         (self.site,) = folder.glob("lib/python*/site-packages")
-        self.program = folder / "bin" / "gpucheck"
+        self.folder, self.program = folder, folder / "bin" / "gpucheck"
         for name in REQUIRED:
             for file in importlib.metadata.distribution(name).files:
                 if ".." not in file.parts and file.suffix != ".pyc":
@@ -43,6 +76,7 @@ class Installation:
         lines = [f"{path.relative_to(self.site)},sha256=0,{path.stat().st_size}" for path in files]
         self.record = metadata / "RECORD"
         self.record.write_text("\n".join([*lines, f"{metadata.name}/RECORD,,", ""]))
+        (metadata / "entry_points.txt").write_text("[console_scripts]\ngpucheck = gpucheck.cli:main\n")
         self.program.write_text(ENTRY.format(python=folder / "bin" / "python"))
         self.program.chmod(0o755)
 
@@ -55,8 +89,7 @@ class Installation:
                 yield name
 
     def run(self, *args):
-        env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # it would come first
-        return subprocess.run([self.program, *args], capture_output=True, text=True, timeout=60, env=env)
+        return run(self.program, *args)
 
     def problems(self, name, commands=COMMANDS):
         """What is wrong with how each command answers while a file is missing, then while half of it is there."""

@@ -1,11 +1,12 @@
 """Every file that an installation of gpucheck needs, removed and halved, under two commands: none is taken for a fault."""
 
 import shutil
-import threading
+import subprocess
+import sys
 import time
 
 import pytest
-from installation import COMMANDS, Installation
+from installation import COMMANDS, Installation, checks_beside, switch
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 PARTS = 8
@@ -28,24 +29,53 @@ def test_no_check_beside_upgrades_is_taken_for_a_fault(tmp_path):
     """The package is replaced again and again as pip does it: renamed away, copied file by file, its list of files last."""
     installed = Installation(tmp_path / "env")
     package, old, record = installed.site / "gpucheck", installed.site / "~pucheck", installed.record.read_text()
-    ended = threading.Event()
 
     def upgrade():
-        while not ended.is_set():
-            installed.record.unlink()
-            package.rename(old)
-            shutil.copytree(old, package)
-            installed.record.write_text(record)
-            shutil.rmtree(old)
+        installed.record.unlink()
+        package.rename(old)
+        shutil.copytree(old, package)
+        installed.record.write_text(record)
+        shutil.rmtree(old)
 
-    thread = threading.Thread(target=upgrade)
-    thread.start()
-    try:
-        checks = [installed.run("node", "--gres", "0", "--drain-reason") for _ in range(200)]
-    finally:
-        ended.set()
-        thread.join()
+    checks, upgrades = checks_beside(upgrade, installed.program, 200)
+    assert len(upgrades) > 5
     assert [done for done in checks if done.stdout] == []
     assert {done.returncode for done in checks} <= {0, 1, 3}
     # Exit code 1 is Python's, where not even the first file was there.
     assert [done.stderr for done in checks if done.returncode == 1 and "Error" not in done.stderr] == []
+
+
+def test_every_check_beside_a_link_that_is_switched_gives_its_verdict(tmp_path):
+    versions = [Installation(tmp_path / name).folder for name in ("0.1.0", "0.2.0")]
+    link = tmp_path / "gpucheck"
+    switch(link, versions[0])
+    checks, upgrades = checks_beside(lambda: switch(link, *versions), link / "bin" / "gpucheck", 200)
+    assert len(upgrades) > 200
+    assert {(done.returncode, done.stdout, done.stderr) for done in checks} == {(0, "", "")}
+
+
+def test_no_check_beside_a_file_that_is_replaced_is_taken_for_a_fault(tmp_path, monkeypatch):
+    """Each of two files unpacks itself where it is not yet unpacked."""
+    pytest.importorskip("shiv", reason="shiv is not installed: pip install shiv")
+    monkeypatch.setenv("SHIV_ROOT", str(tmp_path / "unpacked"))
+    site = Installation(tmp_path / "env").site
+    program, new = tmp_path / "gpucheck", tmp_path / "new"
+    files = []
+    for name in ("one", "other"):
+        (site / "version.txt").write_text(name)
+        built = tmp_path / name
+        argv = [sys.executable, "-m", "shiv.cli", "--site-packages", site, "--console-script", "gpucheck", "--output-file", built]
+        subprocess.run([*argv, "--python", sys.executable, "--no-deps", "-q", "six"], check=True, timeout=120)
+        files.append(built)
+    shutil.copy2(files[0], program)
+
+    def upgrade():
+        files.reverse()
+        shutil.copy2(files[0], new)
+        new.replace(program)
+
+    checks, upgrades = checks_beside(upgrade, program, 60, pause=0.5)
+    assert len(upgrades) > 10
+    assert [done for done in checks if done.stdout] == []
+    assert {done.returncode for done in checks} <= {0, 1, 3}
+    assert sum(done.returncode == 0 for done in checks) > 30

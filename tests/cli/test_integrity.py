@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from installation import Installation
+from installation import Installation, checks_beside, switch
 
 EVERY = 60  # of the files; the whole matrix is slow
 
@@ -111,6 +111,15 @@ def test_an_upgrade_during_the_run_gives_no_verdict(installed):
         installed.record.write_text(record)
     assert done.returncode == 3
     assert "changed during the run" in done.stderr
+
+
+def test_checks_beside_a_link_that_is_switched_give_their_verdict(installed, tmp_path):
+    other = Installation(tmp_path / "other")
+    link = tmp_path / "gpucheck"
+    switch(link, other.folder)
+    checks, upgrades = checks_beside(lambda: switch(link, installed.folder, other.folder), link / "bin" / "gpucheck", 10)
+    assert len(upgrades) > 10
+    assert {(done.returncode, done.stdout, done.stderr) for done in checks} == {(0, "", "")}
 
 
 def _resized(record, name, size):
