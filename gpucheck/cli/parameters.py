@@ -29,7 +29,7 @@ READ_SECONDS = 120.0  # time limit of a command that only reads
 ADVANCED = frozenset(
     {
         *("strategies", "backend", "logical_devices", "log_device_placement", "no_smoke", "reports", "redacting", "exit_style"),
-        *("recorded", "opened", "color", "profile", "target_accuracy", "price"),
+        *("recorded", "opened", "soak_minutes", "color", "profile", "target_accuracy", "price"),
     }
 )
 DEPTHS = ("node", "quick", "default", "full")
@@ -101,6 +101,7 @@ class PositiveNumber(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 SECONDS = PositiveNumber("seconds")
+MINUTES = PositiveNumber("minutes", most=10_000)
 
 
 class Interpreter(click.ParamType):  # type: ignore[type-arg,unused-ignore]

@@ -5,14 +5,15 @@ import platform
 from typing import Any
 
 import click
+import msgspec
 
 from gpucheck.cli.delivery import delivery
 from gpucheck.cli.formats import STYLES, format_of, report_options
-from gpucheck.cli.parameters import EXAMPLES, Command
+from gpucheck.cli.parameters import EXAMPLES, MINUTES, Command
 from gpucheck.cli.request import diagnose_here, request_options, typed
 from gpucheck.cli.screen import say
 from gpucheck.cli.time_limit import TimeLimit
-from gpucheck.core.model import Report, Request
+from gpucheck.core.model import Level, Report, Request
 
 LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
 
@@ -44,6 +45,13 @@ class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     metavar="REPORT",
     help="Judge the facts of a JSON report again, instead of looking at this machine.",
 )
+@click.option(
+    "--soak",
+    "soak_minutes",
+    type=MINUTES,
+    metavar="MINUTES",
+    help="Repeat computations on every device for so long, and compare their results bit by bit; adds to --timeout.",
+)
 @click.pass_obj
 def check(
     limit: TimeLimit,
@@ -55,6 +63,7 @@ def check(
     redacting: bool | None,
     exit_style: str,
     recorded: tuple[str, bytes] | None,
+    soak_minutes: float | None,
     color: str,
     verbose: bool,
     opened: bool,
@@ -62,6 +71,9 @@ def check(
     """Check this machine, and train on every device as the proof (the default command)."""
     if brief and typed("style"):
         raise click.UsageError("--brief is --format brief; give one")
+    if soak_minutes is not None:
+        request = _with_soak(request, soak_minutes)
+        limit.set(request.timeout_seconds)
     if not typed("style"):
         style = "brief" if brief else format_of(target) or style
     page = _own_page() if opened else None
@@ -94,6 +106,13 @@ def _show_page(path: str) -> None:
     import webbrowser
 
     say(f"gpucheck: {'opened' if webbrowser.open(f'file://{path}') else 'no browser was found for'} {path}")
+
+
+def _with_soak(request: Request, minutes: float) -> Request:
+    if not request.smoke or request.level <= Level.QUICK:
+        raise click.UsageError("--soak requires training, which --quick and --no-smoke disable")
+    seconds = request.timeout_seconds + 60 * minutes
+    return msgspec.structs.replace(request, soak_minutes=minutes, timeout_seconds=seconds)
 
 
 def _rank(request: Request) -> int:

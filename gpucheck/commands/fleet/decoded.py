@@ -44,6 +44,44 @@ class Packages(msgspec.Struct):
     keras: Version | None = None
 
 
+class Library(msgspec.Struct):
+    """A library of CUDA that TensorFlow opens."""
+
+    version: str | None = None
+
+
+class Libraries(msgspec.Struct):
+    """Those libraries."""
+
+    libraries: list[Library] = []
+
+
+class Environment(msgspec.Struct):
+    """The variables that matter to GPUs."""
+
+    variables: dict[str, str] = {}
+
+
+class DeviceChecksums(msgspec.Struct):
+    """Checksums of the results of a device."""
+
+    device: str
+    model: str | None = None
+    checksums: dict[str, str] = {}
+
+
+class Checksums(msgspec.Struct):
+    """Those of all devices."""
+
+    devices: list[DeviceChecksums] = []
+
+
+class Training(msgspec.Struct):
+    """The training of a node."""
+
+    checksums: Checksums | None = None
+
+
 class Facts(msgspec.Struct):
     """The facts that name a node and its configuration."""
 
@@ -52,6 +90,9 @@ class Facts(msgspec.Struct):
     gpus: Gpus | None = None
     packages: Packages | None = None
     interpreter: Version | None = None
+    libraries: Libraries | None = None
+    environment: Environment | None = None
+    training: Training | None = None
 
 
 class Run(msgspec.Struct):

@@ -8,6 +8,7 @@ from gpucheck.commands.fleet.dates import dated
 from gpucheck.commands.fleet.model import Fleet, FleetCause, Group, Node, Odd, Part, Unusual
 from gpucheck.commands.fleet.names import fold
 from gpucheck.commands.fleet.read import Cause, NodeReport, Unread
+from gpucheck.commands.fleet.results import with_odd_results
 from gpucheck.commands.fleet.slow import slow_nodes
 
 NO_GPU, NOT_READ = "no GPU", "GPUs not read"
@@ -66,6 +67,7 @@ class Merge:
             unreached: nodes without a report from the engine, and why.
         """
         reports, undated = dated((self._seen[name] for name in sorted(self._seen, key=_natural)), self._max_age)
+        reports = with_odd_results(reports)
         unread = {name: why for name, why in self._unread.items() if name not in self._seen}
         reasons = _by_reason((name, why) for name, why in (unreached or {}).items() if name not in self._seen)
         known = {*self._seen, *unread, *(unreached or {})}

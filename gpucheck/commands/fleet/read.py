@@ -18,6 +18,7 @@ LARGEST_BYTES = 1 << 23  # a report of a machine of 1,000 GPUs takes 2 MB
 LONGEST = 500  # characters of a text
 MOST = 64  # root causes, GPUs, training jobs
 SUPPORTED = "1"  # the major version of the report's schema
+NUMERIC = ("TF_", "NVIDIA_TF32", "CUBLAS", "CUDNN", "XLA_")  # variables that may change the bits of results
 LATE = "the time limit was reached (--timeout)"
 
 
@@ -47,6 +48,8 @@ class NodeReport(msgspec.Struct, frozen=True):
     uuids: tuple[str, ...]
     speeds: dict[str, float]  # training job -> samples/s of its slowest device
     starts: dict[str, float]  # training job -> seconds of its slowest first step
+    setup: tuple[str, ...]  # GPU model and software, on which the bits of results depend; empty: unknown
+    checksums: dict[str, str]  # computation -> checksum of the first GPU's result
     age_seconds: float | None  # negative: its time is in the future; None: it has no time
 
 
@@ -156,6 +159,7 @@ def _node_report(path: str, report: Report, now: float) -> NodeReport:
     facts = report.facts
     gpus = facts.gpus.gpus if facts.gpus else []
     speeds, starts = _training(report.training)
+    setup, checksums = _results(report)
     roots = [finding for finding in report.findings if finding.explained_by is None and finding.muted is None]
     return NodeReport(
         file=path,
@@ -170,6 +174,8 @@ def _node_report(path: str, report: Report, now: float) -> NodeReport:
         uuids=tuple(sorted(_short(gpu.uuid) for gpu in gpus if gpu.uuid)[:MOST]),
         speeds=speeds,
         starts=starts,
+        setup=setup,
+        checksums=checksums,
         age_seconds=_age(report.started_at, now),
     )
 
@@ -215,6 +221,27 @@ def _training(runs: Sequence[Run]) -> tuple[dict[str, float], dict[str, float]]:
         if run.first_step_seconds is not None:
             starts[job] = max(run.first_step_seconds, starts.get(job, 0.0))
     return speeds, starts
+
+
+def _results(report: Report) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return what decides the bits of the first GPU's results, the model first, and their checksums; empty if it is not known."""
+    facts = report.facts
+    found = facts.training.checksums if facts.training is not None else None
+    gpu = next((device for device in found.devices if device.device.startswith("GPU")), None) if found is not None else None
+    libraries = [library.version for library in facts.libraries.libraries] if facts.libraries is not None else []
+    packages = facts.packages or Packages()
+    software = [
+        report.tool.get("version"),
+        facts.driver and facts.driver.version,
+        packages.tensorflow and packages.tensorflow.version,
+        *libraries,
+    ]
+    if gpu is None or gpu.model is None or not libraries or None in software:
+        return (), {}
+    variables = facts.environment.variables if facts.environment is not None else {}
+    numeric = [f"{name}={value}" for name, value in sorted(variables.items()) if name.startswith(NUMERIC)]
+    setup = tuple(_short(str(part)) for part in (gpu.model, *software, *numeric)[:MOST])
+    return setup, {_short(name): _short(value) for name, value in list(gpu.checksums.items())[:MOST]}
 
 
 def _age(started_at: str, now: float) -> float | None:

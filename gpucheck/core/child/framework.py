@@ -10,7 +10,7 @@ from gpucheck.core.child.messages.frameworks import FrameworkTask, TpuConnected
 from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.messages.training import FreeMemory, Job, Planned, TrainingRun
 from gpucheck.core.child.runtime import Reporter
-from gpucheck.core.child.smoke import fit, together, xla
+from gpucheck.core.child.smoke import checksums, fit, together, xla
 from gpucheck.core.child.smoke.tensorflow import TensorFlowJob
 
 TASK = FrameworkTask
@@ -74,6 +74,9 @@ def _train(
         results += _train_group(reporter, tf, keras, group, names, task.cross_device)
     if tried:
         experiments.run_all(experiments.Setting(tf, keras, names, results), reporter)
+    if not task.only:
+        trained = dict.fromkeys(device for run in results if run.status == "passed" for device in run.devices)
+        _repeat(reporter, task, tf, {device: names[device] for device in trained if device in names}, free)
     alone = dict.fromkeys(job.devices[0] for job in chosen if job.strategy == "one_device")
     cpus = [device for device in alone if device.startswith("CPU")]
     for device in alone:
@@ -91,6 +94,15 @@ def _train_group(
         except together.CannotShareStep:
             pass  # one after the other is slower, and proves the same
     return [fit.train(reporter, keras, job, TensorFlowJob(tf, keras, job, names, cross_device)) for job in group]
+
+
+def _repeat(reporter: Reporter, task: FrameworkTask, tf: Any, trained: dict[str, str], free: dict[str, int]) -> None:
+    """Repeat the same computations on the devices that trained; ``trained`` are logical names by device name."""
+    if not trained:
+        return
+    seconds = task.soak_seconds or 0.0
+    every = task.level >= plan.FULL or seconds > 0
+    checksums.run(reporter, checksums.Setting(tf, checksums.training_step(tf), every, seconds, free), trained)
 
 
 def _configure(tf: Any, usable: list[str], wanted: int, cpu: int, free: dict[str, int]) -> None:

@@ -4,6 +4,7 @@
 child fills in while it trains; None is *unknown*, never "no".
 """
 
+from gpucheck.core.child.messages.checksums import Checksums, DeviceChecksums
 from gpucheck.core.child.messages.training import Loss, TrainingRun, WorkerFault, WorkerLink
 from gpucheck.core.model.assignments import Assignment, Operation
 from gpucheck.core.model.expectations import Expectations, GpuExpectations, Mute, TrainingExpectations, VersionExpectations
@@ -20,6 +21,8 @@ __all__ = (
     "Action",
     "Assignment",
     "Change",
+    "Checksums",
+    "DeviceChecksums",
     "Diagnosis",
     "Evidence",
     "ExitCode",

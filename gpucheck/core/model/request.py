@@ -32,6 +32,7 @@ class Request(Fact, frozen=True, kw_only=True):
     backend: str | None = None  # the Keras backend to test: "tensorflow", "jax", "torch"; None: the configured one
     logical_devices: int = 0  # how many to split each GPU into, or else the CPU; 0: the level's default
     log_device_placement: bool = False  # print TensorFlow's own log of each operation's device
+    soak_minutes: float = 0.0  # how long to repeat the same computations and compare their results
     expectations: Expectations | None = None  # None: none given
     promised: PromisedGpus | None = None  # None: no scheduler given
 

@@ -3,10 +3,12 @@
 from msgspec.structs import replace
 
 from gpucheck.core.child.messages import Stage
+from gpucheck.core.child.messages.checksums import Checksums
 from gpucheck.core.child.messages.frameworks import DevicesListed
 from gpucheck.core.child.messages.training import ExperimentResult, FreeMemory, Job, Planned, Trained, XlaChecked, job_id
 from gpucheck.core.host import Child, Ending, Host
 from gpucheck.core.model import Experiment, Fact, Level, TrainingRun
+from gpucheck.core.model.checksums import agree
 from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import cuda, gpus
 from gpucheck.core.processes import frameworks
@@ -25,6 +27,7 @@ class Training(Fact, frozen=True, kw_only=True):
 
     runs: tuple[TrainingRun, ...] = ()
     experiments: tuple[Experiment, ...] = ()  # with --full: experiments after the jobs
+    checksums: Checksums | None = None  # of computations that were repeated on each device; None: not reached
     ending: str | None = None  # how the child ended if it did not finish: "timed out", "killed by SIGSEGV"
     stage: str | None = None  # the stage it was in at that time
     # If SIGKILL ended the child: processes that the OOM killer ended in the meantime. None: not counted.
@@ -60,10 +63,14 @@ def read(host: Host) -> Training:
             from gpucheck.core.processes import exhaustion  # only needed here
 
             experiments += exhaustion.provoke(host, runs)
+    checksums = child.message(Checksums)
+    if checksums is not None and (host.request.level >= Level.FULL or host.request.soak_minutes):
+        experiments.append(_repeated(checksums))
     how = None if ending.ok else ending.how
     return Training(
         runs=tuple(runs),
         experiments=tuple(experiments),
+        checksums=checksums,
         ending=how,
         stage=str(ending.stage) if ending.stage else None,
         oom_kills=frameworks.oom_killed(host, how),
@@ -156,6 +163,25 @@ def _experiments(child: Child, ending: Ending) -> list[Experiment]:
         if stage.name == ExperimentResult.stage:
             made.append(Experiment(name=stage.job, status="timed_out" if late else "failed", reason=reason))
     return made
+
+
+def _repeated(checksums: Checksums) -> Experiment:
+    """The repeated computations as an experiment: how many, and how often."""
+    devices = checksums.devices
+    if checksums.problem is not None or not devices:
+        return Experiment(name="repeated_computations", status="skipped", reason=checksums.problem)
+    figures: dict[str, float | None] = {
+        "computations": len(devices[0].checksums),
+        "rounds": min(device.rounds for device in devices),
+        "repeated_seconds": max(device.seconds for device in devices),
+    }
+    return Experiment(
+        name="repeated_computations",
+        status="passed" if agree(checksums) else "failed",
+        reason=None if agree(checksums) else "the results differ",
+        devices=tuple(device.device for device in devices),
+        figures=figures,
+    )
 
 
 def _train_alone(

@@ -117,6 +117,7 @@ def _start(host: Host, tpu: bool, only: tuple[str, ...] = (), cross_device: str 
         log_device_placement=request.log_device_placement,
         only=only,
         cross_device=cross_device,
+        soak_seconds=60 * request.soak_minutes or None,
     )
     return host.child(task, limit=request.timeout_seconds)
 

@@ -21,6 +21,7 @@ class FrameworkTask(Task):
     log_device_placement: bool
     only: tuple[str, ...] = ()  # ids of jobs to train, one after the other and without experiments; empty: the whole plan
     cross_device: str | None = None  # how a mirrored strategy exchanges gradients (see ``strategies/mirrored.py``)
+    soak_seconds: float | None = None  # how long to repeat the same computations; None: twice
 
 
 class BackendTask(Task):

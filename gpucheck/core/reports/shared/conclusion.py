@@ -23,6 +23,7 @@ FINE = {
     "memory_after_clear": "memory comes back after clear_session",
     "memory_growth": "memory growth is honoured",
     "out_of_memory": "an out-of-memory error is caught, and training goes on",
+    "repeated_computations": "repeated computations give the same bits",
     "tensor_float_32": "TF32 is close enough to float32",
 }
 Figures = Mapping[str, float | None]
@@ -122,6 +123,7 @@ _TABLE = {
     ),
     "memory_after_clear": ("grows by {least_growth_of_a_round_mib} MiB a round",),
     "out_of_memory": ("the error came after {raised_after_ms} ms", "loss {loss_before} before it, {loss_after} after it"),
+    "repeated_computations": ("{rounds} rounds of {computations} computations, the same results each time",),
     "precision": (
         "speed relative to float32: float16 {mixed_float16_training_speedup}, bfloat16 {mixed_bfloat16_training_speedup}",
         "loss after {steps} steps: {float32_last_loss}, {mixed_float16_last_loss}, {mixed_bfloat16_last_loss}",

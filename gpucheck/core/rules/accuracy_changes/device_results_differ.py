@@ -1,14 +1,18 @@
-"""The same first training step gives a different loss on this device than on the CPU.
+"""The same computation gives a different result on this device than on others.
 
 Symptom:
     - Accuracy differs between machines with the same data, model and seed.
-    - gpucheck: the first loss of a run is not its cpu_first_loss.
+    - gpucheck: the first loss of a run is not its cpu_first_loss, or the checksums of repeated computations differ.
 Cause:
+    gpucheck repeats the same few steps on every device, with a fixed seed and deterministic operations. A sound device gets the
+    same bits each time, and the same bits as another device of its model. One that does not computes wrongly, and no error is
+    reported: a defect of its arithmetic or memory, often only when it is hot. It damages every model that is trained on it.
     Before the model has learnt anything, the loss depends only on data, weights and arithmetic; rounding explains a few thousandths.
     A larger difference means that the device computes wrongly, a library is damaged, or an option trades exactness for speed
     (XLA_FLAGS, TF_* variables).
 Verify:
     gpucheck --full: both losses agree to two digits or more.
+    gpucheck --soak 30: repeats the computations for half an hour, with large products in every precision and patterns in memory.
 Unless:
     Never in float32; with bfloat16 a model of your own may differ by a few percent.
 Example:
@@ -28,10 +32,12 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import FRESH, TEST_GPU
+from gpucheck.core.rules.accuracy_changes import _repeated
 
 # Relative, for a loss of the order of one: TensorFloat-32, the default for float32 since Ampere, and float16 round to 11 bits
 # (5e-4), bfloat16 to 8 (4e-3); summed over a small network's layers this stays below twenty and twelve times as much.
 TOLERANCE = {"float32": 0.01, "mixed_float16": 0.01, "float16": 0.01, "mixed_bfloat16": 0.05, "bfloat16": 0.05}
+SOAK = Fix(text="Repeat it for longer; do not train on this device until it passes", command="gpucheck --soak 30", kind="look")
 SMALLEST = 1e-3  # a loss below it is compared with it
 
 
@@ -41,7 +47,16 @@ SMALLEST = 1e-3  # a loss below it is compared with it
     explains=("loss-not-falling", "loss-not-finite", "replicas-diverged", "training-failed"),
 )
 def check(training: Training, context: Context) -> Finding | Skip | None:
-    """First losses of the same step, on the device and on the CPU."""
+    """Checksums of repeated computations, and first losses of the same step on the device and on the CPU."""
+    fault = next(_repeated.faults(training.checksums), None) if training.checksums is not None else None
+    if fault is not None:
+        return Finding(
+            action=Action.DRAIN,
+            summary=fault.summary,
+            evidence=saw(training, *(f"checksums.{place}" for place in fault.places)),
+            fix=(*(TEST_GPU for device in fault.affects[:1] if device.startswith("GPU")), SOAK),
+            affects=fault.affects,
+        )
     compared = [
         (place, run, run.loss.first, run.cpu_first_loss)
         for place, run in enumerate(training.runs)
@@ -50,7 +65,8 @@ def check(training: Training, context: Context) -> Finding | Skip | None:
     if all("CPU" in device for run in training.runs for device in run.devices):
         return None  # the CPU is what others are compared with
     if not compared:
-        return Skip("no run's first loss was compared with the CPU's")
+        repeated = training.checksums is not None and training.checksums.devices
+        return None if repeated else Skip("no run's first loss was compared with the CPU's")
     for place, run, here, there in compared:
         tolerance = TOLERANCE.get(run.precision, max(TOLERANCE.values()))
         if _relative_difference(here, there) > tolerance:

@@ -1,0 +1,42 @@
+"""Nodes that compute other results than those with the same GPU and the same software."""
+
+import msgspec
+
+from gpucheck.commands.fleet.names import fold
+from gpucheck.commands.fleet.read import Cause, NodeReport
+from gpucheck.core.model.checksums import Difference, first_difference, spoken
+
+CODE = "device-results-differ"
+AGAIN = "gpucheck --soak 30"
+
+
+def with_odd_results(reports: list[NodeReport]) -> list[NodeReport]:
+    """Add a cause to each node whose GPUs compute other results than the majority; without one, a warning to all of them."""
+    causes: dict[str, Cause] = {}
+    for setup in dict.fromkeys(report.setup for report in reports if report.setup):
+        members = {report.node: report.checksums for report in reports if report.setup == setup}
+        difference = first_difference(members)
+        if difference is not None:
+            causes.update(_causes(difference, setup[0]))
+    return [_with(report, causes[report.node]) if report.node in causes else report for report in reports]
+
+
+def _causes(difference: Difference, model: str) -> dict[str, Cause]:
+    where, usual = f"first in {spoken(difference.computation)}", fold(difference.usual)
+    if difference.majority:
+        summary = f"Its {model} gets other results than those of {usual} with the same software, {where}."
+        return {node: Cause(CODE, "error", "hardware", summary, AGAIN, "drain") for node in difference.odd}
+    everyone = difference.odd + difference.usual
+    summary = (
+        f"The {model} of {fold(everyone)} get different results with the same software, {where};"
+        " no majority shows which one is wrong."
+    )
+    return {node: Cause(CODE, "warning", "hardware", summary, AGAIN) for node in everyone}
+
+
+def _with(report: NodeReport, cause: Cause) -> NodeReport:
+    if any(known.code == CODE for known in report.causes):
+        return report
+    fault = cause.severity == "error"
+    verdict = "fail" if fault else "warn" if report.verdict == "pass" else report.verdict
+    return msgspec.structs.replace(report, verdict=verdict, faulty=report.faulty or fault, causes=(*report.causes, cause))

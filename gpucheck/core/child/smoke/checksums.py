@@ -1,0 +1,278 @@
+"""Repeat computations on each device: the results must have the same bits each time, and on each device of a model.
+
+``steps`` trains from a fixed seed, in operations that TensorFlow makes deterministic. ``operations`` (``--full``, ``--soak``) are
+large products, a convolution, a sum and patterns in memory whose exact result is known, so that rounding explains no difference.
+Everything runs eagerly: nothing has to be traced for each device.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+from gpucheck.core.child.messages.checksums import Checksums, DeviceChecksums
+from gpucheck.core.child.runtime import Reporter
+from gpucheck.core.child.smoke import network
+from gpucheck.core.child.smoke.proof import first_sentence
+
+ROUNDS = 2
+STEPS = 4
+RATE = 0.1  # of learning
+BATCH = {"CPU": 2, "GPU": 64}
+PRECISIONS = ("float32", "bfloat16", "float16")
+SIZE = {"CPU": 256, "GPU": 4096}  # rows and columns of a product
+TIMES = {"CPU": 1, "GPU": 50}  # an operation's repetitions per round of a soak, between which Python trains some steps
+ROWS = 32  # of a product, compared with the exact ones
+STEP = 1 / 128
+# Relative to the largest value. The factors are multiples of 1/128 between -1 and 1, which every precision from int8 up holds
+# exactly, and a float32 holds every sum of their products: only a 16-bit result is rounded, and twice if a sum is split.
+TOLERANCE = {"float16": 2**-10, "bfloat16": 2**-7}
+BLOCK_BYTES = 64 << 20  # of a pattern in memory
+PATTERNS = {"0x55": 1.46601547e13, "0xAA": -3.03164882e-13}  # every byte, as float32
+MEMORY_SHARE = 0.5  # of the free memory
+
+Step = Callable[[int, Any, Any, Any], "tuple[Any, Any, Any]"]
+
+
+class Operation(NamedTuple):
+    """A computation whose exact result is known."""
+
+    name: str
+    compute: Callable[[], Any]
+    exact: Any  # of the first rows; an array
+    tolerance: float  # relative to the largest exact value
+
+
+class Setting(NamedTuple):
+    """What all devices have in common."""
+
+    tf: Any
+    step: Step
+    every: bool  # also the operations and the other precisions
+    soak_seconds: float  # repeat for so long, at least ``ROUNDS`` times
+    free_bytes: dict[str, int]  # free memory by GPU number
+
+
+def run(reporter: Reporter, setting: Setting, names: dict[str, str]) -> None:
+    """Compute on all devices at the same time, and report; ``names`` are logical names by device name."""
+    reporter.begin(Checksums)
+    switch = getattr(setting.tf.config.experimental, "enable_op_determinism", None)
+    if switch is None:
+        reporter.end(Checksums((), problem="this TensorFlow has no deterministic operations (it needs 2.9)"))
+        return
+    try:
+        switch()
+        with ThreadPoolExecutor(len(names)) as pool:
+            found = tuple(pool.map(lambda name: device_checksums(setting, name, names[name]), names))
+        differ = len({device.losses for device in found}) > 1
+        reference = _reference(setting, next(iter(names))) if differ and not found[0].device.startswith("CPU") else ()
+        reporter.end(Checksums(found, reference=reference))
+    except Exception as error:
+        reporter.end(Checksums((), problem=first_sentence(error)))
+    finally:
+        _disable_determinism()
+
+
+def _disable_determinism() -> None:
+    """What runs later in this process shall be as fast as usual."""
+    try:
+        from tensorflow.python.framework import config
+
+        config.disable_op_determinism()
+    except (ImportError, AttributeError):  # not a public interface: what runs later is slower, not wrong
+        return
+
+
+def _reference(setting: Setting, device: str) -> tuple[float, ...]:
+    return steps(setting.tf, "CPU:0", "float32", setting.step, BATCH[device.split(":")[0]])[1]
+
+
+def device_checksums(setting: Setting, device: str, logical: str) -> DeviceChecksums:
+    """Compute on one device until the time is over."""
+    kind, _, number = device.partition(":")
+    repeated = Repeated(setting.tf, logical)
+    began, rounds = time.monotonic(), 0
+    losses: tuple[float, ...] = ()
+    with setting.tf.device("/" + logical):
+        if setting.soak_seconds:
+            free = setting.free_bytes.get(number, 0) if kind == "GPU" else 0
+            repeated.memory(int(MEMORY_SHARE * free))
+        operations = list(exact_operations(setting.tf, SIZE[kind])) if setting.every else []
+        while rounds < ROUNDS or time.monotonic() < began + setting.soak_seconds:
+            for precision in PRECISIONS if setting.every else PRECISIONS[:1]:
+                try:
+                    found, of_steps = steps(setting.tf, logical, precision, setting.step, BATCH[kind])
+                except Exception as error:
+                    repeated.unavailable[f"{precision} steps"] = first_sentence(error)
+                    continue
+                repeated.note(found)
+                losses = losses or of_steps
+            for operation in operations:
+                for _ in range(TIMES[kind] if setting.soak_seconds else 1):
+                    repeated.compute(operation)
+            rounds += 1
+    return DeviceChecksums(
+        device=device,
+        model=model(setting.tf, device),
+        rounds=rounds,
+        seconds=round(time.monotonic() - began, 3),
+        checksums=repeated.checksums,
+        losses=losses,
+        unstable=repeated.unstable,
+        wrong=repeated.wrong,
+        unavailable=repeated.unavailable,
+    )
+
+
+def model(tf: Any, device: str) -> str | None:
+    """A device's product name, "CPU" for the CPU; None: TensorFlow does not say it."""
+    if device.startswith("CPU"):
+        return "CPU"
+    gpus = tf.config.list_physical_devices("GPU")
+    known: list[str | None] = [tf.config.experimental.get_device_details(gpu).get("device_name") for gpu in gpus]
+    if len(set(known)) == 1:
+        return known[0]
+    number = int(device.partition(":")[2])
+    whole = len(gpus) == len(tf.config.list_logical_devices("GPU"))  # otherwise the numbers are not those of GPUs
+    return known[number] if whole and number < len(known) else None
+
+
+def training_step(tf: Any) -> Step:
+    """A step of training: called with its number, images, one-hot labels and weights, it returns loss, gradients, new weights."""
+
+    def step(_: int, images: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
+        with tf.GradientTape() as tape:
+            tape.watch(weights)
+            hidden = tf.nn.relu(tf.nn.conv2d(images, weights[0], 2, "SAME"))
+            hidden = tf.nn.relu(tf.nn.conv2d(hidden, weights[1], 2, "SAME"))
+            scores = tf.cast(tf.matmul(tf.reduce_mean(hidden, (1, 2)), weights[2]), tf.float32)
+            loss = tf.reduce_mean(tf.reduce_logsumexp(scores, 1) - tf.reduce_sum(scores * labels, 1))
+        gradients = tape.gradient(loss, weights)
+        return loss, gradients, [weight - RATE * gradient for weight, gradient in zip(weights, gradients)]
+
+    return step
+
+
+def steps(tf: Any, logical: str, precision: str, step: Step, batch: int) -> tuple[dict[str, str], tuple[float, ...]]:
+    """Train a small network for a few steps; return the checksums in order, and the losses."""
+    import numpy as np
+
+    random = np.random.default_rng(network.SEED)
+    found: dict[str, str] = {}
+    losses = []
+    samples, classes = network.arrays(batch)
+    shapes = ((3, 3, 3, 32), (3, 3, 32, 64), (64, network.CLASSES))
+    with tf.device("/" + logical):
+        images = tf.cast(tf.constant(samples), precision)
+        labels = tf.constant(np.eye(network.CLASSES, dtype="float32")[classes])
+        initial = (random.normal(size=shape) * (2 / np.prod(shape[:-1])) ** 0.5 for shape in shapes)
+        weights = [tf.cast(tf.constant(values.astype("float32")), precision) for values in initial]
+        for number in range(1, STEPS + 1):
+            loss, gradients, weights = step(number, images, labels, weights)
+            for what, tensors in (("loss", [loss]), ("gradients", gradients), ("weights", weights)):
+                found[f"{precision} step {number} {what}"] = checksum(tensors)
+            losses.append(float(loss))
+    return found, tuple(losses)
+
+
+def checksum(tensors: Any) -> str:
+    """CRC-32 of the bits of some tensors."""
+    crc = 0
+    for tensor in tensors:
+        crc = zlib.crc32(tensor.numpy().tobytes(), crc)
+    return f"{crc:08x}"
+
+
+def exact_operations(tf: Any, size: int) -> Iterator[Operation]:
+    """Products in every precision, a convolution and a sum, with inputs on the current device."""
+    import numpy as np
+
+    random = np.random.default_rng(network.SEED)
+    left, right = (random.integers(-127, 128, (size, size)).astype("float32") for _ in range(2))
+    product = left[:ROWS].astype("float64") @ right.astype("float64")
+    for precision in PRECISIONS:
+        factors = [tf.cast(tf.constant(values * STEP), precision) for values in (left, right)]
+        exact, tolerance = product * STEP**2, TOLERANCE.get(precision, 0.0)
+        yield Operation(f"{precision} product", functools.partial(tf.matmul, *factors), exact, tolerance)
+    whole = [tf.cast(tf.constant(values), tf.int8) for values in (left, right)]
+    yield Operation("int8 product", lambda: tf.matmul(*whole, output_type=tf.int32), product, 0.0)
+    values = tf.constant(left * STEP)
+    columns = left.astype("float64").sum(axis=0) * STEP
+    yield Operation("float32 sum", lambda: tf.reduce_sum(values, 0, keepdims=True), columns[None], 0.0)
+    image, kernel = (left * STEP)[None, :, :64, None], (right * STEP)[:3, :3, None, None]
+    inputs = [tf.constant(image), tf.constant(kernel)]
+    windows = np.lib.stride_tricks.sliding_window_view(image[0, : ROWS + 2, :, 0].astype("float64"), (3, 3))
+    expected = np.einsum("ijkl,kl->ij", windows, kernel[:, :, 0, 0].astype("float64"))
+    yield Operation("float32 convolution", lambda: tf.nn.conv2d(*inputs, 1, "VALID")[0, :, :, 0], expected, 0.0)
+
+
+class Repeated:
+    """The results of one device's computations, compared with the first ones."""
+
+    def __init__(self, tf: Any, logical: str) -> None:
+        """Begin without any; ``logical`` is the device's name."""
+        self.checksums: dict[str, str] = {}
+        self.unstable: dict[str, int] = {}
+        self.wrong: dict[str, float] = {}
+        self.unavailable: dict[str, str] = {}
+        self._tf, self._logical = tf, logical
+        self._first: dict[str, Any] = {}  # results that stay on the device
+
+    def note(self, found: dict[str, str]) -> None:
+        """Compare checksums with those of the first time. A wrong value spoils all that follow it: only the first one counts."""
+        differing = (name for name, value in found.items() if self.checksums.setdefault(name, value) != value)
+        for name in list(differing)[:1]:
+            self.unstable[name] = self.unstable.get(name, 0) + 1
+
+    def compute(self, operation: Operation) -> None:
+        """Compute once: compare the first result with the exact one, and later ones, on the device, with the first."""
+        name = operation.name
+        if name in self.unavailable:
+            return
+        try:
+            result = operation.compute()
+            if name in self._first:
+                if self._differing(result, self._first[name]):
+                    self.unstable[name] = self.unstable.get(name, 0) + 1
+                return
+            if not result.device.endswith(self._logical):
+                raise NotImplementedError(f"TensorFlow computes it on {result.device.rpartition('device:')[2]}")
+            self._first[name] = result
+            self.checksums[name] = checksum([result])
+            difference = _difference(result.numpy(), operation.exact)
+        except Exception as error:
+            self.unavailable[name] = first_sentence(error)
+            return
+        if not difference <= operation.tolerance:
+            self.wrong[name] = difference
+
+    def memory(self, size: int) -> None:
+        """Write patterns to so many bytes of memory, and read them back."""
+        tf = self._tf
+        for pattern, value in PATTERNS.items():
+            try:
+                blocks = [tf.fill([BLOCK_BYTES // 4], value) for _ in range(max(1, size // BLOCK_BYTES))]
+                wrong = sum(self._differing(block, tf.constant(value)) for block in blocks)
+                del blocks
+            except Exception as error:
+                self.unavailable[f"memory pattern {pattern}"] = first_sentence(error)
+                continue
+            if wrong:
+                self.wrong[f"memory pattern {pattern}"] = wrong
+
+    def _differing(self, result: Any, expected: Any) -> float:
+        """How many values differ, counted on the device."""
+        tf = self._tf
+        return float(tf.reduce_sum(tf.cast(tf.not_equal(result, expected), tf.float32)))
+
+
+def _difference(result: Any, exact: Any) -> float:
+    """The largest difference of the first rows from the exact ones, relative to the largest value."""
+    import numpy as np
+
+    rows = result[: len(exact)].astype("float64")
+    return float(np.abs(rows - exact).max() / np.abs(exact).max())

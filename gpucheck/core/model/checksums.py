@@ -1,0 +1,52 @@
+"""Compare the checksums of computations that must have the same results everywhere."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from gpucheck.core.child.messages.checksums import Checksums, DeviceChecksums
+
+
+class Difference(NamedTuple):
+    """The first computation whose results differ, and who differs."""
+
+    computation: str
+    odd: tuple[str, ...]  # those that differ from the largest group
+    usual: tuple[str, ...]  # the largest group
+    majority: bool  # it is larger than any other: the others are wrong
+
+
+def first_difference(results: Mapping[str, Mapping[str, str]]) -> Difference | None:
+    """The first difference, in the order of computations; ``results`` are checksums by computation, by name of who computed."""
+    for computation in dict.fromkeys(name for checksums in results.values() for name in checksums):
+        groups: dict[str, list[str]] = {}
+        for who, checksums in results.items():
+            if computation in checksums:
+                groups.setdefault(checksums[computation], []).append(who)
+        if len(groups) > 1:
+            usual, *others = sorted(groups.values(), key=len, reverse=True)
+            odd = tuple(who for group in others for who in group)
+            return Difference(computation, odd, tuple(usual), majority=len(usual) > len(others[0]))
+    return None
+
+
+def between_devices(checksums: Checksums) -> Iterator[tuple[Difference, dict[str, DeviceChecksums]]]:
+    """The first difference between devices of the same model, and those devices by name; for each model that has one."""
+    for model in dict.fromkeys(device.model for device in checksums.devices if device.model is not None):
+        members = {device.device: device for device in checksums.devices if device.model == model}
+        difference = first_difference({name: device.checksums for name, device in members.items()})
+        if difference is not None:
+            yield difference, members
+
+
+def agree(checksums: Checksums) -> bool:
+    """Whether every result was right, the same each time, and the same on every device of a model."""
+    return not any(device.wrong or device.unstable for device in checksums.devices) and not any(between_devices(checksums))
+
+
+def spoken(computation: str) -> str:
+    """'the gradients of step 2 in float32', 'the int8 product'."""
+    words = computation.split()
+    if "step" in words:
+        precision, _, number, what = words
+        return f"the {what} of step {number} in {precision}"
+    return f"the {computation}"

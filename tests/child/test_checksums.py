@@ -1,0 +1,116 @@
+"""Computations repeated on logical devices of the CPU: sound ones raise no alarm, and a fault in the arithmetic of one is named."""
+
+import msgspec
+import pytest
+from in_tensorflow import MARKS, printed_by
+
+from gpucheck.core.child.messages.checksums import Checksums
+from gpucheck.core.model.checksums import Difference, first_difference
+from gpucheck.core.rules.accuracy_changes import _repeated
+
+BEGINNING = """
+import json, sys
+import numpy as np
+import tensorflow as tf
+count, times = map(int, sys.argv[1:])
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * count)
+from gpucheck.core.child.messages.struct import to_builtins
+from gpucheck.core.child.smoke import checksums
+
+class Reporter:
+    def begin(self, kind):
+        pass
+    def end(self, message):
+        self.message = message
+
+def repeated(step=None, every=False, soak_seconds=0.0):
+    reporter = Reporter()
+    setting = checksums.Setting(tf, step or checksums.training_step(tf), every, soak_seconds, {})
+    checksums.run(reporter, setting, {f"CPU:{number}": f"CPU:{number}" for number in range(count)})
+    return to_builtins(reporter.message)
+"""
+CLEAN = BEGINNING + "print(json.dumps([repeated() for _ in range(times)]))"
+EVERYTHING = BEGINNING + "print(json.dumps(repeated(every=True, soak_seconds=0.1)))"
+# A device flips a bit of one weight, gradient or input of a layer at step n, or has a kernel that computes something else; each time
+# (a defect), or once (a stroke).
+FAULTY = (
+    BEGINNING
+    + """
+random = np.random.default_rng(1)
+
+def flipped(tensor):
+    values = tensor.numpy()
+    place, bit = random.integers(values.size), int(random.integers(16, 31))
+    values.reshape(-1).view(np.uint32)[place] ^= np.uint32(1 << bit)
+    return tf.constant(values)
+
+def faulty(kind, when, often):
+    sound, met = checksums.training_step(tf), []
+    def step(number, images, labels, weights):
+        if number != when or not images.device.endswith("CPU:1") or (met and not often):
+            return sound(number, images, labels, weights)
+        met.append(number)
+        if kind == "weight":
+            weights = [flipped(weights[0]), *weights[1:]]
+        if kind == "activation":
+            images = flipped(images)
+        if kind == "kernel":
+            images = tf.cast(tf.cast(images, tf.float16), tf.float32)
+        loss, gradients, after = sound(number, images, labels, weights)
+        if kind == "gradient":
+            gradients = [flipped(gradients[0]), *gradients[1:]]
+            after = [weight - checksums.RATE * gradient for weight, gradient in zip(weights, gradients)]
+        return loss, gradients, after
+    return step
+
+kinds = [(kind, when, often) for often in (True, False) for kind in ("weight", "activation", "gradient", "kernel") for when in (1, 2, 3, 4)]
+chosen = [kinds[number % len(kinds)] for number in range(0, 5 * times, 5)]
+print(json.dumps([(*kind, repeated(faulty(*kind))) for kind in chosen]))
+"""
+)
+PART = 50  # repetitions of a process
+
+
+def faults(message):
+    return list(_repeated.faults(msgspec.convert(message, Checksums)))
+
+
+class TestOnTensorFlow:
+    pytestmark = MARKS
+
+    @pytest.mark.parametrize(
+        ("devices", "times"),
+        [(2, 10), *(pytest.param(devices, 1000, marks=[pytest.mark.slow, pytest.mark.timeout(7200)]) for devices in (1, 2, 8))],
+    )
+    def test_sound_devices_raise_no_alarm(self, devices, times):
+        parts = [min(times, PART)] * max(1, times // PART)
+        messages = [message for part in parts for message in printed_by(CLEAN, str(devices), str(part))]
+        assert len(messages) == times
+        assert {message["problem"] for message in messages} == {None}
+        assert all(len(device["checksums"]) == 12 for message in messages for device in message["devices"])
+        assert [fault.summary for message in messages for fault in faults(message)] == []
+        assert len({tuple(device["losses"]) for message in messages for device in message["devices"]}) == 1
+
+    @pytest.mark.parametrize("times", [8, pytest.param(100, marks=pytest.mark.slow)])
+    def test_the_faulty_device_and_its_step_are_named(self, times):
+        found = printed_by(FAULTY, "3", str(times))
+        assert len(found) == times
+        for kind, step, often, message in found:
+            fault = faults(message)[0]
+            assert fault.affects == ("CPU:1",), (kind, step, often)
+            assert f"step {step} in float32" in fault.summary, (kind, step, often)
+
+    def test_everything_agrees_with_what_is_known(self):
+        message = printed_by(EVERYTHING, "2", "1")
+        assert faults(message) == []
+        for device in message["devices"]:
+            assert device["unavailable"] == {}
+            assert {"float32 sum", "int8 product", "bfloat16 product", "float16 step 4 weights"} <= set(device["checksums"])
+
+
+def test_without_a_majority_all_are_different():
+    results = {"a": {"x": "1", "y": "2"}, "b": {"x": "1", "y": "3"}, "c": {"x": "1"}}
+    assert first_difference(results) == Difference("y", ("b",), ("a",), majority=False)
+    assert first_difference({**results, "c": {"y": "3"}}) == Difference("y", ("a",), ("b", "c"), majority=True)
+    assert first_difference({"a": {"x": "1"}, "b": {"y": "1"}}) is None

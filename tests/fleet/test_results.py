@@ -1,0 +1,69 @@
+"""Checksums of nodes with the same GPU and software: the node that computes other results is named."""
+
+import json
+
+import pytest
+from fleet_cases import REPORT, merged, place
+
+from gpucheck.commands.fleet.formats import terminal
+
+SOUND = {"float32 step 1 loss": "aa", "float32 step 1 gradients": "bb"}
+ODD = {"float32 step 1 loss": "aa", "float32 step 1 gradients": "cc"}
+
+
+def nodes(folder, checksums, changes=None, device="GPU:0"):
+    for number, found in enumerate(checksums):
+        results = {"devices": [{"device": device, "model": "NVIDIA H200", "checksums": found}]}
+        training = {**REPORT["facts"]["training"], "checksums": results}
+        place(folder, f"n{number:02}", {"training": training, **(changes or {}).get(number, {})})
+    return merged(folder)
+
+
+def test_the_odd_node_among_sixteen_is_named(tmp_path):
+    fleet = nodes(tmp_path, [ODD if number == 11 else SOUND for number in range(16)])
+    (cause,) = fleet.causes
+    assert (cause.code, cause.severity, cause.nodes, cause.action) == ("device-results-differ", "error", "n11", "drain")
+    assert (fleet.verdict, fleet.exit_code, fleet.counts) == ("fail", 1, {"pass": 15, "fail": 1})
+    assert cause.example == (
+        "Its NVIDIA H200 gets other results than those of n[00-10,12-15] with the same software, first in the gradients of step 1"
+        " in float32."
+    )
+    assert "FAIL      device-results-differ on n11 (hardware, drain)." in terminal.render(
+        fleet, width=100, color=False, ascii=True
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"driver.version": "570.1"},
+        {"packages.tensorflow.version": "2.20.0"},
+        {"environment.variables": {"NVIDIA_TF32_OVERRIDE": "0"}},
+        {"libraries.libraries": [{**library, "version": "9.14"} for library in REPORT["facts"]["libraries"]["libraries"]]},
+        {"libraries.libraries": [{**library, "version": None} for library in REPORT["facts"]["libraries"]["libraries"]]},
+    ],
+    ids=json.dumps,
+)
+def test_other_software_may_have_other_results(tmp_path, changes):
+    assert nodes(tmp_path, [SOUND, SOUND, ODD], {2: changes}).causes == ()
+
+
+def test_processors_are_not_compared(tmp_path):
+    assert nodes(tmp_path, [SOUND, SOUND, ODD], device="CPU:0").causes == ()
+
+
+def test_of_two_nodes_both_are_doubtful(tmp_path):
+    fleet = nodes(tmp_path, [SOUND, ODD])
+    (cause,) = fleet.causes
+    assert (cause.severity, cause.nodes, fleet.verdict) == ("warning", "n[00-01]", "warn")
+    assert cause.example.endswith("no majority shows which one is wrong.")
+
+
+def test_a_node_that_knows_it_itself_has_one_cause(tmp_path):
+    known = {"code": "device-results-differ", "severity": "error", "scope": "hardware", "summary": "GPU:1 differs."}
+    nodes(tmp_path, [SOUND, SOUND, ODD])
+    path = tmp_path / "n02.json"
+    report = json.loads(path.read_text())
+    path.write_text(json.dumps({**report, "verdict": "fail", "exit_code": 1, "findings": [known]}))
+    (cause,) = merged(tmp_path).causes
+    assert (cause.nodes, cause.example) == ("n02", "GPU:1 differs.")
