@@ -9,6 +9,7 @@
 # make cures        type the first repair of each fault as printed, and check again: cured, changed or left, as a table
 # make cuda-wheels  download NVIDIA's own wheels (3 GB, 10 GB in the end): `make cures` also breaks and repairs them; `make test-all` downloads them
 # make systems      the recipes in real Slurm, Prometheus, systemd, Ray and MPI: as root, after `sh tests/systems/install.sh`; part of `make test-all`
+# make gpu          on a machine with NVIDIA GPUs: healthy, with harmless faults, and against nvidia-smi and plain programs
 # make goldens      rewrite tests/golden with the current output of gpucheck
 # make fuzz         random content for the files that are read: 500 examples of each kind (EXAMPLES=N), then guided by coverage (SECONDS=N each)
 # make patterns     the ten slowest patterns of logs and redaction, each on its worst text
@@ -38,7 +39,7 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
 # NVIDIA's own libraries. Tests break copies of them under the fake driver.
 CUDA := $(VENV)/cuda
 
-.PHONY: check smoke-test quick test test-all fuzz patterns releases lab-chosen lab cures cuda-wheels chaos systems audit lint goldens docs dist bench compiled clean
+.PHONY: check gpu smoke-test quick test test-all fuzz patterns releases lab-chosen lab cures cuda-wheels chaos systems audit lint goldens docs dist bench compiled clean
 
 check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)
@@ -91,6 +92,9 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+gpu: compiled $(VENV)/.test
+	$(BIN)/python -m pytest -rs -v -m gpu tests/gpu --tb=short $(ARGS)
 
 goldens: $(VENV)/.test
 	$(PYTEST) tests/golden tests/reports/test_goldens.py tests/rules/test_cases.py tests/probes/test_cases.py tests/probes/test_fake_driver.py tests/expectations/test_cases.py tests/bench/test_plan.py tests/bench/test_report.py tests/cli/test_settings.py tests/setup/test_answers.py tests/screens tests/reports/test_browser.py --update-goldens

@@ -1,0 +1,51 @@
+"""What `make gpu` tries on a machine with NVIDIA's driver; the parts that need no computing also run on the fake one."""
+
+import os
+import pathlib
+
+import pytest
+from gpu.items import items
+from gpu.place import CPU, FAKE, GPU, Place, kind_here
+from lab.bench import Unavailable
+
+REASON = "needs an NVIDIA GPU and its driver: /dev/nvidiactl and /proc/driver/nvidia/version"
+CHOSEN = ("healthy-node", "nvidia-smi", "hidden", "cublas-cut", "run", "left-behind")  # on the fake driver, in `make test`
+
+
+def tried():
+    """Each item in each place where it runs."""
+    for item in items():
+        if GPU in item.on:
+            gpu = [pytest.mark.gpu, pytest.mark.tensorflow, pytest.mark.skipif(kind_here() is None, reason=REASON)]
+            yield pytest.param(GPU, item, id=f"gpu-{item.name}", marks=[*gpu, pytest.mark.timeout(900)])
+        if FAKE in item.on:
+            marks = [pytest.mark.tensorflow] + ([] if item.name in CHOSEN else [pytest.mark.slow])
+            yield pytest.param(FAKE, item, id=f"fake-{item.name}", marks=marks)
+        if CPU in item.on and item.name in ("float16-not-finite", "watch"):
+            yield pytest.param(CPU, item, id=f"cpu-{item.name}", marks=[pytest.mark.tensorflow, pytest.mark.slow])
+
+
+@pytest.fixture(scope="session")
+def places(tmp_path_factory):
+    """Places by kind, each prepared once."""
+    made = {}
+
+    def place(kind):
+        if kind not in made:
+            site = os.environ.get("GPU_SITE")
+            try:
+                made[kind] = Place(kind, tmp_path_factory.mktemp(kind), pathlib.Path(site) if site and kind == GPU else None)
+            except Unavailable as error:
+                pytest.skip(str(error))
+        return made[kind]
+
+    return place
+
+
+@pytest.mark.parametrize(("kind", "item"), list(tried()))
+def test_what_comes_out_is_what_is_expected(kind, item, places):
+    rows = list(item.run(places(kind)))
+    assert rows
+    if all(row.ok is None for row in rows):
+        pytest.skip(rows[0].found)
+    assert [(row.name, row.expected, row.found) for row in rows if row.ok is False] == []

@@ -1,0 +1,237 @@
+"""Try everything of tests/gpu on a machine with NVIDIA GPUs, in a given time, and keep a record.
+
+    python tools/gpu_hour.py MINUTES NAME [--site FOLDER] [--place gpu|fake|cpu] [--into FOLDER] [--only ITEM,...]
+
+The machine needs Python, and gpucheck's requirements with TensorFlow and NVIDIA's wheels, installed or in one folder (--site, as
+``pip install --target`` leaves them); no network and no pytest. The most valuable is tried first, and what no longer fits into
+the time is left out. The record, docs/measured/NAME, is complete after each item: if this program is killed, the record has all
+items that ended, and the same command goes on with the others. README.md there has the table, what differs from what is expected,
+and what differs from the record before it. ``--place fake`` and ``--place cpu`` try the tool itself without a GPU.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from typing import Any
+
+CHECKOUT = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(CHECKOUT), str(CHECKOUT / "tests")]
+
+from gpu.items import Item, items  # noqa: E402 - they are in this checkout
+from gpu.measures import Row  # noqa: E402
+from gpu.place import CPU, FAKE, GPU, Place  # noqa: E402
+
+MUCH = 1.2  # times: figures that differ by less are the same
+ROWS, MACHINE, PAGE = "rows.jsonl", "machine.json", "README.md"
+VERSIONS = """
+import importlib.metadata, json
+found = {}
+for one in importlib.metadata.distributions():
+    name = (one.metadata["Name"] or "").lower()
+    if name in ("tensorflow", "keras", "numpy") or name.startswith("nvidia-"):
+        found.setdefault(name, one.version)
+print(json.dumps(found))
+"""
+
+
+def main() -> int:
+    """Parse the command line, try, and print the differences; exit code 1 if something is not as expected."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("minutes", type=float)
+    parser.add_argument("name")
+    parser.add_argument("--site", type=pathlib.Path)
+    parser.add_argument("--place", choices=(GPU, FAKE, CPU), default=GPU)
+    parser.add_argument("--into", type=pathlib.Path, default=CHECKOUT / "docs/measured")
+    parser.add_argument("--only", type=lambda text: text.split(","))
+    given = parser.parse_args()
+    until = time.monotonic() + 60 * given.minutes
+    chosen = [item for item in items() if given.place in item.on and (given.only is None or item.name in given.only)]
+    work = pathlib.Path(tempfile.gettempdir()) / f"gpu-hour-{given.name}"
+    shutil.rmtree(work, ignore_errors=True)
+    place = Place(given.place, work, given.site.resolve() if given.site else None)
+    record = Record(given.into / given.name, chosen)
+    try:
+        record.begin(place)
+        for item in chosen:
+            if item.name not in record.done and time.monotonic() + 60 * item.minutes <= until:
+                record.add(item, place)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    print(record.summary())
+    return int(bool(record.unexpected()))
+
+
+class Record:
+    """The folder of a record, which is complete after each change."""
+
+    def __init__(self, folder: pathlib.Path, chosen: list[Item]) -> None:
+        """Read what is there; a last line that was cut off does not count."""
+        self.folder, self._chosen = folder, chosen
+        (folder / "reports").mkdir(parents=True, exist_ok=True)
+        self.rows: list[dict[str, Any]] = list(rows_of(folder))
+        self.done = {row["item"] for row in self.rows}
+        text = "".join(json.dumps(row) + "\n" for row in self.rows)
+        written(folder / ROWS, text)
+        self._before = last_before(folder)
+
+    def begin(self, place: Place) -> None:
+        """Write down the machine, unless an earlier run did."""
+        path = self.folder / MACHINE
+        if path.exists():
+            return
+        facts = place.gpucheck(("node",)).report.get("facts", {})
+        versions = place.program(VERSIONS, limit=60)
+        machine = {
+            "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "place": place.kind,
+            "python": platform.python_version(),
+            "system": facts.get("system", {}).get("os_name"),
+            "kernel": facts.get("system", {}).get("kernel"),
+            "processors": os.cpu_count(),
+            "driver": facts.get("driver", {}).get("version"),
+            "gpus": [gpu["name"] for gpu in facts.get("gpus", {}).get("gpus", [])],
+            "packages": json.loads(versions.out) if versions.code == 0 else {},
+        }
+        written(path, json.dumps(machine, indent=1) + "\n")
+        self._write_page()
+
+    def add(self, item: Item, place: Place) -> None:
+        """Try an item, and write its rows, its report and the page."""
+        print(f"{item.name} ...", end=" ", flush=True)
+        began = time.monotonic()
+        try:
+            rows = list(item.run(place))
+        except Exception as error:  # the next item may work
+            rows = [Row(item.name, "no error of the test itself", f"{type(error).__name__}: {error}", ok=False)]
+        seconds = round(time.monotonic() - began, 1)
+        for row in rows:
+            if row.done is not None:
+                written(self.folder / f"reports/{row.name}.txt", row.done.out + row.done.err)
+        entries = [
+            {
+                "item": item.name,
+                "name": row.name,
+                "expected": row.expected,
+                "found": row.found,
+                "ok": row.ok,
+                "figures": {name: round(value, 4) for name, value in row.figures.items()},
+                "seconds": seconds,
+            }
+            for row in rows
+        ]
+        self.rows += entries
+        self.done.add(item.name)
+        with (self.folder / ROWS).open("a") as file:
+            file.write("".join(json.dumps(entry) + "\n" for entry in entries))
+            file.flush()
+            os.fsync(file.fileno())
+        self._write_page()
+        print("; ".join(row.found for row in rows), flush=True)
+
+    def unexpected(self) -> list[str]:
+        """What is not as the tests expect."""
+        return [f"{row['name']}: expected {row['expected']}, found {row['found']}" for row in self.rows if row["ok"] is False]
+
+    def changed(self) -> list[str]:
+        """What differs from the record before this one."""
+        if self._before is None:
+            return []
+        before = {row["name"]: row for row in rows_of(self._before)}
+        return [text for row in self.rows if row["name"] in before for text in differences(before[row["name"]], row)]
+
+    def summary(self) -> str:
+        """The differences, and what was left out, as a list."""
+        left = [item.name for item in self._chosen if item.name not in self.done]
+        parts = [("Not as expected", self.unexpected()), ("Not tried, for lack of time or because it was cut off", left)]
+        if self._before is not None:
+            parts.insert(1, (f"Other than in {self._before.name}", self.changed()))
+        return "\n\n".join("\n".join([f"{title}: {len(texts)}", *(f"- {text}" for text in texts)]) for title, texts in parts)
+
+    def _write_page(self) -> None:
+        machine = json.loads((self.folder / MACHINE).read_text())
+        facts = [f"| {name} | {cell(value)} |" for name, value in machine.items()]
+        table = []
+        for row in self.rows:
+            cells = (row["name"], row["expected"], row["found"], WORDS[row["ok"]], row["figures"], row["seconds"])
+            table.append(f"| {' | '.join(map(cell, cells))} |")
+        lines = [
+            f"# {self.folder.name}",
+            "",
+            "Written by tools/gpu_hour.py.",
+            "",
+            self.summary(),
+            "",
+            "| machine | |",
+            "| --- | --- |",
+            *facts,
+            "",
+            "| what | expected | found | | figures | seconds |",
+            "| --- | --- | --- | --- | --- | --- |",
+            *table,
+        ]
+        written(self.folder / PAGE, "\n".join(lines) + "\n")
+
+
+WORDS = {True: "ok", False: "**differs**", None: "skipped"}
+
+
+def cell(value: Any) -> str:
+    """A value as text in a table."""
+    if isinstance(value, dict):
+        value = ", ".join(f"{name} {number}" for name, number in value.items())
+    if isinstance(value, list):
+        value = ", ".join(map(str, value))
+    return " ".join(str("–" if value in (None, "") else value).replace("|", "/").split())
+
+
+def differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    """What differs between two rows of the same name: the outcome, apart from its numbers, and figures that differ much."""
+    if words(before["found"]) != words(now["found"]) or before["ok"] is not now["ok"]:
+        yield f"{now['name']}: {now['found']}; before: {before['found']}"
+    for name, value in now["figures"].items():
+        other = before["figures"].get(name)
+        if other is not None and not min(value, other) * MUCH >= max(value, other):
+            yield f"{now['name']}: {name} {value:g}; before: {other:g}"
+
+
+def words(text: str) -> str:
+    """A text without its numbers."""
+    return re.sub(r"\d[\d.,]*", "#", text)
+
+
+def rows_of(folder: pathlib.Path) -> Iterator[dict[str, Any]]:
+    """The rows of a record; a last line that was cut off does not count."""
+    path = folder / ROWS
+    for line in path.read_text().splitlines(keepends=True) if path.exists() else ():
+        if line.endswith("\n"):
+            yield json.loads(line)
+
+
+def last_before(folder: pathlib.Path) -> pathlib.Path | None:
+    """The newest other record of the same kind of place, by the time at which it began."""
+    began = {}
+    for path in folder.parent.glob(f"*/{MACHINE}"):
+        machine = json.loads(path.read_text())
+        began[path.parent] = (machine["started"], machine["place"])
+    now = began.pop(folder, None)
+    others = [other for other, (started, place) in began.items() if now is None or (place == now[1] and started <= now[0])]
+    return max(others, key=lambda other: began[other], default=None)
+
+
+def written(path: pathlib.Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_text(text)
+    os.replace(beside, path)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
