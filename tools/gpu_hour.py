@@ -80,7 +80,6 @@ class Record:
         self.done = {row["item"] for row in self.rows}
         text = "".join(json.dumps(row) + "\n" for row in self.rows)
         written(folder / ROWS, text)
-        self._before = last_before(folder)
 
     def begin(self, place: Place) -> None:
         """Write down the machine, unless an earlier run did."""
@@ -142,17 +141,17 @@ class Record:
 
     def changed(self) -> list[str]:
         """What differs from the record before this one."""
-        if self._before is None:
-            return []
-        before = {row["name"]: row for row in rows_of(self._before)}
+        last = last_before(self.folder)
+        before = {row["name"]: row for row in rows_of(last)} if last is not None else {}
         return [text for row in self.rows if row["name"] in before for text in differences(before[row["name"]], row)]
 
     def summary(self) -> str:
         """The differences, and what was left out, as a list."""
         left = [item.name for item in self._chosen if item.name not in self.done]
         parts = [("Not as expected", self.unexpected()), ("Not tried, for lack of time or because it was cut off", left)]
-        if self._before is not None:
-            parts.insert(1, (f"Other than in {self._before.name}", self.changed()))
+        last = last_before(self.folder)
+        if last is not None:
+            parts.insert(1, (f"Other than in {last.name}", self.changed()))
         return "\n\n".join("\n".join([f"{title}: {len(texts)}", *(f"- {text}" for text in texts)]) for title, texts in parts)
 
     def _write_page(self) -> None:
@@ -221,8 +220,8 @@ def last_before(folder: pathlib.Path) -> pathlib.Path | None:
     for path in folder.parent.glob(f"*/{MACHINE}"):
         machine = json.loads(path.read_text())
         began[path.parent] = (machine["started"], machine["place"])
-    now = began.pop(folder, None)
-    others = [other for other, (started, place) in began.items() if now is None or (place == now[1] and started <= now[0])]
+    now = began.pop(folder, ("", ""))
+    others = [other for other, (started, place) in began.items() if place == now[1] and started <= now[0]]
     return max(others, key=lambda other: began[other], default=None)
 
 

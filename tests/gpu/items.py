@@ -115,7 +115,7 @@ def items() -> list[Item]:
         Item("at-first", 0.1, (GPU, FAKE), measures.left_behind),
         *first,
         Item("nvidia-smi", 0.1, (GPU, FAKE), measures.fields),
-        Item("ratios", 1.5, (GPU, CPU), measures.ratios),
+        Item("ratios", 3, (GPU, CPU), measures.ratios),
         Item("load", 1, (GPU,), measures.load),
         *cases.values(),
         Item("watch", 0.5, (GPU, CPU), lambda place: measures.watched(place, WATCHED)),
