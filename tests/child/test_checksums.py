@@ -69,6 +69,24 @@ chosen = [kinds[number % len(kinds)] for number in range(0, 5 * times, 5)]
 print(json.dumps([(*kind, repeated(faulty(*kind))) for kind in chosen]))
 """
 )
+WRONG = (
+    BEGINNING
+    + """
+exact = np.arange(12.0).reshape(3, 4)
+def operation(name, *results):
+    given = iter(results)
+    return checksums.Operation(name, lambda: tf.constant(next(given), tf.float32), exact, 0.0)
+off = exact.copy()
+off[1, 2] += 0.5
+repeated = checksums.Repeated(tf, "CPU:0")
+for one in (operation("sound", exact, exact), operation("off", off, off), operation("unstable", exact, off)):
+    for _ in range(2):
+        repeated.compute(one)
+with tf.device("/CPU:1"):
+    repeated.compute(operation("elsewhere", exact))
+print(json.dumps([repeated.wrong, repeated.unstable, repeated.unavailable, sorted(repeated.checksums)]))
+"""
+)
 PART = 50  # repetitions of a process
 
 
@@ -107,6 +125,13 @@ class TestOnTensorFlow:
         for device in message["devices"]:
             assert device["unavailable"] == {}
             assert {"float32 sum", "int8 product", "bfloat16 product", "float16 step 4 weights"} <= set(device["checksums"])
+
+    def test_a_wrong_result_is_found_where_the_exact_one_is_known(self):
+        wrong, unstable, unavailable, compared = printed_by(WRONG, "2", "1")
+        assert wrong == {"off": pytest.approx(0.5 / 11)}
+        assert unstable == {"unstable": 1}
+        assert unavailable == {"elsewhere": "NotImplementedError: TensorFlow computes it on CPU:1"}
+        assert compared == ["off", "sound", "unstable"]
 
 
 def test_without_a_majority_all_are_different():
