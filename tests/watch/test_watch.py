@@ -8,9 +8,10 @@ import sys
 import pytest
 
 from gpucheck.commands.watch.judge import Event
-from gpucheck.commands.watch.monitor import Monitor, memory_of
+from gpucheck.commands.watch.monitor import Monitor
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
+from gpucheck.core.probes.limits import main_memory
 
 ROOT = pathlib.Path(__file__).parents[2]
 # TensorFlow may hang where Python ends while a dataset's thread wants to ask a generator: this program ends without that.
@@ -69,7 +70,7 @@ def test_each_thing_is_said_once_until_it_is_over():
 
 def test_the_memory_of_this_machine():
     with LocalHost(Request()) as host:
-        available, total = memory_of(host)
+        available, total = main_memory(host)
     assert 0 < available <= total
 
 

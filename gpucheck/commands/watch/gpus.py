@@ -1,6 +1,6 @@
 """Sum up the GPUs' samples over a whole fit."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from gpucheck.commands.watch.summary import GpuUse
 from gpucheck.core.child.messages.nvml import Sampled, SamplerStarted
@@ -57,23 +57,17 @@ class Gpus:
 
 
 def shown(visible: str | None, uuids: Sequence[str | None]) -> tuple[int, ...]:
-    """Return NVML's numbers of the GPUs that CUDA_VISIBLE_DEVICES names, in its order; all without it."""
+    """Return NVML's numbers of the GPUs that CUDA_VISIBLE_DEVICES names, up to the first that CUDA can't find; all without it."""
     if visible is None:
         return tuple(range(len(uuids)))
-    return tuple(_until_unknown(visible.split(","), uuids))
-
-
-def _until_unknown(entries: Iterable[str], uuids: Sequence[str | None]) -> Iterable[int]:
-    """CUDA reads the list up to the first entry that it can't find."""
-    for entry in map(str.strip, entries):
-        index = (
-            int(entry)
-            if entry.isdigit()
-            else next((i for i, uuid in enumerate(uuids) if entry and uuid and uuid.startswith(entry)), -1)
-        )
+    numbers: list[int] = []
+    for entry in map(str.strip, visible.split(",")):
+        named = (index for index, uuid in enumerate(uuids) if entry and uuid and uuid.startswith(entry))
+        index = int(entry) if entry.isdigit() else next(named, -1)
         if not 0 <= index < len(uuids):
-            return
-        yield index
+            break
+        numbers.append(index)
+    return tuple(numbers)
 
 
 def _count(sums: list[float], value: float) -> None:

@@ -17,6 +17,7 @@ from gpucheck.core.child.messages.nvml import Sampled, SamplerStarted
 from gpucheck.core.host import Child
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
+from gpucheck.core.probes.limits import main_memory
 from gpucheck.core.processes.sampler import samples, start
 
 SAMPLE_SECONDS = 2.0
@@ -107,8 +108,7 @@ class Monitor:
                 self._summed.set()
                 return
             self._why_unused(host)
-            available, total = memory_of(host)
-            self.tell([*self._of_gpus(sampled[-KEPT:]), *judge.memory(available, total)])
+            self.tell([*self._of_gpus(sampled[-KEPT:]), *judge.memory(*main_memory(host))])
 
     def _of_gpus(self, sampled: list[Sampled]) -> Iterator[Event]:
         silent = bool(sampled) and time.monotonic() - sampled[-1].seconds > self._stall / 2
@@ -157,14 +157,3 @@ def _sampler(host: LocalHost) -> Child | None:
         return start(host, SAMPLE_SECONDS)
     except RuntimeError:
         return None
-
-
-def memory_of(host: LocalHost) -> tuple[int | None, int | None]:
-    """Main memory that is available, and all of it: the control group's, where it limits it to less."""
-    memory = host.memory()
-    limit, used = (host.read(f"/sys/fs/cgroup/memory.{name}") for name in ("max", "current"))
-    if limit and used and limit.strip().isdigit() and used.strip().isdigit():
-        lines = (line.split() for line in (host.read("/sys/fs/cgroup/memory.stat") or "").splitlines())
-        cache = sum(int(words[1]) for words in lines if words[0] == "inactive_file")  # reclaimable by the kernel
-        return int(limit) - int(used) + cache, int(limit)
-    return (memory.available_bytes, memory.total_bytes) if memory else (None, None)

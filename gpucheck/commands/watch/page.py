@@ -27,14 +27,13 @@ def write(summary: Summary, path: str) -> None:
 def markdown(summary: Summary) -> str:
     """Return a list of the figures, and the limit."""
     rows = "".join(f"- {text}\n" for text in [*figures(summary), *devices(summary)])
-    return f"# Training\n\n{rows}{'' if _limit(summary) is None else f'{chr(10)}{_limit(summary)}{chr(10)}'}"
+    return f"# Training\n\n{rows}" + (f"\n{summary.limit}\n" if summary.limit is not None else "")
 
 
 def fragment(summary: Summary) -> str:
     """Return HTML without a head, for a notebook."""
     rows = "".join(f"<li>{html.escape(text)}</li>" for text in [*figures(summary), *devices(summary)])
-    text = _limit(summary)
-    limit = "" if text is None else f"<p>{html.escape(text)}</p>"
+    limit = "" if summary.limit is None else f"<p>{html.escape(str(summary.limit))}</p>"
     return f"<ul>{rows}</ul>{limit}{plot(summary.epoch_seconds)}"
 
 
@@ -53,9 +52,3 @@ def plot(epochs: Sequence[float]) -> str:
     label = f"Seconds of each epoch, at most {seconds(longest)}"
     svg = f'<svg role="img" aria-label="{label}" width="{WIDTH}" height="{HEIGHT}" fill="#4c78a8">{bars}</svg>'
     return f"<figure>{svg}<figcaption>{label}</figcaption></figure>"
-
-
-def _limit(summary: Summary) -> str | None:
-    if summary.limit is None:
-        return None
-    return summary.limit.text + (f" [{summary.limit.code}]" if summary.limit.code else "")

@@ -3,6 +3,7 @@
 import msgspec
 
 from gpucheck.core.repairs.wording import gib
+from gpucheck.core.reports.shared.words import plural, significant
 
 
 class GpuUse(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +32,9 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
     text: str  # sentences
     code: str | None = None  # of the diagnosis; None: no fault
     faster_at_most: float | None = None  # times as fast, if this limit alone were removed; calculated, not measured
+
+    def __str__(self) -> str:
+        return f"{self.text} [{self.code}]" if self.code else self.text
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,15 +71,15 @@ def lines(summary: Summary) -> list[str]:
     """Return at most three lines."""
     texts = [" · ".join(figures(summary)), " · ".join(devices(summary))]
     if summary.limit is not None:
-        texts.append(summary.limit.text + (f" [{summary.limit.code}]" if summary.limit.code else ""))
+        texts.append(str(summary.limit))
     return [f"gpucheck: {text}" for text in texts if text]
 
 
 def figures(summary: Summary) -> list[str]:
     """Return the figures of the steps, each in words."""
-    parts = [f"{_count(summary.epochs, 'epoch')}, {_count(summary.steps, 'step')}, {seconds(summary.seconds)}"]
+    parts = [f"{plural(summary.epochs, 'epoch')}, {plural(summary.steps, 'step')}, {seconds(summary.seconds)}"]
     if summary.samples_per_second:
-        parts.append(f"{_number(summary.samples_per_second)} samples/s")
+        parts.append(f"{significant(summary.samples_per_second)} samples/s")
     if summary.median_epoch_seconds and summary.epochs > 1:
         parts.append(f"median epoch {seconds(summary.median_epoch_seconds)}")
     if summary.first_step_seconds:
@@ -112,11 +116,3 @@ def uses(gpu: GpuUse) -> list[str]:
     peak = [] if gpu.peak_bytes is None else [f"peak {gib(gpu.peak_bytes)}{of}"]
     slow = [f"throttled {100 * gpu.throttled_share:.0f} % of the time"] if gpu.throttled_share else []
     return busy + peak + slow
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number:,} {name}{'' if number == 1 else 's'}"
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -89,6 +89,15 @@ def lasting(limits: Limits) -> str:
     return repr(sorted(fields.items()))
 
 
+def main_memory(host: Host) -> tuple[int | None, int | None]:
+    """Main memory that is available, and all of it, in bytes: the control group's if its limit is lower. None: unknown."""
+    memory = host.memory()
+    limit, used = _Cgroups(host).memory(None if memory is None else memory.total_bytes)
+    if limit is not None and used is not None:
+        return limit - used, limit
+    return (memory.available_bytes, memory.total_bytes) if memory else (None, None)
+
+
 def oom_kills(host: Host) -> int | None:
     """How many processes the OOM killer has ended so far, in this control group, else on this machine.
 
