@@ -5,8 +5,9 @@ Values are compared by identity. Unknown values are ``UNKNOWN``, from which no r
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
+
+import msgspec
 
 
 class Place(NamedTuple):
@@ -24,40 +25,35 @@ class Place(NamedTuple):
         return not {"", "Exception", "BaseException", *errors}.isdisjoint(self.guards)
 
 
-class Value:
+class Value(msgspec.Struct, eq=False):
     """Any value a name can have."""
 
 
-@dataclass(eq=False)
 class Constant(Value):
     """A literal, and every name it was assigned to."""
 
     value: Any
-    names: set[str] = field(default_factory=set)
+    names: set[str] = set()
 
 
-@dataclass(eq=False)
 class Name(Value):
     """An imported object, or a builtin, by its canonical dotted name."""
 
     path: str
 
 
-@dataclass(eq=False)
 class Items(Value):
     """A list or tuple whose length is known."""
 
     items: tuple[Value, ...]
 
 
-@dataclass(eq=False)
 class Pairs(Value):
     """A dictionary literal."""
 
     items: tuple[tuple[Value, Value], ...]
 
 
-@dataclass(eq=False)
 class Gathered(Value):
     """The content of ``*args`` or ``**kwargs`` of a function that only passes it on unchanged."""
 
@@ -65,7 +61,6 @@ class Gathered(Value):
     keywords: dict[str, Value]
 
 
-@dataclass(eq=False)
 class Element(Value):
     """An element of a value: at a known position, or any (a loop variable)."""
 
@@ -73,7 +68,6 @@ class Element(Value):
     index: int | None
 
 
-@dataclass(eq=False)
 class Attribute(Value):
     """An attribute of a value that is not a module."""
 
@@ -81,14 +75,12 @@ class Attribute(Value):
     name: str
 
 
-@dataclass(eq=False)
 class Operation(Value):
     """A value computed from others: arithmetic, comparison, a formatted string, a slice."""
 
     parts: tuple[Value, ...]
 
 
-@dataclass(eq=False)
 class Choice(Value):
     """One of several values, depending on the branch taken."""
 
@@ -99,7 +91,6 @@ class Each(Choice):
     """The value of a loop variable: each item of a list literal in turn."""
 
 
-@dataclass(eq=False)
 class Function(Value):
     """A function, method or lambda of this file."""
 
@@ -111,16 +102,15 @@ class Function(Value):
 
     def bound(self, receiver: Value) -> "Function":
         """Return the function as a method of an object."""
-        return replace(self, receiver=receiver)
+        return msgspec.structs.replace(self, receiver=receiver)
 
 
-@dataclass(eq=False)
 class Class(Value):
     """A class of this file."""
 
     node: ast.ClassDef
     bases: tuple[Value, ...]
-    members: dict[str, Value] = field(default_factory=dict)
+    members: dict[str, Value] = {}
     instance: "Call | None" = None  # the last one created
 
     def member(self, name: str) -> Value | None:
@@ -170,7 +160,6 @@ class Scope:
         scope.names[name] = value
 
 
-@dataclass(eq=False)
 class Call(Value):
     """A call that the program makes, and the value that it returns."""
 
@@ -180,7 +169,7 @@ class Call(Value):
     args: tuple[Value, ...]
     keywords: dict[str, Value]
     starred: bool  # has *args or **kwargs: other arguments may have been passed
-    attributes: dict[str, Value] = field(default_factory=dict)  # of the instance, if a class of this file is called
+    attributes: dict[str, Value] = {}  # of the instance, if a class of this file is called
     entered: bool = False  # by a with statement
     result: Value | None = None  # of a followed function of this file
 
