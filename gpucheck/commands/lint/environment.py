@@ -2,12 +2,12 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gpucheck.commands.lint.lookup import constant, is_call, parts
 from gpucheck.commands.lint.script import Script
-from gpucheck.commands.lint.values import Call, Name, Operation, Pairs, Store, Test, Value
+from gpucheck.commands.lint.values import Call, Constant, Name, Operation, Pairs, Store, Test, Value
 
 VERSIONS = re.compile(r"(tensorflow|keras)\.(\w+\.)*(__version__|VERSION|GIT_VERSION|version|executing_eagerly)(\.\w+)*")
 # A project's variable for the version: IS_TF_1, tf2, TF_V2, tensorflow1, tf_version.
@@ -27,37 +27,29 @@ class Setting(NamedTuple):
 def settings(script: Script) -> Iterator[Setting]:
     """Yield every environment variable that the script sets, in order."""
     for event in script.events:
-        if isinstance(event, Store):
-            yield from _stored(event)
-        elif is_call(event, "os.environ.setdefault", "os.putenv") and len(event.args) == 2:
-            yield from _named(event, event.args[0], event.args[1])
-        elif is_call(event, "os.environ.update"):
-            for given in event.args:
-                yield from _pairs(event, given)
-            for name, value in event.keywords.items():
-                yield Setting(event, name, value)
+        if isinstance(event, (Store, Call)):
+            for key, value in _assigned(event):
+                name = constant(key)
+                if isinstance(name, str):
+                    yield Setting(event, name, value)
 
 
-def _stored(event: Store) -> Iterator[Setting]:
-    if not isinstance(event.of, Name):
-        return
-    if event.of.path == "os.environ":
-        yield from _named(event, event.key, event.value)
-    elif event.of.path == "os" and constant(event.key) == "environ" and isinstance(event.value, Operation):
-        for part in event.value.parts:  # os.environ |= {...}
-            yield from _pairs(event, part)
+def _assigned(event: Store | Call) -> Iterable[tuple[Value, Value]]:
+    """Return the variables that an event sets, and their values."""
+    if isinstance(event, Store):
+        if isinstance(event.of, Name) and event.of.path == "os.environ":
+            return [(event.key, event.value)]
+        if isinstance(event.of, Name) and event.of.path == "os" and constant(event.key) == "environ":
+            return _pairs(event.value.parts if isinstance(event.value, Operation) else ())  # os.environ |= {...}
+    elif event.name in ("os.environ.setdefault", "os.putenv") and len(event.args) == 2:
+        return [(event.args[0], event.args[1])]
+    elif event.name == "os.environ.update":
+        return [*_pairs(event.args), *((Constant(name), value) for name, value in event.keywords.items())]
+    return []
 
 
-def _pairs(event: Store | Call, given: Value) -> Iterator[Setting]:
-    if isinstance(given, Pairs):
-        for key, value in given.items:
-            yield from _named(event, key, value)
-
-
-def _named(event: Store | Call, key: Value, value: Value) -> Iterator[Setting]:
-    name = constant(key)
-    if isinstance(name, str):
-        yield Setting(event, name, value)
+def _pairs(values: Iterable[Value]) -> list[tuple[Value, Value]]:
+    return [pair for value in values if isinstance(value, Pairs) for pair in value.items]
 
 
 def checks_versions(script: Script) -> bool:
