@@ -8,7 +8,7 @@ from gpucheck.commands.lint.environment import settings
 from gpucheck.commands.lint.layers import builds
 from gpucheck.commands.lint.lookup import before, constant, is_call, options, parts
 from gpucheck.commands.lint.script import Script
-from gpucheck.commands.lint.values import Call, Element, Items, Place, Test, Value
+from gpucheck.commands.lint.values import Call, Element, Place, Test, Value
 
 # Calls that certainly run an operation or list logical devices: TensorFlow initializes every visible GPU for them.
 STARTS = re.compile(
@@ -47,20 +47,11 @@ def starts(script: Script) -> Iterator[Call]:
 
 
 def _has_weights(script: Script, call: Call) -> bool:
-    """Whether it certainly creates weights: a model that is trained, loaded, built, or has inputs with a shape."""
-    if call.method in ("add", "build"):
-        return builds(script, call)
-    if call.method == "fit":
-        return is_call(call.receiver, "keras.Sequential", "keras.Model")
-    if call.name == "keras.Model":
-        outputs = call.argument("outputs", 1)
-        return isinstance(outputs, Call) and is_call(outputs.function, "keras.layers.Dense")
-    if call.name == "keras.Sequential":
-        layers = call.argument("layers", 0)
-        made = [layer for layer in layers.items if isinstance(layer, Call)] if isinstance(layers, Items) else []
-        shaped = bool(made) and (made[0].name == "keras.Input" or not {"input_shape", "input_dim"}.isdisjoint(made[0].keywords))
-        return shaped and any(layer.name == "keras.layers.Dense" for layer in made)
-    return bool(KERAS_STARTS.fullmatch(call.name))
+    """Whether a model certainly has weights after a call, because it is trained, loaded, built, or its input has a shape."""
+    model = call.receiver if call.method in ("add", "build", "fit") else call
+    if not is_call(model, "keras.Sequential", "keras.Model"):
+        return bool(KERAS_STARTS.fullmatch(call.name))
+    return call.method == "fit" or builds(script, model, call)
 
 
 def shown(start: Call) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpucheck.commands.lint.lookup import before, is_call, options
+from gpucheck.commands.lint.lookup import before, options
 from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.values import Attribute, Call, Constant, Items, Operation, Value
 
@@ -40,19 +40,13 @@ def stack(script: Script, model: Call) -> list[tuple[Value, Call]] | None:
     return pairs
 
 
-def builds(script: Script, call: Call) -> bool:
-    """Whether a Sequential certainly has weights after a call of ``add`` or ``build``."""
-    model = call.receiver
-    if not is_call(model, "keras.Sequential"):
-        return False
-    every = stack(script, model) or []
-    earlier = [layer for layer, by in every if isinstance(layer, Call) and (by in (model, call) or before(by.place, call.place))]
-    if not any(map(_trained, earlier)):
-        return False
-    if call.method == "build":
-        shape = call.argument("input_shape", 0)
-        return shape is not None and not (isinstance(shape, Constant) and shape.value is None)
-    return earlier[0] is every[0][0] and _gives_shape(earlier[0])
+def builds(script: Script, model: Call, call: Call) -> bool:
+    """Whether a model certainly has weights after a call: the one that creates it, ``add`` or ``build``."""
+    shape = call.argument("input_shape", 0) if call.method == "build" else None
+    if shape is not None and not (isinstance(shape, Constant) and shape.value is None):
+        layers = stack(script, model) or []
+        return any(isinstance(layer, Call) and _trained(layer) and before(by.place, call.place) for layer, by in layers)
+    return any(made.by is call or before(made.by.place, call.place) for made in weights(script, model))
 
 
 def weights(script: Script, model: Call) -> list[Made]:
@@ -79,7 +73,7 @@ class _Search:
             yield from self.behind(model.argument("outputs", 1))
         elif model.name == "keras.Sequential":
             every = stack(self.script, model) or []
-            shaped = bool(every) and isinstance(every[0][0], Call) and _gives_shape(every[0][0])
+            shaped = bool(every) and _gives_shape(every[0][0]) and every[0][1].place.path == model.place.path
             for layer, by in every:
                 if isinstance(layer, Call) and _trained(layer) and shaped:
                     yield Made(layer, by)
@@ -113,5 +107,5 @@ def _trained(layer: Call) -> bool:
     return bool(WEIGHTED.fullmatch(layer.name)) and not layer.starred and "trainable" not in layer.keywords
 
 
-def _gives_shape(layer: Call) -> bool:
-    return layer.name in INPUTS or not SHAPES.isdisjoint(layer.keywords)
+def _gives_shape(layer: Value) -> bool:
+    return isinstance(layer, Call) and (layer.name in INPUTS or not SHAPES.isdisjoint(layer.keywords))
