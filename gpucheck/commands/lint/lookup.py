@@ -65,6 +65,17 @@ def is_call(value: object, *names: str) -> TypeGuard[Call]:
     return isinstance(value, Call) and value.name in names
 
 
+def under(place: Place, *names: str) -> bool:
+    """Whether a with statement around a place may enter what a call of one of these canonical names returns."""
+    return any(is_call(option, *names) for context in place.contexts for option in options(context))
+
+
+def iterated(values: Iterable[Value | None]) -> Iterator[Value]:
+    """Yield what loops iterate over, if the values are computed from a loop variable."""
+    every = (part for value in values for part in parts(value))
+    return (part.of for part in every if isinstance(part, Element) and part.index is None)
+
+
 def constant(value: Value | None) -> Any:
     """Return the literal that it certainly is, else None."""
     return value.value if isinstance(value, Constant) else None

@@ -43,7 +43,7 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.devices import LISTS
-from gpucheck.commands.lint.lookup import is_call, options, parts
+from gpucheck.commands.lint.lookup import constant, is_call, iterated, options, parts
 from gpucheck.commands.lint.models import is_model
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Attribute, Call, Class, Constant, Each, Element, Items, Operation, Pairs, Value
@@ -102,10 +102,7 @@ def _independent(script: Script, context: Call, calls: list[Call]) -> bool:
 def _other_models(calls: list[Call]) -> bool:
     """Whether the variables may differ in each iteration: those of the loop's element."""
     sources = [call.argument("sources", 1) for call in calls if call.method == "gradient"]
-    return any(
-        len(list(options(source))) > 1 or any(isinstance(part, Element) and part.index is None for part in parts(source))
-        for source in sources
-    )
+    return any(len(list(options(source))) > 1 for source in sources) or any(True for _ in iterated(sources))
 
 
 def _own(sources: Value | None, context: Call) -> bool:
@@ -130,9 +127,7 @@ def _each_gpu(device: Value | None) -> bool:
 
 def _each_of(device: Value | None) -> bool:
     """Whether it is each of several names in turn, from a list literal."""
-    names = (
-        [option.value if isinstance(option, Constant) else None for option in options(device)] if isinstance(device, Each) else []
-    )
+    names = [constant(option) for option in options(device)] if isinstance(device, Each) else []
     return len(set(names)) > 1 and all(isinstance(name, str) and GPU.search(name) for name in names)
 
 

@@ -41,9 +41,9 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.datasets import chains
-from gpucheck.commands.lint.lookup import is_call, options, parts
+from gpucheck.commands.lint.lookup import is_call, iterated, options, parts, under
 from gpucheck.commands.lint.script import Finding, Script, at
-from gpucheck.commands.lint.values import Call, Element, Value
+from gpucheck.commands.lint.values import Call, Value
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.WARNING
@@ -72,11 +72,7 @@ def check(script: Script) -> Iterator[Finding]:
 
 def _over_batches(script: Script) -> Iterator[Call]:
     """Yield calls under a tape that get a batch of a dataset."""
-    for call in script.calls:
-        if any(is_call(option, TAPE) for context in call.place.contexts for option in options(context)):
-            held = (part for value in call.args for part in parts(value))
-            if any(isinstance(part, Element) and part.index is None and _is_dataset(part.of) for part in held):
-                yield call
+    return (call for call in script.calls if under(call.place, TAPE) and any(map(_is_dataset, iterated(call.args))))
 
 
 def _is_dataset(value: Value) -> bool:
@@ -90,9 +86,4 @@ def _is_dataset(value: Value) -> bool:
 def _of_the_step(call: Call, script: Script) -> bool:
     """Whether the value read was computed under a tape of the same loop."""
     asked = call.receiver if call.method == "numpy" else call.args[0] if call.args else None
-    return any(
-        isinstance(part, Call)
-        and part.place.path == call.place.path
-        and any(is_call(option, TAPE) for context in part.place.contexts for option in options(context))
-        for part in parts(asked)
-    )
+    return any(isinstance(part, Call) and part.place.path == call.place.path and under(part.place, TAPE) for part in parts(asked))

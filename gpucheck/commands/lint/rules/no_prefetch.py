@@ -39,10 +39,10 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.datasets import Chain, chains
-from gpucheck.commands.lint.lookup import is_call, options, parts, used_by
+from gpucheck.commands.lint.lookup import is_call, iterated, under, used_by
 from gpucheck.commands.lint.models import built, trainings
 from gpucheck.commands.lint.script import Finding, Script, at
-from gpucheck.commands.lint.values import Call, Element, Function, Name, Value
+from gpucheck.commands.lint.values import Call, Function, Name, Value
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.WARNING
@@ -70,7 +70,7 @@ def check(script: Script) -> Iterator[Finding]:
             yield _finding(script, pipelines[0], "fit reads", call)
     reported: set[int] = set()
     for call in script.calls:
-        looped = [part.of for value in call.args for part in parts(value) if isinstance(part, Element) and part.index is None]
+        looped = list(iterated(call.args))
         for batches in looped if looped and _trains(script, call) else ():
             pipelines = chains(batches)
             waits = pipelines and all((_waits(chain) and not _parallel(chain)) or _reads_in_turn(chain) for chain in pipelines)
@@ -116,5 +116,4 @@ def _trains(script: Script, call: Call) -> bool:
     if isinstance(step, Function):
         taped = any(isinstance(value, Name) and value.path == TAPE for value in used_by(step))
         return taped and any(isinstance(node, ast.Attribute) and node.attr == STEP for node in ast.walk(step.node))
-    taped = any(is_call(option, TAPE) for context in call.place.contexts for option in options(context))
-    return taped and any(other.place.path == call.place.path for other in script.methods(STEP))
+    return under(call.place, TAPE) and any(other.place.path == call.place.path for other in script.methods(STEP))
