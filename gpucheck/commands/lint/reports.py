@@ -4,7 +4,7 @@ import json
 import os
 
 from gpucheck.commands.lint import sarif
-from gpucheck.commands.lint.runner import Failure, Problem, Result
+from gpucheck.commands.lint.runner import Failure, Problem, Result, where
 from gpucheck.core.reports.github import command
 from gpucheck.core.reports.shared import junit
 from gpucheck.core.reports.shared.limited_text import line
@@ -28,11 +28,11 @@ def render_terminal(result: Result, *, color: bool, ascii: bool, width: int | No
     out = TerminalText(width=width or UNWRAPPED, color=color, ascii=ascii)
     for problem in result.problems:
         style = "fail" if problem.severity == "error" else "warn"
-        out.add((problem.where, "title"), ": ", (problem.code, style), f": {problem.message}", hang=4)
+        out.add((where(problem), "title"), ": ", (problem.code, style), f": {problem.message}", hang=4)
         _frame(out, problem, style, width or WIDTH)
         out.add(problem.fix, indent=4, label=("do", "quiet"), hang=8)
     for failure in result.failures:
-        out.add((failure.where, "title"), ": ", ("unreadable", "fail"), f": {failure.message}")
+        out.add((where(failure), "title"), ": ", ("unreadable", "fail"), f": {failure.message}")
     out.add(_count(result))
     return str(out)
 
@@ -69,22 +69,15 @@ def _count(result: Result) -> str:
 
 def render_json(result: Result) -> str:
     """Return one JSON object; its fields are never renamed or removed within a major version."""
-    return (
-        json.dumps(
-            {
-                "schema_version": SCHEMA_VERSION,
-                "exit_code": result.exit_code,
-                "files": result.files,
-                "findings": [problem._asdict() for problem in result.problems],
-                "unreadable": [failure._asdict() for failure in result.failures],
-            },
-            indent=2,
-            ensure_ascii=False,
-        )
-        .encode("utf-8", "backslashreplace")  # file names may contain lone surrogates
-        .decode()
-        + "\n"
-    )
+    data = {
+        "schema_version": SCHEMA_VERSION,
+        "exit_code": result.exit_code,
+        "files": result.files,
+        "findings": [problem._asdict() for problem in result.problems],
+        "unreadable": [failure._asdict() for failure in result.failures],
+    }
+    text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    return text.encode("utf-8", "backslashreplace").decode()  # file names may contain lone surrogates
 
 
 def render_github(result: Result) -> str:
@@ -115,10 +108,10 @@ def render_junit(result: Result) -> str:
 
 
 def _finding(found: Problem) -> junit.Case:
-    problem = junit.Problem("failure", found.code, found.message, "\n".join(map(line, (found.where, found.source, found.fix))))
-    return junit.Case(found.file, f"{found.code} at {found.where}", problem, seconds=None)
+    problem = junit.Problem("failure", found.code, found.message, "\n".join(map(line, (where(found), found.source, found.fix))))
+    return junit.Case(found.file, f"{found.code} at {where(found)}", problem, seconds=None)
 
 
 def _unreadable(failure: Failure) -> junit.Case:
-    problem = junit.Problem("error", "unreadable", failure.message, failure.where)
-    return junit.Case(failure.file, f"unreadable at {failure.where}", problem, seconds=None)
+    problem = junit.Problem("error", "unreadable", failure.message, where(failure))
+    return junit.Case(failure.file, f"unreadable at {where(failure)}", problem, seconds=None)

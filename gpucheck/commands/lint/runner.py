@@ -1,6 +1,5 @@
 """Lints files: reads and traces them, and runs every rule. Linted files are never executed or imported."""
 
-import contextlib
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 FRAMEWORKS = ("tensorflow", "keras")  # programs without these words use neither
 MOST_CHARACTERS = 2_000_000  # of a program: more is data, and its tree takes gigabytes
+SEARCH = "the search for files"
 LATE = "the time limit was reached (--timeout); the rest was not read"
 DEEP = 3000  # frames: the trace needs several for each level of nesting
 
@@ -34,11 +34,6 @@ class Problem(NamedTuple):
     end_column: int  # after the last character
     source: str  # its first line, as in the file
 
-    @property
-    def where(self) -> str:
-        """``train.py:12:5``; in a notebook ``train.ipynb:cell 3:12:5``."""
-        return _where(self.file, self.cell, self.line, self.column)
-
 
 class Failure(NamedTuple):
     """A file that could not be linted, or a cell that was skipped."""
@@ -48,11 +43,6 @@ class Failure(NamedTuple):
     line: int | None
     column: int | None
     message: str
-
-    @property
-    def where(self) -> str:
-        """``train.py:12:5``; in a notebook ``train.ipynb:cell 3:12:5``."""
-        return _where(self.file, self.cell, self.line, self.column)
 
 
 class Result(NamedTuple):
@@ -85,7 +75,7 @@ def lint(
         progress: its snapshot is the result so far, in which the file that is being linted is a failure.
     """
     count, problems, failures = 0, list[Problem](), list[Failure]()
-    file: str | None = "the search for files"
+    file: str | None = SEARCH
 
     def snapshot() -> Result:
         return Result(count, tuple(problems), (*failures, Failure(str(file), None, None, None, LATE)))
@@ -94,36 +84,28 @@ def lint(
         progress.snapshot = snapshot
     files = search.files(paths, say)
     while True:
+        file = SEARCH
         try:
             file = with_timeout(remaining(), next, files, None)
-        except NoResponse:
-            failures.append(_late("the search for files", remaining))
-            break
-        if file is None:
-            break
-        count += 1
-        if remaining() <= 0:
-            failures.append(_late(file, remaining))
-            break
-        try:
+            if file is None:
+                break
+            count += 1
             program = with_timeout(min(FILE_SECONDS, remaining()), source.read, file)
             failures += [Failure(file, cell.cell, cell.line, cell.column, cell.message) for cell in program.unread]
             problems += lint_program(program, rules, file)
         except source.Unreadable as error:
             failures.append(Failure(file, None, error.line, error.column, error.message))
-        except NoResponse:
-            failures.append(_late(file, remaining))
+        except NoResponse as error:
+            failures.append(Failure(file, None, None, None, str(error.strerror) if remaining() > 0 else LATE))
+            if file == SEARCH or remaining() <= 0:
+                break
     return Result(count, tuple(problems), tuple(failures))
 
 
-def _where(file: str, cell: int | None, *position: int | None) -> str:
-    words = [file, *([f"cell {cell}"] if cell is not None else [])]
-    return ":".join([*words, *(str(number) for number in position if number is not None)])
-
-
-def _late(file: str, remaining: Callable[[], float]) -> Failure:
-    problem = NoResponse().strerror if remaining() > 0 else LATE
-    return Failure(file, None, None, None, str(problem))
+def where(place: Problem | Failure) -> str:
+    """Return a position: ``train.py:12:5``; in a notebook ``train.ipynb:cell 3:12:5``."""
+    cell = [] if place.cell is None else [f"cell {place.cell}"]
+    return ":".join([place.file, *cell, *(str(number) for number in (place.line, place.column) if number is not None)])
 
 
 def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> list[Problem]:
@@ -141,17 +123,18 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
     rules = [rule for rule in rules if any(word in program.text for word in words(rule)) and not _lacks(program, rule)]
     if not rules or not uses:
         return []
-    with _deep():
-        try:
-            script = Script(tree, program.locate, program.written)
-            findings = sorted(
-                {(finding, rule) for rule in rules for finding in _check(rule, script)}, key=lambda pair: (pair[0], pair[1].code)
-            )
-        except RecursionError:
-            raise source.Unreadable("nested too deeply to be traced") from None
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEEP))
+    try:
+        script = Script(tree, program.locate, program.written)
+        findings = {(finding, rule) for rule in rules for finding in _check(rule, script)}
+    except RecursionError:
+        raise source.Unreadable("nested too deeply to be traced") from None
+    finally:
+        sys.setrecursionlimit(limit)
     if not script.complete:
         raise source.Unreadable("too large to be traced completely")
-    return list(_shown(findings, program, file))
+    return list(_shown(sorted(findings, key=lambda pair: (pair[0], pair[1].code)), program, file))
 
 
 def _lacks(program: source.Program, rule: Rule) -> bool:
@@ -173,14 +156,13 @@ def _shown(findings: Iterable[tuple[Finding, Rule]], program: source.Program, fi
             continue
         reported.add((finding.line, rule.code))
         cell, line = program.locate(finding.line)
-        end = line + finding.end_line - finding.line
         first, last = lines[finding.line - 1], lines[finding.end_line - 1]
         yield Problem(
             file,
             cell,
             line,
             _characters(first, finding.column),
-            end,
+            line + finding.end_line - finding.line,
             rule.code,
             rule.severity.value,
             finding.message,
@@ -193,13 +175,3 @@ def _shown(findings: Iterable[tuple[Finding, Rule]], program: source.Program, fi
 def _characters(line: str, column: int) -> int:
     """Convert a column from bytes of UTF-8 to characters."""
     return column if line.isascii() else len(line.encode("utf-8", "replace")[: column - 1].decode("utf-8", "ignore")) + 1
-
-
-@contextlib.contextmanager
-def _deep() -> Iterator[None]:
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, DEEP))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpucheck import __version__
 from gpucheck.commands.lint.pages import load_rules
-from gpucheck.commands.lint.runner import Failure, Problem, Result
+from gpucheck.commands.lint.runner import Failure, Problem, Result, where
 from gpucheck.core.engine.manual import page_of
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -54,7 +54,7 @@ def _result(problem: Problem) -> dict[str, Any]:
 
 
 def _notification(failure: Failure) -> dict[str, Any]:
-    return {"level": "error", "message": {"text": f"{failure.where}: {failure.message}"}, "locations": [_location(failure)]}
+    return {"level": "error", "message": {"text": f"{where(failure)}: {failure.message}"}, "locations": [_location(failure)]}
 
 
 def _location(place: Problem | Failure) -> dict[str, Any]:
