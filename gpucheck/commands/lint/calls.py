@@ -48,13 +48,13 @@ class Caller(Evaluator):
         self.followed.add(id(node))
         frame = Frame(node, function.closure)
         self.frames.append(frame)
-        outer, self.scope = self.scope, Scope(function.closure, self.parameters(function, call))
         contexts, self.contexts = self.contexts, (*self.contexts, *function.around)
-        if isinstance(node, ast.Lambda):
-            frame.returns.append(self.value(node.body))
-        else:
-            self.block(node.body)
-        self.scope, self.contexts = outer, contexts
+        with self.inside(Scope(function.closure, self.parameters(function, call))):
+            if isinstance(node, ast.Lambda):
+                frame.returns.append(self.value(node.body))
+            else:
+                self.block(node.body)
+        self.contexts = contexts
         self.frames.pop()
         if frame.left is not None and frame.left < self.order:  # the caller cannot be sure that the rest ran
             self.undone = (*self.undone, (frame.left + 1, self.order))
@@ -76,13 +76,12 @@ class Caller(Evaluator):
             bound.update(zip(names, given, strict=False))
             return bound
         if not call.starred:
-            outer, self.scope = self.scope, function.closure
             defaults = list(zip(names[len(names) - len(declared.defaults) :], declared.defaults, strict=True))
             defaults += [
                 (item.arg, value) for item, value in zip(declared.kwonlyargs, declared.kw_defaults, strict=True) if value
             ]
-            bound.update({name: self.value(value) for name, value in defaults})
-            self.scope = outer
+            with self.inside(function.closure):
+                bound.update({name: self.value(value) for name, value in defaults})
         bound.update(zip(names, [*given, *call.args], strict=False))
         bound.update({name: value for name, value in call.keywords.items() if name in bound})
         if not call.starred:
@@ -147,10 +146,10 @@ class Caller(Evaluator):
         for expression in (*node.decorator_list, *(keyword.value for keyword in node.keywords)):
             self.value(expression)
         made = Class(node, bases)
-        outer, self.scope = self.scope, Scope(self.scope)
-        self.scope.of_class = True
-        self.block(node.body)
-        made.members, self.scope = self.scope.names, outer
+        with self.inside(Scope(self.scope)) as scope:
+            scope.of_class = True
+            self.block(node.body)
+            made.members = self.scope.names
         self.scope.set(node.name, made)
         instance = Call(ast.Call(func=node, args=[], keywords=[]), self.place(), made, (), {}, True)  # type: ignore[arg-type]
         methods = [id(member.node) for member in made.members.values() if isinstance(member, Function)]

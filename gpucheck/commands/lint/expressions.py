@@ -35,12 +35,9 @@ class Evaluator(State):
         if self.depth > DEEPEST_EXPRESSION:
             return UNKNOWN
         self.depth += 1
-        try:
-            handler = getattr(self, "_of_" + type(node).__name__, self._of_others)
-            result: Value = handler(node)
-            return result
-        finally:
-            self.depth -= 1
+        result: Value = getattr(self, "_of_" + type(node).__name__, self._of_others)(node)
+        self.depth -= 1
+        return result
 
     def test(self, node: ast.expr) -> Test:
         """Follow a condition."""
@@ -142,19 +139,15 @@ class Evaluator(State):
 
     def _of_IfExp(self, node: ast.IfExp) -> Value:
         self.test(node.test)
-        path, ways = self.path, []
-        for arm, way in enumerate((node.body, node.orelse)):
-            self.path = (*path, (id(node), arm))
-            ways.append(self.value(way))
-        self.path = path
-        return merge(*ways)
+        with self.branch(node, 0):
+            first = self.value(node.body)
+        with self.branch(node, 1):
+            return merge(first, self.value(node.orelse))
 
     def _of_BoolOp(self, node: ast.BoolOp) -> Value:
-        first, path = self.test(node.values[0]).value, self.path
-        operands = [first]
-        self.path = (*path, (id(node), 1))
-        operands += [self.value(value) for value in node.values[1:]]
-        self.path = path
+        operands = [self.test(node.values[0]).value]
+        with self.branch(node, 1):
+            operands += [self.value(value) for value in node.values[1:]]
         return Operation(tuple(operands))
 
     def _of_NamedExpr(self, node: ast.NamedExpr) -> Value:
@@ -173,16 +166,16 @@ class Evaluator(State):
     _of_Starred = _of_Await
 
     def _of_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
-        outer, path, loops = self.scope, self.path, self.loops
         first = self.value(node.generators[0].iter)
-        self.scope, self.path, self.loops = Scope(outer), (*path, (id(node), 0)), loops + 1
-        for number, generator in enumerate(node.generators):
-            self.bind(generator.target, each(first if number == 0 else self.value(generator.iter)))
-            for test in generator.ifs:
-                self.value(test)
-        made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-        items = tuple(self.value(item) for item in made)
-        self.scope, self.path, self.loops = outer, path, loops
+        self.loops += 1
+        with self.branch(node, 0), self.inside(Scope(self.scope)):
+            for number, generator in enumerate(node.generators):
+                self.bind(generator.target, each(first if number == 0 else self.value(generator.iter)))
+                for test in generator.ifs:
+                    self.value(test)
+            made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+            items = tuple(self.value(item) for item in made)
+        self.loops -= 1
         return Operation(items)
 
     _of_SetComp = _of_GeneratorExp = _of_DictComp = _of_ListComp

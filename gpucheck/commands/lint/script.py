@@ -8,6 +8,8 @@ from gpucheck.commands.lint.lookup import options, parts
 from gpucheck.commands.lint.trace import trace
 from gpucheck.commands.lint.values import Call, Class, Event, Import, Name, Read, Store, Value
 
+HARMLESS = {f"builtins.{name}" for name in ("print", "str", "repr", "type", "isinstance", "id", "len")}
+
 
 class Finding(NamedTuple):
     """One finding of a rule. Lines are of the whole program; lines and columns start at 1; columns count bytes of UTF-8."""
@@ -37,7 +39,7 @@ class Script:
             RecursionError: the program is nested too deeply.
         """
         self._locate = locate
-        self._tree = tree
+        self.tree = tree
         self.written = written
         self.notebook = locate(1)[0] is not None
         traced = trace(tree)
@@ -76,22 +78,21 @@ class Script:
         """Return the top-level modules that are imported."""
         return {event.module.partition(".")[0] for event in self.imports}
 
-    def written_out(self) -> Iterator[ast.AST]:
-        """Yield every node of the program, executed or not: keys and literals."""
-        return ast.walk(self._tree)
-
     def mentions(self, *names: str) -> bool:
         """Whether any of these canonical names is read or called anywhere."""
         return not self.names.isdisjoint(names)
 
     def passed_on(self, value: Value) -> bool:
         """Whether a value is an argument of a call that the trace could not follow, or is stored outside its view."""
+
+        def holds(given: Iterable[Value]) -> bool:
+            return any(part is value for argument in given for part in parts(argument))
+
         for event in self.events:
             if isinstance(event, Call) and event.result is None and event.name not in HARMLESS:
-                given = (*event.args, *event.keywords.values())
-                if any(id(value) in held(argument) for argument in given):
+                if holds((*event.args, *event.keywords.values())):
                     return True
-            elif isinstance(event, Store) and id(value) in held(event.value) and _escapes(event.of):
+            elif isinstance(event, Store) and holds([event.value]) and _escapes(event.of):
                 return True
         return False
 
@@ -116,22 +117,6 @@ def _escapes(holder: Value) -> bool:
     """Whether other code may use a value stored there; False for objects whose class and bases are all in this file."""
     made = holder.function if isinstance(holder, Call) else None
     return not isinstance(made, Class) or made.descends(lambda base: not base.startswith(("keras.", "builtins.")))
-
-
-HARMLESS = {
-    "builtins.print",
-    "builtins.str",
-    "builtins.repr",
-    "builtins.type",
-    "builtins.isinstance",
-    "builtins.id",
-    "builtins.len",
-}
-
-
-def held(value: Value) -> set[int]:
-    """Return the identities of a value and of all values it contains or was computed from."""
-    return {id(part) for part in parts(value)}
 
 
 def at(node: ast.AST, message: str, fix: str) -> Finding:

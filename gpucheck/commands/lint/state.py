@@ -1,6 +1,8 @@
 """The state that the parts of the trace share: the position in the program, and the recorded events."""
 
 import ast
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from gpucheck.commands.lint.lookup import constant, merge, options
@@ -56,6 +58,20 @@ class State:
         """Return the current place."""
         self.order += 1
         return Place(self.order, self.path, self.contexts, self.guards, self.loops, self.undone)
+
+    @contextlib.contextmanager
+    def branch(self, node: ast.AST, arm: int) -> Iterator[None]:
+        """Enter a branch of a node, which the program may skip."""
+        outer, self.path = self.path, (*self.path, (id(node), arm))
+        yield
+        self.path = outer
+
+    @contextlib.contextmanager
+    def inside(self, scope: Scope) -> Iterator[Scope]:
+        """Bind and look up names in another scope."""
+        outer, self.scope = self.scope, scope
+        yield scope
+        self.scope = outer
 
     def store(self, node: ast.AST, of: Value, key: Value, value: Value) -> None:
         """Assign to an attribute."""

@@ -7,23 +7,22 @@ never calls are followed at the end with unknown arguments.
 
 import ast
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpucheck.commands.lint.calls import Caller
 from gpucheck.commands.lint.lookup import constant, each, merge, options
 from gpucheck.commands.lint.names import canonical
+from gpucheck.commands.lint.state import State
 from gpucheck.commands.lint.values import (
     UNKNOWN,
     Call,
     Class,
     Constant,
-    Event,
     Function,
     Import,
     Items,
     Name,
     Operation,
-    Test,
     Value,
 )
 
@@ -31,33 +30,21 @@ LEAVES = {"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"}
 MOST_STEPS = 400_000  # statements
 
 
-class Trace(NamedTuple):
-    """The program's events, in order."""
-
-    events: tuple[Event, ...]
-    tests: dict[tuple[int, int], Test]  # the condition of each branch of an if, by the steps of a place's path
-    complete: bool  # False: the program was too large to follow to its end
-
-
-def trace(tree: ast.Module) -> Trace:
-    """Follow a module.
+def trace(tree: ast.Module) -> State:
+    """Follow a module, then the functions that it never calls.
 
     Raises:
         RecursionError: the module is nested too deeply.
     """
     tracer = _Tracer()
-    tracer.module(tree)
-    return Trace(tuple(tracer.events), tracer.tests, tracer.complete)
+    tracer.block(tree.body)
+    while left := [function for key, function in tracer.defined.items() if key not in tracer.followed]:
+        for function in left:
+            tracer.root(function)
+    return tracer
 
 
 class _Tracer(Caller):
-    def module(self, tree: ast.Module) -> None:
-        """Follow the module, then the functions that it never calls."""
-        self.block(tree.body)
-        while left := [function for key, function in self.defined.items() if key not in self.followed]:
-            for function in left:
-                self.root(function)
-
     def root(self, function: Function) -> None:
         """Follow a function that other code may call, with unknown arguments and context.
 
@@ -83,13 +70,14 @@ class _Tracer(Caller):
         if self.steps > MOST_STEPS:
             self.complete = False
             return True
-        handler = getattr(self, "_on_" + type(node).__name__, None)
-        if handler is not None:
-            return bool(handler(node))
+        handler = getattr(self, "_on_" + type(node).__name__, self.others)
+        return bool(handler(node))
+
+    def others(self, node: ast.stmt) -> None:
+        """Follow a statement's expressions."""
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self.value(child)
-        return False
 
     def _on_Expr(self, node: ast.Expr) -> bool:
         value = self.value(node.value)
@@ -125,11 +113,6 @@ class _Tracer(Caller):
         joined = isinstance(old, Items) and isinstance(new, Items) and isinstance(node.op, ast.Add)
         self.bind(node.target, Items(old.items + new.items) if joined else Operation((old, new)))  # type: ignore[attr-defined]
 
-    def _on_Delete(self, node: ast.Delete) -> None:
-        for target in node.targets:
-            if isinstance(target, ast.Name):
-                self.scope.set(target.id, UNKNOWN)
-
     def _on_Global(self, node: ast.Global | ast.Nonlocal) -> None:
         self.scope.shared.update(node.names)
 
@@ -154,15 +137,14 @@ class _Tracer(Caller):
 
     def branches(self, node: ast.AST, ways: list[list[ast.stmt]]) -> bool:
         """Follow each branch, and merge the names of those that do not leave the block."""
-        start, path = self.scope.names, self.path
+        start = self.scope.names
         returned = len(self.frames[-1].returns) if self.frames else 0
         ends = []
         for arm, way in enumerate(ways):
             self.scope.names = dict(start)
-            self.path = (*path, (id(node), arm))
-            if not self.block(way):
-                ends.append(self.scope.names)
-        self.path = path
+            with self.branch(node, arm):
+                if not self.block(way):
+                    ends.append(self.scope.names)
         if ends and self.frames and len(self.frames[-1].returns) > returned and self.frames[-1].left is None:
             self.frames[-1].left = self.order
         self.rejoin(start, ends)
@@ -186,8 +168,6 @@ class _Tracer(Caller):
 
     def _on_Assert(self, node: ast.Assert) -> None:
         self.test(node.test)
-        if node.msg is not None:
-            self.value(node.msg)
 
     def _on_While(self, node: ast.While) -> bool:
         self.test(node.test)
@@ -197,18 +177,18 @@ class _Tracer(Caller):
 
     def loop(self, node: Any, begin: Callable[[], None]) -> None:
         """Follow a loop's body once; afterwards it may have run or not."""
-        start, path = self.scope.names, self.path
-        self.scope.names, self.path, self.loops = dict(start), (*path, (id(node), 0)), self.loops + 1
-        begin()
-        self.block(node.body)
-        ended = self.scope.names
-        self.path, self.loops = path, self.loops - 1
-        self.rejoin(start, [dict(start), ended])
+        start = self.scope.names
+        self.scope.names, self.loops = dict(start), self.loops + 1
+        with self.branch(node, 0):
+            begin()
+            self.block(node.body)
+        self.loops -= 1
+        self.rejoin(start, [dict(start), self.scope.names])
         self.block(node.orelse)
 
     def _on_Try(self, node: Any) -> bool:
         caught = [name for handler in node.handlers for name in self.caught(handler)]
-        start, path, guards, undone = self.scope.names, self.path, self.guards, self.undone
+        start, guards, undone = self.scope.names, self.guards, self.undone
         before, begin = dict(start), self.order
         self.guards = (*guards, *caught)
         left = self.block(node.body)
@@ -220,12 +200,13 @@ class _Tracer(Caller):
         for name, value in self.scope.names.items():
             half[name] = merge(before.get(name), value)
         for arm, handler in enumerate(node.handlers):
-            self.scope.names, self.path, self.undone = dict(half), (*path, (id(node), arm)), failed
+            self.scope.names, self.undone = dict(half), failed
             if handler.name:
                 self.scope.set(handler.name, UNKNOWN)
-            if not self.block(handler.body):
-                ends.append(self.scope.names)
-        self.path, self.undone = path, undone
+            with self.branch(node, arm):
+                if not self.block(handler.body):
+                    ends.append(self.scope.names)
+        self.undone = undone
         self.rejoin(start, ends)
         return self.block(node.finalbody) or not ends
 
@@ -260,12 +241,8 @@ class _Tracer(Caller):
             self.frames[-1].returns.append(value)
         return True
 
-    def _on_Raise(self, node: ast.Raise) -> bool:
-        if node.exc is not None:
-            self.value(node.exc)
+    def _on_Raise(self, node: ast.Raise | ast.Break | ast.Continue) -> bool:
+        self.others(node)
         return True
 
-    def _on_Break(self, node: ast.Break | ast.Continue) -> bool:
-        return True
-
-    _on_Continue = _on_Break
+    _on_Break = _on_Continue = _on_Raise

@@ -86,7 +86,7 @@ def _clustered(script: Script) -> bool:
     if any(constant(call.argument("", 0)) == "TF_CONFIG" for call in script.named("os.environ.pop")):
         return False
     named = False
-    for node in script.written_out():
+    for node in ast.walk(script.tree):
         named = named or (isinstance(node, ast.Constant) and node.value == "TF_CONFIG")
         if isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
