@@ -63,7 +63,8 @@ class _Walk:
                 if entry.name.startswith("."):
                     continue
                 if _is_folder(entry):
-                    if entry.name not in SKIPPED and not _left_out(path) and not _ignored(rules, inside, folder=True):
+                    environment = entry.name in SKIPPED or os.path.exists(os.path.join(path, "pyvenv.cfg"))
+                    if not environment and not _ignored(rules, inside, folder=True):
                         below.append((path, inside, rules))
                 elif entry.name.endswith(SUFFIXES) and not _ignored(rules, inside, folder=False):
                     yield path
@@ -112,10 +113,6 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
         return entry.is_dir(follow_symlinks=False)
     except OSError:
         return False
-
-
-def _left_out(folder: str) -> bool:
-    return os.path.exists(os.path.join(folder, "pyvenv.cfg"))
 
 
 def _ignored(rules: Rules, names: Sequence[str], *, folder: bool) -> bool:

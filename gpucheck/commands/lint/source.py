@@ -74,7 +74,10 @@ def read(path: str) -> Program:
     notebook = notebook or (path == "-" and _is_notebook(data))
     if len(data) > LARGEST_BYTES and not notebook:
         raise _too_large(notebook=False)
-    return _notebook(data) if notebook else _plain(_decode(data))
+    if notebook:
+        return _notebook(data)
+    text = _decode(data)
+    return Program(text, (), written=text)
 
 
 def _too_large(*, notebook: bool) -> Unreadable:
@@ -85,10 +88,6 @@ def _too_large(*, notebook: bool) -> Unreadable:
 def _is_notebook(data: bytes) -> bool:
     """Whether standard input is a notebook: its JSON would parse as a Python expression."""
     return data.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{") and bool(NOTEBOOK_KEYS.search(data))
-
-
-def _plain(text: str) -> Program:
-    return Program(text, (), written=text)
 
 
 def _decode(data: bytes) -> str:

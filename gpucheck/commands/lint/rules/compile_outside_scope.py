@@ -58,17 +58,13 @@ def check(script: Script) -> Iterator[Finding]:
         ):
             continue
         optimizers = list(options(call.argument("optimizer", 0)))
-        if all(map(_outside, optimizers)) if optimizers else standalone_keras(script):
-            pass
-        elif not (
-            optimizers and standalone_keras(script) and all(isinstance(constant(optimizer), str) for optimizer in optimizers)
-        ):
-            continue
-        yield at(
-            call.node,
-            f"The model is built in the strategy's scope ({script.where(models[0].node)}), but compiled outside it.",
-            "Indent compile into the with block that builds the model.",
-        )
+        by_name = standalone_keras(script) and all(isinstance(constant(optimizer), str) for optimizer in optimizers)
+        if by_name or (optimizers and all(map(_outside, optimizers))):
+            yield at(
+                call.node,
+                f"The model is built in the strategy's scope ({script.where(models[0].node)}), but compiled outside it.",
+                "Indent compile into the with block that builds the model.",
+            )
 
 
 def _outside(optimizer: Value) -> bool:

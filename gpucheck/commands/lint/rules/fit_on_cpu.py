@@ -35,7 +35,7 @@ from gpucheck.commands.lint.environment import settings
 from gpucheck.commands.lint.lookup import constant, in_uncalled_function, is_call, options
 from gpucheck.commands.lint.models import trainings
 from gpucheck.commands.lint.script import Finding, Script, at
-from gpucheck.commands.lint.values import Place, Value
+from gpucheck.commands.lint.values import Place
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.WARNING
@@ -67,9 +67,5 @@ def check(script: Script) -> Iterator[Finding]:
 
 
 def _on_cpu(place: Place) -> bool:
-    return any(_is_device(context) for context in place.contexts)
-
-
-def _is_device(context: Value) -> bool:
-    choices = list(options(context))
-    return bool(choices) and all(is_call(option, *DEVICES) for option in choices)
+    contexts = (list(options(context)) for context in place.contexts)
+    return any(choices and all(is_call(option, *DEVICES) for option in choices) for choices in contexts)

@@ -71,23 +71,17 @@ def check(script: Script) -> Iterator[Finding]:
         models = built(call.receiver)
         around = strategies_around([call.place])
         if models and several_replicas(around) and _all_outside(models):
-            for model in models:
-                yield at(
-                    model.node,
-                    f"The model is built outside the scope in which {VERBS[call.method]} ({script.where(call.node)}).",
-                    FIX,
-                )
+            message = f"The model is built outside the scope in which {VERBS[call.method]} ({script.where(call.node)})."
+            yield from (at(model.node, message, FIX) for model in models)
     unused = [strategy for strategy in made if not _used(script, strategy)]
     for call, models in trainings(script):
         for strategy in unused:
             if len(made) == 1 and all(before(strategy.place, model.place) for model in models) and _all_outside(models, strategy):
-                for model in models:
-                    yield at(
-                        model.node,
-                        f"The model is built and trained ({script.where(call.node)}) outside the scope of the strategy"
-                        f" ({script.where(strategy.node)}), so it trains on one device.",
-                        FIX,
-                    )
+                message = (
+                    f"The model is built and trained ({script.where(call.node)}) outside the scope of the strategy"
+                    f" ({script.where(strategy.node)}), so it trains on one device."
+                )
+                yield from (at(model.node, message, FIX) for model in models)
     if not any(constant(store.key) == "trainable" and constant(store.value) is not True for store in script.stores):
         yield from _parts_outside(script, made)
         yield from _looped(script, made)
@@ -100,11 +94,8 @@ def _parts_outside(script: Script, made: list[Call]) -> Iterator[Finding]:
         if len(around) == 1 and around[0] in made and inside(model.place, around[0]):
             for part, by in weights(script, model):
                 if inside(by.place, around[0]) is False and not _handed_out(script, part) and not _handed_out(script, model):
-                    yield at(
-                        by.node,
-                        f"This part of the model is built outside the scope in which the model is ({script.where(model.node)}).",
-                        FIX,
-                    )
+                    where = script.where(model.node)
+                    yield at(by.node, f"This part of the model is built outside the scope in which the model is ({where}).", FIX)
 
 
 def _looped(script: Script, made: list[Call]) -> Iterator[Finding]:
@@ -116,12 +107,9 @@ def _looped(script: Script, made: list[Call]) -> Iterator[Finding]:
         for call in script.methods("apply_gradients"):
             if call.place.path[:1] == ((id(steps[0].node), -1),):
                 models = [model for model in _updated(call) if _there(model.place, run.place)]
+                message = f"This is built outside the scope of the strategy that trains it ({script.where(run.node)})."
                 for made_late in [late for model in models for late in _late(script, model, call.receiver, runners[0])]:
-                    yield at(
-                        made_late.node,
-                        f"This is built outside the scope of the strategy that trains it ({script.where(run.node)}).",
-                        "Build the model, and its optimizer, under: with strategy.scope():",
-                    )
+                    yield at(made_late.node, message, "Build the model, and its optimizer, under: with strategy.scope():")
 
 
 def _there(model: Place, run: Place) -> bool:

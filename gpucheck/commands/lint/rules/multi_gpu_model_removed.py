@@ -31,6 +31,7 @@ from collections.abc import Iterator
 
 from gpucheck.commands.lint.environment import checks_versions
 from gpucheck.commands.lint.names import canonical
+from gpucheck.commands.lint.removed import CAUGHT
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Call, Import
 from gpucheck.core.compat.removed import MULTI_GPU_MODEL
@@ -38,7 +39,6 @@ from gpucheck.core.model import Severity
 
 SEVERITY = Severity.ERROR
 WORDS = ("multi_gpu_model",)
-CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError")
 
 
 def check(script: Script) -> Iterator[Finding]:

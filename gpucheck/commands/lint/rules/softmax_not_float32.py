@@ -132,14 +132,11 @@ def _softmax(layer: Call) -> bool:
 
 def _where_gpus_are(script: Script, policy: Place, layer: Place) -> bool:
     """Whether the policy is active at the layer on every machine with a GPU: its only conditions are about GPUs."""
-    if not earlier(policy, layer):
+    steps = [step for step in policy.path if step not in layer.path]
+    branches = {node for node, _ in layer.path}
+    if not earlier(policy, layer) or any(node in branches for node, _ in steps):  # another branch of the same if
         return False
-    shared = 0
-    while shared < min(len(policy.path), len(layer.path)) and policy.path[shared] == layer.path[shared]:
-        shared += 1
-    if policy.path[shared:] and layer.path[shared:] and policy.path[shared][0] == layer.path[shared][0]:
-        return False  # another branch of the same if
-    needed = script.conditions(policy.path[shared:])
+    needed = script.conditions(steps)
     return bool(needed) and all(
         condition is not None and any(is_call(part, *LISTS) for part in parts(condition, _counted)) for condition in needed
     )
