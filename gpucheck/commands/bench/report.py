@@ -1,10 +1,12 @@
 """Render a benchmark as text, JSON and CSV."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from gpucheck.commands.bench.model import GpuLoad, Measurement, Result, Spread
 from gpucheck.core.child.messages.benchmark import Traced
 from gpucheck.core.model.naming import devices
+from gpucheck.core.reports.shared.words import duration, plural, significant, size
 
 FORMATS = ("terminal", "json", "csv")
 SPREADS = ("median", "minimum", "maximum")
@@ -68,19 +70,12 @@ def _joined(values: Any) -> str:
 def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> str:
     """Render text: a paragraph per configuration, then notes and hints."""
     from gpucheck.core.reports.shared.terminal_text import TerminalText  # rich is for terminals only
-    from gpucheck.core.reports.shared.words import plural
 
     out = TerminalText(width=width, color=color, ascii=ascii)
     versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
     out.add(("gpucheck bench", "title"), f"  {'; '.join(result.hardware)}; {versions}", hang=2)
-    ask = result.ask
-    out.add(
-        (
-            f"{result.model}; data: {ask.data}; median (minimum to maximum) of {plural(ask.repeats, 'run')} after a warm-up",
-            "quiet",
-        ),
-        hang=2,
-    )
+    runs = f"median (minimum to maximum) of {plural(result.ask.repeats, 'run')} after a warm-up"
+    out.add((f"{result.model}; data: {result.ask.data}; {runs}", "quiet"), hang=2)
     for measurement in result.measurements:
         out.blank()
         on = f" on {devices(measurement.devices)}" if measurement.devices else ""
@@ -88,12 +83,8 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
         title = f"{measurement.strategy}{on}, {measurement.precision}, batch {measurement.batch_size} per replica{xla}"
         out.add((title, "title"), hang=2)
         if measurement.status != "measured":
-            out.add(
-                (measurement.status.replace("-", " "), "fail" if measurement.status == "failed" else "warn"),
-                f": {measurement.reason}",
-                indent=2,
-                hang=4,
-            )
+            style = "fail" if measurement.status == "failed" else "warn"
+            out.add((measurement.status.replace("-", " "), style), f": {measurement.reason}", indent=2, hang=4)
             continue
         for label, words in _figures(measurement):
             out.add(words, indent=2, label=(label, "quiet"), hang=COLUMN + 2)
@@ -109,78 +100,49 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
     return str(out)
 
 
-def _figures(measurement: Measurement) -> list[tuple[str, str]]:
-    """Return label and text of each line."""
-    from gpucheck.core.reports.shared.words import duration, plural, size
-
+def _figures(measurement: Measurement) -> Iterator[tuple[str, str]]:
+    """Yield label and text of each line."""
     if measurement.samples_per_second is None or measurement.step_seconds is None or measurement.epoch_seconds is None:
-        return []
-    lines = [
-        (
-            "throughput",
-            f"{_spread(measurement.samples_per_second)} samples/s; a step {_time(measurement.step_seconds.median)}, "
-            f"an epoch of {plural(measurement.steps or 0, 'step')} {duration(measurement.epoch_seconds.median)}",
-        )
-    ]
+        return
+    epoch = f"an epoch of {plural(measurement.steps or 0, 'step')} {duration(measurement.epoch_seconds.median)}"
+    step = _time(measurement.step_seconds.median)
+    yield "throughput", f"{_spread(measurement.samples_per_second)} samples/s; a step {step}, {epoch}"
     if measurement.device_samples_per_second and measurement.input_wait_share:
         wait = measurement.input_wait_share
         share = f"{wait.median * 100:.0f} % ({wait.minimum * 100:.0f} to {wait.maximum * 100:.0f}) of a step waits for input"
-        lines.append(
-            ("device only", f"{_spread(measurement.device_samples_per_second)} samples/s on one resident batch; {share}")
-        )
+        yield "device only", f"{_spread(measurement.device_samples_per_second)} samples/s on one resident batch; {share}"
     if measurement.first_step_seconds is not None and measurement.warmup_seconds is not None:
-        words = f"first step {duration(measurement.first_step_seconds)} (trace, compile, autotune), "
-        lines.append(
-            (
-                "warm-up",
-                words
-                + f"{plural(measurement.warmup_steps or 0, 'step')} {duration(measurement.warmup_seconds)}; not in other figures",
-            )
-        )
+        first = f"first step {duration(measurement.first_step_seconds)} (trace, compile, autotune)"
+        steps = f"{plural(measurement.warmup_steps or 0, 'step')} {duration(measurement.warmup_seconds)}"
+        yield "warm-up", f"{first}, {steps}; not in other figures"
     if measurement.peak_memory_bytes is not None:
-        lines.append(("memory", f"{size(measurement.peak_memory_bytes)} peak, maximum of the devices"))
-    lines += [(gpu.device, _load(gpu)) for gpu in measurement.gpus]
+        yield "memory", f"{size(measurement.peak_memory_bytes)} peak, maximum of the devices"
+    for gpu in measurement.gpus:
+        yield gpu.device, _load(gpu)
     if len(measurement.devices) > 1:
-        percent = measurement.scaling_efficiency_percent
-        lines.append(
-            (
-                "scaling",
-                "one device was not measured"
-                if percent is None
-                else f"{percent:.0f} % of {len(measurement.devices)} × one device",
-            )
-        )
-    return lines + _outcomes(measurement)
+        percent, count = measurement.scaling_efficiency_percent, len(measurement.devices)
+        yield "scaling", "one device was not measured" if percent is None else f"{percent:.0f} % of {count} × one device"
+    yield from _outcomes(measurement)
 
 
-def _outcomes(measurement: Measurement) -> list[tuple[str, str]]:
-    """Return the lines for the results of training: time to target, accuracy, cost, profile."""
-    lines: list[tuple[str, str]] = []
+def _outcomes(measurement: Measurement) -> Iterator[tuple[str, str]]:
+    """Yield the lines for the results of training: time to target, accuracy, cost, profile."""
     if measurement.seconds_to_target is not None:
-        lines.append(
-            ("to target", f"{_spread(measurement.seconds_to_target)} s, {' / '.join(map(str, measurement.epochs))} epochs")
-        )
+        yield "to target", f"{_spread(measurement.seconds_to_target)} s, {' / '.join(map(str, measurement.epochs))} epochs"
     if measurement.accuracy is not None:
-        lines.append(("accuracy", f"{measurement.accuracy.median:.3f} on the training data, last epoch"))
+        yield "accuracy", f"{measurement.accuracy.median:.3f} on the training data, last epoch"
     if measurement.cost_per_epoch is not None:
         target = "" if measurement.cost_to_target is None else f", {measurement.cost_to_target:.3g} to the target accuracy"
-        lines.append(("cost", f"{measurement.cost_per_epoch:.3g} per epoch{target}"))
+        yield "cost", f"{measurement.cost_per_epoch:.3g} per epoch{target}"
     if measurement.profile:
-        lines.append(
-            (
-                "profile",
-                f"{measurement.profile}: {_parts(measurement.traced) if measurement.traced else measurement.profile_problem}",
-            )
-        )
+        summary = _parts(measurement.traced) if measurement.traced else measurement.profile_problem
+        yield "profile", f"{measurement.profile}: {summary}"
     elif measurement.profile_problem:
-        lines.append(("profile", f"none: {measurement.profile_problem}"))
-    return lines
+        yield "profile", f"none: {measurement.profile_problem}"
 
 
 def _load(gpu: GpuLoad) -> str:
     """Return NVML's values for a GPU as text."""
-    from gpucheck.core.reports.shared.words import plural, significant
-
     values = ((gpu.utilization_percent, "% busy"), (gpu.power_watts, "W"), (gpu.sm_clock_mhz, "MHz"))
     figures = ", ".join(f"{significant(value)} {unit}" for value, unit in values if value is not None)
     slowed = f"; throttled by {', '.join(gpu.slowed_by)}" if gpu.slowed_by else ""
@@ -189,8 +151,6 @@ def _load(gpu: GpuLoad) -> str:
 
 def _parts(traced: Traced) -> str:
     """Return the time of a traced step by part, as text."""
-    from gpucheck.core.reports.shared.words import plural
-
     parts = {"device": traced.device_seconds, "input": traced.input_seconds, "host": traced.host_seconds}
     shares = ", ".join(
         f"{name} {_time(seconds)} ({seconds / traced.step_seconds * 100:.0f} %)" for name, seconds in parts.items()
@@ -198,48 +158,28 @@ def _parts(traced: Traced) -> str:
     return f"of a step's {_time(traced.step_seconds)}, {shares}; {plural(traced.steps, 'traced step')}"
 
 
-def _hints(result: Result) -> list[str]:
-    """Return conclusions from the figures."""
-    from gpucheck.core.reports.shared.words import significant
-
-    measured = [measurement for measurement in result.measurements if measurement.samples_per_second is not None]
-    hints = []
+def _hints(result: Result) -> Iterator[str]:
+    """Yield conclusions from the figures."""
+    measured = [(measurement, speed) for measurement in result.measurements if (speed := measurement.samples_per_second)]
     if len(measured) > 1:
-        best = max(
-            measured, key=lambda measurement: measurement.samples_per_second.median if measurement.samples_per_second else 0
-        )
-        speed = significant(best.samples_per_second.median) if best.samples_per_second else ""
+        best, speed = max(measured, key=lambda pair: pair[1].median)
         words = f"{best.strategy} on {devices(best.devices)}, {best.precision}, batch {best.batch_size}{', XLA' * best.xla}"
-        hints.append(f"fastest here: {words} ({speed} samples/s)")
-    slow = [
-        measurement
-        for measurement in measured
-        if measurement.input_wait_share and measurement.input_wait_share.minimum >= MUCH_WAITING
-    ]
+        yield f"fastest here: {words} ({significant(speed.median)} samples/s)"
+    waits = [measurement.input_wait_share for measurement, _ in measured]
+    slow = [wait for wait in waits if wait and wait.minimum >= MUCH_WAITING]
     if slow:
-        hints.append(
-            f"{len(slow)} of {len(measured)} wait for input for much of each step: see `gpucheck explain input-pipeline-bound`"
-        )
-    slowed = {reason for measurement in measured for gpu in measurement.gpus for reason in gpu.slowed_by}
+        yield f"{len(slow)} of {len(measured)} wait for input for much of each step: see `gpucheck explain input-pipeline-bound`"
+    slowed = ", ".join(sorted({reason for measurement, _ in measured for gpu in measurement.gpus for reason in gpu.slowed_by}))
     if slowed:
-        hints.append(
-            f"GPUs were throttled during the measurement ({', '.join(sorted(slowed))}): see `gpucheck explain gpu-throttled`"
-        )
+        yield f"GPUs were throttled during the measurement ({slowed}): see `gpucheck explain gpu-throttled`"
     target = result.ask.target_accuracy
-    if target is not None and any(measurement.seconds_to_target is None for measurement in measured):
-        hints.append(
-            f"the accuracy of {target:g} was not reached in every run of every configuration: use --epochs for more epochs"
-        )
-    return hints
+    if target is not None and any(measurement.seconds_to_target is None for measurement, _ in measured):
+        yield f"the accuracy of {target:g} was not reached in every run of every configuration: use --epochs for more epochs"
 
 
 def _spread(values: Spread) -> str:
-    from gpucheck.core.reports.shared.words import significant
-
     return f"{significant(values.median)} ({significant(values.minimum)} to {significant(values.maximum)})"
 
 
 def _time(seconds: float) -> str:
-    from gpucheck.core.reports.shared.words import duration, significant
-
     return duration(seconds) if seconds >= 1 else f"{significant(seconds * 1000)} ms"
