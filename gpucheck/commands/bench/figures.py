@@ -13,6 +13,8 @@ from gpucheck.core.child.smoke.shares import input_wait_share, scaling_efficienc
 from gpucheck.core.compat import nvml
 
 LEAST_REPEATS = 3
+RAW = ("replicas", "global_batch_size", "steps", "first_step_seconds", "warmup_seconds", "warmup_steps", "peak_memory_bytes")
+READINGS = ("utilization_percent", "power_watts", "sm_clock_mhz")  # of NVML
 MOST_SAMPLES = 2000  # maximum in a result
 SECONDS_PER_HOUR = 3600
 
@@ -30,10 +32,7 @@ def measurement(configuration: Configuration, raw: Measured | None, reason: str 
         raw: the child's measurements; None: not measured.
         reason: why it was not measured.
     """
-    base = Measurement(
-        **{**asdict(configuration), "reason": reason},
-        status="not-measured",
-    )
+    base = Measurement(**{**asdict(configuration), "reason": reason}, status="not-measured")
     if raw is None:
         return base
     if raw.problem or not raw.repeats:
@@ -48,21 +47,15 @@ def measurement(configuration: Configuration, raw: Measured | None, reason: str 
     return replace(
         base,
         status="measured",
-        replicas=raw.replicas,
-        global_batch_size=batch,
-        steps=steps,
+        **{name: getattr(raw, name) for name in RAW},
         repeats=len(epochs),
         epochs=tuple(len(seconds) for seconds in epochs),
-        first_step_seconds=raw.first_step_seconds,
-        warmup_seconds=raw.warmup_seconds,
-        warmup_steps=raw.warmup_steps,
         samples_per_second=spread([batch / seconds for seconds in per_step]),
         step_seconds=spread(per_step),
         epoch_seconds=spread([median(seconds) for seconds in epochs]),
         device_samples_per_second=spread([batch / seconds for seconds in resident]),
         device_step_seconds=spread(resident),
         input_wait_share=spread([input_wait_share(whole, alone) for whole, alone in zip(per_step, resident, strict=True)]),
-        peak_memory_bytes=raw.peak_memory_bytes,
         accuracy=spread(accuracies) if accuracies else None,
         seconds_to_target=spread(to_target) if len(to_target) == len(raw.repeats) else None,
         profile=profile.folder if profile.recorded else None,
@@ -91,9 +84,7 @@ def load(samples: list[Sampled], began: float, ended: float, indexes: dict[str, 
             GpuLoad(
                 device=device,
                 samples=len(moments),
-                utilization_percent=_median(moment.utilization_percent for moment in moments),
-                power_watts=_median(moment.power_watts for moment in moments),
-                sm_clock_mhz=_median(moment.sm_clock_mhz for moment in moments),
+                **{name: _median(getattr(moment, name) for moment in moments) for name in READINGS},
                 clock_event_reasons=_names(masks, nvml.reasons),
                 slowed_by=_names(masks, nvml.harmful_reasons),
             )
@@ -123,9 +114,7 @@ def timeline(samples: list[Sampled], began: float, indexes: dict[str, int]) -> t
         Sample(
             seconds=round(sample.seconds - began, 3),
             device=device,
-            utilization_percent=sample.gpus[index].utilization_percent,
-            power_watts=sample.gpus[index].power_watts,
-            sm_clock_mhz=sample.gpus[index].sm_clock_mhz,
+            **{name: getattr(sample.gpus[index], name) for name in READINGS},
         )
         for sample in samples[::every]
         for device, index in indexes.items()
@@ -144,9 +133,8 @@ def complete(measurements: list[Measurement], price_per_hour: float | None) -> l
     for measurement in measurements:
         speed, alone = measurement.samples_per_second, single.get(_likeness(measurement))
         if speed is not None and alone and len(measurement.devices) > 1:
-            measurement = replace(
-                measurement, scaling_efficiency_percent=100 * scaling_efficiency(speed.median, alone, len(measurement.devices))
-            )
+            efficiency = scaling_efficiency(speed.median, alone, len(measurement.devices))
+            measurement = replace(measurement, scaling_efficiency_percent=100 * efficiency)
         if price_per_hour is not None and measurement.epoch_seconds is not None:
             measurement = replace(measurement, cost_per_epoch=cost(measurement.epoch_seconds.median, price_per_hour))
         if price_per_hour is not None and measurement.seconds_to_target is not None:

@@ -119,9 +119,8 @@ class Session:
             self.timed_out = True
             return configurations
         lost = configurations[0]
-        self.results[lost.id] = replace(
-            figures.measurement(lost, None, f"the measuring process was {ending.how}"), status="failed"
-        )
+        measurement = figures.measurement(lost, None, f"the measuring process was {ending.how}")
+        self.results[lost.id] = replace(measurement, status="failed")
         return configurations[1:]
 
     def _start_sampler(self) -> None:

@@ -48,11 +48,8 @@ def draw(result: Result, kind: str) -> bytes | None:
     from matplotlib.figure import Figure
 
     measured = [item for item in result.measurements if item.samples_per_second is not None]
-    panels = [
-        panel
-        for panel, drawn in ((draw_batches, _several(measured)), (draw_scaling, _scaled(measured)), (_pipeline, measured))
-        if drawn
-    ]
+    possible = ((draw_batches, _several(measured)), (draw_scaling, _scaled(measured)), (_pipeline, measured))
+    panels = [panel for panel, drawn in possible if drawn]
     if not measured:
         return None
     loads = [(field, label) for field, label in LOADS if any(getattr(item, field) is not None for item in result.samples)]
@@ -92,9 +89,8 @@ def draw_batches(axes: Any, measured: list[Measurement]) -> None:
     """A line per configuration, batch size along."""
     lines: dict[str, list[Measurement]] = {}
     for measurement in measured:
-        lines.setdefault(f"{measurement.strategy} × {len(measurement.devices)}{_variant(measurement, measured)}", []).append(
-            measurement
-        )
+        name = f"{measurement.strategy} × {len(measurement.devices)}{_variant(measurement, measured)}"
+        lines.setdefault(name, []).append(measurement)
     for number, (name, points) in enumerate(lines.items()):
         points.sort(key=lambda measurement: measurement.batch_size)
         _line(axes, number, name, [measurement.batch_size for measurement in points], points)
@@ -112,9 +108,8 @@ def draw_scaling(axes: Any, measured: list[Measurement]) -> None:
         lines.setdefault((measurement.precision, measurement.xla, measurement.batch_size), []).append(measurement)
     number = 0
     for points in lines.values():
-        by_count = {
-            len(measurement.devices): measurement for measurement in reversed(points)
-        }  # the first of a number: one_device before mirrored
+        # The first of a number: one_device before mirrored.
+        by_count = {len(measurement.devices): measurement for measurement in reversed(points)}
         counts = sorted(by_count)
         if 1 not in by_count or len(counts) < 2:
             continue
@@ -126,9 +121,8 @@ def draw_scaling(axes: Any, measured: list[Measurement]) -> None:
         alone = by_count[1].samples_per_second
         ideal = [alone.median * count for count in counts] if alone else []
         color = COLORS[number % len(COLORS)]
-        axes.plot(
-            counts, ideal, linestyle="--", linewidth=1.2, color=color, alpha=0.6, label=None if number else "ideal", zorder=1
-        )
+        label = None if number else "ideal"
+        axes.plot(counts, ideal, linestyle="--", linewidth=1.2, color=color, alpha=0.6, label=label, zorder=1)
         number += 1
     ticks = sorted({len(measurement.devices) for measurement in measured})
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
@@ -199,9 +193,8 @@ def _line(axes: Any, number: int, name: str, along: list[int], points: list[Meas
         "markersize": 5,
         "linestyle": DASHES[turn % len(DASHES)],
     }
-    axes.errorbar(
-        along, [item.median for item in spreads if item], yerr=_ends(spreads), label=name, capsize=3, linewidth=1.5, **style
-    )
+    medians = [item.median for item in spreads if item]
+    axes.errorbar(along, medians, yerr=_ends(spreads), label=name, capsize=3, linewidth=1.5, **style)
 
 
 def _ends(spreads: list[Any]) -> list[list[float]]:
@@ -222,7 +215,6 @@ def _dress(axes: Any, title: str, below: str, legend: str | None = None) -> None
     axes.set_ylabel("samples/s (median, minimum to maximum)")
     axes.set_ylim(bottom=0)
     axes.grid(color="#dddddd", linewidth=0.6)
-    place = (
-        {} if len(axes.get_legend_handles_labels()[1]) <= LEGEND_INSIDE else {"loc": "upper left", "bbox_to_anchor": (0, -0.12)}
-    )
+    fits = len(axes.get_legend_handles_labels()[1]) <= LEGEND_INSIDE
+    place = {} if fits else {"loc": "upper left", "bbox_to_anchor": (0, -0.12)}
     axes.legend(frameon=False, fontsize=9, title=legend, title_fontsize=9, alignment="left", **place)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from gpucheck.commands.bench.figures import READINGS
 from gpucheck.commands.bench.model import GpuLoad, Measurement, Result, Spread
 from gpucheck.core.child.messages.benchmark import Traced
 from gpucheck.core.model.naming import devices
@@ -52,7 +53,7 @@ def _cells(measurement: Measurement) -> list[tuple[str, Any]]:
         if name in spread:
             cells += [(f"{name}_{end}", None if value is None else getattr(value, end)) for end in SPREADS]
         elif name == "gpus":
-            for load in ("utilization_percent", "power_watts", "sm_clock_mhz"):
+            for load in READINGS:
                 cells.append((load, _joined("" if getattr(gpu, load) is None else getattr(gpu, load) for gpu in value)))
             for load in ("clock_event_reasons", "slowed_by"):
                 cells.append((load, _joined(dict.fromkeys(reason for gpu in value for reason in getattr(gpu, load)))))
