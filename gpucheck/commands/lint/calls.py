@@ -77,9 +77,8 @@ class Caller(Evaluator):
             return bound
         if not call.starred:
             defaults = list(zip(names[len(names) - len(declared.defaults) :], declared.defaults, strict=True))
-            defaults += [
-                (item.arg, value) for item, value in zip(declared.kwonlyargs, declared.kw_defaults, strict=True) if value
-            ]
+            keywords = zip(declared.kwonlyargs, declared.kw_defaults, strict=True)
+            defaults += [(item.arg, value) for item, value in keywords if value]
             with self.inside(function.closure):
                 bound.update({name: self.value(value) for name, value in defaults})
         bound.update(zip(names, [*given, *call.args], strict=False))
@@ -129,14 +128,12 @@ class Caller(Evaluator):
         """Return the decorated function: decorators of this file are followed, unknown ones may do anything around it."""
         if _is_plain(decorator):
             return made
-        self.defined[id(node)] = _with_unknown_surroundings(
-            self.defined[id(node)]
-        )  # callers elsewhere call the decorated function
+        # Callers elsewhere call the decorated function.
+        self.defined[id(node)] = _with_unknown_surroundings(self.defined[id(node)])
         if not isinstance(decorator, Function) or decorator.around:
             return _with_unknown_surroundings(made) if isinstance(made, Function) else made
-        call = ast.copy_location(
-            ast.Call(func=written, args=[ast.copy_location(ast.Name(node.name), node)], keywords=[]), written
-        )
+        decorated = ast.copy_location(ast.Name(node.name), node)
+        call = ast.copy_location(ast.Call(func=written, args=[decorated], keywords=[]), written)
         call_of_decorator = Call(call, self.place(), decorator, (made,), {}, False)
         self.events.append(call_of_decorator)
         return self.called(call_of_decorator)
