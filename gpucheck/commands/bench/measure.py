@@ -86,9 +86,8 @@ class Session:
         if not outcome.imported:
             raise plan.Refused(f"Keras can't be imported: {outcome.error_type}: {outcome.error}"[:400], 3)
         if outcome.backend != "tensorflow":
-            raise plan.Refused(
-                f"Keras runs on {outcome.backend} here ({outcome.backend_source}); gpucheck bench measures TensorFlow", 3
-            )
+            here = f"Keras runs on {outcome.backend} here ({outcome.backend_source})"
+            raise plan.Refused(f"{here}; gpucheck bench measures TensorFlow", 3)
         interpreter = self.host.interpreter()
         python = None if isinstance(interpreter, str) else interpreter.version
         versions = {"python": python, "tensorflow": tensorflow.outcome.version, "keras": outcome.version}

@@ -36,9 +36,8 @@ def render_csv(result: Result) -> str:
 
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(
-        [name for name, _ in _cells(Measurement(strategy="", devices=(), precision="", xla=False, batch_size=0, status=""))]
-    )
+    empty = Measurement(strategy="", devices=(), precision="", xla=False, batch_size=0, status="")
+    writer.writerow([name for name, _ in _cells(empty)])
     for measurement in result.measurements:
         writer.writerow([value for _, value in _cells(measurement)])
     return text.getvalue()

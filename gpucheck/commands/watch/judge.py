@@ -41,18 +41,16 @@ def slowed(moments: Sequence[Sequence[GpuSample]]) -> Iterator[Event]:
     """Yield GPUs that are lost, or throttled by a fault, from samples of all GPUs at several times."""
     for index, samples in enumerate(zip(*moments, strict=False)):
         if any(sample.lost for sample in samples):
-            yield Event(
-                "gpu-lost", f"GPU {index} no longer responds: it has fallen off the bus, or the driver has given up on it"
-            )
+            why = "it has fallen off the bus, or the driver has given up on it"
+            yield Event("gpu-lost", f"GPU {index} no longer responds: {why}")
             continue
         reasons = [nvml.harmful_reasons(sample.clock_event_reasons or 0) for sample in samples]
         often = dict.fromkeys(reason for each in reasons for reason in each)
         if sum(map(bool, reasons)) >= max(SLOWED_SHARE * len(samples), 2):
             clocks = [sample.sm_clock_mhz for sample, why in zip(samples, reasons, strict=True) if why and sample.sm_clock_mhz]
             at = f" at {median(clocks):,.0f} MHz" if clocks else ""
-            yield Event(
-                "gpu-throttled", f"GPU {index} is throttled{at} by {', '.join(REASONS.get(name, name) for name in often)}"
-            )
+            by = ", ".join(REASONS.get(name, name) for name in often)
+            yield Event("gpu-throttled", f"GPU {index} is throttled{at} by {by}")
 
 
 def stalled(
@@ -78,12 +76,10 @@ def stalled(
     elif busy and max(busy) <= IDLE_PERCENT:
         yield Event("input-pipeline-bound", f"{text}. The GPU is idle: it waits for data, or for another worker")
     elif busy:
-        yield Event(
-            "training-failed",
-            f"{text}. The GPU is busy ({max(busy)} %): a very long step, or devices that wait for each other",
-        )
+        why = "a very long step, or devices that wait for each other"
+        yield Event("training-failed", f"{text}. The GPU is busy ({max(busy)} %): {why}")
     else:
-        yield Event("training-failed", f"{text}")
+        yield Event("training-failed", text)
 
 
 def idle(gpus: Sequence[int], least_seconds: float) -> Iterator[Event]:
@@ -124,9 +120,8 @@ def not_finite(name: str, value: float, epoch: int, step: int, precision: str, r
     what = "NaN" if value != value else "infinite"
     causes = [f"precision {precision}"] * (precision != "float32") + ([f"learning rate {rate:g}"] if rate is not None else [])
     how = f" ({', '.join(causes)})" if causes else ""
-    then = (
-        "The training stops here" if stops else "Every later step is lost: stop, then lower the learning rate or check the data"
-    )
+    lost = "Every later step is lost: stop, then lower the learning rate or check the data"
+    then = "The training stops here" if stops else lost
     return Event("loss-not-finite", f"{name} became {what} in epoch {epoch + 1}, step {step + 1}{how}. {then}")
 
 

@@ -28,10 +28,8 @@ def limit(summary: Summary, place: str | None = None, unused: tuple[str, str] | 
     slowed = [gpu for gpu in summary.gpus if (gpu.throttled_share or 0) >= THROTTLED_SHARE]
     if slowed:
         names = ", ".join(f"GPU {gpu.index}" for gpu in slowed)
-        return Limit(
-            code="gpu-throttled",
-            text=f"{names} ran below normal clocks: check cooling and power supply (nvidia-smi -q -d PERFORMANCE)",
-        )
+        text = f"{names} ran below normal clocks: check cooling and power supply (nvidia-smi -q -d PERFORMANCE)"
+        return Limit(code="gpu-throttled", text=text)
     return _of_input(summary, place) or _of_gpus(summary) or _of_compiling(summary) or _of_computing(summary)
 
 
@@ -46,20 +44,14 @@ def _of_input(summary: Summary, place: str | None) -> Limit | None:
     most = 1 / max(1 - share, 0.001)
     ahead = 1 / max(share, 1 - share)
     slow = f" (its Python code at {place})" if place else ""
-    change = (
-        "move that work into TensorFlow operations, in dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"
-        if place
-        else "dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE), cache()"
-    )
+    parallel = "dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"
+    change = f"move that work into TensorFlow operations, in {parallel}" if place else f"{parallel}, cache()"
     gain = f"at most {times(most)} as fast; prefetch(tf.data.AUTOTUNE) alone: at most {times(ahead)}"
-    return Limit(
-        code="input-pipeline-bound",
-        text=(
-            f"the input pipeline limits this training{slow}: with the data ready, a step takes {seconds(ready)} instead of"
-            f" {seconds(step)}. Change: {change}: {gain}"
-        ),
-        faster_at_most=most,
+    text = (
+        f"the input pipeline limits this training{slow}: with the data ready, a step takes {seconds(ready)} instead of"
+        f" {seconds(step)}. Change: {change}: {gain}"
     )
+    return Limit(code="input-pipeline-bound", text=text, faster_at_most=most)
 
 
 def _of_gpus(summary: Summary) -> Limit | None:
@@ -67,14 +59,11 @@ def _of_gpus(summary: Summary) -> Limit | None:
     if busy is None or summary.device != "GPU" or not IDLE_PERCENT <= busy < SMALL_PERCENT:
         return None
     most = 100 / busy
-    return Limit(
-        code="small-per-replica-batch",
-        text=(
-            f"each step gives the GPU too little work: it is busy {busy:.0f} % of the time, and does not wait for data."
-            f" Try a larger batch, then model.compile(steps_per_execution=10) or jit_compile=True: at most {times(most)} as fast"
-        ),
-        faster_at_most=most,
+    text = (
+        f"each step gives the GPU too little work: it is busy {busy:.0f} % of the time, and does not wait for data."
+        f" Try a larger batch, then model.compile(steps_per_execution=10) or jit_compile=True: at most {times(most)} as fast"
     )
+    return Limit(code="small-per-replica-batch", text=text, faster_at_most=most)
 
 
 def _of_compiling(summary: Summary) -> Limit | None:

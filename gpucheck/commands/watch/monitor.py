@@ -25,13 +25,8 @@ KEPT = 5  # samples to judge together
 LAST_SAMPLE_SECONDS = 1.0  # to sum up at the end of the training; it takes milliseconds
 RENEWED_SECONDS = 600.0  # then another child samples, because all messages of a child are kept until it ends
 STEPS_KEPT = 50
-NOT_THE_USERS = (
-    "site-packages",
-    "dist-packages",
-    os.path.dirname(os.__file__),
-    "<",
-    "__autograph_generated_file",
-)  # in file names: not the user's
+# In file names: not the user's.
+NOT_THE_USERS = ("site-packages", "dist-packages", os.path.dirname(os.__file__), "<", "__autograph_generated_file")
 FEEDING = ("script_ops", "data_adapter", "dataset_ops")  # in the names of framework files that call the user's data code
 
 
@@ -153,7 +148,6 @@ def _place() -> str | None:
 
 def _sampler(host: LocalHost) -> Child | None:
     """Start the child that queries NVML; None without an NVIDIA driver."""
-    try:
+    with contextlib.suppress(RuntimeError):
         return start(host, SAMPLE_SECONDS)
-    except RuntimeError:
-        return None
+    return None

@@ -71,9 +71,8 @@ class Times:
         if self._part is not None and steps:
             began, before, waited = self._part
             now = self.wait.seconds()
-            ended = (
-                self._ended if self._ended_steps >= self._epoch_steps else self._clock()
-            )  # Keras may report the last one later
+            # Keras may report the last one later.
+            ended = self._ended if self._ended_steps >= self._epoch_steps else self._clock()
             self.steady_seconds += max(ended - began, 0.0)
             self.steady_steps += steps - before
             # Each fetch takes some time: a counter that stays belongs to the steps of another model.

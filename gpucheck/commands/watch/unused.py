@@ -24,10 +24,8 @@ def devices(tensorflow: Any, model: Any) -> Devices:
     listed = len(tensorflow.config.list_physical_devices("GPU"))
     variables = getattr(model, "trainable_variables", None) or []
     value = getattr(variables[0], "value", None) if variables else None
-    parts = str(getattr(value, "device", "")).split("device:")
-    return Devices(
-        listed, len(tensorflow.config.list_logical_devices("GPU")), parts[1].partition(":")[0] if len(parts) > 1 else None
-    )
+    kind = str(getattr(value, "device", "")).partition("device:")[2].partition(":")[0]
+    return Devices(listed, len(tensorflow.config.list_logical_devices("GPU")), kind or None)
 
 
 def why(host: LocalHost, devices: Devices, gpus: int) -> Event | None:
@@ -56,9 +54,8 @@ def why(host: LocalHost, devices: Devices, gpus: int) -> Event | None:
 
 def _cause(host: LocalHost) -> tuple[str | None, str, str]:
     """The root cause that a quick check finds: its code, its sentence, and the first command that repairs it."""
-    done = host.run(
-        [sys.executable, "-m", "gpucheck", "--quick", "--format", "json", "--timeout", str(CHECK_SECONDS)], CHECK_SECONDS
-    )
+    argv = [sys.executable, "-m", "gpucheck", "--quick", "--format", "json", "--timeout", str(CHECK_SECONDS)]
+    done = host.run(argv, CHECK_SECONDS)
     try:
         (finding, *_) = json.loads(done.stdout)["findings"]
         commands = [fix["command"] for fix in finding["fix"] if fix["command"] and fix["kind"] == "repair"]

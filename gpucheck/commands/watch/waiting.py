@@ -71,10 +71,9 @@ class TensorFlowWait(GapWait):
         self._originals: list[tuple[Any, str, Any]] = []
         if not self._counters:
             for name in ("seconds", "until"):
+                shared = f"gpucheck_wait_{name}"
                 with tensorflow.device("CPU:0"):
-                    handle = tensorflow.raw_ops.VarHandleOp(
-                        dtype=tensorflow.float64, shape=(), shared_name=f"gpucheck_wait_{name}"
-                    )
+                    handle = tensorflow.raw_ops.VarHandleOp(dtype=tensorflow.float64, shape=(), shared_name=shared)
                     tensorflow.raw_ops.AssignVariableOp(resource=handle, value=tensorflow.zeros((), tensorflow.float64))
                 self._counters[name] = handle
 
