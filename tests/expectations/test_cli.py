@@ -92,3 +92,44 @@ def test_toml_is_not_even_imported_without_settings(tmp_path):
 @pytest.mark.tensorflow
 def test_a_report_from_standard_input(good):
     assert gpucheck("compare", "good.json", "-", cwd=good, input=(good / "good.json").read_text()).stdout == ""
+
+
+FIT = {
+    "seconds": 20.0,
+    "epochs": 5,
+    "steps": 100,
+    "samples_per_second": 900.0,
+    "step_seconds": 0.1,
+    "input_wait_share": 0.8,
+    "device": "GPU",
+    "replicas": 1,
+    "gpus": [{"index": 0, "utilization_percent": 20.0, "peak_bytes": 1 << 30}],
+    "validation": {"name": "val_accuracy", "best": 0.9},
+    "limit": {"text": "the input pipeline", "code": "input-pipeline-bound"},
+}
+
+
+def test_two_trainings_are_compared(tmp_path):
+    better = {
+        **FIT,
+        "samples_per_second": 2000.0,
+        "step_seconds": 0.095,
+        "input_wait_share": 0.05,
+        "gpus": [],
+        "validation": {"name": "val_accuracy", "best": 0.89},
+        "limit": {"text": "computing", "code": None},
+    }
+    for name, fit in (("before.json", FIT), ("after.json", better), ("other.json", {"seconds": 1})):
+        (tmp_path / name).write_text(json.dumps(fit))
+    done = gpucheck("compare", "before.json", "after.json", "-v", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")][2:] == [
+        "samples/s: 900 → 2,000",
+        "% of a step that waits for data: 80 → 5",
+        "what limits it: input-pipeline-bound → no fault",
+        *sorted(f"GPU 0, {what}: in before.json only" for what in ("% busy", "peak memory in GiB")),
+    ]
+    assert gpucheck("compare", "before.json", "before.json", cwd=tmp_path).returncode == 0
+    for other in ([], ["other.json"]):
+        done = gpucheck("compare", "before.json", *other, cwd=tmp_path)
+        assert (done.returncode, "is compared with another one" in done.stderr) == (2, True)

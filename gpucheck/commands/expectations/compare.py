@@ -1,6 +1,6 @@
 """The command ``compare``: show the differences between two checks of a machine."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -19,6 +19,7 @@ Examples:
   gpucheck compare good.json                     this machine against it
   gpucheck compare good.json bad.json            two reports, of one machine or of two
   gpucheck compare expected.toml --format markdown
+  gpucheck compare before.json after.json        two trainings: Watch(report="before.json")
 """
 LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
 
@@ -44,14 +45,21 @@ def compare(
 ) -> None:
     """Show the differences from BASELINE: a JSON report, or a file of `gpucheck snapshot`.
 
+    Two summaries of trainings, as Watch(report="fit.json") writes them, can be compared, too.
+
     CURRENT is a JSON report; without it, this machine is checked (with --quick, unless a deeper level is given). Exit codes: 0
     no differences; 1 differences; 2 a file can't be read, or is not a baseline because it expects nothing.
     """
-    from gpucheck.commands.expectations import drift
+    from gpucheck.commands.expectations import drift, fits
 
     if baseline == current == "-":
         raise click.UsageError("only one of the two can come from standard input")
     text = _read(baseline)
+    if (fit := fits.read(text)) is not None:
+        other = None if current is None else fits.read(_read(current))
+        if other is None or current is None:
+            raise click.UsageError(f"{baseline}: the summary of a training is compared with another one")
+        _finish(fits.between(fit, other, baseline, current), style, color, verbose)
     old = _report(text, baseline) if text.lstrip()[:1] == b"{" else _expectations(text, baseline)
     if isinstance(old, Report) and not drift.PROBES.keys() & old.facts.keys():
         raise click.UsageError(f"{baseline}: a report without facts is not a baseline")
@@ -67,12 +75,16 @@ def compare(
     differences = compared(
         _report(_read(current), current) if current is not None else diagnose_here(request, limit, write_partial=write_partial)
     )
+    _finish(differences, style, color, verbose)
+
+
+def _finish(differences: "Drift", style: str, color: str, verbose: bool) -> NoReturn:
     code = 1 if differences.changes else 0
     show(_render(differences, style, color, verbose), code)
     missing = len(differences.not_compared)
     left = f"{missing} not compared (-v says what and why)" if missing and not verbose else ""
     if style != "json" and (left or not code):
-        say("gpucheck: " + ("; ".join(filter(None, ("" if code else f"nothing changed since {baseline}", left)))))
+        say("gpucheck: " + ("; ".join(filter(None, ("" if code else f"nothing changed since {differences.baseline}", left)))))
     raise SystemExit(code)
 
 

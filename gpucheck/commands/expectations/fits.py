@@ -1,0 +1,99 @@
+"""The differences between two trainings, from the summaries that ``gpucheck.keras.Watch(report="fit.json")`` writes."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from gpucheck.commands.expectations.drift import GROUPS, TRAINING, Change, Drift
+
+TOLERANCE = 0.1  # of the larger value: two runs of one program differ by some percent
+TOLERANCE_OF_RESULTS = 0.02  # of a validation metric
+PERCENT_POINTS = 10.0
+
+Value = float | str | None
+
+
+class Gpu(msgspec.Struct):
+    """The use of a GPU."""
+
+    index: int
+    utilization_percent: float | None = None
+    peak_bytes: int | None = None
+
+
+class Metric(msgspec.Struct):
+    """A validation metric."""
+
+    name: str
+    best: float
+
+
+class Limit(msgspec.Struct):
+    """What limited the speed."""
+
+    code: str | None = None
+
+
+class Fit(msgspec.Struct):
+    """What is compared of a summary."""
+
+    seconds: float
+    epochs: int
+    steps: int
+    samples_per_second: float | None = None
+    step_seconds: float | None = None
+    first_step_seconds: float | None = None
+    median_epoch_seconds: float | None = None
+    input_wait_share: float | None = None
+    device: str | None = None
+    replicas: int | None = None
+    gpus: tuple[Gpu, ...] = ()
+    validation: Metric | None = None
+    limit: Limit | None = None
+
+
+def read(text: bytes) -> Fit | None:
+    """Return the summary of a fit; None if the text is something else."""
+    try:
+        return msgspec.json.decode(text, type=Fit)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def between(old: Fit, new: Fit, baseline: str, current: str) -> Drift:
+    """Compare two summaries; a figure that only one of them has is not compared."""
+    before, after = ({what: (value, by) for what, value, by in _figures(fit) if value is not None} for fit in (old, new))
+    changes = tuple(
+        Change(group=TRAINING, what=what, old=_words(was), new=_words(after[what][0]), why=GROUPS[TRAINING])
+        for what, (was, by) in before.items()
+        if what in after and _differ(was, after[what][0], by)
+    )
+    missing = tuple(f"{what}: in {baseline if what in before else current} only" for what in sorted(before.keys() ^ after.keys()))
+    return Drift(baseline=baseline, current=current, changes=changes, not_compared=missing)
+
+
+def _figures(fit: Fit) -> Iterator[tuple[str, Value, float]]:
+    """The name of each, the value, and by how much it may differ: a share, or percentage points."""
+    yield "samples/s", fit.samples_per_second, TOLERANCE
+    yield "seconds of a step", fit.step_seconds, TOLERANCE
+    yield "seconds of the first step", fit.first_step_seconds, TOLERANCE
+    yield "seconds of an epoch", fit.median_epoch_seconds, TOLERANCE
+    yield "% of a step that waits for data", fit.input_wait_share and 100 * fit.input_wait_share, PERCENT_POINTS
+    yield "device", fit.device, 0.0
+    yield "replicas", fit.replicas, 0.0
+    yield "what limits it", None if fit.limit is None else fit.limit.code or "no fault", 0.0
+    for gpu in fit.gpus:
+        yield f"GPU {gpu.index}, % busy", gpu.utilization_percent, PERCENT_POINTS
+        yield f"GPU {gpu.index}, peak memory in GiB", gpu.peak_bytes and gpu.peak_bytes / (1 << 30), TOLERANCE
+    if fit.validation is not None:
+        yield f"best {fit.validation.name}", fit.validation.best, TOLERANCE_OF_RESULTS
+
+
+def _differ(was: Value, now: Value, by: float) -> bool:
+    if isinstance(was, float | int) and isinstance(now, float | int):
+        return abs(was - now) > (by if by > 1 else by * max(abs(was), abs(now)))
+    return was != now
+
+
+def _words(value: Value) -> str:
+    return f"{value:,.4g}" if isinstance(value, float | int) else str(value)
