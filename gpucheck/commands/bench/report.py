@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from gpucheck.commands.bench.advice import advice, ranked
 from gpucheck.commands.bench.figures import READINGS
 from gpucheck.commands.bench.model import GpuLoad, Measurement, Result, Spread
 from gpucheck.core.child.messages.benchmark import Traced
@@ -12,7 +13,6 @@ from gpucheck.core.reports.shared.words import duration, plural, significant, si
 FORMATS = ("terminal", "json", "csv")
 SPREADS = ("median", "minimum", "maximum")
 COLUMN = 14
-MUCH_WAITING = 0.2  # share of a step from which the pipeline is worth optimising
 
 
 def render(result: Result, style: str, *, width: int, color: bool, ascii: bool) -> str:
@@ -68,7 +68,7 @@ def _joined(values: Any) -> str:
 
 
 def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> str:
-    """Render text: a paragraph per configuration, then notes and hints."""
+    """Render text: a paragraph per configuration, a table by speed, then notes and advice."""
     from gpucheck.core.reports.shared.terminal_text import TerminalText  # rich is for terminals only
 
     out = TerminalText(width=width, color=color, ascii=ascii)
@@ -78,17 +78,21 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
     out.add((f"{result.model}; data: {result.ask.data}; {runs}", "quiet"), hang=2)
     for measurement in result.measurements:
         out.blank()
-        on = f" on {devices(measurement.devices)}" if measurement.devices else ""
-        xla = ", XLA" if measurement.xla else ""
-        title = f"{measurement.strategy}{on}, {measurement.precision}, batch {measurement.batch_size} per replica{xla}"
-        out.add((title, "title"), hang=2)
+        out.add((_title(measurement), "title"), hang=2)
         if measurement.status != "measured":
             style = "fail" if measurement.status == "failed" else "warn"
             out.add((measurement.status.replace("-", " "), style), f": {measurement.reason}", indent=2, hang=4)
             continue
         for label, words in _figures(measurement):
             out.add(words, indent=2, label=(label, "quiet"), hang=COLUMN + 2)
-    notes = [*result.notes, *_hints(result)]
+    if len(order := ranked(result.measurements)) > 1:
+        out.blank()
+        out.add(("fastest first", "title"))
+        for measurement, ratio, noise in order:
+            speed = _spread(measurement.samples_per_second) if measurement.samples_per_second else ""
+            words = f"{speed} samples/s{', within noise' if noise and ratio < 1 else ''}: {_title(measurement)}"
+            out.add(words, indent=2, label=(f"{ratio:.2f}", "quiet"), hang=COLUMN + 2)
+    notes = [*result.notes, *_missed_target(result), *advice(result.measurements)]
     if result.ended != "finished":
         done = sum(measurement.status == "measured" for measurement in result.measurements)
         out.blank()
@@ -98,6 +102,12 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
     for note in notes:
         out.add(note, indent=0, label="·", hang=2)
     return str(out)
+
+
+def _title(measurement: Measurement) -> str:
+    on = f" on {devices(measurement.devices)}" if measurement.devices else ""
+    xla = ", XLA" if measurement.xla else ""
+    return f"{measurement.strategy}{on}, {measurement.precision}, batch {measurement.batch_size} per replica{xla}"
 
 
 def _figures(measurement: Measurement) -> Iterator[tuple[str, str]]:
@@ -158,23 +168,12 @@ def _parts(traced: Traced) -> str:
     return f"of a step's {_time(traced.step_seconds)}, {shares}; {plural(traced.steps, 'traced step')}"
 
 
-def _hints(result: Result) -> Iterator[str]:
-    """Yield conclusions from the figures."""
-    measured = [(measurement, speed) for measurement in result.measurements if (speed := measurement.samples_per_second)]
-    if len(measured) > 1:
-        best, speed = max(measured, key=lambda pair: pair[1].median)
-        words = f"{best.strategy} on {devices(best.devices)}, {best.precision}, batch {best.batch_size}{', XLA' * best.xla}"
-        yield f"fastest here: {words} ({significant(speed.median)} samples/s)"
-    waits = [measurement.input_wait_share for measurement, _ in measured]
-    slow = [wait for wait in waits if wait and wait.minimum >= MUCH_WAITING]
-    if slow:
-        yield f"{len(slow)} of {len(measured)} wait for input for much of each step: see `gpucheck explain input-pipeline-bound`"
-    slowed = ", ".join(sorted({reason for measurement, _ in measured for gpu in measurement.gpus for reason in gpu.slowed_by}))
-    if slowed:
-        yield f"GPUs were throttled during the measurement ({slowed}): see `gpucheck explain gpu-throttled`"
+def _missed_target(result: Result) -> list[str]:
     target = result.ask.target_accuracy
-    if target is not None and any(measurement.seconds_to_target is None for measurement, _ in measured):
-        yield f"the accuracy of {target:g} was not reached in every run of every configuration: use --epochs for more epochs"
+    measured = [measurement for measurement in result.measurements if measurement.samples_per_second is not None]
+    if target is None or all(measurement.seconds_to_target is not None for measurement in measured):
+        return []
+    return [f"the accuracy of {target:g} was not reached in every run of every configuration: use --epochs for more epochs"]
 
 
 def _spread(values: Spread) -> str:

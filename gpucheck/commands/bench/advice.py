@@ -1,0 +1,82 @@
+"""What follows from a benchmark: what to change, what to leave, and what the figures can't tell."""
+
+from collections.abc import Iterator, Sequence
+
+from gpucheck.commands.bench.model import Measurement, Spread
+from gpucheck.core.model.naming import devices
+from gpucheck.core.repairs.wording import listing
+
+MUCH_WAITING = 0.2  # share of a step from which the pipeline is worth optimising
+MOST = 3  # sentences
+
+
+def ranked(measurements: Sequence[Measurement]) -> list[tuple[Measurement, float, bool]]:
+    """Return those with a speed, the fastest first: the ratio to it, and whether their ranges overlap."""
+    order = sorted((one for one in measurements if one.samples_per_second), key=lambda one: -_speed(one).median)
+    return [(one, _speed(one).median / _speed(order[0]).median, _overlap(one, order[0])) for one in order]
+
+
+def advice(measurements: Sequence[Measurement]) -> list[str]:
+    """Return at most three sentences. The first configuration is what the others are compared with."""
+    measured = [one for one in measurements if one.samples_per_second]
+    return [*_of_conditions(measured), *(_of_settings(measured) if len(measured) > 1 else ())][:MOST]
+
+
+def settings(one: Measurement) -> dict[str, str]:
+    """Return the settings of a configuration by name."""
+    on = f" on {devices(one.devices)}" if one.devices else ""
+    batch = f"{one.batch_size} per replica"
+    return {"strategy": f"{one.strategy}{on}", "precision": one.precision, "batch": batch, "XLA": "on" if one.xla else "off"}
+
+
+def _of_conditions(measured: Sequence[Measurement]) -> Iterator[str]:
+    slowed = {reason for one in measured for gpu in one.gpus for reason in gpu.slowed_by}
+    if slowed:
+        names = ", ".join(sorted(slowed))
+        yield f"Can't tell the normal speed: GPUs were throttled ({names}), see `gpucheck explain gpu-throttled`."
+    waiting = [one for one in measured if one.input_wait_share and one.input_wait_share.minimum >= MUCH_WAITING]
+    if waiting:
+        yield (
+            f"Change the input pipeline: {len(waiting)} of {len(measured)} wait for input for much of each step,"
+            " see `gpucheck explain input-pipeline-bound`."
+        )
+
+
+def _of_settings(measured: Sequence[Measurement]) -> Iterator[str]:
+    first, best = measured[0], ranked(measured)[0][0]
+    change = {} if _overlap(first, best) else _differences(first, best)
+    if change:
+        words = ", ".join(f"{name} to {new}" for name, (_, new) in change.items())
+        yield f"Change {words}: {_speed(best).median / _speed(first).median:.2f} times as fast as {_label(first, change)}."
+    leave, unclear = [], []
+    for other in measured[1:]:
+        differences = _differences(first, other)
+        if len(differences) != 1 or differences.keys() & change.keys():
+            continue
+        ((name, (old, new)),) = differences.items()
+        if _overlap(first, other):
+            unclear.append(f"{name} {new}")
+        elif _speed(other).median < _speed(first).median:
+            leave.append(f"{name} at {old} ({new} is {_speed(other).median / _speed(first).median:.2f} times as fast)")
+    if leave:
+        yield f"Leave {listing(leave)}."
+    if unclear:
+        yield f"Can't tell about {listing(unclear)}: the ranges overlap that of the first configuration; use more --repeats."
+
+
+def _differences(old: Measurement, new: Measurement) -> dict[str, tuple[str, str]]:
+    before, after = settings(old), settings(new)
+    return {name: (before[name], after[name]) for name in before if before[name] != after[name]}
+
+
+def _label(one: Measurement, names: dict[str, tuple[str, str]]) -> str:
+    return ", ".join(settings(one)[name] for name in names)
+
+
+def _overlap(one: Measurement, other: Measurement) -> bool:
+    return _speed(one).minimum <= _speed(other).maximum and _speed(other).minimum <= _speed(one).maximum
+
+
+def _speed(one: Measurement) -> Spread:
+    assert one.samples_per_second is not None  # noqa: S101 - measured ones only
+    return one.samples_per_second

@@ -1,0 +1,64 @@
+"""What a benchmark says to change, to leave, and what it can't tell."""
+
+import pytest
+from bench.cases import HOT, one
+from msgspec.structs import replace
+
+from gpucheck.commands.bench.advice import advice, ranked
+
+FLOAT16 = "mixed_float16"
+
+
+def timed(seconds, spread=0.0, **settings):
+    """A configuration whose ten steps take these seconds."""
+    return one(seconds=(seconds, seconds * (1 - spread), seconds * (1 + spread)), device=(seconds,) * 3, **settings)
+
+
+@pytest.mark.parametrize(
+    ("measured", "said"),
+    [
+        ([timed(1.0)], []),
+        ([timed(2.0), timed(1.0, precision=FLOAT16)], ["Change precision to mixed_float16: 2.00 times as fast as float32."]),
+        (
+            [timed(1.0), timed(2.0, precision=FLOAT16)],
+            ["Leave precision at float32 (mixed_float16 is 0.50 times as fast)."],
+        ),
+        (
+            [timed(1.0, spread=0.2), timed(1.1, xla=True)],
+            ["Can't tell about XLA on: the ranges overlap that of the first configuration; use more --repeats."],
+        ),
+        (
+            [timed(2.0), timed(2.0, xla=True), timed(5.0, precision=FLOAT16), timed(1.0, batch=128)],
+            [
+                "Change batch to 128 per replica: 2.00 times as fast as 64 per replica.",
+                "Leave precision at float32 (mixed_float16 is 0.40 times as fast).",
+                "Can't tell about XLA on: the ranges overlap that of the first configuration; use more --repeats.",
+            ],
+        ),
+        (
+            [replace(one(seconds=(2.0,) * 3), gpus=(HOT,))],
+            [
+                "Can't tell the normal speed: GPUs were throttled (HwThermalSlowdown), see `gpucheck explain gpu-throttled`.",
+                "Change the input pipeline: 1 of 1 wait for input for much of each step, see `gpucheck explain input-pipeline-bound`.",
+            ],
+        ),
+    ],
+)
+def test_advice(measured, said):
+    measured = [replace(each, samples_per_second=scaled(each)) for each in measured]
+    assert advice(measured) == said
+
+
+def scaled(measurement):
+    """The speed as if every configuration had the same batch: the times of the cases are those of one batch."""
+    speed, factor = measurement.samples_per_second, 64 / measurement.global_batch_size
+    return replace(speed, median=speed.median * factor, minimum=speed.minimum * factor, maximum=speed.maximum * factor)
+
+
+def test_the_order_of_speed():
+    order = ranked([timed(2.0), timed(1.0, precision=FLOAT16), timed(1.1, spread=0.2, xla=True)])
+    assert [(each.precision, each.xla, round(ratio, 2), noise) for each, ratio, noise in order] == [
+        (FLOAT16, False, 1.0, True),
+        ("float32", True, 0.91, True),
+        ("float32", False, 0.5, False),
+    ]
