@@ -15,7 +15,7 @@ REMEDIES = {
     "prefetch": ".prefetch(tf.data.AUTOTUNE)",
     "parallel_map": ".map(..., num_parallel_calls=tf.data.AUTOTUNE) and .prefetch(tf.data.AUTOTUNE)",
     "cache": ".cache() behind a parallel map, and .prefetch(tf.data.AUTOTUNE)",
-    "larger_batch": "all of these, and a batch twice as large",
+    "larger_batch": ".cache() behind a parallel map, .prefetch(tf.data.AUTOTUNE) and a batch twice as large",
 }
 FINE = {
     "batch_normalization": "synchronized BatchNormalization sees the global batch",
@@ -81,14 +81,20 @@ def _precision(experiment: Experiment) -> Iterator[Sentence]:
         yield Sentence(
             "change", f"{best} trained {speeds[best]:.1f} times as fast as float32: keras.config.set_dtype_policy({best!r})."
         )
+    elif slow := {name: speed for name, speed in speeds.items() if 0 < speed < 1}:
+        words = " and ".join(f"{name} {significant(speed)} times" for name, speed in slow.items())
+        yield Sentence("change", f"Leave the precision at float32: {words} as fast.")
 
 
 def _xla(experiment: Experiment) -> Iterator[Sentence]:
     times = _of(experiment.figures, "step_seconds", "xla_step_seconds", "xla_first_step_seconds")
-    if times and times[1] > 0 and times[0] >= MUCH * times[1]:
+    if times and times[0] >= MUCH * times[1] > 0:
         pays = experiment.figures.get("break_even_steps")
         since = f"; that pays from step {pays:,.0f} on" if pays else ""
         yield Sentence("change", f"XLA (jit_compile=True) made a step {times[0] / times[1]:.1f} times as fast{since}.")
+    elif times:
+        plain, compiled = (f"{significant(1000 * seconds)} ms" for seconds in times[:2])
+        yield Sentence("change", f"Leave XLA off (jit_compile=False): a step took {compiled} with it, and {plain} without.")
 
 
 def _scaling(experiment: Experiment) -> Iterator[Sentence]:
