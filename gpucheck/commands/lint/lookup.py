@@ -38,6 +38,9 @@ def options(value: Value | None) -> Iterator[Value]:
         yield value
 
 
+NUMBER = "num_replicas_in_sync"  # an attribute that does not hand on its object
+
+
 def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda value: ()) -> Iterator[Value]:
     """Yield a value and all values it was computed from by operators, attributes and elements, once; ``more`` adds others."""
     visited: set[int] = set()
@@ -55,7 +58,7 @@ def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda
             inner = current.items
         elif isinstance(current, Pairs):
             inner = tuple(part for pair in current.items for part in pair)
-        elif isinstance(current, (Element, Attribute)):
+        elif isinstance(current, Element) or (isinstance(current, Attribute) and current.name != NUMBER):
             inner = (current.of,)
         left += [option for part in (*inner, *more(current)) for option in options(part)]
 
