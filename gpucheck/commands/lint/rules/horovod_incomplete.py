@@ -1,0 +1,64 @@
+"""A program that uses Horovod leaves out one of its steps.
+
+Symptom:
+    - Every process trains its own model: the losses of the ranks differ, and more processes are not faster.
+    - Every process takes memory on every GPU, and the first GPU runs out of it.
+Cause:
+    Horovod needs four steps: hvd.init(), one GPU for each process, a DistributedOptimizer that averages the gradients, and a
+    broadcast of the first weights from rank 0.
+Fix:
+    1. optimizer = hvd.DistributedOptimizer(optimizer), before model.compile
+    2. callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)] in model.fit
+    3. tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU"), before anything runs on a GPU
+    4. Or use tf.distribute.MirroredStrategy for the GPUs of one machine: it needs none of these steps.
+Verify:
+    The losses of all ranks are the same after the first step.
+Unless:
+    Another module does it; programs that import modules of their own are not reported.
+Example:
+    bad:
+        import horovod.tensorflow.keras as hvd
+        import keras
+        hvd.init()
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile(optimizer="adam", loss="mse")
+        model.fit(x, y)
+    good:
+        import horovod.tensorflow.keras as hvd
+        import keras
+        import tensorflow as tf
+        hvd.init()
+        gpus = tf.config.list_physical_devices("GPU")
+        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile(optimizer=hvd.DistributedOptimizer(keras.optimizers.Adam()), loss="mse")
+        model.fit(x, y, callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)])
+References:
+    https://horovod.readthedocs.io/en/stable/keras.html
+    https://github.com/horovod/horovod/releases
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.models import trainings
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("horovod",)
+KNOWN = {"tensorflow", "keras", "horovod", "numpy", "os", "sys", "time", "json", "math", "re", "pathlib", "argparse", "absl"}
+STEPS = {  # any of these names -> what is missing without them
+    ("DistributedOptimizer", "load_model", "DistributedGradientTape"): "DistributedOptimizer",
+    ("BroadcastGlobalVariablesCallback", "broadcast_variables", "broadcast_global_variables"): "the broadcast of the weights",
+    ("set_visible_devices", "visible_device_list", "CUDA_VISIBLE_DEVICES"): "one GPU for each process (set_visible_devices)",
+}
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """Report hvd.init() of a program that trains a model, with the steps that nothing in it mentions."""
+    starts = [call for call in script.calls if call.name.startswith("horovod.") and call.name.endswith("keras.init")]
+    if not starts or script.modules() - KNOWN or not any(True for _ in trainings(script)):
+        return
+    missing = [step for names, step in STEPS.items() if not any(name in script.written for name in names)]
+    if missing:
+        yield at(starts[0].node, f"This program uses Horovod without {' and '.join(missing)}.", "Add it, see the page.")

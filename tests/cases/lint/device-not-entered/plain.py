@@ -1,0 +1,4 @@
+import tensorflow as tf
+
+tf.device("/GPU:1")  # finding
+total = tf.reduce_sum(values)
