@@ -19,7 +19,7 @@ Examples:
   gpucheck compare good.json                     this machine against it
   gpucheck compare good.json bad.json            two reports, of one machine or of two
   gpucheck compare expected.toml --format markdown
-  gpucheck compare before.json after.json        two trainings: Watch(report="before.json")
+  gpucheck compare fit1.json fit2.json           two trainings: Watch(report="fit1.json")
 """
 LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
 
