@@ -62,3 +62,20 @@ def test_one_name_and_a_date_as_text_are_fine():
     got = read.parse('gpu = { names = "NVIDIA H200" }\n' + MUTE.replace("2030-01-31", '"2030-01-31"'), "f.toml")
     assert got.gpu.names == ("NVIDIA H200",)
     assert got.mute[0].until == datetime.date(2030, 1, 31)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("XLA_FLAGZ = false", 'gpucheck does not read this variable (did you mean XLA_FLAGS?)'),
+        ("XLA_FLAGS = true", "expected its value as a string, or false: not set"),
+    ],
+)
+def test_variables_that_cannot_be_expected(line, problem):
+    with pytest.raises(read.Problem) as raised:
+        read.parse(f"[environment]\n{line}", "f.toml")
+    assert str(raised.value) == f"f.toml:2: environment.{line.split()[0]}: {problem}"
+
+
+def test_variables_are_a_baseline():
+    assert read.baseline("[environment]\nXLA_FLAGS = false", "f.toml").environment == {"XLA_FLAGS": False}

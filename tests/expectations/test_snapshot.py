@@ -110,3 +110,11 @@ def test_a_quick_look_says_that_nothing_was_trained():
     text = snapshot.render(snapshot.expectations(good), good)
     assert "Nothing was trained in this run (--quick)." in text
     assert read.parse(text, "x").training == TrainingExpectations()
+
+
+def test_the_variables_are_comments_that_can_be_used():
+    text = written("h200", {"environment.variables": {"XLA_FLAGS": "--a=1", "SLURM_JOB_ID": "7"}})
+    assert read.parse(text, "x").environment == {}
+    used = text.replace("# [environment]", "[environment]").replace("# XLA_FLAGS", "XLA_FLAGS")
+    assert read.parse(used, "x").environment == {"XLA_FLAGS": "--a=1"}
+    assert "# XLA_FLAGS = false" in written("h200", {"environment.variables": {}})

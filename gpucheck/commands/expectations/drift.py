@@ -6,6 +6,7 @@ import msgspec
 
 from gpucheck.commands.expectations.tracked import Tracked, tracked
 from gpucheck.core.expectations import SPEED_TOLERANCE, steady
+from gpucheck.core.expectations.environment import environment
 from gpucheck.core.expectations.gpus import gpu_count, gpu_models
 from gpucheck.core.expectations.items import Item, Machine
 from gpucheck.core.expectations.training import training
@@ -149,6 +150,7 @@ _EXPECTED: tuple[tuple[Callable[[Machine], Iterator[Item]], Callable[[Item], str
     (gpu_models, lambda item: "hardware"),
     (version, _version_group),
     (training, lambda item: TRAINING),
+    (environment, lambda item: "environment variables"),
 )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from gpucheck.commands.expectations.tracked import PER_JOB
 from gpucheck.core.expectations import FORMAT_VERSION, SPEED_TOLERANCE, steady, toml
 from gpucheck.core.expectations.gpus import GIB, usable_gpus
 from gpucheck.core.expectations.items import Machine
@@ -23,6 +24,7 @@ from gpucheck.core.model import (
 )
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpus
 
 # A first step compiles and autotunes on shared processors, so it varies more than later steps. Its bound detects what takes
@@ -126,6 +128,7 @@ def render(wanted: Expectations, report: Report) -> str:
         *_lines(wanted.versions, {"cuda": "the newest that the driver supports", "driver": "NVIDIA's"}),
         "",
         *_training_lines(wanted.training, report),
+        *_environment_lines(report),
         "# A known finding that does not count, up to and including a day:",
         "# [[mute]]",
         '# code = "pcie-link-degraded"',
@@ -133,6 +136,17 @@ def render(wanted: Expectations, report: Report) -> str:
         "# until = 2030-12-31",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _environment_lines(report: Report) -> Iterator[str]:
+    """As comments: which of them must be the same elsewhere, only the user knows."""
+    environment = report.fact(Environment)
+    set_here = environment.variables if environment else {}
+    values: dict[str, str | bool] = {name: value for name, value in set_here.items() if name not in PER_JOB}
+    yield "# Variables with exactly these values; false: not set."
+    yield "# [environment]"
+    yield from (f"# {name} = {toml.value(value)}" for name, value in (values or {"XLA_FLAGS": False}).items())
+    yield ""
 
 
 def _codes(wanted: Expectations) -> Iterator[str]:

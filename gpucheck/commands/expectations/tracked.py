@@ -45,7 +45,7 @@ class Tracked(NamedTuple):
 Entry = tuple[str, str, Tracked]  # group, what, value
 
 # Differ by design between jobs, ranks and workers.
-_PER_JOB = frozenset(
+PER_JOB = frozenset(
     {
         "CLOUD_TPU_TASK_ID",
         "CONDA_PREFIX",
@@ -167,7 +167,7 @@ def _gpu(group: str, gpu: Gpu) -> Iterator[Entry]:
 def _environment(report: Report) -> Iterator[Entry]:
     environment = report.fact(Environment)
     for name, value in (environment.variables if environment else {}).items():
-        if name not in _PER_JOB:
+        if name not in PER_JOB:
             yield "environment variables", name, Tracked(f'"{value}"', ("environment",))
 
 

@@ -5,6 +5,7 @@ from gpucheck.core.model import Fact, Request
 from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
+from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.probes.keras import Keras
@@ -22,6 +23,7 @@ class Expected(Fact, frozen=True, kw_only=True):
     gpu_models: tuple[Item, ...] = ()
     version: tuple[Item, ...] = ()
     training: tuple[Item, ...] = ()
+    environment: tuple[Item, ...] = ()
 
 
 @combiner
@@ -29,6 +31,7 @@ def combine(
     request: Request,
     cuda: Cuda | None,
     driver: Driver | None,
+    environment: Environment | None,
     gpus: Gpus | None,
     interpreter: Interpreter | None,
     keras: Keras | None,
@@ -40,15 +43,17 @@ def combine(
     """What was not observed makes its expectations unknown, not unmet."""
     if request.expectations is None and request.promised is None:
         return Expected(given=False)
+    from gpucheck.core.expectations import environment as expected_environment
     from gpucheck.core.expectations import gpus as expected_gpus
     from gpucheck.core.expectations import training as expected_training
     from gpucheck.core.expectations import versions
 
-    machine = Machine(request, cuda, driver, gpus, interpreter, keras, libraries, packages, tensorflow, training)
+    machine = Machine(request, cuda, driver, gpus, interpreter, keras, libraries, packages, tensorflow, training, environment)
     return Expected(
         given=True,
         gpu_count=tuple(expected_gpus.gpu_count(machine)),
         gpu_models=tuple(expected_gpus.gpu_models(machine)),
         version=tuple(versions.version(machine)),
         training=tuple(expected_training.training(machine)),
+        environment=tuple(expected_environment.environment(machine)),
     )

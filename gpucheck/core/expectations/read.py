@@ -11,6 +11,7 @@ from gpucheck.core.engine.suggestion import did_you_mean
 from gpucheck.core.expectations import FORMAT_VERSION, toml
 from gpucheck.core.expectations.toml import Path, Problem
 from gpucheck.core.model import Expectations
+from gpucheck.core.probes.environment import KNOWN
 
 __all__ = ("Contradiction", "Problem", "baseline", "convert", "merge", "parse")
 _LISTED = "; `gpucheck rules` lists them"
@@ -56,7 +57,11 @@ def _of_machine(expected: Expectations) -> bool:
     """Whether a machine can fail to meet it."""
     gpu, versions, training = (msgspec.structs.asdict(part) for part in (expected.gpu, expected.versions, expected.training))
     speeds = training.pop("min_samples_per_second").values()
-    return any(value not in (None, ()) for part in (gpu, versions, training) for value in part.values()) or any(speeds)
+    return (
+        bool(expected.environment)
+        or any(value not in (None, ()) for part in (gpu, versions, training) for value in part.values())
+        or any(speeds)
+    )
 
 
 def convert(table: Any, text: str, name: str, at: Path = ()) -> Expectations:
@@ -129,6 +134,14 @@ def _spelled(name: str, entry: Any, where: _Where) -> Any:
     return entry
 
 
+def _invalid_environment(environment: dict[str, str | bool]) -> Iterable[tuple[Path, str]]:
+    for name, wanted in environment.items():
+        if name not in KNOWN:
+            yield ("environment", name), f"gpucheck does not read this variable{did_you_mean(name, KNOWN)}"
+        elif wanted is True:
+            yield ("environment", name), "expected its value as a string, or false: not set"
+
+
 def _invalid(expected: Expectations) -> Iterable[tuple[Path, str]]:
     gpu, training = expected.gpu, expected.training
     if gpu.count is not None and gpu.count < 0:
@@ -144,6 +157,7 @@ def _invalid(expected: Expectations) -> Iterable[tuple[Path, str]]:
             yield ("versions", field.name), words
     if training.max_first_step_seconds is not None and not 0 < training.max_first_step_seconds < 1e6:
         yield ("training", "max_first_step_seconds"), "expected a number of seconds above 0"
+    yield from _invalid_environment(expected.environment)
     yield from _invalid_names(expected)
     for place, mute in enumerate(expected.mute):
         if not mute.reason.strip():

@@ -50,5 +50,6 @@ class Expectations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     gpu: GpuExpectations = GpuExpectations()
     versions: VersionExpectations = VersionExpectations()
     training: TrainingExpectations = TrainingExpectations()
+    environment: dict[str, str | bool] = msgspec.field(default_factory=dict)  # variable -> exact value; false: not set
     allowed_warnings: tuple[str, ...] = ()  # codes that do not fail with --strict
     mute: tuple[Mute, ...] = ()

@@ -1,0 +1,50 @@
+"""An environment variable has another value than was expected of this machine.
+
+Symptom:
+    - gpucheck --expect expected.toml: XLA_FLAGS is "--xla_gpu_autotune_level=0", where not set was expected.
+    - The same script trains to other results, or at another speed, from another shell, image or scheduler
+Cause:
+    A shell's start file, an image, a module or the scheduler sets the variable, or sets it no longer. Flags of CUDA, TensorFlow,
+    XLA and NCCL change what a training does, without a message.
+Fix:
+    1. Set the variable as expected, or unset it, where the job starts; gpucheck prints the commands.
+    2. If this environment is right as it is, change the file.
+Verify:
+    gpucheck --quick --expect expected.toml: "No fault found".
+Unless:
+    The change was meant: change the line in the file.
+Example:
+    request.expectations.environment = {"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"}
+    environment.variables = {}
+    -> TF_XLA_FLAGS is not set, where "--tf_xla_auto_jit=2" was expected.
+References:
+    https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
+    https://openxla.org/xla/flags_guidance
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.core.combiners.expected import Expected
+from gpucheck.core.expectations.environment import UNSET
+from gpucheck.core.expectations.items import Item
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip
+from gpucheck.core.model.plugin import rule
+from gpucheck.core.rules.expectation._judge import judge
+from gpucheck.core.system.shells import statement
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
+def check(expected: Expected) -> Finding | Skip | None:
+    """Variables whose values gpucheck records."""
+    return judge(expected, expected.environment, " is", _repairs)
+
+
+def _repairs(unmet: list[Item]) -> Iterator[Fix]:
+    command = " && ".join(statement(_assignment(item)) for item in unmet)
+    yield Fix(text="Set the environment as expected, or change the file", command=command)
+
+
+def _assignment(item: Item) -> Assignment:
+    if item.expected == UNSET:
+        return Assignment(variable=item.what, operation=Operation.UNSET, reason="")
+    return Assignment(variable=item.what, operation=Operation.SET, value=item.expected[1:-1], reason="")
