@@ -34,7 +34,7 @@ def pressed_twice(folder, moment, number, pair_seconds):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_the_second_signal_of_a_pair_costs_nothing(tmp_path, moment, number):
     done = pressed_twice(tmp_path, moment, number, 60)
-    assert (done.returncode, done.stderr) == (130, "")
+    assert (done.returncode, done.stderr) == (130, "gpucheck: interrupted\n")
     got = json.loads(done.stdout)
     assert [(one["status"], one["reason"]) for one in got["measurements"]] == [
         ("measured", None),
@@ -47,7 +47,8 @@ def test_the_second_signal_of_a_pair_costs_nothing(tmp_path, moment, number):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["SIGINT", "SIGTERM"])
 def test_a_signal_after_the_pair_ends_the_rendering(tmp_path, number, code):
     done = pressed_twice(tmp_path, "rendering", number, 0)
-    assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
+    said = "gpucheck: interrupted\n" if number == signal.SIGINT else ""
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", said)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -67,7 +67,7 @@ def test_one_name_and_a_date_as_text_are_fine():
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("XLA_FLAGZ = false", 'gpucheck does not read this variable (did you mean XLA_FLAGS?)'),
+        ("XLA_FLAGZ = false", "gpucheck does not read this variable (did you mean XLA_FLAGS?)"),
         ("XLA_FLAGS = true", "expected its value as a string, or false: not set"),
     ],
 )

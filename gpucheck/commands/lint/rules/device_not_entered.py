@@ -38,7 +38,7 @@ WORDS = ("device",)
 
 def check(script: Script) -> Iterator[Finding]:
     """Report calls whose result is not used."""
-    alone = {id(node.value) for node in script.written_out() if isinstance(node, ast.Expr)}
+    alone = {id(node.value) for node in ast.walk(script.tree) if isinstance(node, ast.Expr)}
     for call in script.named("tensorflow.device"):
         if id(call.node) in alone and not call.place.guards:
             yield at(call.node, "tf.device alone changes nothing: it is a context manager.", "Write: with tf.device(...):")
