@@ -42,10 +42,11 @@ _OF_KERAS_3 = r"recognized\W.*'(?:batch_shape|optional|autocast|quantization_con
 _IN_KERAS_3 = {
     "Could not locate class": "Pass the class to load_model in custom_objects, or decorate it with"
     " @keras.saving.register_keras_serializable()",
-    r"must end in|Please add either": "Give the file the ending that the message names",
+    r"must end in `?(\.[\w.]*\w)": r"Let the file's name end in \1",
+    "Please add either": "Let the file's name end in .keras, or use model.export for a SavedModel",
     "got an unexpected keyword": "Remove this argument, which Keras 3 does not have here (workers and use_multiprocessing belong to"
     " keras.utils.PyDataset)",
-    r"Only instances of `keras\.Layer`": "Call it in a keras.Layer of your own: Keras 3 does not accept it as a layer",
+    r"Only instances of `keras\.Layer`": "Wrap it in a keras.Layer of your own that calls it: Keras 3 does not accept it as a layer",
     "shape of the Lambda": "Give the Lambda layer its output_shape",
     "got multiple values": "Name the arguments: add_weight(name=..., shape=...)",
     "as many entries": "Give metrics for each output: a list of lists, or a dict by the outputs' names",
@@ -137,7 +138,7 @@ def repairs(
         module: that is not installed: "keras", "tf_keras".
         message: the error.
     """
-    changed = [Fix(text=text) for pattern, text in _IN_KERAS_3.items() if re.search(pattern, message)]
+    changed = [Fix(text=match.expand(text)) for pattern, text in _IN_KERAS_3.items() if (match := re.search(pattern, message))]
     yield from changed
     version = context.installed.get("tensorflow", context.framework_version)
     release = releases.release(version or "")
