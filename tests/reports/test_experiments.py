@@ -4,7 +4,7 @@ import msgspec
 from reports.builders import report
 from reports.cases import SITUATIONS, situation
 
-from gpucheck.core.model import Evidence, Experiment
+from gpucheck.core.model import Evidence, Experiment, Request
 from gpucheck.core.reports import html, markdown, terminal
 from gpucheck.core.reports.shared.evidence import evidence
 
@@ -29,3 +29,12 @@ def test_in_tables_and_as_evidence():
     assert "least growth of a round 64 MiB</td>" in html.render(made)
     seen = Evidence(fact="training", field="experiments[0].figures.jpeg_decode_seconds_per_sample", value=0.00042)
     assert evidence(seen, made).startswith("experiment input pipeline JPEG decode seconds per sample: ")
+
+
+def test_a_soak_is_shown_without_being_asked_for_more():
+    figures = {"computations": 42, "rounds": 298, "repeated_seconds": 301.3}
+    soaked = Experiment(name="repeated_computations", status="passed", devices=("GPU:0",), figures=figures)
+    look = {**LOOK, "verbose": False, "width": 120}
+    for request, shown in ((Request(soak_minutes=5), True), (Request(), False)):
+        made = msgspec.structs.replace(report("h200", request=request), experiments=(soaked,))
+        assert ("298 rounds of 42 computations, the same results each time" in terminal.render(made, **look)) is shown

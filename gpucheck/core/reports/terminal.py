@@ -26,7 +26,7 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
         color: whether escape codes may be written.
         ascii: whether only ASCII may be written.
         verbose: with every cause that could not be checked, and every probe; with experiments and the paths that
-            fit, which are printed after ``--full`` too.
+            fit, which are printed after ``--full`` and ``--soak`` too.
         again: the command that says whether it is cured; None: not printed.
     """
     out = TerminalText(width=width, color=color, ascii=ascii)
@@ -38,7 +38,7 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
 
         terminal_training.write(out, report.training)
     request = report.fact(Request)
-    if verbose or (request and request.level == Level.FULL):
+    if verbose or (request and (request.level == Level.FULL or request.soak_minutes)):
         from gpucheck.core.reports.shared import experiments, hardware_paths
 
         experiments.write(out, report)
