@@ -3,6 +3,7 @@
 Never blocks on a pipe without a writer, and never reads without end.
 """
 
+import codecs
 import errno
 import math
 import os
@@ -21,20 +22,7 @@ KINDS = {
     stat.S_IFDIR: "a folder",
 }
 STDIN = "standard input"
-# Byte order marks, the longer first because some share a prefix; then zero bytes at the start of unmarked text (RFC 4627, 3).
-MARKS = (
-    (b"\xef\xbb\xbf", "utf-8"),
-    (b"\xff\xfe\0\0", "utf-32-le"),
-    (b"\0\0\xfe\xff", "utf-32-be"),
-    (b"\xff\xfe", "utf-16-le"),
-    (b"\xfe\xff", "utf-16-be"),
-)
-ZEROS: dict[tuple[bool, ...], str] = {
-    (False, True, True, True): "utf-32-le",
-    (True, True, True, False): "utf-32-be",
-    (False, True, False, True): "utf-16-le",
-    (True, False, True, False): "utf-16-be",
-}
+MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Refused(ValueError):
@@ -79,14 +67,14 @@ def whole(path: str, limit: int, dash: bool = False) -> bytes:
 
 def utf8(data: bytes) -> bytes:
     """Convert text to UTF-8 without a byte order mark, also from UTF-16 (PowerShell's ``>``); other data stays unchanged."""
-    mark, encoding = next((one for one in MARKS if data.startswith(one[0])), (b"", ""))
-    encoding = encoding or ZEROS.get(tuple(byte == 0 for byte in data[:4]), "utf-8")
-    if encoding == "utf-8":
-        return data[len(mark) :]
-    try:
-        return data[len(mark) :].decode(encoding).encode()
-    except UnicodeDecodeError:
+    import json
+
+    if not data.strip(b"\0"):  # a hole in a file is no text
         return data
+    try:
+        return data.decode(json.detect_encoding(data)).encode()
+    except UnicodeDecodeError:
+        return data.removeprefix(codecs.BOM_UTF8)
 
 
 def _open(path: str, dash: bool) -> int:

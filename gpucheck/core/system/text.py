@@ -97,7 +97,7 @@ def _textual(head: bytes, name: str) -> None:
     Raises:
         Refused: it is not a text file.
     """
-    if b"\0" not in head or any(head.startswith(mark) for mark, _ in MARKS):
+    if b"\0" not in head or head.startswith(MARKS):
         return
     bare = head.replace(b"\0", b"")
     controls = len(bare) - len(bare.translate(None, _CONTROLS))
