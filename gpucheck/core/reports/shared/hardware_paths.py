@@ -13,6 +13,7 @@ from gpucheck.core.reports.shared.words import significant, size
 NOT_MEASURED = "not measured here"
 HERE = "this machine"  # the cluster of workers that were started side by side
 LABEL_CELLS = 15
+Found = tuple[str | None, str]  # the last two fields of a row
 
 
 class Path(NamedTuple):
@@ -30,39 +31,7 @@ def paths(report: Report) -> tuple[Path, ...]:
     """The rows; none where nothing was trained."""
     if not report.training:
         return ()
-    alone, wrong = _passed(report, "one_device"), _wrong(report)
-    return (
-        Path(
-            "single GPU",
-            "development and moderate training",
-            "one device's memory and throughput",
-            "peak memory",
-            _peak([run for run in alone if run.devices[0] not in wrong], report),
-            _single(alone, wrong),
-        ),
-        Path(
-            "multi-GPU",
-            "throughput-limited training",
-            "synchronization overhead",
-            "scaling efficiency",
-            *_multi(report, alone, wrong),
-        ),
-        Path(
-            "multi-worker",
-            "workloads exceeding one host",
-            "network and operational complexity",
-            "worker utilization",
-            *_workers(report),
-        ),
-        Path(
-            "TPU",
-            "large, compatible tensor workloads",
-            "backend and runtime constraints",
-            "time to target accuracy",
-            None,  # measured by `gpucheck bench --target-accuracy` only
-            _tpu(report),
-        ),
-    )
+    return tuple(Path(*words, *look(report)) for words, look in _ROWS)
 
 
 def write(out: TerminalText, report: Report) -> None:
@@ -107,22 +76,25 @@ def _wrong(report: Report) -> dict[str, str]:
     return {device: finding.code for finding in reversed(errors) for device in finding.affects}
 
 
-def _single(alone: list[TrainingRun], wrong: dict[str, str]) -> str:
+def _single(report: Report) -> Found:
+    alone, wrong = _passed(report, "one_device"), _wrong(report)
+    peak = _peak([run for run in alone if run.devices[0] not in wrong], report)
     gpus = [run for run in alone if _on_gpus(run)]
     gpu = next((run for run in gpus if run.devices[0] not in wrong), None)
     if gpu is not None:
-        return f"fits: {gpu.devices[0]} alone {_rate(gpu)}"
+        return peak, f"fits: {gpu.devices[0]} alone {_rate(gpu)}"
     if gpus:
-        return f"not yet: {gpus[0].devices[0]} alone {_rate(gpus[0])}; see {wrong[gpus[0].devices[0]]}"
-    cpu = next(iter(alone), None)
-    return "not here: no GPU has trained" + (f"; the CPU {_rate(cpu)}" if cpu is not None else "")
+        return peak, f"not yet: {gpus[0].devices[0]} alone {_rate(gpus[0])}; see {wrong[gpus[0].devices[0]]}"
+    cpu = f"; the CPU {_rate(alone[0])}" if alone else ""
+    return peak, f"not here: no GPU has trained{cpu}"
 
 
-def _multi(report: Report, alone: list[TrainingRun], wrong: dict[str, str]) -> tuple[str | None, str]:
+def _multi(report: Report) -> Found:
     """The largest mirrored job on GPUs: its scaling efficiency, and what that makes of the GPUs."""
+    wrong = _wrong(report)
     tried = [run for run in report.training if run.strategy == "mirrored" and _on_gpus(run) and len(run.devices) > 1]
     if not tried:
-        trained = {run.devices[0] for run in alone if _on_gpus(run)}
+        trained = {run.devices[0] for run in _passed(report, "one_device") if _on_gpus(run)}
         return None, f"not here: {'one GPU' if len(trained) == 1 else 'no GPU'} has trained" if len(trained) < 2 else "not tried"
     passed = [run for run in tried if run.status == "passed"]
     names = devices(max(passed or tried, key=lambda run: len(run.devices)).devices)
@@ -143,7 +115,7 @@ def _multi(report: Report, alone: list[TrainingRun], wrong: dict[str, str]) -> t
     )
 
 
-def _workers(report: Report) -> tuple[str | None, str]:
+def _workers(report: Report) -> Found:
     """Workers with devices of their own, measured by what such a device does alone."""
     tried = [run for run in report.training if run.strategy == "multi_worker_mirrored"]
     run = next((run for run in tried if run.status == "passed"), None)
@@ -161,9 +133,18 @@ def _workers(report: Report) -> tuple[str | None, str]:
     return f"{100 * share:.0f} % of {run.replicas} × {single.devices[0]} alone", works
 
 
-def _tpu(report: Report) -> str:
+def _tpu(report: Report) -> Found:
+    """A TPU's time to target accuracy is measured by `gpucheck bench --target-accuracy` only."""
     run = next(iter(_passed(report, "tpu")), None)
     if run is not None:
-        return f"fits: {devices(run.devices)} {_rate(run)}"
+        return None, f"fits: {devices(run.devices)} {_rate(run)}"
     tpu = report.fact(Tpu)
-    return "not yet: the TPU has not trained" if tpu and tpu.expected else "not here: no TPU"
+    return None, "not yet: the TPU has not trained" if tpu and tpu.expected else "not here: no TPU"
+
+
+_ROWS = (
+    (("single GPU", "development and moderate training", "one device's memory and throughput", "peak memory"), _single),
+    (("multi-GPU", "throughput-limited training", "synchronization overhead", "scaling efficiency"), _multi),
+    (("multi-worker", "workloads exceeding one host", "network and operational complexity", "worker utilization"), _workers),
+    (("TPU", "large, compatible tensor workloads", "backend and runtime constraints", "time to target accuracy"), _tpu),
+)
