@@ -7,6 +7,8 @@ import contextlib
 import os
 import shutil
 
+from msgspec.structs import replace
+
 from gpucheck.commands.setup.proof import Proof, prove
 from gpucheck.commands.setup.steps import Screen, run
 from gpucheck.core.compat import versions
@@ -78,12 +80,9 @@ def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[
     inside = commands.environment_python(path, answer.machine.system)
     make = [uv, "venv", "--python", python, path] if uv else [python, "-I", "-S", "-m", "venv", path]
     steps = [(f"Creating an environment with Python {choice.python.version} in {path}", make)]
+    own_pip = [inside, "-I", "-m", "pip", "install", "--no-input", "--progress-bar=off"]
+    pip = [uv, "pip", "install", "--python", inside] if uv else own_pip
     for packages, index in commands.installs(choice):
-        pip = (
-            [uv, "pip", "install", "--python", inside]
-            if uv
-            else [inside, "-I", "-m", "pip", "install", "--no-input", "--progress-bar=off"]
-        )
         steps.append((f"Installing {', '.join(packages)}", [*pip, *packages, *(["--index-url", index] if index else [])]))
     return steps
 
@@ -107,8 +106,7 @@ def _make_folder(path: str, choice: Choice, host: Host) -> None:
 
 
 def _in_folder(assignment: Assignment, path: str) -> Assignment:
-    value = assignment.value.replace("{environment}", path)
-    return Assignment(variable=assignment.variable, operation=assignment.operation, value=value, reason=assignment.reason)
+    return replace(assignment, value=assignment.value.replace("{environment}", path))
 
 
 def _remove(path: str, screen: Screen) -> None:

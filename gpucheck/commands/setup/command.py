@@ -236,8 +236,6 @@ def _apply(answer: "Answer", folder: str, host: "Host", deadline: float) -> None
     except steps.Failed as error:
         say(f"gpucheck: {error}")
         raise SystemExit(ExitCode.FAULT) from None
-    show(
-        render.proven(answer.choices[0], folder, proof.good, proof.text, answer.machine),
-        ExitCode.HEALTHY if proof.good else ExitCode.FAULT,
-    )
-    raise SystemExit(ExitCode.HEALTHY if proof.good else ExitCode.FAULT)
+    exit_code = ExitCode.HEALTHY if proof.good else ExitCode.FAULT
+    show(render.proven(answer.choices[0], folder, proof.good, proof.text, answer.machine), exit_code)
+    raise SystemExit(exit_code)

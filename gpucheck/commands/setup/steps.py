@@ -104,23 +104,16 @@ class _Output:
             data = stream.read(self._read[number])
             self._read[number] += len(data)
             *lines, self._rest[number] = (self._rest[number] + data.decode("utf-8", "replace")).split("\n")
+            show = self._screen.progress or self._screen.say
             for line in filter(_SHOWN.fullmatch, lines):
-                self._show(" ".join(line.split()))
+                show(f"      {' '.join(line.split())}")
         return False
-
-    def _show(self, line: str) -> None:
-        if self._screen.progress is not None:
-            self._screen.progress(f"      {line}")
-        else:
-            self._screen.say(f"      {line}")
 
 
 def _environment(env: Mapping[str, str]) -> dict[str, str]:
     """Return the environment without variables that redirect pip away from the new environment."""
-    return {name: value for name, value in env.items() if name not in _NOT_OURS} | {
-        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "NO_COLOR": "1",
-    }
+    kept = {name: value for name, value in env.items() if name not in _NOT_OURS}
+    return {**kept, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "NO_COLOR": "1"}
 
 
 def _why(process: Process, argv: list[str]) -> str:
