@@ -126,10 +126,8 @@ def _table(headings: Sequence[str], rows: Iterable[Iterable[str]], numbers: Sequ
 
 def _rules(report: Report) -> list[str]:
     clear = ruled_out(report)
-    reasons = [
-        f"- `{outcome.code}` {outcome.status.value}: {escape(outcome.reason or 'no reason given')}"
-        for outcome in unchecked(report)
-    ]
+    missed = ((outcome, escape(outcome.reason or "no reason given")) for outcome in unchecked(report))
+    reasons = [f"- `{outcome.code}` {outcome.status.value}: {reason}" for outcome, reason in missed]
     codes = ", ".join(f"`{code}`" for code in clear) or "none"
     return _folded(", ".join([f"{plural(len(clear), 'cause')} ruled out", *gaps(report)]), [*reasons, "", f"Ruled out: {codes}"])
 

@@ -46,25 +46,19 @@ def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: 
 
 def render_json(page: Page, rule: Rule, row: Row) -> str:
     """The page as one JSON object."""
-    return (
-        json.dumps(
-            {
-                "code": page.code,
-                "title": page.title,
-                "row": rule.row,
-                "problem": row.problem,
-                "first_check": row.first_check,
-                "action": row.action,
-                "severity": rule.severity.value,
-                "scope": rule.scope.value,
-                "explains": list(rule.explains),
-                "sections": {name.lower(): text for name, text in page.sections.items()},
-            },
-            indent=2,
-            ensure_ascii=False,
-        )
-        + "\n"
-    )
+    data = {
+        "code": page.code,
+        "title": page.title,
+        "row": rule.row,
+        "problem": row.problem,
+        "first_check": row.first_check,
+        "action": row.action,
+        "severity": rule.severity.value,
+        "scope": rule.scope.value,
+        "explains": list(rule.explains),
+        "sections": {name.lower(): text for name, text in page.sections.items()},
+    }
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def render_markdown(page: Page, rule: Rule, row: Row, folder: str = "") -> str:

@@ -55,9 +55,8 @@ def _run(report: Report) -> Iterator[Gauge]:
     yield Gauge("info", "The gpucheck that wrote this", [({"version": report.tool.version}, 1)])
     verdicts = [({"verdict": each.value}, report.verdict is each) for each in Verdict]
     yield Gauge("verdict", "1 for the verdict of the last run", verdicts)
-    yield Gauge(
-        "healthy", "1: no fault was found and everything was checked", [({}, report.effective_verdict in ("pass", "warn"))]
-    )
+    healthy = report.effective_verdict in ("pass", "warn")
+    yield Gauge("healthy", "1: no fault was found and everything was checked", [({}, healthy)])
     yield Gauge("exit_code", "Exit code of the last run in the default style", [({}, report.exit_code)])
     yield Gauge("run_duration_seconds", "Duration of the last run", [({}, report.seconds)])
     if (started := _timestamp(report.started_at)) is not None:
@@ -85,11 +84,8 @@ def _findings(report: Report) -> Iterator[Gauge]:
             for finding in report.findings
         ],
     )
-    yield Gauge(
-        "rules",
-        "Rules by what became of them",
-        [({"status": each.value}, len(outcomes(report, each))) for each in Status],
-    )
+    became = [({"status": each.value}, len(outcomes(report, each))) for each in Status]
+    yield Gauge("rules", "Rules by what became of them", became)
 
 
 def _probes(report: Report) -> Iterator[Gauge]:
