@@ -251,3 +251,9 @@ def test_variables_that_a_notebook_sets(tmp_path):
         '__import__("os").environ["KERAS_BACKEND"] = \'jax\'\n__import__("os").environ["CUDA_VISIBLE_DEVICES"] = \'0\'\n'
         'if a:\n    __import__("os").environ["A"] = str(\'{b}\')\n'
     )
+
+
+@pytest.mark.timeout(60)
+def test_a_cell_of_magics_only_is_read_in_linear_time(tmp_path):
+    program = source.read(notebook(tmp_path, "!pip install a\n" * 20_000 + "a = 1"))
+    assert (program.unread, program.text.strip()) == ((), "a = 1")

@@ -1,17 +1,21 @@
-"""Replace IPython syntax in notebook cells (magics, shell commands, help) by blank lines or plain Python.
-
-None of it is Python, so the parser finds it: the line of a syntax error is looked at, and the cell parsed again.
-"""
+"""Replace IPython syntax in notebook cells (magics, shell commands, help) by blank lines or plain Python."""
 
 import ast
 import re
+from collections.abc import Callable
 
 CELL = re.compile(r"%%(?:time|timeit|capture|prun|memit|mprun|snakeviz|scalene|pyinstrument|heat|debug)\b")
 # At the start of a statement none of these is Python.
 HELP = re.compile(r"\s*%{0,2}(?!\d)[\w*]+(?:\.(?!\d)[\w*]+|\[-?\d+\])*\?{1,2}\s*")  # with wildcards: tf.*Dev*?
-BEGINS = re.compile(r"\s*[%!?,;/]")
+BEGINS = re.compile(r"[ \t]*[%!?,;/]")
 ENVIRONMENT = re.compile(r"%(?:set_)?env\s+(\w+)(?:\s*=\s*|\s+)(.+)")
-ASSIGNED = re.compile(r"=\s*(?=!|%[A-Za-z_])")
+# What a cell consists of: strings, comments, brackets, the ends of lines, magics that are assigned to a name, and the rest.
+PIECE = re.compile(
+    r"\"{3}(?:\\.|.)*?(?:\"{3}|\Z)|'{3}(?:\\.|.)*?(?:'{3}|\Z)|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])*'?|#[^\n]*|\\.?"
+    r"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>\n)|(?P<assigned>=[ \t]*(?=!|%[A-Za-z_]))|=|[^\"'#\\()\[\]{}=\n]+",
+    re.DOTALL,
+)
+LINE = re.compile(r"(?:\\\n|[^\n])*")
 # Line magics that run the Python code after them, and their options that take a value.
 RUNS = {
     "time": "",
@@ -25,7 +29,6 @@ RUNS = {
     "heat": "",
 }
 RUN = re.compile(r"%%?(\w+)(?=\s|$)")
-MOST_MAGICS = 300  # of a cell; each is found by parsing the cell again
 
 
 def without_magics(source: str) -> str:
@@ -33,41 +36,39 @@ def without_magics(source: str) -> str:
 
     The statement after ``%time`` and similar magics stays in its line.
     """
-    lines = source.split("\n")
-    first = next((line.strip() for line in lines if line.strip()), "")
+    first = source.lstrip()
     if first.startswith("%%") and not CELL.match(first):
-        return "\n".join("" for _ in lines)  # a cell of another language
-    for _ in range(MOST_MAGICS):
-        number = _line_of_error("\n".join(lines))
-        if number is None or not _replace(lines, number - 1):
-            break
-    return "\n".join(lines)
+        return "\n" * source.count("\n")  # a cell of another language
+    if _parses(source):
+        return source
+    kept: list[str] = []
+    at = depth = 0
+    begins = True  # a statement
+    while piece := PIECE.match(source, at):
+        if begins and (magic := _line(source, at)) and (BEGINS.match(magic) or HELP.fullmatch(magic)):
+            kept.append(_of_lines(magic, _replaced))
+            at, begins = at + len(magic), False
+            continue
+        kept.append(piece[0])
+        at = piece.end()
+        depth = max(0, depth + bool(piece["open"]) - bool(piece["close"]))
+        begins = bool(piece["end"]) and not depth
+        if piece["assigned"] and not depth:
+            magic = _line(source, at)
+            kept.append(_of_lines(magic, _assigned))
+            at += len(magic)
+    return "".join(kept)
 
 
-def _replace(lines: list[str], index: int) -> bool:
-    """Replace the magic that begins or is assigned in a line, or above it before backslashes; False if there is none."""
-    while index and lines[index - 1].endswith("\\"):
-        index -= 1
-    line = lines[index]
-    if BEGINS.match(line) or HELP.fullmatch(line):
-        whole, count = _joined(lines[index:])
-        replaced = _replaced(whole)
-    elif assigned := ASSIGNED.search(line):
-        at = assigned.end()
-        whole, count = _joined([line[at:], *lines[index + 1 :]])
-        replaced = line[:at] + _assigned(whole)
-    else:
-        return False
-    lines[index : index + count] = [replaced, *[""] * (count - 1)]
-    return True
+def _line(source: str, at: int) -> str:
+    """Return the rest of a line, with the lines that backslashes join to it."""
+    match = LINE.match(source, at)
+    return match[0] if match else ""
 
 
-def _joined(lines: list[str]) -> tuple[str, int]:
-    """Return the first line with the lines that backslashes join to it, and their number."""
-    count = 1
-    while count < len(lines) and lines[count - 1].endswith("\\"):
-        count += 1
-    return " ".join(line.removesuffix("\\") for line in lines[:count]), count
+def _of_lines(magic: str, code: Callable[[str], str]) -> str:
+    """Return the code of a magic, followed by as many empty lines as backslashes join to its first one."""
+    return code(magic.replace("\\\n", " ")) + "\n" * magic.count("\\\n")
 
 
 def _replaced(line: str) -> str:
@@ -119,15 +120,8 @@ def _code(magic: str) -> str:
 
 
 def _parses(code: str) -> bool:
-    return _line_of_error(code) is None
-
-
-def _line_of_error(code: str) -> int | None:
-    """Return the line of the first syntax error, from 1; None if there is none."""
     try:
         ast.parse(code)
-    except SyntaxError as error:
-        return error.lineno or 1
-    except (ValueError, RecursionError, MemoryError):
-        return 1
-    return None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
