@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from gpucheck.commands.lint.lookup import before, options
+from gpucheck.commands.lint.lookup import before, constant, options
 from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.values import Attribute, Call, Constant, Items, Operation, Value
 
@@ -16,6 +16,26 @@ APPLICATION = re.compile(r"keras\.applications\.(\w+\.)?[A-Z]\w+")
 SHAPES = frozenset(("input_shape", "batch_input_shape", "input_dim"))
 INPUTS = ("keras.Input", "keras.layers.InputLayer")
 MOST_LAYERS = 500
+POLICY_SETTERS = (
+    "keras.mixed_precision.set_global_policy",
+    "keras.mixed_precision.set_dtype_policy",
+    "keras.mixed_precision.set_policy",
+    "keras.config.set_dtype_policy",
+)
+POLICIES = (
+    "keras.mixed_precision.Policy",
+    "keras.mixed_precision.DTypePolicy",
+    "keras.DTypePolicy",
+    "keras.dtype_policies.DTypePolicy",
+)
+
+
+def policy_name(setter: Call) -> Any:
+    """Return the name of the dtype policy that a call of a setter chooses; None if it is not certain."""
+    policy = setter.argument("policy", 0) or setter.argument("dtype_policy", 0)
+    if isinstance(policy, Call) and policy.name in POLICIES:
+        policy = policy.argument("name", 0)
+    return constant(policy)
 
 
 class Made(NamedTuple):

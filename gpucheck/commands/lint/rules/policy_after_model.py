@@ -31,7 +31,8 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.commands.lint.lookup import before, constant
+from gpucheck.commands.lint.layers import POLICY_SETTERS, policy_name
+from gpucheck.commands.lint.lookup import before
 from gpucheck.commands.lint.models import is_model, trainings
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Call
@@ -39,18 +40,12 @@ from gpucheck.core.model import Severity
 
 SEVERITY = Severity.WARNING
 WORDS = ("set_global_policy", "set_dtype_policy", "set_policy")
-SETS = (
-    "keras.mixed_precision.set_global_policy",
-    "keras.mixed_precision.set_dtype_policy",
-    "keras.mixed_precision.set_policy",
-    "keras.config.set_dtype_policy",
-)
 
 
 def check(script: Script) -> Iterator[Finding]:
     """Report the first policy of a program if it comes between a model and its training, and no layer is created there."""
-    for policy in script.named(*SETS)[:1]:
-        value = constant(policy.argument("policy", 0) or policy.argument("dtype_policy"))
+    for policy in script.named(*POLICY_SETTERS)[:1]:
+        value = policy_name(policy)
         late = any(_creates(call) and call.place.order > policy.place.order for call in script.calls)
         if value not in ("mixed_float16", "mixed_bfloat16", "float16", "bfloat16") or late:
             continue

@@ -32,7 +32,7 @@ import ast
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.devices import LISTS
-from gpucheck.commands.lint.layers import stack
+from gpucheck.commands.lint.layers import POLICY_SETTERS, policy_name, stack
 from gpucheck.commands.lint.lookup import before, constant, earlier, is_call, parts
 from gpucheck.commands.lint.models import built
 from gpucheck.commands.lint.script import Finding, Script, at
@@ -42,18 +42,6 @@ from gpucheck.core.model import Severity
 SEVERITY = Severity.WARNING
 EXPLAINS = ("loss-not-finite",)
 WORDS = ("mixed_float16", "mixed_bfloat16")
-SETTERS = (
-    "keras.mixed_precision.set_global_policy",
-    "keras.mixed_precision.set_dtype_policy",
-    "keras.mixed_precision.set_policy",
-    "keras.config.set_dtype_policy",
-)
-POLICIES = (
-    "keras.mixed_precision.Policy",
-    "keras.mixed_precision.DTypePolicy",
-    "keras.DTypePolicy",
-    "keras.dtype_policies.DTypePolicy",
-)
 CLEARERS = ("keras.backend.clear_session", "keras.utils.clear_session", "keras.backend.tensorflow_backend.clear_session")
 SOFTMAX = ("keras.activations.softmax", "tensorflow.nn.softmax", "keras.ops.softmax")
 
@@ -148,13 +136,10 @@ def _counted(value: Value) -> tuple[Value, ...]:
 
 def _policy(script: Script, layer: Call) -> str | None:
     """Return the mixed policy that is certainly active when a layer is created."""
-    setters = [call for call in script.named(*SETTERS) if call.place.order < layer.place.order]
+    setters = [call for call in script.named(*POLICY_SETTERS) if call.place.order < layer.place.order]
     if not setters or not (before(setters[-1].place, layer.place) or _where_gpus_are(script, setters[-1].place, layer.place)):
         return None
     if any(setters[-1].place.order < call.place.order < layer.place.order for call in script.named(*CLEARERS)):
         return None  # Keras 3 goes back to float32, Keras 2 does not
-    policy: Value | None = setters[-1].argument("policy", 0) or setters[-1].argument("dtype_policy", 0)
-    if isinstance(policy, Call) and policy.name in POLICIES:
-        policy = policy.argument("name", 0)
-    name = constant(policy)
+    name = policy_name(setters[-1])
     return name if name in ("mixed_float16", "mixed_bfloat16") else None
