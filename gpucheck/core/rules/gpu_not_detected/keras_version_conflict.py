@@ -51,7 +51,10 @@ _IN_KERAS_3 = {
     "got multiple values": "Name the arguments: add_weight(name=..., shape=...)",
     "as many entries": "Give metrics for each output: a list of lists, or a dict by the outputs' names",
     "originally built with": "Create a new optimizer for each model, after the model has all its variables",
-    r"module 'tensorflow\.python": "Import from tensorflow.keras: tensorflow.python.keras is private and not maintained",
+    "optimizer identifier": "Give a model of Keras 2 (Transformers' TensorFlow models are) an optimizer of tf_keras, not of keras",
+    "LossScaleOptimizer": "Remove get_scaled_loss and get_unscaled_gradients: in Keras 3 optimizer.scale_loss(loss) and apply do both",
+    "register_load_context": "Install the tf-keras of TensorFlow's own minor version: tf-keras~=2.16.0 for TensorFlow 2.16",
+    r"'tensorflow\.python": "Import from tensorflow.keras: tensorflow.python.keras is private and not maintained",
     "__sklearn_tags__": "Install a newer scikeras, or a scikit-learn below 1.6",
 }
 _INSIDE = r"keras\.(?:src\.)?engine\b"

@@ -42,9 +42,13 @@ from gpucheck.core.repairs.wording import short
 
 # Errors of a program, and what to change.
 _IN_THE_PROGRAM = {
+    r"same rank": "Give labels and outputs the same number of dimensions, for example labels[..., None] for a Dense(1)",
     "(?i)incompatible|same first dimension": "Give the data and the model the same shape: the message has the one that is expected and"
     " the one of the input",
     "unknown": "Set the shapes in the dataset, for example x.set_shape((28, 28, 1)) after tf.py_function",
+    "Cast string": "Convert text to numbers before the model: keras.layers.StringLookup, TextVectorization or a FeatureSpace",
+    "Input is empty": "Remove the empty files from the data, which find DATA -type f -size 0 lists",
+    "No images found": "Check the path, that the images are in folders below it, and that their format is one of those named",
     "file signature": "Save or copy the file again: it is damaged, incomplete or not an HDF5 file",
 }
 _READ = Fix(text="Read the log of the job", command="gpucheck -v", kind="look")
