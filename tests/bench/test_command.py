@@ -141,6 +141,6 @@ def test_ctrl_c():
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
-    assert (process.returncode, err) == (130, "")
+    assert (process.returncode, err) == (130, "gpucheck: interrupted\n")
     assert json.loads(out)["ended"] == "interrupted"
     assert leftovers_after(marker, 5) == []

@@ -16,7 +16,7 @@ def good(tmp_path_factory):
     """A snapshot of this machine, and a report of it."""
     folder = tmp_path_factory.mktemp("good")
     done = gpucheck("snapshot", "expected.toml", *QUICK, cwd=folder)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "gpucheck: wrote expected.toml\n")
     assert gpucheck(*QUICK, "--format", "json", "--output", "good.json", cwd=folder).returncode == 0
     return folder
 

@@ -7,7 +7,7 @@ from gpucheck.core.processes.exhaustion import NAME
 
 
 def test_every_experiment_has_its_section():
-    assert sorted(sections()) == sorted([*names(), NAME])
+    assert sorted(sections()) == sorted([*names(), NAME, "repeated_computations"])
 
 
 def test_every_section_says_what_makes_it_fail():

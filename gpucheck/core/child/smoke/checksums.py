@@ -12,7 +12,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucheck.core.child.messages.checksums import Checksums, DeviceChecksums
 from gpucheck.core.child.runtime import Reporter
@@ -37,7 +37,8 @@ BLOCK_BYTES = 64 << 20  # of a pattern in memory
 PATTERNS = {"0x55": 1.46601547e13, "0xAA": -3.03164882e-13}  # every byte, as float32
 MEMORY_SHARE = 0.5  # of the free memory
 
-Step = Callable[[int, Any, Any, Any], "tuple[Any, Any, Any]"]
+if TYPE_CHECKING:
+    Step = Callable[[int, Any, Any, Any], tuple[Any, Any, Any]]
 
 
 class Operation(NamedTuple):
