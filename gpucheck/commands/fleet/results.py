@@ -11,7 +11,10 @@ AGAIN = "gpucheck --soak 30"
 
 
 def with_odd_results(reports: list[NodeReport]) -> list[NodeReport]:
-    """Add a cause to each node whose GPUs compute other results than the majority; without one, a warning to all of them."""
+    """Add a warning to each node whose GPUs compute other results than the majority; without one, to all of them.
+
+    It is no error: a library may choose another kernel for one GPU of the same model.
+    """
     causes: dict[str, Cause] = {}
     for setup in dict.fromkeys(report.setup for report in reports if report.setup):
         members = {report.node: report.checksums for report in reports if report.setup == setup}
@@ -25,7 +28,7 @@ def _causes(difference: Difference, model: str) -> dict[str, Cause]:
     where, usual = f"first in {spoken(difference.computation)}", fold(difference.usual)
     if difference.majority:
         summary = f"Its {model} gets other results than those of {usual} with the same software, {where}."
-        return {node: Cause(CODE, "error", "hardware", summary, AGAIN, "drain") for node in difference.odd}
+        return {node: Cause(CODE, "warning", "hardware", summary, AGAIN) for node in difference.odd}
     everyone = difference.odd + difference.usual
     summary = (
         f"The {model} of {fold(everyone)} get different results with the same software, {where};"
@@ -37,6 +40,5 @@ def _causes(difference: Difference, model: str) -> dict[str, Cause]:
 def _with(report: NodeReport, cause: Cause) -> NodeReport:
     if any(known.code == CODE for known in report.causes):
         return report
-    fault = cause.severity == "error"
-    verdict = "fail" if fault else "warn" if report.verdict == "pass" else report.verdict
-    return msgspec.structs.replace(report, verdict=verdict, faulty=report.faulty or fault, causes=(*report.causes, cause))
+    verdict = "warn" if report.verdict == "pass" else report.verdict
+    return msgspec.structs.replace(report, verdict=verdict, causes=(*report.causes, cause))

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from gpucheck.core.child import experiments, inspection, plan
-from gpucheck.core.child.messages.frameworks import FrameworkTask, TpuConnected
+from gpucheck.core.child.messages.frameworks import XLA_VARIABLES, FrameworkTask, TpuConnected
 from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.messages.training import FreeMemory, Job, Planned, TrainingRun
 from gpucheck.core.child.runtime import Reporter
@@ -42,7 +42,7 @@ def run(reporter: Reporter, task: FrameworkTask) -> None:
             return  # after a failed attempt this process can't be trusted to train: the parent starts another child
     if task.smoke:
         _train(reporter, task, tf, keras, backend, devices, tpus)
-    elif any(os.environ.get(name) for name in ("XLA_FLAGS", "TF_XLA_FLAGS")):
+    elif any(os.environ.get(name) for name in XLA_VARIABLES):
         tf.config.set_visible_devices([], "GPU")  # flags can be tested without memory of a GPU
         xla.check(reporter, tf, "CPU:0", {})  # XLA aborts the process if it does not support a flag
 

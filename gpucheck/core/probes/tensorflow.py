@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from gpucheck.core.child.messages import Shadowed
 from gpucheck.core.child.messages.frameworks import (
+    XLA_VARIABLES,
     Device,
     GrowthRefused,
     GrowthSet,
@@ -12,14 +13,14 @@ from gpucheck.core.child.messages.frameworks import (
     TensorFlowImport,
     TensorFlowImported,
 )
-from gpucheck.core.child.messages.training import Planned
+from gpucheck.core.child.messages.training import Planned, XlaChecked
 from gpucheck.core.host import Child, Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
 from gpucheck.core.processes import frameworks
 from gpucheck.core.processes.last_words import last_words
 
-__all__ = ("Device", "MemoryGrowth", "TensorFlow", "read")
+__all__ = ("XLA_VARIABLES", "Device", "MemoryGrowth", "TensorFlow", "read")
 
 
 class MemoryGrowth(Fact, frozen=True, kw_only=True):
@@ -79,7 +80,18 @@ def read(host: Host) -> TensorFlow:
         ),
         mapped_libraries={} if mapped is None else mapped.paths,
     )
-    return outcome if listed is not None else _with_ending(host, outcome, framework)
+    if listed is None or not _xla_read_its_flags(host, framework):
+        return _with_ending(host, outcome, framework)
+    return outcome
+
+
+def _xla_read_its_flags(host: Host, framework: Child) -> bool:
+    """Whether XLA has compiled a step with the flags that are set. A training job does that, too."""
+    if host.request.smoke or frameworks.other_backend(host) is not None:
+        return True
+    if not any(host.env.get(name) for name in XLA_VARIABLES):
+        return True
+    return framework.wait_for(XlaChecked, "CPU:0") is not None
 
 
 def _with_ending(host: Host, outcome: TensorFlow, framework: Child) -> TensorFlow:

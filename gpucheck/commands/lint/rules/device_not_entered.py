@@ -11,7 +11,7 @@ Fix:
 Verify:
     print(model.trainable_variables[0].value.device) names the device.
 Unless:
-    The call stands there for another reason, such as a test of its arguments.
+    The call has another purpose, such as a test of its arguments.
 Example:
     bad:
         import tensorflow as tf

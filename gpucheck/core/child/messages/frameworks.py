@@ -7,6 +7,8 @@ from typing import ClassVar
 from gpucheck.core.child.messages import Message, Task
 from gpucheck.core.child.messages.struct import Struct, field
 
+XLA_VARIABLES = ("XLA_FLAGS", "TF_XLA_FLAGS")
+
 
 class FrameworkTask(Task):
     """Inspect TensorFlow, and train."""

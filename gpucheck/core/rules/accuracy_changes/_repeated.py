@@ -16,6 +16,7 @@ class Fault(NamedTuple):
     summary: str
     places: tuple[str, ...]  # fields of the checksums that show it
     affects: tuple[str, ...]
+    sure: bool = True  # False: devices differ, which a library that chooses different kernels for them would explain, too
 
 
 def faults(checksums: Checksums) -> Iterator[Fault]:
@@ -60,6 +61,7 @@ def _between(difference: Difference, members: dict[str, DeviceChecksums], checks
         f"{what} ({model}): they first differ in {spoken(difference.computation)}.",
         tuple(f"devices[{numbers[name]}].checksums.{difference.computation}" for name in shown),
         affected,
+        sure=False,
     )
 
 

@@ -119,8 +119,8 @@ def repairs(context: Context, *, mode: str = "", indices: str = "", holder: str 
         yield ASK_SLURM
     only = f" -i {indices}" if indices else ""
     shared = Fix(
-        text=f"{'Let' if mode else 'Probably the GPU allows one process at a time: let'} only one process use it: end the others"
-        " if they are yours, and open the GPU in one process of this program",
+        text=f"Let only one process use the GPU{'' if mode else ', which probably allows no more'}: end the others if they are yours,"
+        " and open the GPU in one process of this program",
     )
     if not mode:
         yield shared

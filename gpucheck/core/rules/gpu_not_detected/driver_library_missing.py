@@ -146,7 +146,7 @@ def repairs(context: Context, *, kernel: str = "", text: str = "") -> Iterator[F
         yield from _FOR_SLURM
         return
     if re.search(r"libcuda\.so(?!\.\d)", text) and not context.windows:  # a library opens it by the name for linking
-        link = "sudo ln -s libcuda.so.1 /usr/lib/x86_64-linux-gnu/libcuda.so && sudo ldconfig"
+        link = 'sudo ln -s libcuda.so.1 "$(dirname "$(ldconfig -p | grep -om1 "/.*/libcuda.so.1")")/libcuda.so" && sudo ldconfig'
         yield from context.only(
             Fix(text="Link libcuda.so to the driver's libcuda.so.1, and update the cache", command=link), system="linux"
         )

@@ -187,7 +187,9 @@ def _of_package(context: Context, package: str, text: str, *, arm: bool) -> Iter
     if package in ("tensorflow-macos", "tensorflow-metal"):
         yield Fix(text=f"Install tensorflow: {package} is for macOS only", command=context.pip("tensorflow"))
     elif package.startswith("nvidia-") and not arm:
-        yield Fix(text="Install TensorFlow's GPU packages on Linux, or in WSL2: NVIDIA's packages are for Linux only")
+        yield Fix(
+            text="Install TensorFlow's GPU packages on Linux with glibc, or in WSL2: NVIDIA's packages are for no other system"
+        )
         yield Fix(text="To train on the CPU, install TensorFlow without them", command=context.pip("tensorflow"))
     elif "required-environments" in text:
         this = "win32" if "on Windows" in text else "linux"

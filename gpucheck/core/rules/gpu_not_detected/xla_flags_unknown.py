@@ -28,12 +28,10 @@ from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.environment import Environment
-from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.probes.tensorflow import XLA_VARIABLES, TensorFlow
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.system.shells import statement
-
-_VARIABLES = ("XLA_FLAGS", "TF_XLA_FLAGS")
 
 
 @rule(
@@ -48,12 +46,12 @@ def check(
     flags = [event.fields.get("flag", "").strip("\"' ") for event in log.events if event.kind == Kind.XLA_FLAG_UNKNOWN]
     variables = environment.variables if environment is not None else {}
     if not flags:
-        compiled = bool(outcomes.runs) or (tensorflow is not None and tensorflow.imported is True)
-        untried = [name for name in _VARIABLES if variables.get(name)] if not compiled else []
+        compiled = bool(outcomes.runs) or (tensorflow is not None and tensorflow.imported is True and tensorflow.ending is None)
+        untried = [name for name in XLA_VARIABLES if variables.get(name)] if not compiled else []
         return Skip(f"XLA reads {listing(untried)} when it compiles, and nothing was compiled") if untried else None
     unknown = list(dict.fromkeys(word for flag in flags for word in flag.split()))
     names = {_name(flag) for flag in unknown}
-    holders = [name for name in _VARIABLES if names & {_name(flag) for flag in variables.get(name, "").split()}]
+    holders = [name for name in XLA_VARIABLES if names & {_name(flag) for flag in variables.get(name, "").split()}]
     holder = holders[0] if holders else "XLA_FLAGS"
     named = listing(unknown) if unknown else "a flag"
     kept = [flag for flag in variables.get(holder, "").split() if _name(flag) not in names]

@@ -51,6 +51,7 @@ _IN_THE_PROGRAM = {
     "No images found": "Check the path, that the images are in folders below it, and that their format is one of those named",
     "file signature": "Save or copy the file again: it is damaged, incomplete or not an HDF5 file",
 }
+_SHAPES = r"(?i)incompatible|same first dimension|same rank|unknown"
 _READ = Fix(text="Read the log of the job", command="gpucheck -v", kind="look")
 _KNOWN = Fix(text="Look up the message in the list of known installation errors: https://www.tensorflow.org/install/errors")
 # What to do about a failed experiment, by its name. First those that make training compute wrong values, then memory.
@@ -172,7 +173,8 @@ def repairs(
         yield from _of_own_model(xla, experiments)
     elif error := next((text for pattern, text in _IN_THE_PROGRAM.items() if re.search(pattern, message)), None):
         yield Fix(text=error)
-        yield Fix(text="Print the shapes before fit: model.summary(), and x.shape or next(iter(dataset))", kind="look")
+        if re.search(_SHAPES, message):
+            yield Fix(text="Print the shapes before fit: model.summary(), and x.shape or next(iter(dataset))", kind="look")
     else:
         yield from _of_kernel(context)
 
