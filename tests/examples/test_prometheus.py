@@ -124,13 +124,14 @@ def test_a_missing_gpu_is_an_alert_until_it_is_back(tmp_path, gpus, expected, ho
     passes(tmp_path, series, alerts, "1m")
 
 
-def test_each_alert_says_where_its_repair_is():
-    operations = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+def test_each_runbook_is_a_page_of_the_site():
+    codes = [page.stem for page in (ROOT / "docs/diagnoses").glob("*.md") if page.stem != "README"]
     for rule in rules().values():
-        runbook = rule["annotations"]["runbook"]
-        if runbook != "gpucheck explain {{ $labels.code }}":
-            page, heading = runbook.split(", ")
-            assert (page, f"\n## {heading}\n" in operations) == ("docs/operations.md", True)
+        address = rule["annotations"]["runbook_url"].removeprefix("https://runbooks.example.com/gpucheck/")
+        for code in codes:
+            page, _, heading = filled(address, {"code": code}, 0).partition("#")
+            text = (ROOT / "docs" / page.replace(".html", ".md")).read_text(encoding="utf-8")
+            assert f"\n## {heading.capitalize()}" in text
 
 
 def filled(text, labels, value):
