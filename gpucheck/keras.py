@@ -11,7 +11,7 @@ import keras
 
 from gpucheck.commands.watch.fit import Fit
 from gpucheck.commands.watch.judge import Event, not_finite
-from gpucheck.commands.watch.summary import Summary, lines
+from gpucheck.commands.watch.summary import Summary, lines, write
 
 __all__ = ["Event", "Summary", "Watch"]
 
@@ -107,8 +107,6 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         self.summary = self._fit.summary(self.events)
         self._say("\n".join(lines(self.summary)))
         if self._report_file is not None:
-            from gpucheck.commands.watch.page import write
-
             try:
                 write(self.summary, self._report_file)
             except OSError as error:

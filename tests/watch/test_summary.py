@@ -5,8 +5,7 @@ import pytest
 
 from gpucheck.commands.watch.gpus import Gpus, shown
 from gpucheck.commands.watch.limits import limit
-from gpucheck.commands.watch.page import fragment, markdown, plot, write
-from gpucheck.commands.watch.summary import GpuUse, Metric, Summary, lines
+from gpucheck.commands.watch.summary import GpuUse, Metric, Summary, fragment, lines, markdown, plot, write
 from gpucheck.commands.watch.times import Times
 from gpucheck.commands.watch.waiting import GapWait
 from gpucheck.core.child.messages.nvml import GpuSample, Sampled, SamplerStarted
