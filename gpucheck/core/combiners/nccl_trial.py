@@ -1,10 +1,9 @@
 """A mirrored run without NCCL, tried after one that did not pass: what it says of the exchange of gradients."""
 
 from gpucheck.core.combiners.training_outcomes import label
-from gpucheck.core.model import Evidence, Fact, Fix, TrainingRun, saw
+from gpucheck.core.model import Evidence, Fact, TrainingRun, saw
 from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.training import Training
-from gpucheck.core.repairs.fixes import without_nccl
 from gpucheck.core.repairs.wording import short
 
 _CLASSES = {"hierarchical_copy": "HierarchicalCopyAllReduce", "reduction_to_one": "ReductionToOneDevice"}
@@ -24,11 +23,6 @@ class NcclTrial(Fact, frozen=True, kw_only=True):
         hangs = self.stuck.status == "timed_out"
         what = "hangs" if hangs else f"fails ({short(self.stuck.reason or 'no reason given')})"
         return f"{label(self.stuck)} {what} with {usual}, and trains without it ({self.exchange})."
-
-    @property
-    def fix(self) -> Fix:
-        """How to train meanwhile: as that run did, or as it may help."""
-        return without_nccl(self.exchange, tried=self.cure is not None)
 
     @property
     def exchange(self) -> str:

@@ -37,7 +37,7 @@ from gpucheck.core.model import Experiment, Finding, Fix, Scope, Severity, Skip,
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import TEST_GPU
+from gpucheck.core.repairs.fixes import TEST_GPU, without_nccl
 from gpucheck.core.repairs.wording import short
 
 # Errors of a program, and what to change.
@@ -79,7 +79,7 @@ def check(training: Training, trial: NcclTrial, context: Context) -> Finding | S
         return Finding(
             summary=trial.sentence("the usual exchange of gradients"),
             evidence=trial.evidence,
-            fix=(trial.fix, *repairs(context, own_model=True)),
+            fix=(without_nccl(trial.exchange, tried=True), *repairs(context, own_model=True)),
             affects=trial.stuck.devices,
         )
     if training.runs:
