@@ -9,7 +9,7 @@ from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import gpus
 from gpucheck.core.processes import sampler
-from gpucheck.core.processes.frameworks import training_child
+from gpucheck.core.processes.frameworks import driver_hangs, training_child
 
 
 class GpuActivity(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,10 +34,12 @@ def read(host: Host) -> Activity:
     """Sample until the training child ends.
 
     Raises:
-        RuntimeError: NVML can't be queried.
+        RuntimeError: NVML can't be queried, or hangs.
     """
     if not gpus.read(host).gpus:
         return Activity()
+    if driver_hangs(host):
+        raise RuntimeError("NVML: no answer")
     sampling = sampler.start(host)
     training_child(host).end()
     sampling.send(StopSampling())  # without waiting: a driver may hang

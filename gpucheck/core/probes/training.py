@@ -79,11 +79,11 @@ def read(host: Host) -> Training:
 
 
 def _is_pointless(host: Host, child: Child) -> bool:
-    """Whether the driver hangs, and only the CPU would train, which is not what this run is for."""
-    if host.request.allow_cpu or not frameworks.driver_hangs(host):
-        return False
+    """Whether the driver hangs, so that GPUs would hang as well, and a CPU is not what this run is for."""
     listed = child.message(DevicesListed)
-    return listed is not None and all(device.kind == "CPU" for device in listed.devices or ())
+    if listed is None or not frameworks.driver_hangs(host):
+        return False
+    return not host.request.allow_cpu or any(device.kind == "GPU" for device in listed.devices or ())
 
 
 def _is_wanted(host: Host, strategy: str) -> bool:
