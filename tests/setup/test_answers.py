@@ -51,6 +51,8 @@ def outcome(case):
     lines += [f"-> remark {remark}" for remark in (answer.best.remarks if answer.best else ())]
     lines += [f"-> out {entry.tensorflow}: {reason.text}" for entry in answer.excluded[:1] for reason in entry.reasons]
     lines += [f"-> {limit.text}" for limit in answer.limits]
+    lines += [f"-> first {answer.first}"] if answer.first else []
+    lines += [f"-> depends {line}" for line in answer.depends]
     return lines + [f"-> advice {line}" for line in answer.advice]
 
 
@@ -73,6 +75,8 @@ def test_every_command_is_a_command(tmp_path):
         "export",
         "$env:KERAS_BACKEND",
         "gpucheck",
+        "conda",
+        "python",
         "~/tensorflow-env/bin/python",
     }
     assert {word for word in words if not re.fullmatch(r"(/usr/bin/)?python3\.[\d.]+", word)} == {

@@ -65,6 +65,9 @@ def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: flo
 
 def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[str, list[str]]]:
     """Return the title and the command line of each step."""
+    if choice.source == "conda":
+        steps = "; ".join(commands.make(choice, answer.machine))
+        raise Refused(f"conda brings the CUDA of this TensorFlow, and --apply does not use conda: {steps}")
     if choice.source == "image":
         raise Refused(f"only NVIDIA's image works on this machine, no environment: {commands.make(choice, answer.machine)[0]}")
     minor = versions.minor(choice.python.version)

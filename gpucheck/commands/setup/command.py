@@ -25,7 +25,9 @@ EXAMPLES = """\b
 Examples:
   gpucheck setup                                     what works on this machine, and what to type
   gpucheck setup --cpu --apply ~/tensorflow-env      create the environment, and verify it by training
-  gpucheck setup --for 470.57,8.0,3.11               for another machine: its driver, compute capability and Python
+  gpucheck setup --for "RTX 4090, driver 535, WSL2, Python 3.12"
+  gpucheck setup --for "gpu=8.0 driver=470.57 python=3.11 system=rhel8"
+  ssh node nvidia-smi | gpucheck setup --for -       for another machine, from what nvidia-smi prints there
   gpucheck setup --tensorflow ">=2.16,<2.20"
   gpucheck setup --backend jax --format json
   gpucheck setup --format dockerfile > Dockerfile
@@ -54,51 +56,24 @@ class Specifier(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 class Elsewhere(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """DRIVER,CAPABILITY[,PYTHON] of another Linux machine."""
+    """A description of another machine, or a file about it."""
 
     name = "machine"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Machine":
-        """Return the machine; fail for an unknown driver, capability or Python."""
-        from gpucheck.core.solver.machine import Gpu, Machine, Python
+        """Return the machine; fail for a word that is not known."""
+        from gpucheck.commands.setup import describe, elsewhere
 
-        parts = [part.strip() for part in str(value).split(",")]
-        if len(parts) not in (2, 3):
-            self.fail(f"{value!r} is not DRIVER,CAPABILITY or DRIVER,CAPABILITY,PYTHON, such as 535.183,8.6,3.12", param, ctx)
-        problem = _no_driver(parts[0]) or _no_capability(parts[1]) or (_no_python(parts[2]) if len(parts) == 3 else None)
-        if problem:
-            self.fail(problem, param, ctx)
-        major, minor = map(int, parts[1].split("."))
-        pythons = (Python(version=parts[2], executable=f"python{_minor(parts[2])}"),) if len(parts) == 3 else None
-        return Machine(driver=parts[0], gpus=(Gpu(capability=(major, minor)),), pythons=pythons)
-
-
-def _no_driver(text: str) -> str | None:
-    from gpucheck.core.compat import cuda
-
-    first, last = cuda.branches()
-    if not re.fullmatch(r"[0-9]{3}(\.[0-9]{1,3}){0,2}", text):
-        return f"{text!r} is not a driver version (expected e.g. 535 or 535.183.01)"
-    if not first <= int(text[:3]) <= last:
-        return f"unknown driver {text}: expected a branch from {first} to {last}"
-    return None
-
-
-def _no_capability(text: str) -> str | None:
-    from gpucheck.core.compat.gpus import CAPABILITIES
-
-    names = [f"{major}.{minor}" for major, minor in CAPABILITIES]
-    return None if text in names else f"{text!r} is not a known compute capability: {', '.join(names)}"
+        try:
+            return elsewhere.read(str(value).strip())
+        except describe.Unknown as error:
+            self.fail(f"{error}\nFor example: --for {describe.EXAMPLE}, --for report.json, nvidia-smi | ... --for -", param, ctx)
 
 
 def _no_python(text: str) -> str | None:
     if re.fullmatch(r"3\.[0-9]{1,2}(\.[0-9]{1,2})?", text):
         return None
     return f"{text!r} is not a Python 3 version (expected e.g. 3.12)"
-
-
-def _minor(version: str) -> str:
-    return ".".join(version.split(".")[:2])
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
@@ -116,8 +91,8 @@ def _minor(version: str) -> str:
     "--for",
     "elsewhere",
     type=Elsewhere(),
-    metavar="DRIVER,CAPABILITY[,PYTHON]",
-    help="Answer for another Linux machine.",
+    metavar="MACHINE",
+    help="Answer for another machine: words, gpucheck's JSON report, or nvidia-smi's output (a file, or - for standard input).",
 )
 @click.option(
     "--format",

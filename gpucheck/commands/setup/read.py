@@ -40,6 +40,7 @@ def read(host: Host, tick: Tick | None = None) -> Machine:
         facts.get(Gpus),
         facts.get(Cuda),
         facts.get(Tpu),
+        facts.get(Pci),
         here=here,
         pythons=found.pythons,
         silent=found.silent,

@@ -27,6 +27,7 @@ def terminal(answer: Answer, width: int = 80) -> str:
     """Render as text: the commands first, then the releases that do not work, and why."""
     blocks = [_wrapped(_machine(answer.machine), width)]
     best = answer.best
+    blocks.append(_wrapped(f"First: {answer.first}", width) if answer.first else [])
     if best is None:
         more = " What you can do:" if answer.advice else ""
         blocks.append([f"No combination works on this machine.{more}", *_bullets(answer.advice, width)])
@@ -35,6 +36,8 @@ def terminal(answer: Answer, width: int = 80) -> str:
         blocks.append([f"  {line}" for line in (*commands.make(best, answer.machine), commands.check(best, answer.machine))])
         notes = [*best.remarks, *(f"{entry.variable}: {entry.reason}" for entry in best.assignments)]
         blocks.append(_bullets(notes, width))
+        blocks.append(_bullets(answer.advice, width))
+    blocks.append(_wrapped(f"Depends on: {'; '.join(answer.depends)}", width) if answer.depends else [])
     others = [_short(choice) for choice in answer.choices[1:]]
     blocks.append(_wrapped(f"Also works: {'; '.join(others)}", width) if others else [])
     blocks.append(list(_out(answer.excluded, best is not None, width)))
@@ -63,8 +66,8 @@ def _machine(machine: Machine) -> str:
     parts += ["WSL2"] if machine.wsl else []
     parts += [f"glibc {machine.glibc}"] if machine.glibc else []
     parts += [f"driver {machine.driver}"] if machine.driver else []
-    kinds = list(dict.fromkeys(gpu.title for gpu in machine.gpus or ()))
-    gpus = "GPU unknown" if machine.gpus is None else "no NVIDIA GPU"
+    kinds = list(dict.fromkeys([*(gpu.title for gpu in machine.gpus or ()), *(gpu.title for gpu in machine.others)]))
+    gpus = "GPU unknown" if machine.gpus is None else "no GPU" if machine.left_open is not None else "no NVIDIA GPU"
     parts.append(", ".join(kinds) or gpus)
     parts += [f"TPU {machine.tpu}"] if machine.tpu else []
     if machine.pythons is not None:
@@ -74,7 +77,7 @@ def _machine(machine: Machine) -> str:
 
 
 def _short(choice: Choice) -> str:
-    name = choice.tensorflow or " ".join(package for package in choice.packages if package != "keras")
+    name = choice.tensorflow or " ".join(part for part in choice.packages if part != "keras" and not part.startswith("-"))
     if choice.index:
         name += f" ({choice.index.rpartition('/')[2]})"
     return f"{name} (with {choice.assignments[0].variable} set)" if choice.tensorflow and choice.assignments else name
@@ -107,7 +110,9 @@ def as_json(answer: Answer, width: int = 80) -> str:
         "choices": [_choice(choice, machine) for choice in answer.choices],
         "excluded": answer.excluded,
         "limits": answer.limits,
+        "first": answer.first,
         "advice": answer.advice,
+        "depends": answer.depends,
         "machine": {
             **{name: getattr(machine, name) for name in _MACHINE_FIELDS},
             "pythons": None if pythons is None else [{"version": one.version, "executable": one.executable} for one in pythons],

@@ -24,7 +24,7 @@ CUDNN_LAST_FOR_OLD_GPUS = "9.10.2"
 LOWEST_DRIVER = {11: ("450.80.02", "452.39"), 12: ("525.60.13", "528.33"), 13: ("580.65.06", "580.88")}
 
 # The last driver branch for GPUs of an architecture.
-LAST_BRANCH = {"Kepler": 470, "Maxwell": 580, "Pascal": 580, "Volta": 580}
+LAST_BRANCH = {"Fermi": 390, "Kepler": 470, "Maxwell": 580, "Pascal": 580, "Volta": 580}
 
 # The first CUDA whose driver supports GPUs of a compute capability; only recent ones.
 _FIRST_CUDA = {
@@ -47,6 +47,11 @@ CUDA_ERROR_NO_DEVICE = 100
 def branches() -> tuple[int, int]:
     """Return the oldest and the newest driver branch in the table."""
     return _BRANCHES[-1][0], _BRANCHES[0][0]
+
+
+def is_branch(number: int) -> bool:
+    """Whether the table has that driver branch."""
+    return any(branch == number for branch, _ in _BRANCHES)
 
 
 def cuda_of_driver(driver: str) -> str | None:

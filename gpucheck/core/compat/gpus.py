@@ -18,6 +18,9 @@ class Capability(NamedTuple):
 
 
 CAPABILITIES: dict[tuple[int, int], Capability] = {
+    (2, 0): Capability("Fermi", ("Tesla M2090", "GeForce GTX 480")),
+    (2, 1): Capability("Fermi", ("GeForce GTX 460",)),
+    (3, 0): Capability("Kepler", ("Tesla K10", "GeForce GTX 680")),
     (3, 5): Capability("Kepler", ("Tesla K40", "GeForce GTX TITAN")),
     (3, 7): Capability("Kepler", ("Tesla K80",)),
     (5, 0): Capability("Maxwell", ("GeForce GTX 750 Ti", "Quadro K2200")),
@@ -27,7 +30,7 @@ CAPABILITIES: dict[tuple[int, int], Capability] = {
     (6, 1): Capability("Pascal", ("Tesla P40", "Tesla P4", "GeForce GTX 1080 Ti")),
     (6, 2): Capability("Pascal", ("Jetson TX2",)),
     (7, 0): Capability("Volta", ("V100", "TITAN V", "Quadro GV100")),
-    (7, 2): Capability("Volta", ("Jetson AGX Xavier",)),
+    (7, 2): Capability("Volta", ("Jetson AGX Xavier", "Jetson Xavier NX")),
     (7, 5): Capability("Turing", ("T4", "GeForce RTX 2080 Ti", "GeForce GTX 1660", "Quadro RTX 6000")),
     (8, 0): Capability("Ampere", ("A100", "A30")),
     (8, 6): Capability("Ampere", ("A40", "A10", "GeForce RTX 3090", "RTX A6000")),
@@ -52,7 +55,8 @@ _SERIES = {
     r"P100": (6, 0),
     r"GTX ?10\d\d": (6, 1),
     r"GTX ?9\d\d|M60": (5, 2),
-    r"GTX ?[67]\d\d": (3, 5),
+    r"GTX ?7\d\d": (3, 5),
+    r"GTX ?6\d\d": (3, 0),
     r"K80": (3, 7),
 }
 

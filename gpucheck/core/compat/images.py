@@ -19,7 +19,12 @@ class Image(NamedTuple):
     lowest: tuple[int, int]
     highest: tuple[int, int]
     driver_min: str
+    driver_min_windows: str  # of WSL2's Windows
     architectures: tuple[str, ...]
+
+    def lowest_driver(self, windows: bool) -> str:
+        """The minimum driver, on Linux or (for WSL2) on Windows."""
+        return self.driver_min_windows if windows else self.driver_min
 
 
 LAST = Image(
@@ -31,6 +36,8 @@ LAST = Image(
     lowest=(7, 5),
     highest=(12, 0),
     driver_min="570.26",
+    driver_min_windows="570.65",
     architectures=("x86_64", "aarch64"),
 )
 SOURCE = "https://docs.nvidia.com/deeplearning/frameworks/tensorflow-release-notes/index.html"
+WITHOUT_GPUCHECK = "gpucheck is not in this image: install it there before the last command"

@@ -1,7 +1,7 @@
 """TensorFlow's wheels: their platforms, and the driver that can compile their PTX.
 
 Sources: file names of the wheels on PyPI; build_info.py of the 2.21.0 aarch64 wheel (no CUDA); the fat binaries in
-libtensorflow_cc.so.2 of the Linux x86_64 wheels (PTX versions: 7.1 is CUDA 11.1's, 8.5 is CUDA 12.5's);
+libtensorflow_cc.so.2 of the Linux x86_64 wheels (PTX versions: 7.1 is CUDA 11.1's, 8.3 CUDA 12.3's, 8.5 CUDA 12.5's);
 docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html (a driver can't compile PTX newer than itself).
 ``tools/check_releases.py`` verifies both.
 """
@@ -21,6 +21,7 @@ _CUDA_OF_PTX = {
     "2.15": ("11.1", "12.1"),
     "2.16": ("12.0", "12.1"),
     "2.17": ("12.3", "12.3"),
+    "2.18": ("12.3", "12.3"),
 }
 
 # (system, architecture) -> the first and the last minor with wheels; None: still built.

@@ -29,9 +29,10 @@ class Choice:
     cuda: str | None = None  # the CUDA it was built with; None: a build for the CPU, or a TPU
     cudnn: str | None = None
     backend: str = "tensorflow"
-    source: Literal["pip", "image"] = "pip"
+    source: Literal["pip", "image", "conda"] = "pip"
     packages: tuple[str, ...] = ()  # pip's arguments
     index: str | None = None  # a package index other than pip's default
+    run_options: str = "--gpus all"  # docker's, which hand the GPU to the image
     image: str | None = None  # "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"
     assignments: tuple[Assignment, ...] = ()  # required environment variables; {environment} is its folder
     remarks: tuple[str, ...] = ()
@@ -56,13 +57,15 @@ class Limit:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """The whole answer; without a choice, ``advice`` says what to do."""
+    """The whole answer."""
 
     machine: Machine
     choices: tuple[Choice, ...] = ()  # best first
     excluded: tuple[Excluded, ...] = ()  # newest first; only releases newer than the best choice
     limits: tuple[Limit, ...] = ()
-    advice: tuple[str, ...] = field(default=())  # what to do if there is no choice
+    first: str | None = None  # what has to be done before anything of it works: the driver
+    advice: tuple[str, ...] = field(default=())  # other ways; without a choice, what to do
+    depends: tuple[str, ...] = ()  # what the answer assumes of a machine that a description left open
 
     @property
     def best(self) -> Choice | None:

@@ -1,58 +1,92 @@
-"""The answer for Keras on JAX or PyTorch: the build that fits the driver and the GPUs."""
+"""The answer for Keras on JAX or PyTorch: the build that fits the system, the driver and the GPUs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gpucheck.core.compat import cuda as cuda_tables
-from gpucheck.core.compat import frameworks, keras, versions
-from gpucheck.core.compat.frameworks import Build
-from gpucheck.core.compat.gpus import JETSON
+from gpucheck.core.compat import frameworks, keras, vendors, versions
+from gpucheck.core.compat.frameworks import ARM, Build, CpuBuild, Platform
 from gpucheck.core.model import Assignment, Operation
 from gpucheck.core.solver import constraints
 from gpucheck.core.solver.answer import Answer, Choice, Excluded, Limit, Reason
 from gpucheck.core.solver.machine import Machine, Python, Wishes
 
 NAMES = tuple(frameworks.BUILDS)
+_FOR_OLD_GLIBC = "2.17"
+_THOR = (11, 0)  # with JetPack 7 it runs the same packages as servers with aarch64
 
 
 def solve(machine: Machine, wishes: Wishes) -> Answer:
     """The builds that fit, best first."""
-    if wishes.cpu or (machine.gpus == () and machine.tpu is None):
-        return _without_gpu(machine, wishes)
-    if machine.tpu is not None:
+    if machine.tpu is not None and not wishes.cpu:
         return _on_tpu(machine, wishes)
-    choices, excluded = [], []
+    if wishes.cpu or machine.gpus == ():
+        return _without_gpu(machine, wishes)
+    choices: list[Choice] = []
+    excluded = []
     for build in frameworks.BUILDS[wishes.backend]:
         reasons = list(_reasons(build, machine, wishes))
         python = _python(build.python_min, build.python_max, machine, wishes)
         if reasons or python is None:
             excluded.append(Excluded(tensorflow=build.name, reasons=tuple(reasons)))
-        else:
+        elif not (choices and build.glibc == _FOR_OLD_GLIBC):
             choices.append(_choice(build, machine, python, wishes.backend))
+    if machine.gpus is None and not choices:
+        return _without_gpu(machine, wishes)
     newer = [entry for entry in excluded if not choices or _place(entry.tensorflow, wishes) < _place(_name(choices[0]), wishes)]
-    limits = tuple(_limits(newer))
-    advice = () if choices else ("To train on the CPU: add --cpu",)
-    return Answer(machine=machine, choices=tuple(choices), excluded=tuple(newer), limits=limits, advice=advice)
+    advice = (f"NVIDIA's packages for Jetson: {vendors.JETSON_TORCH}",) if machine.jetson and not choices else ()
+    return Answer(machine=machine, choices=tuple(choices), excluded=tuple(newer), limits=tuple(_limits(newer)), advice=advice)
 
 
 def _reasons(build: Build, machine: Machine, wishes: Wishes) -> Iterator[Reason]:
     source = frameworks.SOURCES[wishes.backend]
-    if machine.system != "linux" or machine.musl:
-        yield Reason(kind="platform", text="it is for Linux with glibc only", source=source)
-    lowest = cuda_tables.LOWEST_DRIVER[build.cuda_major][machine.wsl]
+    platform = _platform(build.platforms, machine, source)
+    if platform is not None:
+        yield platform
+    elif not _has_glibc(build.glibc, machine):
+        yield _old_glibc(build.glibc, machine, source)
+    lowest = cuda_tables.LOWEST_DRIVER[build.cuda_major][machine.windows_driver]
     if machine.driver is not None and not machine.driver_reaches(lowest):
         text = f"CUDA {build.cuda_major} needs driver {lowest} or newer, and this is {machine.driver}"
         yield Reason(kind="driver", text=text, source=constraints.MINOR_COMPATIBILITY, needs=lowest)
     common = constraints.driver_for_gpus(machine)
     if common is not None:
         yield common
-    if any(capability in JETSON for capability, _ in machine.kinds):
-        yield Reason(kind="gpu", text="it is not for Jetson, whose packages NVIDIA makes", source=source)
-    for capability, gpu in machine.kinds:
-        if capability < build.lowest or (build.highest is not None and capability > build.highest):
-            yield Reason(kind="gpu", text=f"it has no code for {gpu.title}", source=source)
+    yield from _without_code(build, machine, wishes.backend)
     if _python(build.python_min, build.python_max, machine, wishes) is None:
         text = f"it is for Python {build.python_min} to {build.python_max}"
         yield Reason(kind="python", text=text, source=source, needs=build.python_min)
+
+
+def _without_code(build: Build, machine: Machine, backend: str) -> Iterator[Reason]:
+    source = frameworks.SOURCES[backend]
+    boards = [capability for capability, _ in machine.kinds if machine.jetson and (capability, backend) != (_THOR, "torch")]
+    if boards:
+        yield Reason(kind="gpu", text="it is not for Jetson, whose packages NVIDIA makes", source=vendors.JETSON_TORCH)
+        return
+    floor = build.lowest_on_arm if (machine.system, machine.architecture) == ARM else build.lowest
+    for capability, gpu in machine.kinds:
+        if capability < floor or (build.highest is not None and capability > build.highest):
+            yield Reason(kind="gpu", text=f"it has no code for {gpu.title}", source=source)
+
+
+def _platform(platforms: tuple[Platform, ...], machine: Machine, source: str) -> Reason | None:
+    """Why no package of these is for the machine's system and processor."""
+    if machine.musl:
+        return Reason(kind="platform", text="its packages need glibc, and this Linux has musl", source=source)
+    architectures = {architecture for system, architecture in platforms if system == machine.system}
+    if machine.architecture in architectures or (machine.architecture is None and architectures):
+        return None
+    name = f"{constraints.SYSTEMS.get(machine.system, machine.system)} on {machine.architecture}"
+    return Reason(kind="platform", text=f"it has no packages for {name}", source=source)
+
+
+def _has_glibc(lowest: str | None, machine: Machine) -> bool:
+    return lowest is None or machine.system != "linux" or machine.glibc is None or versions.at_least(machine.glibc, lowest)
+
+
+def _old_glibc(lowest: str, machine: Machine, source: str) -> Reason:
+    text = f"it needs glibc {lowest} or newer, and this system has {machine.glibc}"
+    return Reason(kind="glibc", text=text, source=source, needs=lowest)
 
 
 def _choice(build: Build, machine: Machine, python: Python, backend: str) -> Choice:
@@ -62,8 +96,10 @@ def _choice(build: Build, machine: Machine, python: Python, backend: str) -> Cho
     remarks = [f"{keras.TITLES[backend]} {build.newest} is the newest of this build"] if build.ended else []
     if pins:
         remarks.append("cuDNN 9.11 and newer have no code for this GPU")
-    if machine.driver is None:
-        lowest = cuda_tables.LOWEST_DRIVER[build.cuda_major][machine.wsl]
+    if backend == "jax" and machine.wsl:
+        remarks.append("JAX's developers call its support of WSL2 experimental")
+    if machine.lacks_driver:
+        lowest = cuda_tables.LOWEST_DRIVER[build.cuda_major][machine.windows_driver]
         remarks.append(f"no NVIDIA driver answers here: install one first, {lowest} or newer")
     return Choice(
         tensorflow=None,
@@ -71,54 +107,81 @@ def _choice(build: Build, machine: Machine, python: Python, backend: str) -> Cho
         python=python,
         cuda=build.cuda,
         backend=backend,
-        packages=(*([] if build.url else ["keras"]), *build.packages, *pins),
+        packages=(*constraints.options(machine), *([] if build.url else ["keras"]), *build.packages, *pins),
         index=build.url,
-        assignments=_backend(backend),
+        assignments=assignments(backend),
         remarks=(*remarks, *_fetched(python, machine)),
     )
 
 
-def _backend(name: str) -> tuple[Assignment, ...]:
+def assignments(name: str) -> tuple[Assignment, ...]:
+    """The variable that configures Keras for a backend."""
     reason = f"Keras trains on {keras.TITLES[name]} only where it is configured to"
     return (Assignment(variable="KERAS_BACKEND", operation=Operation.SET, value=name, reason=reason),)
 
 
 def _without_gpu(machine: Machine, wishes: Wishes) -> Answer:
-    """The answer for a CPU: every Python that any build supports has a CPU build."""
-    builds = frameworks.BUILDS[wishes.backend]
-    lowest, highest = min((build.python_min for build in builds), key=versions.parse), builds[0].python_max
-    python = _python(lowest, highest, machine, wishes)
-    if python is None:
-        text = f"it is for Python {lowest} to {highest}"
-        reason = Reason(kind="python", text=text, source=frameworks.SOURCES[wishes.backend], needs=lowest)
-        return Answer(machine=machine, excluded=(Excluded(tensorflow=wishes.backend, reasons=(reason,)),))
-    index = frameworks.CPU_INDEX.get(wishes.backend) if machine.system == "linux" else None
-    choice = Choice(
+    """The answer for a CPU, and for Apple's GPU: PyTorch's package for macOS uses it."""
+    builds = frameworks.CPU_BUILDS[wishes.backend]
+    reasons: list[Reason] = []
+    for build in builds:
+        reason = _why_not_cpu(build, machine, wishes)
+        python = _python(build.python_min, build.python_max, machine, wishes)
+        if reason is None and python is not None:
+            return Answer(machine=machine, choices=(_cpu_choice(build, machine, python, wishes.backend),))
+        reasons += [reason] if reason is not None else []
+    why = next((reason for reason in reasons if reason.kind != "platform"), reasons[0])
+    excluded = Excluded(tensorflow=wishes.backend, reasons=(why,))
+    return Answer(machine=machine, excluded=(excluded,))
+
+
+def _why_not_cpu(build: CpuBuild, machine: Machine, wishes: Wishes) -> Reason | None:
+    source = frameworks.SOURCES[wishes.backend]
+    platform = _platform(build.platforms, machine, source)
+    if platform is not None:
+        return platform
+    if build.glibc is not None and not _has_glibc(build.glibc, machine):
+        return _old_glibc(build.glibc, machine, source)
+    if _python(build.python_min, build.python_max, machine, wishes) is None:
+        text = f"it is for Python {build.python_min} to {build.python_max}"
+        return Reason(kind="python", text=text, source=source, needs=build.python_min)
+    return None
+
+
+def _cpu_choice(build: CpuBuild, machine: Machine, python: Python, backend: str) -> Choice:
+    remarks = [build.remark] if build.remark else []
+    if backend == "torch" and (machine.system, machine.architecture) == frameworks.MAC:
+        remarks.append("PyTorch's package for macOS also uses Apple's GPU (MPS)")
+    return Choice(
         tensorflow=None,
         keras=frameworks.KERAS,
         python=python,
-        backend=wishes.backend,
-        packages=(wishes.backend,) if index else ("keras", wishes.backend),
-        index=index,
-        assignments=_backend(wishes.backend),
-        remarks=tuple(_fetched(python, machine)),
+        backend=backend,
+        packages=(*constraints.options(machine), *([] if build.url else ["keras"]), *build.packages),
+        index=build.url,
+        assignments=assignments(backend),
+        remarks=(*remarks, *_fetched(python, machine)),
     )
-    return Answer(machine=machine, choices=(choice,))
 
 
 def _on_tpu(machine: Machine, wishes: Wishes) -> Answer:
+    source = frameworks.SOURCES["jax"]
     python = _python(frameworks.JAX[0].python_min, frameworks.JAX[0].python_max, machine, wishes)
-    if wishes.backend != "jax" or python is None:
-        text = "on a TPU Keras trains on JAX or TensorFlow" if wishes.backend != "jax" else "no Python here fits"
-        reason = Reason(kind="tpu", text=text, source=frameworks.SOURCES["jax"])
-        return Answer(machine=machine, excluded=(Excluded(tensorflow=wishes.backend, reasons=(reason,)),))
+    reason = _platform((frameworks.LINUX,), machine, source)
+    if wishes.backend != "jax":
+        reason = Reason(kind="tpu", text="on a TPU Keras trains on JAX or TensorFlow", source=source)
+    elif python is None:
+        reason = Reason(kind="tpu", text="no Python here fits", source=source)
+    if reason is not None or python is None:
+        excluded = (Excluded(tensorflow=wishes.backend, reasons=(reason,) if reason else ()),)
+        return Answer(machine=machine, excluded=excluded)
     choice = Choice(
         tensorflow=None,
         keras=frameworks.KERAS,
         python=python,
         backend="jax",
         packages=("keras", "jax[tpu]"),
-        assignments=_backend("jax"),
+        assignments=assignments("jax"),
     )
     return Answer(machine=machine, choices=(choice,))
 
@@ -131,6 +194,11 @@ def _python(lowest: str, highest: str, machine: Machine, wishes: Wishes) -> Pyth
     return newest or (Python(version=highest) if wishes.python is None else None)
 
 
+def python_for(build: Build, machine: Machine, wishes: Wishes) -> Python | None:
+    """The newest Python that fits a build; None if the user named one that does not."""
+    return _python(build.python_min, build.python_max, machine, wishes)
+
+
 def _between(lowest: str, python: Python, highest: str) -> bool:
     minor = versions.minor(python.version)
     return versions.at_least(minor, lowest) and versions.at_least(highest, minor)
@@ -141,18 +209,27 @@ def _fetched(python: Python, machine: Machine) -> Iterator[str]:
         yield f"Python {versions.minor(python.version)} is not on this machine: uv fetches it (https://docs.astral.sh/uv)"
 
 
-def _limits(excluded: list[Excluded]) -> Iterator[Limit]:
-    """The first build for which only the driver or Python is too old."""
+def _limits(excluded: Iterable[Excluded]) -> Iterator[Limit]:
+    """The first build for which only the driver, Python or glibc is too old."""
     for entry in excluded:
         (reason, *others) = entry.reasons
-        if not others and reason.needs is not None and reason.kind in ("driver", "python"):
-            what = {"driver": "driver", "python": "Python"}[reason.kind]
+        if not others and reason.needs is not None and reason.kind in _WHAT:
             yield Limit(
-                text=f"with {what} {reason.needs} or newer: {entry.tensorflow}",
+                text=f"with {_condition(reason)}: {entry.tensorflow}",
                 kind=reason.kind,
                 tensorflow=entry.tensorflow,
             )
             return
+
+
+_WHAT = {"driver": "driver", "python": "Python", "glibc": "glibc"}
+
+
+def _condition(reason: Reason) -> str:
+    """'driver 580.65.06 or newer'; a driver that is too new for the GPU needs a branch."""
+    if reason.needs is not None and reason.source == constraints.LEGACY_GPUS:
+        return f"a driver of branch {reason.needs}"
+    return f"{_WHAT[reason.kind]} {reason.needs} or newer"
 
 
 def _place(name: str, wishes: Wishes) -> int:
@@ -163,5 +240,5 @@ def _name(choice: Choice) -> str:
     return next(
         build.name
         for build in frameworks.BUILDS[choice.backend]
-        if build.packages[0] in choice.packages and build.url == choice.index
+        if set(build.packages) <= set(choice.packages) and build.url == choice.index
     )

@@ -10,6 +10,7 @@ from gpucheck.core.solver.solve import is_fetched
 from gpucheck.core.system.shells import word
 
 FOLDER = "~/tensorflow-env"
+CONDA_NAME = "tensorflow-env"
 WINDOWS_FOLDER = "tensorflow-env"  # in the current folder: PowerShell and cmd don't expand ~ everywhere
 
 
@@ -32,13 +33,24 @@ def installs(choice: Choice) -> tuple[tuple[tuple[str, ...], str | None], ...]:
     """
     if choice.index is None:
         return ((choice.packages, None),)
-    return ((choice.packages, choice.index), (("keras",), None))
+    options = tuple(package for package in choice.packages if package.startswith("-"))
+    return ((choice.packages, choice.index), ((*options, "keras"), None))
 
 
 def make(choice: Choice, machine: Machine, folder: str | None = None) -> tuple[str, ...]:
     """The commands that create the environment, in order."""
     if choice.source == "image":
-        return (f"docker run --gpus all -it --rm {choice.image}",)
+        variables = "".join(f" -e {entry.variable}={entry.value}" for entry in choice.assignments)
+        return (f"docker run {choice.run_options} -it --rm{variables} {choice.image}",)
+    if choice.source == "conda":
+        arguments = " ".join(quoted(package, machine.system) for package in choice.packages)
+        minor = versions.minor(choice.python.version)
+        return (
+            f"conda create -y -n {CONDA_NAME} python={minor}",
+            f"conda activate {CONDA_NAME}",
+            f"conda install -y -c conda-forge cudatoolkit={choice.cuda} cudnn={choice.cudnn}.0",
+            f"python -m pip install {arguments}",
+        )
     system, folder = machine.system, folder or _folder(machine)
     minor = versions.minor(choice.python.version)
     target = quoted(environment_python(folder, system), system)
@@ -62,6 +74,8 @@ def check(choice: Choice, machine: Machine, folder: str | None = None) -> str:
     """The command that checks the environment."""
     if choice.source == "image":
         return "gpucheck"
+    if choice.source == "conda":
+        return "gpucheck --python python"
     target = quoted(environment_python(folder or _folder(machine), machine.system), machine.system)
     more = [] if choice.backend == "tensorflow" else [f"--backend {choice.backend}"]
     if trains_on_cpu(choice):
@@ -71,7 +85,10 @@ def check(choice: Choice, machine: Machine, folder: str | None = None) -> str:
 
 def trains_on_cpu(choice: Choice) -> bool:
     """Whether the choice has no accelerator."""
-    return choice.cuda is None and not any("tpu" in package for package in choice.packages)
+    return choice.cuda is None and choice.source == "pip" and not any(_ACCELERATED.search(package) for package in choice.packages)
+
+
+_ACCELERATED = re.compile("tpu|rocm")
 
 
 def export(assignment: Assignment, folder: str, system: str) -> str:

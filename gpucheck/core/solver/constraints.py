@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import gpus as gpu_tables
-from gpucheck.core.compat import tensorflow, versions, wheels
+from gpucheck.core.compat import tensorflow, vendors, versions, wheels
 from gpucheck.core.compat.tensorflow import Release
 from gpucheck.core.solver.answer import Reason
 from gpucheck.core.solver.machine import Machine, Python
@@ -21,8 +21,10 @@ LEGACY_GPUS = "https://forums.developer.nvidia.com/t/current-graphics-driver-rel
 BLACKWELL = "https://github.com/tensorflow/tensorflow/issues/111958"
 CUDNN = "https://github.com/conda-forge/tensorflow-feedstock/issues/457"
 
-_SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
+SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 FIRST_BLACKWELL = (10, 0)
+_USUAL_GLIBC = "2.28"  # the newest releases of NumPy, h5py, ml-dtypes and optree have wheels from here on
+ONLY_WHEELS = "--only-binary=:all:"
 
 Constraint = Callable[[Release, Machine], Reason | None]
 
@@ -33,7 +35,7 @@ def platform(release: Release, machine: Machine) -> Reason | None:
         return Reason(kind="platform", text="its packages need glibc, and this Linux has musl", source=PYPI)
     if machine.architecture is None or wheels.has_wheels(release, machine.system, machine.architecture):
         return None
-    name = f"{_SYSTEMS.get(machine.system, machine.system)} on {machine.architecture}"
+    name = f"{SYSTEMS.get(machine.system, machine.system)} on {machine.architecture}"
     return Reason(kind="platform", text=f"it has no packages for {name}", source=PYPI)
 
 
@@ -49,31 +51,48 @@ def cuda_build(release: Release, machine: Machine) -> Reason | None:
     """The packages for this platform can use NVIDIA GPUs, and pip installs the CUDA libraries."""
     architecture = machine.architecture or "x86_64"
     if not wheels.has_cuda(release, machine.system, architecture):
-        name = _SYSTEMS.get(machine.system, machine.system)
+        name = SYSTEMS.get(machine.system, machine.system)
         where = f"{name} on {architecture}" if machine.system == "linux" else name
         return Reason(kind="platform", text=f"its packages for {where} cannot use an NVIDIA GPU", source=INSTALL)
-    if not release.and_cuda:
+    if not release.and_cuda and machine.system != "win32":  # on Windows conda brings them
         text = f"pip does not bring its CUDA {release.cuda} libraries, only releases from 2.14 on do that"
         return Reason(kind="platform", text=text, source=PYPI)
     return None
 
 
+def jetson(release: Release, machine: Machine) -> Reason | None:
+    """The machine is no Jetson: the packages on PyPI are not for its GPU."""
+    if not machine.jetson:
+        return None
+    return Reason(kind="gpu", text="its packages on PyPI cannot use the GPU of a Jetson", source=vendors.JETSON_GUIDE)
+
+
+def lowest_driver(release: Release, machine: Machine) -> str:
+    """The minimum driver of a release, on Windows and in WSL2 Windows' driver."""
+    return release.driver_min_windows if machine.windows_driver else release.driver_min_linux
+
+
 def driver(release: Release, machine: Machine) -> Reason | None:
     """The driver runs the CUDA major version that the release was built with."""
-    lowest = release.driver_min_windows if machine.wsl else release.driver_min_linux
+    lowest = lowest_driver(release, machine)
     if machine.driver is None or machine.driver_reaches(lowest):
         return None
-    text = (
-        f"driver {machine.driver} runs CUDA up to {_newest_cuda(machine.driver)};"
-        f" CUDA {release.cuda_major} needs driver {lowest} or newer"
-    )
+    needs = f"CUDA {release.cuda_major} needs driver {lowest} or newer"
+    newest = _newest_cuda(machine)
+    same = newest.partition(".")[0] == str(release.cuda_major)
+    text = f"{needs}, and this is {machine.driver}" if same else f"driver {machine.driver} runs CUDA up to {newest}; {needs}"
     return Reason(kind="driver", text=text, source=MINOR_COMPATIBILITY, needs=lowest)
 
 
-def _newest_cuda(driver_version: str) -> str:
+def _newest_cuda(machine: Machine) -> str:
     """The newest CUDA that a driver runs by minor version compatibility: 470.57 supports 11.4, and runs CUDA 11 up to 11.8."""
-    newest = cuda_tables.cuda_of_driver(driver_version) or "9"
-    return {"11": "11.8", "12": "12.9"}.get(newest.partition(".")[0], newest)
+    newest = machine.cuda or "9"
+    major = int(newest.partition(".")[0])
+    compatible = major in _LAST_MINOR and machine.driver_reaches(cuda_tables.LOWEST_DRIVER[major][machine.windows_driver])
+    return _LAST_MINOR[major] if compatible else newest
+
+
+_LAST_MINOR = {11: "11.8", 12: "12.9"}
 
 
 def kernels(release: Release, machine: Machine) -> Reason | None:
@@ -97,7 +116,7 @@ def _compiling(release: Release, machine: Machine, capability: tuple[int, int], 
     branch = cuda_tables.branch_of_cuda(needed)
     if machine.cuda is None or branch is None or versions.at_least(machine.cuda, needed):
         return None
-    text = f"it has no machine code for {title}, and driver {machine.driver} cannot compile its PTX, which is of CUDA {needed}"
+    text = f"most of its code for {title} is PTX of CUDA {needed}, which driver {machine.driver} cannot compile"
     return Reason(kind="driver", text=text, source=MINOR_COMPATIBILITY, needs=branch)
 
 
@@ -108,6 +127,12 @@ def blackwell(release: Release, machine: Machine) -> Reason | None:
         if capability >= FIRST_BLACKWELL and problem is not None:
             return Reason(kind="gpu", text=f"on {gpu.title}: {problem}", source=BLACKWELL)
     return None
+
+
+def options(machine: Machine) -> tuple[str, ...]:
+    """pip's options: without this one, pip compiles the newest dependencies for a glibc for which they have no wheels."""
+    old = machine.system == "linux" and machine.glibc is not None and not versions.at_least(machine.glibc, _USUAL_GLIBC)
+    return (ONLY_WHEELS,) if old else ()
 
 
 def has_packages(release: Release, candidate: Python) -> bool:
@@ -150,7 +175,7 @@ def driver_for_gpus(machine: Machine) -> Reason | None:
 
 # Reasons that the user can't change come first: users see the first one.
 ALWAYS: tuple[Constraint, ...] = (platform, glibc)
-WITH_GPU: tuple[Constraint, ...] = (platform, cuda_build, blackwell, kernels, driver, glibc)
+WITH_GPU: tuple[Constraint, ...] = (platform, jetson, cuda_build, blackwell, kernels, driver, glibc)
 
 
 def reasons(release: Release, machine: Machine, with_gpu: bool) -> Iterator[Reason]:

@@ -4,10 +4,11 @@ from gpucheck.core.compat import versions
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.probes.pci import Pci
 from gpucheck.core.probes.system import System
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.wsl import Wsl
-from gpucheck.core.solver.machine import Gpu, Machine, Python
+from gpucheck.core.solver.machine import Gpu, Machine, OtherGpu, Python
 
 
 def machine(
@@ -17,6 +18,7 @@ def machine(
     gpus: Gpus | None = None,
     cuda: Cuda | None = None,
     tpu: Tpu | None = None,
+    pci: Pci | None = None,
     *,
     here: bool | None = None,
     pythons: tuple[Python, ...] | None = None,
@@ -32,6 +34,7 @@ def machine(
         gpus: NVML's GPUs.
         cuda: CUDA's GPUs, if NVML has none.
         tpu: TPU chips.
+        pci: the bus, which shows AMD's GPUs.
         here: whether there is an NVIDIA GPU (from the combiner GpuPresence); None: unknown.
         pythons: interpreters usable for an environment; None: not searched.
         silent: folders that could not be searched for them.
@@ -47,6 +50,7 @@ def machine(
         wsl=bool(wsl is not None and wsl.inside),
         driver=_version(driver),
         gpus=() if here is False else _gpus(gpus, cuda) or ((Gpu(),) if here else None),
+        others=tuple(OtherGpu(vendor="amd", chip=None) for _ in (pci.amd_gpus if pci is not None else ())[:1]),
         tpu=generations[0] if generations else "unknown" if tpu is not None and tpu.nodes else None,
         pythons=pythons,
         silent=silent,

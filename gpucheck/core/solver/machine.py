@@ -32,6 +32,24 @@ class Gpu:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OtherGpu:
+    """A GPU that is not NVIDIA's."""
+
+    vendor: str  # "amd", "apple", "intel"
+    name: str | None = None
+    chip: str | None = None  # AMD's name of the architecture, "gfx942"
+
+    @property
+    def title(self) -> str:
+        """'AMD Instinct MI300X (gfx942)'."""
+        name = self.name or f"{VENDORS[self.vendor]} GPU"
+        return f"{name} ({self.chip})" if self.chip else name
+
+
+VENDORS = {"amd": "AMD", "apple": "Apple", "intel": "Intel"}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Machine:
     """The known properties of a machine."""
 
@@ -42,11 +60,29 @@ class Machine:
     musl: bool | None = None
     wsl: bool = False  # WSL2: the driver is Windows' driver
     driver: str | None = None  # "580.159.04"
-    gpus: tuple[Gpu, ...] | None = ()  # (): none; None: unknown
+    gpus: tuple[Gpu, ...] | None = ()  # NVIDIA's; (): none; None: unknown
+    others: tuple[OtherGpu, ...] = ()  # other vendors'
     tpu: str | None = None  # generation, "v5e"
     pythons: tuple[Python, ...] | None = ()  # None: not searched, so any Python may be there
     silent: tuple[str, ...] = ()  # folders that could not be searched: their file systems do not respond
     uv: bool | None = None  # whether uv is installed
+    jetpack: str | None = None  # of a Jetson: "6"
+    left_open: tuple[str, ...] | None = None  # what a description does not say: "driver"; None: the machine was examined
+
+    @property
+    def lacks_driver(self) -> bool:
+        """Whether there is no NVIDIA driver; one that a description leaves open may be there."""
+        return self.driver is None and "driver" not in (self.left_open or ())
+
+    @property
+    def windows_driver(self) -> bool:
+        """Whether the NVIDIA driver is one for Windows, whose versions differ from those for Linux."""
+        return self.wsl or self.system == "win32"
+
+    @property
+    def jetson(self) -> bool:
+        """Whether it is a Jetson, whose driver and packages NVIDIA makes for it alone."""
+        return any(capability in gpus.JETSON for capability, _ in self.kinds)
 
     @property
     def cuda(self) -> str | None:

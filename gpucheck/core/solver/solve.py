@@ -8,45 +8,70 @@ from dataclasses import replace
 
 from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import images, versions, wheels
-from gpucheck.core.compat.gpus import JETSON
-from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.compat.tensorflow import RELEASES, Release
 from gpucheck.core.model import Assignment, Operation
-from gpucheck.core.solver import backends, constraints, tpus
+from gpucheck.core.solver import around, backends, boards, constraints, tpus
 from gpucheck.core.solver.answer import Answer, Choice, Excluded, Kind, Limit, Reason
 from gpucheck.core.solver.machine import Machine, Python, Wishes
 
 _TENSORRT = "tensorrt"
-_JETSON_GUIDE = "https://docs.nvidia.com/deeplearning/frameworks/install-tf-jetson-platform/index.html"
+_TENSORRT_PYTHON = "3.10"  # the newest for which there is a package
 _NEWEST_CUDNN = "9.99"  # newer than any that pip installs if only the major is bounded
 _LIFTED: tuple[Kind, ...] = ("driver", "python", "glibc")
+_NUMPY_1 = "numpy<2"
+_LAST_WITHOUT_NUMPY_LIMIT = "2.11"  # its METADATA allows NumPy 2, with which it cannot be imported
 
 
 def best(machine: Machine, wishes: Wishes | None = None) -> Choice | None:
     """What to install on this machine; None if nothing works. For fixes of rules, not for findings."""
-    return solve(machine, wishes).best
+    return _solve(machine, wishes or Wishes()).best
 
 
 def solve(machine: Machine, wishes: Wishes | None = None) -> Answer:
     """The whole answer for a machine."""
     wishes = wishes or Wishes()
+    return around.complete(_solve(machine, wishes), wishes, _solve)
+
+
+def _solve(machine: Machine, wishes: Wishes) -> Answer:
+    """The answer of the part that knows this kind of machine."""
+    if not wishes.cpu and machine.tpu is None and _has_amd(machine):
+        return boards.amd(machine, wishes)
     if wishes.backend != "tensorflow":
         return backends.solve(machine, wishes)
     if machine.tpu is not None and not wishes.cpu:
         return tpus.solve(machine, wishes)
-    choices, reasons = _judge(machine, wishes)
-    if not choices and wishes.python is None:
-        choices = _judge(machine, wishes, fetched=True)[0]
-    if not choices and not _judge(machine, replace(wishes, python=None), fetched=True)[0]:
-        choices = tuple(_images(machine, wishes))
+    if machine.jetson and not wishes.cpu:
+        return boards.jetson(machine, wishes)
+    choices, reasons = _choices(machine, wishes)
+    if not choices and machine.gpus is None:
+        choices, reasons = _choices(machine, replace(wishes, cpu=True))
     newest = choices[0].tensorflow if choices else None
     excluded = tuple(
         Excluded(tensorflow=minor, reasons=why)
         for minor, why in reasons.items()
         if why and (newest is None or not versions.at_least(newest, minor))
     )
-    limits = tuple(_limits(machine, wishes, newest, reasons))
-    return Answer(machine=machine, choices=choices, excluded=excluded, limits=limits, advice=_advice(machine, wishes, choices))
+    return Answer(machine=machine, choices=choices, excluded=excluded, limits=tuple(_limits(machine, wishes, newest, reasons)))
+
+
+def _has_amd(machine: Machine) -> bool:
+    amd = any(gpu.vendor == "amd" for gpu in machine.others)
+    return amd and machine.gpus == () and machine.system != "darwin"
+
+
+def _choices(machine: Machine, wishes: Wishes) -> tuple[tuple[Choice, ...], dict[str, tuple[Reason, ...]]]:
+    """The choices, with a Python that uv fetches or NVIDIA's image if need be, and why other releases do not work."""
+    choices, reasons = _judge(machine, wishes)
+    if choices:
+        return choices, reasons
+    if wishes.python is None:
+        fetched, why = _judge(machine, wishes, fetched=True)
+        if fetched:
+            return fetched, why
+    if not _judge(machine, replace(wishes, python=None), fetched=True)[0]:
+        choices = tuple(_images(machine, wishes))
+    return choices, reasons
 
 
 def _judge(
@@ -80,7 +105,7 @@ def _judge(
 
 def uses_gpu(machine: Machine, wishes: Wishes) -> bool:
     """Whether the answer must use a GPU; also if it is unknown whether there is one."""
-    return not wishes.cpu and machine.gpus != ()
+    return not wishes.cpu and machine.gpus != () and not (machine.gpus is None and machine.system == "win32")
 
 
 def _python(release: Release, machine: Machine, wishes: Wishes) -> Python | None:
@@ -100,7 +125,7 @@ def _choice(release: Release, machine: Machine, python: Python, with_gpu: bool) 
             tensorflow=release.latest_patch,
             keras=release.keras,
             python=python,
-            packages=(f"tensorflow=={release.latest_patch}",),
+            packages=(*constraints.options(machine), f"tensorflow=={release.latest_patch}", *_numpy(release)),
             remarks=(*_remarks(release, machine, python), *_cpu_remarks(machine)),
         )
     pins, remarks = _cudnn(release, machine)
@@ -110,9 +135,10 @@ def _choice(release: Release, machine: Machine, python: Python, with_gpu: bool) 
         python=python,
         cuda=release.cuda,
         cudnn=release.cudnn,
-        packages=(*_packages(release), *pins),
+        source="conda" if machine.system == "win32" else "pip",
+        packages=(*constraints.options(machine), *_packages(release, python), *_numpy(release), *pins),
         assignments=_assignments(release, python),
-        remarks=(*_remarks(release, machine, python), *remarks, *_gpu_remarks(release, machine)),
+        remarks=(*_remarks(release, machine, python), *remarks, *_gpu_remarks(release, machine, python)),
     )
 
 
@@ -121,12 +147,23 @@ def is_fetched(python: Python, machine: Machine) -> bool:
     return python.executable is None and machine.pythons is not None and python not in machine.pythons
 
 
-def _packages(release: Release) -> tuple[str, ...]:
+def _packages(release: Release, python: Python) -> tuple[str, ...]:
     """TensorFlow with its CUDA libraries. 2.14 also requires a TensorRT for few Pythons: list its other packages by name."""
-    parts = tuple(part for part in release.and_cuda if not part.startswith(_TENSORRT))
-    if parts == release.and_cuda:
+    if not release.and_cuda:
+        return (f"tensorflow=={release.latest_patch}",)
+    if not _lacks_tensorrt(release, python):
         return (f"tensorflow[and-cuda]=={release.latest_patch}",)
-    return (f"tensorflow=={release.latest_patch}", *parts)
+    return (f"tensorflow=={release.latest_patch}", *(part for part in release.and_cuda if not part.startswith(_TENSORRT)))
+
+
+def _lacks_tensorrt(release: Release, python: Python) -> bool:
+    """Whether the release requires a TensorRT that has no package for this Python."""
+    requires = any(part.startswith(_TENSORRT) for part in release.and_cuda)
+    return requires and not versions.at_least(_TENSORRT_PYTHON, versions.minor(python.version))
+
+
+def _numpy(release: Release) -> tuple[str, ...]:
+    return (_NUMPY_1,) if versions.at_least(_LAST_WITHOUT_NUMPY_LIMIT, release.minor) else ()
 
 
 def _cudnn(release: Release, machine: Machine) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -151,7 +188,9 @@ def _assignments(release: Release, python: Python) -> tuple[Assignment, ...]:
 
 def _remarks(release: Release, machine: Machine, python: Python) -> Iterator[str]:
     minor = versions.minor(python.version)
-    if is_fetched(python, machine):
+    if is_fetched(python, machine) and machine.system == "win32" and not versions.at_least(release.minor, "2.11"):
+        pass  # conda brings it
+    elif is_fetched(python, machine):
         yield f"Python {minor} is not on this machine: uv fetches it (https://docs.astral.sh/uv)"
     elif python.has_venv is False and not machine.uv:
         yield f"Python {minor} cannot make environments here: install its package python{minor}-venv first, or uv"
@@ -163,16 +202,20 @@ def _cpu_remarks(machine: Machine) -> Iterator[str]:
     if machine.system == "darwin":
         yield "TensorFlow's packages for macOS use the CPU only, not Apple's GPU"
     elif machine.system == "win32":
-        yield "on Windows itself TensorFlow uses the CPU only; it uses an NVIDIA GPU in WSL2"
+        yield "on Windows itself this TensorFlow uses the CPU only; it uses an NVIDIA GPU in WSL2"
 
 
-def _gpu_remarks(release: Release, machine: Machine) -> Iterator[str]:
-    if machine.gpus is None:
+def _gpu_remarks(release: Release, machine: Machine, python: Python) -> Iterator[str]:
+    if machine.gpus is None and machine.left_open is None:
         yield "whether a GPU is here could not be read; these packages train on the CPU, too"
-    if any(part.startswith(_TENSORRT) for part in release.and_cuda):
-        yield "tensorflow[and-cuda] of this release asks for a TensorRT that has no package for Python 3.11: the rest is named"
-    if machine.gpus is not None and machine.driver is None:
-        lowest = release.driver_min_windows if machine.wsl else release.driver_min_linux
+    if _lacks_tensorrt(release, python):
+        minor = versions.minor(python.version)
+        text = "tensorflow[and-cuda] of this release asks for a TensorRT that has no package for"
+        yield f"{text} Python {minor}: the rest is named"
+    if machine.system == "win32":
+        yield f"TensorFlow {release.minor} is the last that uses a GPU on Windows itself; newer ones do in WSL2"
+    if machine.gpus and machine.lacks_driver:
+        lowest = constraints.lowest_driver(release, machine)
         yield f"no NVIDIA driver answers here: install one first, {lowest} or newer"
     for capability, gpu in machine.kinds:
         if not wheels.is_native(release, capability):
@@ -186,8 +229,8 @@ def _images(machine: Machine, wishes: Wishes) -> Iterator[Choice]:
         return
     if wishes.tensorflow is not None and not versions.satisfies(image.tensorflow, wishes.tensorflow):
         return
-    covered = all(image.lowest <= capability <= image.highest and capability not in JETSON for capability, _ in machine.kinds)
-    new_enough = machine.driver is None or machine.driver_reaches(image.driver_min)
+    covered = all(image.lowest <= capability <= image.highest for capability, _ in machine.kinds)
+    new_enough = machine.driver is None or machine.driver_reaches(image.lowest_driver(machine.windows_driver))
     if covered and new_enough and constraints.driver_for_gpus(machine) is None:
         yield Choice(
             tensorflow=image.tensorflow,
@@ -196,7 +239,10 @@ def _images(machine: Machine, wishes: Wishes) -> Iterator[Choice]:
             cuda=image.cuda,
             source="image",
             image=image.name,
-            remarks=("NVIDIA's own build, the last one that it made; Docker and the NVIDIA Container Toolkit start it",),
+            remarks=(
+                "NVIDIA's own build, the last one that it made; Docker and the NVIDIA Container Toolkit start it",
+                images.WITHOUT_GPUCHECK,
+            ),
         )
 
 
@@ -204,15 +250,15 @@ def _limits(machine: Machine, wishes: Wishes, newest: str | None, reasons: dict[
     """For each kind of limit, the newest release that a change would allow, and the smallest such change."""
     for kind in _LIFTED:
         needs = {reason.needs for why in reasons.values() for reason in why if reason.kind == kind and reason.needs}
+        needs |= set(around.drivers(machine)) if kind == "driver" and needs else set()
         limit = None
         reached = newest or "0"
         for need in sorted(needs, key=versions.parse, reverse=kind == "python" and _is_newest(wishes.python, needs)):
-            choice = next(iter(_judge(*_lifted(machine, wishes, kind, need))[0]), None)
+            choice = next(iter(_choices(*_lifted(machine, wishes, kind, need))[0]), None)
             if choice is not None and choice.tensorflow is not None and not versions.at_least(reached, choice.tensorflow):
                 reached = choice.tensorflow
-                limit = Limit(
-                    text=f"{_condition(machine, wishes, kind, need)}: TensorFlow {reached}", kind=kind, tensorflow=reached
-                )
+                name = f"TensorFlow {reached}" + (", NVIDIA's image" if choice.source == "image" else "")
+                limit = Limit(text=f"{_condition(machine, wishes, kind, need)}: {name}", kind=kind, tensorflow=reached)
         if limit is not None:
             yield limit
 
@@ -224,7 +270,7 @@ def _is_newest(python: Python | None, needs: Iterable[str]) -> bool:
 
 def _lifted(machine: Machine, wishes: Wishes, kind: Kind, need: str) -> tuple[Machine, Wishes]:
     if kind == "driver":
-        return replace(machine, driver=need), wishes
+        return around.with_driver(machine, need), wishes
     if kind == "glibc":
         return replace(machine, glibc=need), wishes
     python = Python(version=need)
@@ -239,27 +285,4 @@ def _condition(machine: Machine, wishes: Wishes, kind: Kind, need: str) -> str:
         return f"with Python {need}{' or newer' if newer else ''}"
     if kind == "glibc":
         return f"with glibc {need} or newer"
-    older = machine.driver is not None and versions.at_least(machine.driver, need)
-    return f"with a driver of branch {need}" if older else f"with driver {need} or newer"
-
-
-def _advice(machine: Machine, wishes: Wishes, choices: tuple[Choice, ...]) -> tuple[str, ...]:
-    """What to do if nothing can be installed."""
-    if choices:
-        return ()
-    if machine.system == "win32" and uses_gpu(machine, wishes):
-        return (
-            "Install WSL2 and run gpucheck setup there: it is the only way to an NVIDIA GPU on Windows",
-            "To train on the CPU: gpucheck setup --cpu",
-        )
-    lines = []
-    if machine.musl:
-        lines.append("Use a container with glibc, such as python:3.12-slim")
-    if any(capability in JETSON for capability, _ in machine.kinds):
-        lines.append(f"NVIDIA makes TensorFlow for Jetson itself: {_JETSON_GUIDE}")
-    if uses_gpu(machine, wishes):
-        lines.append("To train on the CPU: gpucheck setup --cpu")
-        for name in backends.NAMES:
-            if backends.solve(machine, replace(wishes, backend=name)).choices:
-                lines.append(f"Keras trains on {TITLES[name]} here: gpucheck setup --backend {name}")
-    return tuple(lines)
+    return f"with {around.driver_words(machine, need)}"

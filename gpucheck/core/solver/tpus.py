@@ -27,9 +27,10 @@ def solve(machine: Machine, wishes: Wishes) -> Answer:
         reasons.append(constraints.python_reason(release, candidates))
     if reasons or python is None:
         excluded = Excluded(tensorflow=release.minor, reasons=tuple(reasons))
-        return Answer(machine=machine, excluded=(excluded,), advice=("Keras also trains on JAX: gpucheck setup --backend jax",))
+        return Answer(machine=machine, excluded=(excluded,))
+    which = "this TPU, whose generation is not known," if machine.tpu == "unknown" else f"TPU {machine.tpu}"
     remarks = {
-        "unknown": f"whether TensorFlow works on TPU {machine.tpu} is not known",
+        "unknown": f"whether TensorFlow works on {which} is not known",
         "limited": "Google's guides leave TensorFlow out here",
     }
     choice = Choice(

@@ -1,0 +1,303 @@
+"""A machine from its description: words, key=value, a report of gpucheck, or the output of nvidia-smi.
+
+A word that is not known is an error. What a description does not say stays open (``Machine.left_open``).
+"""
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from gpucheck.commands.setup import vocabulary
+from gpucheck.core.compat import cuda, gpu_names, gpus, systems, tpu
+from gpucheck.core.solver.machine import Gpu, Machine, OtherGpu, Python
+
+EXAMPLE = '"RTX 4090, driver 535, WSL2, Python 3.12"'
+KINDS = (
+    "a GPU (RTX 4090, 2x A100, MI300X, no GPU), a compute capability (8.9), a driver (driver 535), Python 3.12,"
+    " a system (Ubuntu 22.04, RHEL 8, Alpine, WSL2, Windows 11, macOS), glibc 2.28, x86_64, aarch64, a TPU (v5e)"
+)
+
+
+class Unknown(ValueError):
+    """A description that can't be understood; the message is one line."""
+
+
+@dataclass
+class Draft:
+    """What was read so far; None: not said."""
+
+    system: str | None = None
+    os_name: str | None = None
+    architecture: str | None = None
+    glibc: str | None = None
+    musl: bool = False
+    wsl: bool = False
+    driver: str | None = None
+    gpus: list[Gpu] = field(default_factory=list)
+    others: list[OtherGpu] = field(default_factory=list)
+    no_gpu: bool = False
+    no_driver: bool = False
+    tpu: str | None = None
+    pythons: list[str] = field(default_factory=list)
+    jetpack: str | None = None
+    implied: str | None = None  # the processor that a GPU's name implies
+
+    def set_system(self, system: str, name: str | None = None) -> None:
+        """Set the operating system; two different ones are an error."""
+        if {self.system, system} == {"linux", "win32"} and self.wsl:
+            system = "linux"  # Windows with WSL2
+        elif self.system not in (None, system):
+            raise Unknown(f"it names two systems: {self.os_name or self.system} and {name or system}")
+        self.system, self.os_name = system, name or self.os_name
+
+
+def machine(text: str) -> Machine:
+    """Return the machine of a description in words.
+
+    Raises:
+        Unknown: with the word that is not known.
+    """
+    draft = Draft()
+    rest = " ".join(text.split())
+    if not rest:
+        raise Unknown(f"it is empty; expected for example {EXAMPLE}")
+    while rest := rest.lstrip(" ,;+"):
+        rest = rest[_take(rest, draft) :]
+    return finish(draft)
+
+
+def finish(draft: Draft) -> Machine:
+    """Return the machine, with what its parts imply of each other, and what is left open."""
+    others = tuple(draft.others)
+    if any(gpu.vendor == "apple" for gpu in others) and draft.system is None:
+        draft.set_system("darwin")
+    jetson = any(gpu.capability in gpus.JETSON for gpu in draft.gpus)
+    system = draft.system or "linux"
+    architecture = "aarch64" if jetson and draft.architecture is None else _architecture(draft, system)
+    if draft.no_gpu and (draft.gpus or others):
+        raise Unknown("it names a GPU, and says that there is none")
+    no_nvidia = draft.no_gpu or bool(others) or draft.tpu is not None or system == "darwin"
+    usual = jetson or draft.tpu is not None  # machines with one kind of system
+    left_open = [
+        *(["system"] if draft.system is None and not usual else []),
+        *(["architecture"] if draft.architecture is None and draft.implied is None and not usual else []),
+        *(["glibc"] if system == "linux" and draft.glibc is None and not draft.musl and not usual else []),
+        *(["gpu"] if not draft.gpus and not no_nvidia else []),
+        *(["driver"] if draft.driver is None and not draft.no_driver else []),
+        *(["python"] if not draft.pythons else []),
+        *(["jetpack"] if jetson and draft.jetpack is None else []),
+    ]
+    return Machine(
+        system=system,
+        architecture=architecture,
+        os_name=draft.os_name,
+        glibc=draft.glibc if system == "linux" else None,
+        musl=draft.musl if system == "linux" else None,
+        wsl=draft.wsl,
+        driver=draft.driver,
+        gpus=tuple(draft.gpus) or (() if no_nvidia else None),
+        others=others,
+        tpu=draft.tpu,
+        pythons=tuple(Python(version=version, executable=f"python{_minor(version)}") for version in draft.pythons) or None,
+        jetpack=draft.jetpack,
+        left_open=tuple(left_open),
+    )
+
+
+def _architecture(draft: Draft, system: str) -> str | None:
+    """The processor: as described, as the GPU implies, or the usual one of the system."""
+    if draft.architecture is not None:
+        if draft.implied == "aarch64" and draft.architecture != "aarch64":
+            raise Unknown(f"{draft.gpus[-1].name} is in machines with aarch64, not with {draft.architecture}")
+        return "arm64" if (system, draft.architecture) == ("darwin", "aarch64") else draft.architecture
+    if draft.implied is not None:
+        return draft.implied
+    return "arm64" if system == "darwin" else "x86_64"
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
+
+
+def _take(text: str, draft: Draft) -> int:
+    """Read what the text begins with into the draft, and return its length."""
+    lower = "".join(letter.lower() if letter.isascii() else letter for letter in text)  # of the same length
+    pair = vocabulary.PAIR.match(lower)
+    if pair is not None:
+        return _take_pair(pair, text, draft)
+    count = vocabulary.COUNT.match(lower)
+    offset = count.end() if count else 0
+    words = [(match, take) for pattern, take in _words() if (match := pattern.match(lower)) is not None]
+    gpu = gpu_names.at_start(lower[offset:])
+    longest = max(words, key=lambda found: found[0].end(), default=None)
+    if gpu is not None and (longest is None or offset + gpu[0] >= longest[0].end()):
+        end = offset + gpu[0]
+        after = vocabulary.COUNT_AFTER.match(lower[end:])
+        _add_gpu(text[offset:end], gpu[1], int(_first_number(count) or _first_number(after) or 1), draft)
+        return end + (after.end() if after else 0)
+    if longest is None:
+        word = re.split(r"[\s,;]", text, maxsplit=1)[0]
+        raise Unknown(f"unknown word {word!r}; known are {KINDS}")
+    match, take = longest
+    take(match, text[match.start() : match.end()], draft)
+    return match.end()
+
+
+def _first_number(match: re.Match[str] | None) -> str | None:
+    return next((group for group in match.groups() if group), None) if match else None
+
+
+def _take_pair(pair: re.Match[str], text: str, draft: Draft) -> int:
+    """Read key=value: the value runs to the next comma or key."""
+    key, start = pair[1], pair.end()
+    following = vocabulary.NEXT_PAIR.search(text, start)
+    end = following.start() if following else len(text)
+    value = text[start:end].strip().strip("\"'")
+    if key not in vocabulary.KEYS:
+        raise Unknown(f"unknown key {key!r}; known are {', '.join(dict.fromkeys(vocabulary.KEYS))}")
+    prefix = vocabulary.KEYS[key]
+    if not value:
+        raise Unknown(f"{key}= has no value")
+    if key in ("gpu", "gpus") and value.lower() in ("none", "no", "0"):
+        draft.no_gpu = True
+        return end
+    if key == "driver" and value.lower() in ("none", "no"):
+        draft.no_driver = True
+        return end
+    part = f"{prefix} {value}" if prefix and not value.lower().startswith(prefix) else value
+    while part := part.lstrip(" ,;+"):
+        part = part[_take(part, draft) :]
+    return end
+
+
+def _add_gpu(name: str, named: gpu_names.Named, number: int, draft: Draft) -> None:
+    name = re.sub(r"\s+", " ", name).strip()
+    if named.vendor == "nvidia":
+        capability = named.chip if isinstance(named.chip, tuple) else None
+        draft.gpus += [Gpu(name=name, capability=capability)] * number
+    else:
+        chip = named.chip if isinstance(named.chip, str) else None
+        draft.others += [OtherGpu(vendor=named.vendor, name=name, chip=chip)] * number
+        if named.vendor == "apple":
+            draft.set_system("darwin")
+    draft.implied = named.architecture or draft.implied
+
+
+def _driver(match: re.Match[str], text: str, draft: Draft) -> None:
+    version = match["driver"] or match["bare"]
+    first, last = cuda.branches()
+    if not first <= int(version[:3]) <= last:
+        raise Unknown(f"unknown driver {version}: expected a branch from {first} to {last}")
+    draft.driver = version
+
+
+def _number(match: re.Match[str], text: str, draft: Draft) -> None:
+    """'8.9' is a compute capability; '3.12' is a Python, as is '3.7' after a GPU."""
+    number = match["number"]
+    parts = tuple(map(int, number.split(".")))
+    if len(parts) == 2 and parts in gpus.CAPABILITIES and not (parts[0] == 3 and draft.gpus):
+        draft.gpus.append(Gpu(capability=(parts[0], parts[1])))
+    elif parts[0] == 3 and not (len(parts) == 2 and parts[1] < 5):
+        draft.pythons.append(number)
+    else:
+        known = ", ".join(f"{major}.{minor}" for major, minor in gpus.CAPABILITIES)
+        raise Unknown(f"{number!r} is not a known compute capability ({known}), and not a Python 3 version")
+
+
+def _capability(match: re.Match[str], text: str, draft: Draft) -> None:
+    capability = (int(match["major"]), int(match["minor"]))
+    if capability not in gpus.CAPABILITIES:
+        known = ", ".join(f"{major}.{minor}" for major, minor in gpus.CAPABILITIES)
+        raise Unknown(f"{match['major']}.{match['minor']} is not a known compute capability: {known}")
+    draft.gpus.append(Gpu(capability=capability))
+
+
+def _python(match: re.Match[str], text: str, draft: Draft) -> None:
+    if not match["python"].startswith("3."):
+        raise Unknown(f"{match['python']!r} is not a Python 3 version (expected e.g. 3.12)")
+    draft.pythons.append(match["python"])
+
+
+def _distribution(match: re.Match[str], text: str, draft: Draft) -> None:
+    name = next(known for known, pattern in vocabulary.DISTRIBUTIONS.items() if re.fullmatch(pattern, match["name"]))
+    version = match["version"]
+    draft.set_system("linux", " ".join(text.split()))
+    if name in systems.MUSL:
+        draft.musl = True
+    elif version is not None:
+        glibc = systems.glibc(name, version)
+        if glibc is None and name in systems.GLIBC:
+            raise Unknown(f"unknown release {text!r}: {', '.join(systems.GLIBC[name])} are known; or say glibc 2.28")
+        draft.glibc = glibc or draft.glibc
+
+
+def _tpu(match: re.Match[str], text: str, draft: Draft) -> None:
+    word = match["tpu"]
+    kind = {"ironwood": "tpu7x", "v7x": "tpu7x", "trillium": "v6e", "7x": "tpu7x"}.get(word or "", word)
+    generation = tpu.generation_of(kind) if kind else "unknown"
+    if generation is None:
+        raise Unknown(f"unknown TPU {text!r}: {', '.join(known.name for known in tpu.GENERATIONS)} are known")
+    draft.tpu = generation
+
+
+def _set(values: Mapping[str, object], text: str, draft: Draft) -> None:
+    """Set what a word says: a system, a processor, that there is no GPU."""
+    if values.get("wsl"):
+        draft.wsl, draft.os_name = True, None if draft.system == "win32" else draft.os_name
+    for name, value in values.items():
+        if name == "system":
+            plain = draft.wsl or text.lower() in ("linux", "windows", "macos", "musl")
+            draft.set_system(str(value), None if plain else " ".join(text.split()))
+        elif getattr(draft, name) not in (None, False, value):
+            raise Unknown(f"{text!r} contradicts {getattr(draft, name)!r}")
+        else:
+            setattr(draft, name, value)
+
+
+def _glibc(match: re.Match[str], text: str, draft: Draft) -> None:
+    draft.glibc = match["value"]
+
+
+def _jetpack(match: re.Match[str], text: str, draft: Draft) -> None:
+    draft.jetpack = match["value"]
+
+
+def _refused(match: re.Match[str], text: str, draft: Draft) -> None:
+    if text.lower().startswith(("cuda", "cudnn")):
+        raise Unknown(f"{text!r} is not needed, pip brings it: name the driver (nvidia-smi prints it), for example driver 535")
+    if text.lower().startswith("rocm"):
+        raise Unknown(f"{text!r} is not needed: AMD's images bring it")
+    raise Unknown(f"{text!r} is not part of a machine: use --tensorflow for a release, and --backend for JAX or PyTorch")
+
+
+def _nothing(match: re.Match[str], text: str, draft: Draft) -> None:
+    """A word between the others."""
+
+
+_READERS = {
+    "driver": _driver,
+    "number": _number,
+    "capability": _capability,
+    "python": _python,
+    "distribution": _distribution,
+    "glibc": _glibc,
+    "jetpack": _jetpack,
+    "tpu": _tpu,
+    "refused": _refused,
+    "nothing": _nothing,
+}
+Take = Callable[[re.Match[str], str, Draft], None]
+
+
+@functools.cache
+def _words() -> tuple[tuple[re.Pattern[str], Take], ...]:
+    """Each word's pattern, and what reads it."""
+
+    def setter(values: Mapping[str, object]) -> Take:
+        return lambda match, text, draft: _set(values, text, draft)
+
+    return (
+        *((vocabulary.compiled(pattern), _READERS[kind]) for kind, pattern in vocabulary.READ),
+        *((vocabulary.compiled(pattern), setter(values)) for values, pattern in vocabulary.SET),
+    )

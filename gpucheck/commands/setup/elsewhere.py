@@ -1,0 +1,161 @@
+"""The machine of --for: a description in words, a report of gpucheck, or the output of nvidia-smi."""
+
+import csv
+import os
+import re
+import sys
+
+from gpucheck.commands.setup.describe import Draft, Unknown, finish, machine
+from gpucheck.core.compat import gpu_names, versions
+from gpucheck.core.solver.machine import Gpu, Machine, Python
+from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
+
+MAX_BYTES = 8 << 20
+STDIN_SECONDS = 30.0
+
+_DRIVER = re.compile(r"(?:Driver Version|driver_version)\s*:?\s*(\d{3}\.\d{1,3}(?:\.\d{1,3})?)")
+_SMI = re.compile(r"NVIDIA-SMI\s+(\d{3}\.\d{1,3})")
+_ROW = re.compile(r"^\|\s+\d+\s+(\S.*?)\s+(?:On|Off|WDDM|TCC|MCDM|N/A)\s+\|")
+_LISTED = re.compile(r"^GPU \d+: (.+?) \(UUID:")
+_PRODUCT = re.compile(r"^\s*Product Name\s*:\s*(\S.*?)\s*$")
+
+
+def read(value: str) -> Machine:
+    """Return the machine that the value of --for names.
+
+    Args:
+        value: "-" (standard input), the path of a file, or a description.
+
+    Raises:
+        Unknown: the description, or the file, can't be understood.
+    """
+    if value == "-":
+        return of_file(_bytes(sys.stdin.fileno(), STDIN_SECONDS), "standard input")
+    if not _is_path(value):
+        return machine(value)
+    try:
+        descriptor = with_timeout(FILE_SECONDS, os.open, value, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except NoResponse as error:
+        raise Unknown(f"{value}: {error.strerror}") from None
+    except OSError as error:
+        raise Unknown(f"{value}: {error.strerror}") from None
+    try:
+        return of_file(_bytes(descriptor, FILE_SECONDS), value)
+    finally:
+        os.close(descriptor)
+
+
+def _is_path(value: str) -> bool:
+    """Whether the value is a path: it begins or ends like one, or a file has that name."""
+    return bool(re.search(r"^[./~\\]|\.(?:json|txt|log|csv)$", value)) or os.path.isfile(value)
+
+
+def _bytes(descriptor: int, seconds: float) -> bytes:
+    def whole() -> bytes:
+        parts = []
+        left = MAX_BYTES
+        while left > 0 and (part := os.read(descriptor, min(left, 1 << 16))):
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
+
+    try:
+        return with_timeout(seconds, whole)
+    except NoResponse as error:
+        raise Unknown(f"nothing could be read: {error.strerror}") from None
+    except OSError as error:
+        raise Unknown(f"nothing could be read: {error.strerror}") from None
+
+
+def of_file(content: bytes, name: str) -> Machine:
+    """Return the machine of a report or of nvidia-smi's output; else of the description in the file."""
+    text = content.decode("utf-8", "replace").strip()
+    if text.startswith("{"):
+        return _of_report(content, name)
+    found = of_nvidia_smi(text)
+    if found is not None:
+        return found
+    if "NVIDIA-SMI has failed" in text or "Failed to initialize NVML" in text:
+        raise Unknown(f"{name}: nvidia-smi failed there, so neither the driver nor the GPU is known")
+    if len(text) > 1000 or not text:
+        raise Unknown(f"{name}: neither a JSON report of gpucheck nor the output of nvidia-smi")
+    return machine(text)
+
+
+def of_nvidia_smi(text: str) -> Machine | None:
+    """Return the machine of nvidia-smi's table, list (-L), details (-q) or CSV; None if the text is none of them."""
+    draft = Draft()
+    names = []
+    for line in text.splitlines():
+        match = _ROW.match(line) or _LISTED.match(line) or _PRODUCT.match(line)
+        names += [match[1]] if match else []
+    driver, own = _DRIVER.search(text), _SMI.search(text)
+    draft.driver = driver[1] if driver else None
+    if not names:
+        names = _of_csv(text, draft)
+    if not names and draft.driver is None:
+        return None
+    draft.gpus += [_gpu(name, draft) for name in names]
+    if re.search(r"\b(?:WDDM|TCC|MCDM)\b", text) and driver:
+        draft.set_system("win32")
+    elif (driver and own and versions.parse(own[1])[0] != versions.parse(driver[1])[0]) or "/usr/lib/wsl" in text:
+        draft.set_system("linux")
+        draft.wsl = True  # there nvidia-smi is Linux', and the driver Windows'
+    return finish(draft)
+
+
+def _of_csv(text: str, draft: Draft) -> list[str]:
+    """Read `nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv`."""
+    rows = [[field.strip() for field in row] for row in csv.reader(text.splitlines()) if row]
+    header = [field.partition(" ")[0] for field in rows[0]] if rows else []
+    if "name" not in header:
+        return []
+    names = []
+    for row in rows[1:]:
+        values = dict(zip(header, row, strict=False))
+        draft.driver = values.get("driver_version") or draft.driver
+        capability = re.fullmatch(r"(\d+)\.(\d)", values.get("compute_cap", ""))
+        if capability:
+            draft.gpus.append(Gpu(name=values["name"], capability=(int(capability[1]), int(capability[2]))))
+        else:
+            names.append(values["name"])
+    return names if names or not draft.gpus else []
+
+
+def _gpu(name: str, draft: Draft) -> Gpu:
+    """The GPU of a name; nvidia-smi's table cuts long ones, and then the capability may stay unknown."""
+    found = gpu_names.at_start(name.lower())
+    chip = found[1].chip if found is not None and found[1].vendor == "nvidia" else None
+    draft.implied = found[1].architecture if found is not None else draft.implied
+    return Gpu(name=name, capability=chip if isinstance(chip, tuple) else None)
+
+
+def _of_report(content: bytes, name: str) -> Machine:
+    """The machine that a report of gpucheck is about."""
+    from gpucheck.core.combiners.gpu_presence import combine as presence
+    from gpucheck.core.engine.facts import Facts
+    from gpucheck.core.engine.recorded import Unreadable, load
+    from gpucheck.core.probes.container import Container
+    from gpucheck.core.probes.cuda import Cuda
+    from gpucheck.core.probes.driver import Driver
+    from gpucheck.core.probes.gpus import Gpus
+    from gpucheck.core.probes.interpreter import Interpreter
+    from gpucheck.core.probes.pci import Pci
+    from gpucheck.core.probes.system import System
+    from gpucheck.core.probes.tpu import Tpu
+    from gpucheck.core.probes.wsl import Wsl
+    from gpucheck.core.solver import facts
+
+    try:
+        recording = load(content)
+    except Unreadable as error:
+        raise Unknown(f"{name}: {error}") from None
+    known = Facts(recording.readings)
+    parts = (known.get(Container), known.get(Pci), known.get(Driver), known.get(Cuda))
+    here = None if None in parts else presence(recording.request, *parts).here  # type: ignore[arg-type]
+    interpreter = known.get(Interpreter)
+    pythons = (Python(version=interpreter.version, executable=interpreter.executable),) if interpreter else None
+    return facts.machine(
+        known.get(System), known.get(Wsl), known.get(Driver), known.get(Gpus), known.get(Cuda), known.get(Tpu), known.get(Pci),
+        here=here, pythons=pythons,
+    )  # fmt: skip

@@ -1,0 +1,235 @@
+"""What an answer says besides its choices: the driver to install first, other ways, and what it assumes of the machine."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from gpucheck.core.compat import cuda as cuda_tables
+from gpucheck.core.compat import frameworks, images, vendors, versions
+from gpucheck.core.compat.keras import TITLES
+from gpucheck.core.compat.tensorflow import RELEASES, recommended
+from gpucheck.core.solver import constraints
+from gpucheck.core.solver.answer import Answer, Choice
+from gpucheck.core.solver.machine import Machine, Python, Wishes
+
+Solve = Callable[[Machine, Wishes], Answer]
+_WSL = "In WSL2 an NVIDIA GPU works, with a driver that supports it: install WSL2, and run gpucheck setup there"
+_DOWNLOAD = "https://www.nvidia.com/drivers"
+
+
+def complete(answer: Answer, wishes: Wishes, solve: Solve) -> Answer:
+    """Add the first step, the other ways and the assumptions to an answer.
+
+    Args:
+        answer: the choices, and why others do not work.
+        wishes: the user's.
+        solve: the solver, to ask it about other drivers and frameworks.
+    """
+    machine = answer.machine
+    first = _first(answer, wishes, solve)
+    advice = (*answer.advice, *_advice(answer, wishes, solve))
+    return replace(
+        answer, first=first, advice=tuple(dict.fromkeys(advice)), depends=tuple(_depends(machine, wishes, answer, solve))
+    )
+
+
+def drivers(machine: Machine) -> list[str]:
+    """The drivers newer than the machine's at which something begins to work, oldest first."""
+    first, last = cuda_tables.branches()
+    exact = [lowest[machine.windows_driver] for lowest in cuda_tables.LOWEST_DRIVER.values()]
+    branches = [str(branch) for branch in range(first, last + 1) if cuda_tables.is_branch(branch)]
+    known = sorted([*exact, *branches, images.LAST.lowest_driver(machine.windows_driver)], key=versions.parse)
+    return [need for need in known if machine.driver is None or not versions.at_least(machine.driver, need)]
+
+
+def with_driver(machine: Machine, need: str) -> Machine:
+    """The machine with the first driver of a branch ('570'), or with that driver."""
+    return replace(machine, driver=need if "." in need else f"{need}.0")
+
+
+def driver_words(machine: Machine, need: str) -> str:
+    """'driver 570 or newer', 'a driver of branch 580' where the present one is newer; in WSL2 with the side it belongs to."""
+    side = ", on Windows' side" if machine.wsl else ""
+    if machine.driver is not None and versions.at_least(machine.driver, need):
+        return f"a driver of branch {need}{side}"
+    return f"driver {need} or newer{side}"
+
+
+def _first(answer: Answer, wishes: Wishes, solve: Solve) -> str | None:
+    """The driver to install, where the present one prevents everything."""
+    machine = answer.machine
+    if answer.choices or machine.driver is None or not machine.gpus or wishes.cpu or machine.tpu is not None or machine.jetson:
+        return None
+    too_new = constraints.driver_for_gpus(machine)
+    needs = [too_new.needs] if too_new is not None and too_new.source == constraints.LEGACY_GPUS else drivers(machine)
+    found = [(need, _opened(with_driver(machine, need), wishes, solve)) for need in needs if need is not None]
+    wished = _title(wishes)
+    step = next((one for one in found if any(name.startswith(wished) for name in one[1])), None)
+    if step is None and not _opened(machine, wishes, solve):
+        step = next((one for one in found if one[1]), None)
+    if step is None:
+        return None
+    need, opened = step
+    how = "Install" if versions.at_least(machine.driver, need) else "Update to"
+    where = "; install it on Windows, nothing inside WSL2" if machine.wsl else ""
+    return f"{how} {driver_words(replace(machine, wsl=False), need)} ({_DOWNLOAD}{where}). It opens: {', '.join(opened)}"
+
+
+def _title(wishes: Wishes) -> str:
+    return "TensorFlow" if wishes.backend == "tensorflow" else f"Keras on {TITLES[wishes.backend]}"
+
+
+def _opened(machine: Machine, wishes: Wishes, solve: Solve) -> list[str]:
+    """What works on a machine, the wished framework first."""
+    found = []
+    for backend in dict.fromkeys((wishes.backend, *TITLES)):
+        asked = wishes if backend == wishes.backend else replace(wishes, backend=backend, tensorflow=None)
+        choice = solve(machine, asked).best
+        if choice is not None and choice.cuda is not None:
+            found.append(_name(choice))
+    return found
+
+
+def _name(choice: Choice) -> str:
+    name = f"TensorFlow {choice.tensorflow}" if choice.tensorflow else f"Keras on {TITLES[choice.backend]}"
+    return f"{name} (NVIDIA's image)" if choice.source == "image" else name
+
+
+def _advice(answer: Answer, wishes: Wishes, solve: Solve) -> Iterator[str]:
+    machine, best = answer.machine, answer.best
+    if machine.system == "win32" and machine.gpus != () and not wishes.cpu:
+        opened = _opened(replace(machine, system="linux", wsl=True), wishes, solve)
+        yield f"In WSL2 works: {', '.join(opened)}. Install WSL2, and run gpucheck setup there" if opened else _WSL
+    if best is None and (machine.musl or _first_reason(answer) == "glibc"):
+        yield f"Use a container with {'glibc' if machine.musl else 'a newer glibc'}, such as python:3.12-slim"
+    if machine.system == "darwin" and machine.architecture != "x86_64" and wishes.backend == "tensorflow" and not wishes.cpu:
+        yield (
+            f"For Apple's GPU: {' '.join(vendors.METAL_PACKAGES)} (Python 3.9 to 3.11, {vendors.METAL});"
+            f" that plug-in does not load in TensorFlow 2.18 and newer ({vendors.METAL_ISSUE})"
+        )
+    if any(gpu.vendor == "intel" for gpu in machine.others) and machine.gpus == () and wishes.backend != "torch":
+        yield "Intel's GPUs are not used: PyTorch has a build for them (https://download.pytorch.org/whl/xpu)"
+    if not wishes.cpu and _is_poor(answer, wishes):
+        for backend in TITLES:
+            if backend != wishes.backend:
+                yield from _other(answer, backend, wishes, solve)
+    accelerated = machine.gpus != () or machine.others or machine.tpu is not None
+    if best is None and not wishes.cpu and accelerated and solve(machine, replace(wishes, cpu=True)).choices:
+        yield "To train on the CPU: add --cpu"
+
+
+def _first_reason(answer: Answer) -> str | None:
+    return answer.excluded[0].reasons[0].kind if answer.excluded and answer.excluded[0].reasons else None
+
+
+def _is_poor(answer: Answer, wishes: Wishes) -> bool:
+    """Whether other frameworks may do better: nothing works, or only an image, an old release or the CPU where a GPU is."""
+    machine, best = answer.machine, answer.best
+    accelerated = machine.gpus != () or machine.others or machine.tpu is not None or _is_mac(machine)
+    if best is None:
+        return True
+    if wishes.backend != "tensorflow" or not accelerated:
+        return False
+    if best.source != "pip" or best.tensorflow is None or (best.cuda is None and machine.tpu is None):
+        return True
+    limited = machine.tpu is not None and len(best.remarks) > 1
+    newest = recommended().partition("==")[2].rstrip(".*")
+    return limited or (machine.tpu is None and not versions.at_least(best.tensorflow, newest) and wishes.tensorflow is None)
+
+
+def _is_mac(machine: Machine) -> bool:
+    return (machine.system, machine.architecture) == frameworks.MAC
+
+
+def _other(answer: Answer, backend: str, wishes: Wishes, solve: Solve) -> Iterator[str]:
+    """The line that names another framework, if it uses the accelerator (or the CPU, where nothing else works)."""
+    machine = answer.machine
+    choice = solve(machine, replace(wishes, backend=backend, tensorflow=None)).best
+    if choice is None:
+        return
+    mps = backend == "torch" and _is_mac(machine)
+    rocm = any(gpu.vendor == "amd" for gpu in machine.others) and not _is_for_cpu(choice)
+    accelerated = choice.cuda is not None or rocm or mps or machine.tpu is not None
+    if not accelerated and answer.best is not None:
+        return
+    what = " on Apple's GPU (MPS)" if mps else f" with CUDA {choice.cuda}" if choice.cuda else " with ROCm" if rocm else ""
+    what = what if accelerated else " on the CPU"
+    name = TITLES[backend]
+    if backend == "tensorflow":
+        yield f"TensorFlow {choice.tensorflow or ''} works here{what}: leave out --backend {wishes.backend}".replace("  ", " ")
+    else:
+        yield f"Keras trains on {name} here{what}: add --backend {backend}"
+
+
+def _is_for_cpu(choice: Choice) -> bool:
+    return choice.source == "pip" and not any("rocm" in package for package in choice.packages)
+
+
+def _depends(machine: Machine, wishes: Wishes, answer: Answer, solve: Solve) -> Iterator[str]:
+    """What a description left open, and what the answer assumes of it."""
+    left_open = machine.left_open or ()
+    best = answer.best
+    floor = _glibc(best)
+    if "system" in left_open:
+        glibc = f" with glibc {floor} or newer" if floor else ""
+        yield f"the system (assumed: Linux on {machine.architecture or 'x86_64'}{glibc})"
+    elif "glibc" in left_open and floor:
+        yield f"glibc ({floor} or newer)"
+    if "architecture" in left_open and "system" not in left_open:
+        yield f"the processor (assumed: {machine.architecture or 'any with packages'})"
+    if "gpu" in left_open and not wishes.cpu:
+        yield (
+            "the GPU (assumed: an NVIDIA GPU that these packages have code for)"
+            if _uses_cuda(best)
+            else "the GPU (assumed: none)"
+        )
+    if (
+        "driver" in left_open
+        and not wishes.cpu
+        and machine.gpus != ()
+        and not machine.jetson
+        and (machine.gpus or _uses_cuda(best))
+    ):
+        need = _lowest_driver(machine, wishes, answer, solve)
+        yield f"the driver ({need} or newer{', on Windows' if machine.wsl else ''})" if need else "the driver"
+    if "python" in left_open and wishes.python is None and best is not None and best.source == "pip":
+        yield f"Python ({_pythons(machine, wishes, best, solve) or best.python.version})"
+    if "jetpack" in left_open:
+        yield "JetPack (assumed: 6)"
+
+
+def _uses_cuda(best: Choice | None) -> bool:
+    return best is not None and best.cuda is not None
+
+
+def _glibc(best: Choice | None) -> str | None:
+    """The lowest glibc for a choice."""
+    if best is None or best.source != "pip":
+        return None
+    if best.tensorflow is not None:
+        release = RELEASES.get(versions.minor(best.tensorflow))
+        return release.glibc_floor if release else None
+    builds = (*frameworks.BUILDS.get(best.backend, ()), *frameworks.CPU_BUILDS.get(best.backend, ()))
+    return next((build.glibc for build in builds if set(build.packages) <= set(best.packages) and build.url == best.index), None)
+
+
+def _lowest_driver(machine: Machine, wishes: Wishes, answer: Answer, solve: Solve) -> str | None:
+    """The lowest driver with which the answer stays the same."""
+    if answer.best is None:
+        return None
+    same = answer.best.packages, answer.best.image, answer.best.index
+    for need in drivers(machine):
+        best = solve(with_driver(machine, need), wishes).best
+        if best is not None and (best.packages, best.image, best.index) == same:
+            return need
+    return None
+
+
+def _pythons(machine: Machine, wishes: Wishes, best: Choice, solve: Solve) -> str | None:
+    """The Pythons with which the answer stays the same: '3.9 to 3.13'."""
+    fitting = []
+    for minor in range(7, 16):
+        python = Python(version=f"3.{minor}")
+        one = solve(machine, replace(wishes, python=python)).best
+        if one is not None and one.packages == best.packages:
+            fitting.append(python.version)
+    return f"{fitting[0]} to {fitting[-1]}" if len(fitting) > 1 else next(iter(fitting), None)

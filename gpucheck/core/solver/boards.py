@@ -1,0 +1,100 @@
+"""The answers for GPUs whose packages the vendor makes: AMD's GPUs, and NVIDIA's Jetson boards."""
+
+from dataclasses import replace
+
+from gpucheck.core.compat import frameworks, images, vendors
+from gpucheck.core.compat.keras import TITLES
+from gpucheck.core.solver import backends, constraints
+from gpucheck.core.solver.answer import Answer, Choice, Excluded, Reason
+from gpucheck.core.solver.machine import Machine, Python, Wishes
+
+_ORIN, _THOR = (8, 7), (11, 0)
+
+
+def amd(machine: Machine, wishes: Wishes) -> Answer:
+    """AMD's image with TensorFlow or PyTorch, or JAX's packages for ROCm."""
+    chips = {gpu.chip for gpu in machine.others if gpu.vendor == "amd" and gpu.chip}
+    reason = _why_not_rocm(machine, wishes.backend, chips)
+    if reason is not None:
+        excluded = (Excluded(tensorflow=f"ROCm's {TITLES[wishes.backend]}", reasons=(reason,)),)
+        return Answer(machine=machine, excluded=excluded, advice=tuple(_rocm_elsewhere(machine, chips)))
+    remarks = ["the system needs AMD's driver (amdgpu), and the container gets its devices"]
+    if wishes.backend == "jax":
+        python = backends.python_for(frameworks.JAX[0], machine, wishes)
+        if python is None:
+            text = f"it is for Python {frameworks.JAX[0].python_min} to {frameworks.JAX[0].python_max}"
+            reason = Reason(kind="python", text=text, source=frameworks.SOURCES["jax"], needs=frameworks.JAX[0].python_min)
+            return Answer(machine=machine, excluded=(Excluded(tensorflow=vendors.ROCM_JAX, reasons=(reason,)),))
+        remarks = ["ROCm 7 must be installed on the system: this package uses the installed one"]
+        remarks += ["JAX's developers call its support of WSL2 experimental"] if machine.wsl else []
+        packages = (*constraints.options(machine), "keras", vendors.ROCM_JAX)
+        choice = Choice(tensorflow=None, keras=frameworks.KERAS, python=python, backend="jax", packages=packages)
+    else:
+        remarks.append(images.WITHOUT_GPUCHECK)
+        if wishes.backend == "tensorflow" and not chips & set(vendors.ROCM_INSTINCT):
+            remarks.append(f"AMD's guide to TensorFlow names Instinct GPUs only: {vendors.ROCM_TENSORFLOW}")
+        choice = Choice(
+            tensorflow=None,
+            keras=frameworks.KERAS,
+            python=Python(version=vendors.ROCM_PYTHON),
+            backend=wishes.backend,
+            source="image",
+            image=vendors.ROCM_IMAGES[wishes.backend],
+            run_options=vendors.ROCM_OPTIONS,
+        )
+    assigned = backends.assignments(wishes.backend) if wishes.backend != "tensorflow" else ()
+    return Answer(machine=machine, choices=(replace(choice, remarks=tuple(remarks), assignments=assigned),))
+
+
+def _why_not_rocm(machine: Machine, backend: str, chips: set[str]) -> Reason | None:
+    source = vendors.ROCM_TENSORFLOW if backend == "tensorflow" else vendors.ROCM_RADEON_GUIDE
+    if (machine.system, machine.architecture or "x86_64") != frameworks.LINUX or machine.musl:
+        return Reason(kind="platform", text="its packages are for Linux with glibc on x86_64", source=source)
+    if machine.wsl and backend != "jax":
+        text = "AMD's images are not for WSL2"
+        return Reason(kind="platform", text=text, source=vendors.ROCM_RADEON_GUIDE)
+    old = sorted(chips - {*vendors.ROCM_INSTINCT, *vendors.ROCM_RADEON})
+    if old:
+        return Reason(kind="gpu", text=f"ROCm does not support {', '.join(old)}", source=vendors.ROCM_CHIPS)
+    return None
+
+
+def _rocm_elsewhere(machine: Machine, chips: set[str]) -> list[str]:
+    """PyTorch on Windows and in WSL2, which AMD makes itself."""
+    if not (machine.system == "win32" or machine.wsl) or (chips and not chips & set(vendors.ROCM_WINDOWS)):
+        return []
+    wsl = f"AMD makes PyTorch with ROCm for WSL2: {vendors.ROCM_RADEON_GUIDE}"
+    if machine.wsl:
+        return [wsl]
+    return [f"AMD makes PyTorch with ROCm for Windows (Python {vendors.ROCM_PYTHON}): {vendors.ROCM_WINDOWS_TORCH}", wsl]
+
+
+def jetson(machine: Machine, wishes: Wishes) -> Answer:
+    """NVIDIA's image with TensorFlow for a Jetson, and NVIDIA's wheels for its JetPack."""
+    reason = Reason(
+        kind="gpu", text="its packages on PyPI cannot use the GPU of a Jetson, NVIDIA makes those", source=vendors.JETSON_GUIDE
+    )
+    excluded = (Excluded(tensorflow="TensorFlow from PyPI", reasons=(reason,)),)
+    if {capability for capability, _ in machine.kinds} != {_ORIN} or machine.jetpack not in (None, "6"):
+        lines = [f"NVIDIA makes TensorFlow for Jetson itself, one for each JetPack: {vendors.JETSON_GUIDE}"]
+        lines += [] if _is_thor(machine) else [f"PyTorch for Jetson: {vendors.JETSON_TORCH}"]
+        return Answer(machine=machine, excluded=excluded, advice=tuple(lines))
+    image = Choice(
+        tensorflow=images.LAST.tensorflow,
+        keras=images.LAST.keras,
+        python=Python(version=images.LAST.python),
+        cuda=images.LAST.cuda,
+        source="image",
+        image=vendors.JETSON_IMAGE,
+        remarks=("NVIDIA's image for Jetson boards with JetPack 6", images.WITHOUT_GPUCHECK),
+    )
+    wheel = (
+        f"NVIDIA's wheel for JetPack 6.1 and 6.2 (Python 3.10): pip install --extra-index-url {vendors.JETSON_INDEX}"
+        f" {vendors.JETSON_WHEEL}"
+    )
+    other = f"For another JetPack: {vendors.JETSON_GUIDE}"
+    return Answer(machine=machine, choices=(image,), excluded=excluded, advice=(wheel, other))
+
+
+def _is_thor(machine: Machine) -> bool:
+    return any(capability == _THOR for capability, _ in machine.kinds)
