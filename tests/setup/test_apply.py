@@ -22,6 +22,8 @@ from gpucheck.core.solver.solve import solve
 ROOT = pathlib.Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a uv that is a shell script")
 
+OTHER = "3.12" if sys.version_info[:2] != (3, 12) else "3.13"  # a Python that uv must fetch, so that the test's uv makes the environment
+SETUP = ("setup", "--cpu", "--python", OTHER, "--apply")
 # What the steps do, and the words of the failure.
 FAILURES = {
     "echo 'error: dns error: failed to lookup address' >&2; exit 2": "the package index cannot be reached",
@@ -50,20 +52,20 @@ def test_a_step_that_fails_leaves_nothing(tmp_path):
     said = {}
     for number, words in enumerate(FAILURES):
         (folder := tmp_path / str(number)).mkdir()
-        done = command.gpucheck("setup", "--cpu", "--apply", folder / "env", env=surroundings(folder, install=words))
+        done = command.gpucheck(*SETUP, folder / "env", env=surroundings(folder, install=words))
         said[words] = (done.returncode, FAILURES[words] in " ".join(done.stderr.split()), sorted(os.listdir(folder)))
     assert {words: outcome for words, outcome in said.items() if outcome != (1, True, ["programs"])} == {}
 
 
 def test_an_environment_that_cannot_be_begun_leaves_nothing(tmp_path):
-    done = command.gpucheck("setup", "--cpu", "--apply", tmp_path / "env", env=surroundings(tmp_path, venv="exit 1"))
+    done = command.gpucheck(*SETUP, tmp_path / "env", env=surroundings(tmp_path, venv="exit 1"))
     assert (done.returncode, os.listdir(tmp_path)) == (1, ["programs"])
     assert "a step failed" in done.stderr
 
 
 def test_an_environment_that_does_not_train_is_kept_and_not_called_good(tmp_path):
     env = surroundings(tmp_path)  # it has no interpreter
-    done = command.gpucheck("setup", "--cpu", "--apply", tmp_path / "env", env=env)
+    done = command.gpucheck(*SETUP, tmp_path / "env", env=env)
     assert done.returncode == 1
     assert "but it does not train here" in done.stdout
     assert "Good" not in done.stdout
@@ -73,14 +75,14 @@ def test_an_environment_that_does_not_train_is_kept_and_not_called_good(tmp_path
 def test_what_is_there_is_not_touched(tmp_path):
     (tmp_path / "env").mkdir()
     (tmp_path / "env" / "mine").write_text("mine")
-    done = command.gpucheck("setup", "--cpu", "--apply", tmp_path / "env", env=surroundings(tmp_path))
+    done = command.gpucheck(*SETUP, tmp_path / "env", env=surroundings(tmp_path))
     assert done.returncode == 2
     assert (tmp_path / "env" / "mine").read_text() == "mine"
 
 
 def test_the_limit_ends_the_work_and_leaves_nothing(tmp_path):
     env = surroundings(tmp_path, install="sleep 600")
-    done = command.gpucheck("setup", "--cpu", "--timeout", "4", "--apply", tmp_path / "env", env=env)
+    done = command.gpucheck(*SETUP, tmp_path / "env", "--timeout", "4", env=env)
     assert (done.returncode, os.listdir(tmp_path)) == (1, ["programs"])
     assert "it took longer than --timeout allows" in done.stderr
 
@@ -88,7 +90,7 @@ def test_the_limit_ends_the_work_and_leaves_nothing(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_nothing(tmp_path, number):
     env = {**surroundings(tmp_path, install='touch "$0.begun"; sleep 600'), VARIABLE: str(tmp_path)}
-    argv = [sys.executable, "-m", "gpucheck", "setup", "--cpu", "--apply", str(tmp_path / "env")]
+    argv = [sys.executable, "-m", "gpucheck", *SETUP, str(tmp_path / "env")]
     process = subprocess.Popen(argv, env=env, stdout=-1, stderr=-1, text=True)
     deadline = time.monotonic() + 60
     while not (tmp_path / "programs" / "uv.begun").exists() and time.monotonic() < deadline:
@@ -148,6 +150,6 @@ def test_an_environment_that_trains_is_good(tmp_path):
     site = next(path for path in sys.path if path.endswith("site-packages"))
     real = os.path.realpath(sys.executable)
     venv = f'{real} -m venv --without-pip "$last"; for site in "$last"/lib/python*/site-packages; do echo {site} > $site/all.pth; done'
-    done = command.in_a_process("setup", "--cpu", "--apply", tmp_path / "env", env=surroundings(tmp_path, venv=venv))
+    done = command.in_a_process(*SETUP, tmp_path / "env", env=surroundings(tmp_path, venv=venv))
     assert (done.returncode, done.stdout[:5]) == (0, "Good:"), done.stdout + done.stderr
     assert "one_device trained on CPU:0" in done.stdout

@@ -14,6 +14,7 @@ from gpucheck.core.compat.tensorflow import RELEASES
 
 ROOT = pathlib.Path(__file__).parents[2]
 RELEASE = "2.20"
+OTHER = "3.12" if sys.version_info[:2] != (3, 12) else "3.13"  # a Python that uv must fetch
 VERSION = RELEASES[RELEASE].latest_patch
 UV = shutil.which("uv", path=os.pathsep.join([f"{sys.prefix}/bin", os.environ.get("PATH", "")]))
 FAKE_UV = """#!/bin/sh
@@ -21,6 +22,7 @@ PATH=/usr/bin:/bin
 pwd >> "$0.folders"
 case $1 in venv) for last; do :; done; mkdir "$last/bin";; esac
 """
+real_uv = pytest.mark.skipif(UV is None, reason="uv is not installed (pip install uv)")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a uv that is a shell script")
 
 
@@ -33,7 +35,7 @@ def shared(tmp_path):
     return folder
 
 
-def apply(tmp_path, folder, uv, **more):
+def apply(tmp_path, folder, uv, *options, **more):
     """Make an environment for the CPU below a current folder."""
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -53,7 +55,7 @@ def apply(tmp_path, folder, uv, **more):
         "UV_OFFLINE": "1",
         **more,
     }
-    argv = ("setup", "--cpu", "--tensorflow", RELEASE, "--apply", "env", "--timeout", "120")
+    argv = ("setup", "--cpu", "--tensorflow", RELEASE, "--apply", "env", "--timeout", "120", *options)
     return command.gpucheck(*argv, cwd=folder, env=env)
 
 
@@ -64,12 +66,12 @@ def given_away(*paths):
 
 
 def test_every_step_starts_in_the_root_folder(tmp_path, shared):
-    apply(tmp_path, shared, FAKE_UV)
+    apply(tmp_path, shared, FAKE_UV, "--python", OTHER)
     assert (tmp_path / "programs/uv.folders").read_text().split() == ["/", "/"]
 
 
 def test_programs_that_a_relative_path_names_are_found(tmp_path, shared):
-    apply(tmp_path, tmp_path, FAKE_UV, PATH="programs")
+    apply(tmp_path, tmp_path, FAKE_UV, "--python", OTHER, PATH="programs")
     assert (tmp_path / "programs/uv.folders").read_text().split() == ["/", "/"]
 
 
@@ -83,13 +85,26 @@ def test_the_proof_runs_no_module_of_the_current_folder(tmp_path, shared):
     assert not (tmp_path / "executed").exists()
 
 
-@pytest.mark.slow  # pip is installed into the new environment
-def test_a_python_that_makes_an_environment_executes_nothing_of_its_packages(tmp_path, shared):
+@pytest.fixture
+def marked(tmp_path):
+    """A folder of PATH with a Python whose packages leave a mark at every start that loads them."""
     venv.create(tmp_path / "old", symlinks=True)
     (library,) = tmp_path.glob("old/lib/python*/site-packages")
     (library / "zz.pth").write_text(f"import os; open({str(tmp_path / 'executed')!r}, 'w')\n")
-    done = apply(tmp_path, shared, None, PATH=str(tmp_path / "old/bin"), PIP_NO_INDEX="1", PIP_CONFIG_FILE=os.devnull)
-    assert "the package index cannot be reached, or has nothing of that name" in done.stderr
+    return tmp_path / "old/bin"
+
+
+@pytest.mark.slow  # pip is installed into the new environment
+def test_a_python_that_makes_an_environment_executes_nothing_of_its_packages(tmp_path, shared, marked):
+    done = apply(tmp_path, shared, None, PATH=str(marked), PIP_NO_INDEX="1", PIP_CONFIG_FILE=os.devnull)
+    assert "the package index cannot be reached" in done.stderr
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize("uv", [FAKE_UV, pytest.param(pathlib.Path(UV or "uv"), marks=real_uv)], ids=["fake", "real"])
+def test_nor_does_it_beside_uv(tmp_path, shared, marked, uv):
+    done = apply(tmp_path, shared, uv, PATH=f"{marked}:{tmp_path}/programs")
+    assert "[2/3] Installing tensorflow" in done.stderr
     assert not (tmp_path / "executed").exists()
 
 
@@ -105,9 +120,6 @@ def wheel(folder):
         names = [*file.namelist(), f"{info}/RECORD"]
         file.writestr(f"{info}/RECORD", "".join(f"{name},,\n" for name in names))
     return f'no-index = true\nfind-links = ["{folder}"]\n'
-
-
-real_uv = pytest.mark.skipif(UV is None, reason="uv is not installed (pip install uv)")
 
 
 @real_uv

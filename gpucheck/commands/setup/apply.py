@@ -79,9 +79,13 @@ def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[
         raise Refused(f"Python {minor} cannot create environments here: install its package python{minor}-venv first, or uv")
     # Steps start in another folder, where a relative path (from a relative folder of PATH) would be wrong.
     uv = os.path.abspath(uv) if uv else None
-    python = os.path.abspath(choice.python.executable) if choice.python.executable else minor
     inside = commands.environment_python(path, answer.machine.system)
-    make = [uv, "venv", "--python", python, path] if uv else [python, "-I", "-S", "-m", "venv", path]
+    if uv and fetched:
+        make = [uv, "venv", "--python-preference", "only-managed", "--python", minor, path]
+    else:
+        # Not `uv venv`, which starts this Python with the .pth files of its packages. uv needs no pip in the environment.
+        python = os.path.abspath(choice.python.executable) if choice.python.executable else minor
+        make = [python, "-I", "-S", "-m", "venv", *(["--without-pip"] if uv else []), path]
     steps = [(f"Creating an environment with Python {choice.python.version} in {path}", make)]
     own_pip = [inside, "-I", "-m", "pip", "install", "--no-input", "--progress-bar=off"]
     pip = [uv, "pip", "install", "--python", inside] if uv else own_pip
