@@ -25,6 +25,11 @@ def interpreter() -> str | None:
     return _active()[0] or (sys.executable if zipped else _find_python(os.environ.get("PATH", os.defpath)))
 
 
+def active() -> str | None:
+    """Return the Python of the active environment, whichever environment has gpucheck; else as ``interpreter``."""
+    return _active()[0] or interpreter()
+
+
 @functools.cache
 def report(python: str) -> None:
     """Print once, on standard error, which Python was chosen, unless it is the one that runs gpucheck."""

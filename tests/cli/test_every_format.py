@@ -13,7 +13,7 @@ from gpucheck.cli.formats import FORMATS
 from gpucheck.cli.group import cli
 from gpucheck.cli.screen import without_commands
 from gpucheck.commands.fleet.options import FORMATS as FLEET_FORMATS
-from gpucheck.commands.setup import render
+from gpucheck.commands.setup import files, render
 from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.model import Level
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
@@ -144,9 +144,10 @@ def test_no_line_of_a_log_and_no_file_name_is_obeyed(folder):
 
 @pytest.mark.parametrize("style", OFFERED["setup"])
 def test_no_name_of_a_gpu_is_obeyed(style):
-    gpus = (Gpu(name=HOSTILE, capability=(8, 7)),)
+    gpus = (Gpu(name=HOSTILE, capability=(8, 6)),)
     machine = Machine(driver="580.65.06", gpus=gpus, os_name=HOSTILE, pythons=(Python(version="3.12"),))
     answer = solve(machine, Wishes())
-    text = without_commands(render.FORMATS[style](answer, 80))
+    write = render.FORMATS[style]
+    text = without_commands(write(answer) if style in files.FORMATS else write(answer, 80))
     assert obeyed(text, style) == []
     assert "\nRUN touch" not in text

@@ -251,7 +251,7 @@ def setups() -> dict[str, str]:
         "jax": ("580.159,9.0,3.12", "--backend", "jax"),
         "torch": ("580.159,6.1,3.12", "--backend", "torch"),
     }
-    styles = ("terminal", "json", "requirements", "dockerfile", "conda")
+    styles = ("terminal", "json", "requirements", "pyproject", "dockerfile", "conda", "pixi")
     return {
         f"setup/{name}/{style}.txt": printed("setup", "--for", *args, "--format", style)
         for name, args in asked.items()

@@ -65,12 +65,18 @@ def test_every_command_is_a_command(tmp_path):
     for case in case_files.read(CASES):
         here, wishes = machine(case.given)
         for choice in solve(here, wishes).choices:
-            lines += [*commands.make(choice, here), commands.check(choice, here)]
+            folder = commands.default_folder(here)
+            lines += [*commands.make(choice, here), *commands.keep(choice, folder), commands.check(choice, here, folder)]
+            lines += [commands.activate(choice, folder, here.system), commands.remove(choice, folder, here.system)]
     script = tmp_path / "commands.sh"
     script.write_text("\n".join(lines))
     assert subprocess.run(["sh", "-n", script], capture_output=True, text=True, timeout=60).stderr == ""
-    words = {line.split()[0] for line in lines} - {
+    words = {line.split()[0].partition("=")[0] for line in lines} - {
         "uv",
+        "LD_LIBRARY_PATH",
+        "echo",
+        ".",
+        "rm",
         "docker",
         "export",
         "$env:KERAS_BACKEND",
@@ -80,7 +86,8 @@ def test_every_command_is_a_command(tmp_path):
         "~/tensorflow-env/bin/python",
     }
     assert {word for word in words if not re.fullmatch(r"(/usr/bin/)?python3\.[\d.]+", word)} == {
-        "tensorflow-env\\Scripts\\python.exe"
+        "tensorflow-env\\Scripts\\python.exe",
+        "tensorflow-env\\Scripts\\activate",
     }
     assert len(lines) > 100
 

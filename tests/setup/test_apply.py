@@ -22,7 +22,9 @@ from gpucheck.core.solver.solve import solve
 ROOT = pathlib.Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a uv that is a shell script")
 
-OTHER = "3.12" if sys.version_info[:2] != (3, 12) else "3.13"  # a Python that uv must fetch, so that the test's uv makes the environment
+OTHER = (
+    "3.12" if sys.version_info[:2] != (3, 12) else "3.13"
+)  # a Python that uv must fetch, so that the test's uv makes the environment
 SETUP = ("setup", "--cpu", "--python", OTHER, "--apply")
 # What the steps do, and the words of the failure.
 FAILURES = {
@@ -136,7 +138,7 @@ def refusal(machine, host, folder):
 def test_what_cannot_be_begun_says_why(tmp_path):
     here = Machine(pythons=(Python(version="3.12", executable="/usr/bin/python3.12"),))
     full = FakeHost(disks={str(tmp_path): Disk(total_bytes=1 << 40, free_bytes=1 << 30)})
-    assert "1.0 GiB are free" in refusal(here, full, tmp_path / "env")
+    assert "1.1 GB are free" in refusal(here, full, tmp_path / "env")
     assert "neither is uv" in refusal(Machine(pythons=()), FakeHost(), tmp_path / "env")
     bare = Machine(pythons=(Python(version="3.12", executable="/usr/bin/python3.12", has_venv=False),))
     assert "python3.12-venv" in refusal(bare, FakeHost(), tmp_path / "env")

@@ -4,11 +4,13 @@ The folder must be new. An error, the time limit or a signal before the end remo
 """
 
 import contextlib
+import errno
 import os
 import shutil
 
 from msgspec.structs import replace
 
+from gpucheck.commands.setup.files import measured
 from gpucheck.commands.setup.proof import Proof, prove
 from gpucheck.commands.setup.steps import Screen, run
 from gpucheck.core.compat import versions
@@ -17,17 +19,23 @@ from gpucheck.core.model import Assignment
 from gpucheck.core.repairs.install import install
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.answer import Answer, Choice
+from gpucheck.core.solver.machine import Machine
 from gpucheck.core.solver.solve import is_fetched
 from gpucheck.core.system.bounded import NoResponse, with_timeout
 from gpucheck.core.system.shells import applied
 
 REMOVE_SECONDS = 45.0
-GIB = 1 << 30
-ROOM_BYTES = {True: 3 * GIB, False: 9 * GIB}  # size of an environment; key: whether it is for the CPU, without CUDA libraries
+MB = 10**6
+ROOM_BYTES = {True: 3000 * MB, False: 9000 * MB}  # if it was not measured; key: whether it is for the CPU, without CUDA libraries
 
 
 class Refused(Exception):
     """The installation did not start; the message is one line."""
+
+    def __init__(self, message: str, *, usage: bool = False) -> None:
+        """``usage``: the named folder is wrong, not the machine."""
+        super().__init__(message)
+        self.usage = usage
 
 
 def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: float) -> Proof:
@@ -47,7 +55,7 @@ def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: flo
     choice = answer.choices[0]
     path = os.path.abspath(os.path.expanduser(folder))
     steps = _steps(answer, choice, path, host)
-    _make_folder(path, choice, host)
+    _make_folder(path, choice, answer.machine, host)
     try:
         for number, (title, argv) in enumerate(steps, 1):
             screen.say(f"[{number}/{len(steps) + 1}] {title}")
@@ -66,8 +74,8 @@ def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: flo
 def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[str, list[str]]]:
     """Return the title and the command line of each step."""
     if choice.source == "conda":
-        steps = "; ".join(commands.make(choice, answer.machine))
-        raise Refused(f"conda brings the CUDA of this TensorFlow, and --apply does not use conda: {steps}")
+        typed = "; ".join(commands.make(choice, answer.machine))
+        raise Refused(f"conda brings the CUDA of this TensorFlow, and --apply does not use conda: {typed}")
     if choice.source == "image":
         raise Refused(f"only NVIDIA's image works on this machine, no environment: {commands.make(choice, answer.machine)[0]}")
     minor = versions.minor(choice.python.version)
@@ -94,22 +102,24 @@ def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[
     return steps
 
 
-def _make_folder(path: str, choice: Choice, host: Host) -> None:
+def _make_folder(path: str, choice: Choice, machine: Machine, host: Host) -> None:
     """Create the new folder."""
     parent = os.path.dirname(path)
     try:
         room = with_timeout(5.0, host.disk, parent)
-        needed = ROOM_BYTES[commands.trains_on_cpu(choice)]
+        size = measured(choice, machine)
+        needed = (size.download_mb + size.disk_mb) * MB if size else ROOM_BYTES[commands.trains_on_cpu(choice)]
         if room is not None and room.free_bytes < needed:
-            free = f"{room.free_bytes / GIB:.1f} GiB are free in {parent}"
-            raise Refused(f"{free}, and the environment needs about {needed / GIB:.0f} GiB")
+            free = f"{room.free_bytes / 1e9:.1f} GB are free in {parent}"
+            raise Refused(f"{free}, and the download and the environment need about {needed / 1e9:.1f} GB")
         with_timeout(5.0, os.mkdir, path)
     except NoResponse as error:
         raise Refused(f"cannot use {parent}: {error.strerror}") from None
     except FileExistsError:
-        raise Refused(f"{path} exists; an environment is only created in a new folder") from None
+        raise Refused(f"{path} exists; an environment is only created in a new folder", usage=True) from None
     except (OSError, ValueError) as error:
-        raise Refused(f"cannot create {path}: {getattr(error, 'strerror', None) or error}") from None
+        wrong = not isinstance(error, OSError) or error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
+        raise Refused(f"cannot create {path}: {getattr(error, 'strerror', None) or error}", usage=wrong) from None
 
 
 def _in_folder(assignment: Assignment, path: str) -> Assignment:

@@ -1,22 +1,25 @@
 """The command ``setup``: print what to install on this machine; with --apply, create and verify the environment."""
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpucheck.cli import signals
+from gpucheck.cli import examined, signals
 from gpucheck.cli.parameters import SECONDS, Command
 from gpucheck.cli.request import this_machine
 from gpucheck.cli.screen import display_options, progress_line, progress_text, say, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import ExitCode, Level, Request
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
+from gpucheck.core.system.shells import word
 
 if TYPE_CHECKING:
+    from gpucheck.commands.setup.render import Here
     from gpucheck.core.host import Host
     from gpucheck.core.solver.answer import Answer
-    from gpucheck.core.solver.machine import Machine, Python
+    from gpucheck.core.solver.machine import Machine, Python, Wishes
 
 READ_SECONDS, APPLY_SECONDS = 60.0, 3600.0
 SWEEP_SECONDS = 60.0  # to remove gigabytes of an unfinished environment
@@ -97,10 +100,10 @@ def _no_python(text: str) -> str | None:
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["terminal", "json", "requirements", "dockerfile", "conda"]),
+    type=click.Choice(["terminal", "json", "requirements", "pyproject", "dockerfile", "conda", "pixi"]),
     default="terminal",
     show_default=True,
-    help="For people, for programs, or the file that pip, Docker or conda reads.",
+    help="For people, for programs, or a file for pip, for uv and Poetry, for Docker, conda or pixi.",
 )
 @click.option(
     "--apply",
@@ -127,18 +130,20 @@ def setup(
     """Print what to install on this machine: the newest combination that works here, and why each newer one does not.
 
     Nothing is changed without --apply, which creates a new folder and changes nothing else. Exit codes: 0 a combination
-    works (with --apply: it was installed, and training in it passed), 1 none works (or the installation failed), 2 wrong usage.
+    works (with --apply: it was installed, and training in it passed), 1 none works (or the installation failed), 2 wrong usage,
+    3 no verdict: the machine could not be examined in time, or --apply could not start (no disk space, a folder that cannot be
+    written to, a Python without venv).
     """
     _refuse(tensorflow, backend, elsewhere, style, folder)
     seconds = timeout or (READ_SECONDS if folder is None else APPLY_SECONDS)
     limit.set(seconds, grace_seconds=SWEEP_SECONDS if folder is not None else 0.0)
-    request = Request(level=Level.QUICK, timeout_seconds=seconds)
+    request = Request(level=Level.QUICK, timeout_seconds=seconds, python=examined.active() if elsewhere is None else None)
     with this_machine(request, limit.started) as host:
-        answer = _answer(host, tensorflow, backend, python, cpu, elsewhere)
+        answer, here = _answer(host, tensorflow, backend, python, cpu, elsewhere)
         if folder is None:
-            _print(answer, style)
+            _print(answer, style, here)
         else:
-            _apply(answer, folder, host, limit.end)
+            _apply(answer, here, folder, host, limit.end)
 
 
 def _refuse(tensorflow: str | None, backend: str, elsewhere: "Machine | None", style: str, folder: str | None) -> None:
@@ -152,17 +157,40 @@ def _refuse(tensorflow: str | None, backend: str, elsewhere: "Machine | None", s
 
 def _answer(
     host: "Host", tensorflow: str | None, backend: str, python: str | None, cpu: bool, elsewhere: "Machine | None"
-) -> "Answer":
+) -> "tuple[Answer, Here]":
     from gpucheck.commands.setup.read import read
+    from gpucheck.commands.setup.render import Here
     from gpucheck.core.solver.machine import Wishes
     from gpucheck.core.solver.solve import solve
 
-    machine = elsewhere
+    machine, packages = elsewhere, None
     if machine is None:
         with progress_line(host) as progress:
-            machine = read(host, progress)
+            machine, packages = read(host, progress)
+        if host.remaining() <= 0:
+            say("gpucheck: no verdict: the time limit (--timeout) ended before the machine was examined")
+            raise SystemExit(ExitCode.UNKNOWN)
     wish = None if python is None else _python(host, python, machine, here=elsewhere is None)
-    return solve(machine, Wishes(tensorflow=tensorflow, backend=backend, python=wish, cpu=cpu))
+    wishes = Wishes(tensorflow=tensorflow, backend=backend, python=wish, cpu=cpu)
+    answer = solve(machine, wishes)
+    asked = _asked(machine, wishes, python) if answer.best is None else None
+    if elsewhere is not None:
+        return answer, Here(asked=asked)
+    from gpucheck.commands.setup import here
+
+    options = (("--tensorflow", tensorflow), ("--backend", None if backend == "tensorflow" else backend), ("--python", python))
+    given = [part for name, value in options if value is not None for part in (name, word(value))]
+    return answer, here.look(host, answer, wishes, packages, (*given, *(["--cpu"] if cpu else [])), asked)
+
+
+def _asked(machine: "Machine", wishes: "Wishes", python: str | None) -> str | None:
+    """Return the options without which something would work on the machine; None if nothing would."""
+    from gpucheck.core.solver.solve import solve
+
+    options = [f"--python {python}"] if python is not None else []
+    options += [f"--tensorflow {word(wishes.tensorflow)}"] if wishes.tensorflow is not None else []
+    free = replace(wishes, tensorflow=None, python=None)
+    return " and ".join(options) if options and solve(machine, free).choices else None
 
 
 def _python(host: "Host", text: str, machine: "Machine", *, here: bool) -> "Python":
@@ -185,29 +213,34 @@ def _python(host: "Host", text: str, machine: "Machine", *, here: bool) -> "Pyth
     return python
 
 
-def _print(answer: "Answer", style: str) -> None:
-    from gpucheck.commands.setup import render
+def _print(answer: "Answer", style: str, here: "Here") -> None:
+    from gpucheck.commands.setup import files, render
 
     code = ExitCode.HEALTHY if answer.choices else ExitCode.FAULT
     try:
-        show(render.FORMATS[style](answer, display_options("never")["width"]), code)
-    except render.NoFile as error:
+        file = files.FORMATS.get(style)
+        text = file(answer) if file else render.FORMATS[style](answer, display_options("never")["width"], here)
+        show(text, code)
+    except files.NoFile as error:
         say(f"gpucheck: {error}")
         raise SystemExit(ExitCode.FAULT) from None
     raise SystemExit(code)
 
 
-def _apply(answer: "Answer", folder: str, host: "Host", deadline: float) -> None:
+def _apply(answer: "Answer", here: "Here", folder: str, host: "Host", deadline: float) -> None:
     """Create the best choice's environment and verify it."""
     from gpucheck.commands.setup import apply, render, steps
 
     if answer.best is None:
-        _print(answer, "terminal")
+        _print(answer, "terminal", here)
     try:
         with progress_text() as progress:
             proof = apply.apply(answer, folder, host, steps.Screen(say, progress, signals.uninterruptible), deadline)
     except apply.Refused as error:
-        raise click.UsageError(str(error)) from None
+        if error.usage:
+            raise click.UsageError(str(error)) from None
+        say(f"gpucheck: {error}")
+        raise SystemExit(ExitCode.UNKNOWN) from None
     except steps.Failed as error:
         say(f"gpucheck: {error}")
         raise SystemExit(ExitCode.FAULT) from None

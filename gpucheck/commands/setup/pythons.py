@@ -25,6 +25,7 @@ _IN_HOME = (
         for where in ("bin/python", "envs/*/bin/python")
     ),
 )
+_WITHOUT_PATH = ("/usr/local/bin", "/usr/bin")
 _ELSEWHERE = (
     "/opt/conda/bin/python",
     "/opt/conda/envs/*/bin/python",
@@ -39,11 +40,16 @@ class Found(NamedTuple):
     silent: tuple[str, ...]  # folders on file systems that did not respond
 
 
-def find(host: Host) -> Found:
-    """Search all places where Pythons are installed, within the host's time limit."""
+def find(host: Host, own: str | None = None) -> Found:
+    """Search all places where Pythons are installed, within the host's time limit.
+
+    Args:
+        host: the machine.
+        own: the path of gpucheck's own Python, which counts even if no place has it.
+    """
     silent = list[str]()
     kept: dict[str, Python] = {}
-    for number, path in enumerate(_distinct(host, silent)):
+    for number, path in enumerate(_distinct(host, silent, own)):
         if number == INSPECTED_MAX:
             break
         python = inspect(host, path)
@@ -64,10 +70,10 @@ def inspect(host: Host, path: str) -> Python | None:
     return Python(version=words[1], executable=path, has_venv=words[4] == "True")
 
 
-def _distinct(host: Host, silent: list[str]) -> Iterator[str]:
+def _distinct(host: Host, silent: list[str], own: str | None) -> Iterator[str]:
     """Yield the paths of interpreters; a file with several links only once."""
     visited = set()
-    for folder, patterns in _places(host):
+    for folder, patterns in _places(host, own):
         try:
             candidates = with_timeout(min(PLACE_SECONDS, max(0.0, host.remaining() / 2)), _candidates, host, patterns)
         except NoResponse:
@@ -85,14 +91,17 @@ def _candidates(host: Host, patterns: tuple[str, ...]) -> list[tuple[str, str]]:
     return [(host.real(path), path) for path in paths if host.stat(path) is not None]
 
 
-def _places(host: Host) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield folders with the patterns to search in each: PATH first, then the folders of other installers."""
-    for folder in path_folders(host):
+def _places(host: Host, own: str | None) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield folders with the patterns to search in each: PATH first, then gpucheck's own, then other installers'."""
+    for folder in path_folders(host) or _WITHOUT_PATH:
         if not is_shims(folder):  # their versions are below
             yield folder, (f"{glob.escape(folder)}/python*",)
+    if own:
+        yield own, (glob.escape(own),)
     home = host.env.get("HOME", "")
-    root = host.env.get("PYENV_ROOT") or f"{home}/.pyenv"
-    yield root, (f"{root}/versions/*/bin/python3",)
+    root = host.env.get("PYENV_ROOT") or (f"{home}/.pyenv" if home else None)
+    if root:
+        yield root, (f"{root}/versions/*/bin/python3",)
     own = host.env.get("UV_PYTHON_INSTALL_DIR")
     if own:
         yield own, (f"{own}/*/bin/python3",)

@@ -1,5 +1,8 @@
 """Read this machine for the solver: facts of the quick probes, and its Pythons."""
 
+import sys
+from typing import NamedTuple
+
 from gpucheck.commands.setup.pythons import PLACE_SECONDS, find
 from gpucheck.core.combiners.gpu_presence import combine as presence
 from gpucheck.core.engine.discovery import load_probes
@@ -10,6 +13,7 @@ from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.pci import Pci
 from gpucheck.core.probes.system import System
 from gpucheck.core.probes.tpu import Tpu
@@ -18,10 +22,17 @@ from gpucheck.core.solver.facts import machine
 from gpucheck.core.solver.machine import Machine
 from gpucheck.core.system.bounded import NoResponse, with_timeout
 
-PROBES = ("system", "wsl", "container", "pci", "driver", "gpus", "cuda", "tpu")
+PROBES = ("system", "wsl", "container", "pci", "driver", "gpus", "cuda", "tpu", "packages")
 
 
-def read(host: Host, tick: Tick | None = None) -> Machine:
+class Seen(NamedTuple):
+    """What was found."""
+
+    machine: Machine
+    packages: Packages | None  # of the environment that gpucheck examines
+
+
+def read(host: Host, tick: Tick | None = None) -> Seen:
     """Examine the machine, whether or not TensorFlow is installed.
 
     Args:
@@ -29,11 +40,11 @@ def read(host: Host, tick: Tick | None = None) -> Machine:
         tick: see ``observe``.
     """
     observation = Observation(host, [probe for probe in load_probes() if probe.name in PROBES])
-    found = find(host)
+    found = find(host, getattr(sys, "_base_executable", None) or sys.executable)
     facts = Facts(observation.wait(tick))
     parts = (facts.get(Container), facts.get(Pci), facts.get(Driver), facts.get(Cuda))
     here = None if None in parts else presence(host.request, *parts).here  # type: ignore[arg-type]
-    return machine(
+    seen = machine(
         facts.get(System),
         facts.get(Wsl),
         facts.get(Driver),
@@ -46,6 +57,7 @@ def read(host: Host, tick: Tick | None = None) -> Machine:
         silent=found.silent,
         uv=_has_uv(host),
     )
+    return Seen(seen, facts.get(Packages))
 
 
 def _has_uv(host: Host) -> bool | None:

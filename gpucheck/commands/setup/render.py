@@ -1,63 +1,140 @@
-"""Render an answer as text, as JSON, and as files for pip, Docker and conda."""
+"""Render an answer as text and as JSON."""
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 import msgspec
 
-from gpucheck.core.compat import versions
-from gpucheck.core.compat.keras import TITLES
+from gpucheck.commands.setup import files
+from gpucheck.commands.setup.files import title
+from gpucheck.commands.setup.installed import Installed
+from gpucheck.commands.setup.place import Place
+from gpucheck.commands.setup.project import Found
+from gpucheck.core.compat import downloads, versions
 from gpucheck.core.reports.shared.words import clean
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.answer import Answer, Choice, Excluded
 from gpucheck.core.solver.machine import Machine
-from gpucheck.core.system.shells import word
 
 _MACHINE_FIELDS = ("system", "architecture", "os_name", "glibc", "wsl", "driver", "cuda", "gpus", "tpu")  # as they are
 _SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
+_MBIT_PER_SECOND = 100  # of the network for which a time is printed
+_OTHERS = 3  # other releases that are printed
 
 
-class NoFile(Exception):
-    """The answer can't be written in this format; the message is one line."""
+@dataclass(frozen=True, kw_only=True)
+class Here:
+    """What else is known where the command runs; the defaults are for another machine (--for)."""
+
+    place: Place | None = None
+    options: tuple[str, ...] = ()  # of this call, for the printed --apply
+    before: tuple[str, ...] = ()  # commands to type first
+    package: str | None = None  # the folder of gpucheck's package
+    installed: Installed | None = None
+    project: tuple[Found, ...] = ()
+    asked: str | None = None  # the options without which something would work: "--python 3.14"
 
 
-def terminal(answer: Answer, width: int = 80) -> str:
-    """Render as text: the commands first, then the releases that do not work, and why."""
+def terminal(answer: Answer, width: int = 80, here: Here | None = None) -> str:
+    """Render as text: what to do, the commands first, then the releases that do not work, and why."""
+    here = here or Here()
     blocks = [_wrapped(_machine(answer.machine), width)]
+    blocks += [list(_installed(here.installed, answer.machine, width))] if here.installed else []
+    blocks += [list(_project(here.project, width))] if here.project else []
     best = answer.best
     blocks.append(_wrapped(f"First: {answer.first}", width) if answer.first else [])
     if best is None:
+        what = f"with {here.asked}; without it, one does" if here.asked else "on this machine"
         more = " What you can do:" if answer.advice else ""
-        blocks.append([f"No combination works on this machine.{more}", *_bullets(answer.advice, width)])
+        blocks.append([f"No combination works {what}.{more}", *_bullets(answer.advice, width)])
     else:
-        blocks.append([title(best)])
-        blocks.append([f"  {line}" for line in (*commands.make(best, answer.machine), commands.check(best, answer.machine))])
-        notes = [*best.remarks, *(f"{entry.variable}: {entry.reason}" for entry in best.assignments)]
-        blocks.append(_bullets(notes, width))
+        blocks += list(_best(best, answer.machine, here, width))
         blocks.append(_bullets(answer.advice, width))
     blocks.append(_wrapped(f"Depends on: {'; '.join(answer.depends)}", width) if answer.depends else [])
     others = [_short(choice) for choice in answer.choices[1:]]
-    blocks.append(_wrapped(f"Also works: {'; '.join(others)}", width) if others else [])
+    rest = f" and {len(others) - _OTHERS} more (--tensorflow)" if len(others) > _OTHERS else ""
+    blocks.append(_wrapped(f"Also works: {', '.join(others[:_OTHERS])}{rest}", width) if others else [])
     blocks.append(list(_out(answer.excluded, best is not None, width)))
     blocks.append([f"{limit.text[0].upper()}{limit.text[1:]}" for limit in answer.limits])
-    return "\n".join(_text(block) for block in blocks if block)
+    return "\n".join(files.text(block) for block in blocks if block)
 
 
-def _text(lines: Iterable[str]) -> str:
-    """Return lines as text; no name of a GPU or system begins another line, or controls a terminal."""
-    return "".join(f"{clean(line)}\n" for line in lines)
+def _best(best: Choice, machine: Machine, here: Here, width: int) -> Iterator[list[str]]:
+    """Yield the blocks of the best choice: what it is, the commands, how to use and remove it, remarks."""
+    folder = here.place.folder if here.place else commands.default_folder(machine)
+    head = f"In a new environment: {title(best)}" if here.installed or here.project else title(best)
+    yield [head, *_wrapped(_size(best, machine), width)]
+    yield [f"  {line}" for line in _commands(best, machine, here, folder)]
+    if best.source != "image":
+        yield list(_use(best, machine, here, folder))
+    notes = [*best.remarks, *(f"{entry.variable}: {entry.reason}" for entry in best.assignments)]
+    notes += _of_place(here.place, files.measured(best, machine)) if here.place and best.source == "pip" else []
+    if best.source == "image" and here.package is None:
+        notes.append("the second command checks the image, in the folder of gpucheck's source: it has no gpucheck of its own")
+    elif best.source == "image":
+        notes.append("the second command checks the image: it has no gpucheck of its own, and gets the one of this machine")
+    yield _bullets(notes, width)
 
 
-def title(choice: Choice) -> str:
-    """Return 'TensorFlow 2.20.0, Python 3.12, CUDA 12.5, cuDNN 9.3, Keras >=3.10.0'."""
-    framework = f"TensorFlow {choice.tensorflow}" if choice.tensorflow else f"Keras on {TITLES[choice.backend]}"
-    parts = [framework, f"Python {versions.minor(choice.python.version)}"]
-    parts += [f"CUDA {choice.cuda}"] if choice.cuda else []
-    parts += [f"cuDNN {choice.cudnn}"] if choice.cudnn else []
-    parts += [f"Keras {choice.keras}"] if choice.tensorflow else []
-    return ", ".join(parts)
+def _of_place(place: Place, measured: downloads.Size | None) -> Iterator[str]:
+    if place.remark:
+        yield place.remark
+    if measured and place.free_bytes is not None and place.free_bytes < (measured.download_mb + measured.disk_mb) * 1e6:
+        yield f"only {place.free_bytes / 1e9:.1f} GB are free for {place.folder}: name a folder on another disk"
+
+
+def _commands(best: Choice, machine: Machine, here: Here, folder: str) -> tuple[str, ...]:
+    kept = commands.keep(best, folder) if best.source == "pip" and machine.system != "win32" else ()
+    return (*here.before, *commands.create(best, machine, folder), *kept, commands.check(best, machine, folder, here.package))
+
+
+def _size(choice: Choice, machine: Machine) -> str:
+    """Return 'About 633 MB to download (51 s at 100 Mbit/s), and 2.1 GB on disk'; '' if it was not measured."""
+    measured = files.measured(choice, machine)
+    if measured is None:
+        return ""
+    seconds = measured.download_mb * 8 / _MBIT_PER_SECOND
+    duration = f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"
+    download, disk = _megabytes(measured.download_mb), _megabytes(measured.disk_mb)
+    return f"About {download} to download ({duration} at {_MBIT_PER_SECOND} Mbit/s), and {disk} on disk."
+
+
+def _megabytes(number: int) -> str:
+    return f"{number} MB" if number < 1000 else f"{number / 1000:.1f} GB"
+
+
+def _use(best: Choice, machine: Machine, here: Here, folder: str) -> Iterator[str]:
+    """Yield what to type besides the commands, now and later."""
+    if here.place is not None and best.source == "pip":
+        words = ["gpucheck setup", *here.options, "--apply", commands.quoted(folder, machine.system)]
+        yield f"All of it at once:     {' '.join(words)}"
+    yield f"In each new terminal:  {commands.activate(best, folder, machine.system)}"
+    for entry in best.assignments if machine.system == "win32" else ():
+        yield f"                       {commands.export(entry, folder, machine.system)}"
+    yield f"To remove it:          {commands.remove(best, folder, machine.system)}"
+
+
+def _installed(installed: Installed, machine: Machine, width: int) -> Iterator[str]:
+    yield from _wrapped(f"Nothing to install: {installed.title} in {installed.folder} fits this machine.", width)
+    yield "  " + commands.check(installed.choice, machine, installed.folder)
+    for entry in installed.assignments:
+        yield from _wrapped(f"It needs {entry.variable}: {commands.export(entry, installed.folder, machine.system)}", width)
+
+
+def _project(found: tuple[Found, ...], width: int) -> Iterator[str]:
+    yield "In this folder:"
+    for entry in found:
+        place = entry.file if entry.line is None else f"{entry.file}:{entry.line}"
+        yield f"  {place}: {clean(entry.text)}"
+        yield from textwrap.wrap(
+            entry.reason or f"works here with Python {entry.python}", width, initial_indent="    ", subsequent_indent="    "
+        )
+        if entry.change:
+            yield "    type:" if entry.line is None else "    write in its place:"
+            yield from (f"      {line}" for line in entry.change.splitlines())
 
 
 def _machine(machine: Machine) -> str:
@@ -71,9 +148,13 @@ def _machine(machine: Machine) -> str:
     parts.append(", ".join(kinds) or gpus)
     parts += [f"TPU {machine.tpu}"] if machine.tpu else []
     if machine.pythons is not None:
-        parts.append("Python " + ", ".join(python.version for python in machine.pythons) if machine.pythons else "no Python")
+        parts.append("Python " + ", ".join(_newest_first(machine)) if machine.pythons else "no Python")
     parts += [f"skipped, because its file system did not respond: {folder}" for folder in machine.silent]
     return "Machine: " + "; ".join(parts)
+
+
+def _newest_first(machine: Machine) -> list[str]:
+    return sorted((python.version for python in machine.pythons or ()), key=versions.parse, reverse=True)
 
 
 def _short(choice: Choice) -> str:
@@ -102,12 +183,16 @@ def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
-def as_json(answer: Answer, width: int = 80) -> str:
+def as_json(answer: Answer, width: int = 80, here: Here | None = None) -> str:
     """Render as JSON: choices, excluded, limits, machine."""
+    here = here or Here()
     machine = answer.machine
     pythons = machine.pythons
+    installed = here.installed
     content = {
-        "choices": [_choice(choice, machine) for choice in answer.choices],
+        "choices": [_choice(choice, machine, here) for choice in answer.choices],
+        "installed": None if installed is None else {"title": installed.title, "folder": installed.folder},
+        "project": here.project,
         "excluded": answer.excluded,
         "limits": answer.limits,
         "first": answer.first,
@@ -123,7 +208,10 @@ def as_json(answer: Answer, width: int = 80) -> str:
     return msgspec.json.format(msgspec.json.encode(content), indent=2).decode() + "\n"
 
 
-def _choice(choice: Choice, machine: Machine) -> dict[str, Any]:
+def _choice(choice: Choice, machine: Machine, here: Here) -> dict[str, Any]:
+    folder = here.place.folder if here.place else commands.default_folder(machine)
+    measured = files.measured(choice, machine)
+    image = choice.source == "image"
     return {
         "tensorflow": choice.tensorflow,
         "keras": choice.keras,
@@ -135,69 +223,15 @@ def _choice(choice: Choice, machine: Machine) -> dict[str, Any]:
         "image": choice.image,
         "packages": choice.packages,
         "index": choice.index,
-        "commands": commands.make(choice, machine),
-        "check": commands.check(choice, machine),
+        "download_mb": measured.download_mb if measured else None,
+        "disk_mb": measured.disk_mb if measured else None,
+        "commands": _commands(choice, machine, here, folder)[:-1],
+        "check": commands.check(choice, machine, folder, here.package),
+        "activate": None if image else commands.activate(choice, folder, machine.system),
+        "remove": None if image else commands.remove(choice, folder, machine.system),
         "environment": {entry.variable: entry.value for entry in choice.assignments},
         "remarks": choice.remarks,
     }
-
-
-def _pip_choice(answer: Answer) -> Choice:
-    best = answer.best
-    if best is None:
-        raise NoFile("no combination works on this machine; `gpucheck setup` prints why")
-    if best.source == "image":
-        raise NoFile(f"no package works on this machine, only the image {best.image}: --format dockerfile")
-    return best
-
-
-def _header(choice: Choice) -> list[str]:
-    return [f"# {title(choice)}; made by gpucheck setup", *(f"# {remark}" for remark in choice.remarks)]
-
-
-def requirements(answer: Answer, width: int = 80) -> str:
-    """Render a file for `pip install -r`."""
-    choice = _pip_choice(answer)
-    (packages, index), *rest = commands.installs(choice)
-    lines = _header(choice)
-    if index is not None:
-        lines.append(f"# first: pip install {' '.join(packages)} --index-url {index}")
-        packages = tuple(package for more, _ in rest for package in more)
-    for entry in choice.assignments:
-        value = entry.value.replace("{environment}", "$VIRTUAL_ENV")
-        lines.append(f"# set {entry.variable} ({entry.reason}): {value}")
-    return _text((*lines, *packages))
-
-
-def dockerfile(answer: Answer, width: int = 80) -> str:
-    """Render a Dockerfile."""
-    best = answer.best
-    if best is not None and best.source == "image":
-        return _text((*_header(best), f"FROM {best.image}"))
-    choice = _pip_choice(answer)
-    minor = versions.minor(choice.python.version)
-    lines = [*_header(choice), f"FROM python:{minor}-slim"]
-    for packages, index in commands.installs(choice):
-        words = " ".join(f'"{package}"' for package in packages)
-        lines.append(f"RUN pip install --no-cache-dir {words}" + (f" --index-url {index}" if index else ""))
-    for entry in choice.assignments:
-        lines.append(f"# {entry.reason}")
-        lines.append(f'ENV {entry.variable}="{entry.value.replace("{environment}", "/usr/local")}"')
-    return _text(lines)
-
-
-def conda(answer: Answer, width: int = 80) -> str:
-    """Render a file for `conda env create -f`: conda's Python, and the packages from pip."""
-    choice = _pip_choice(answer)
-    if choice.index is not None:
-        raise NoFile(f"a conda file cannot install only PyTorch from {choice.index}, and Keras from PyPI: --format dockerfile")
-    lines = _header(choice)
-    for entry in choice.assignments:
-        value = entry.value.replace("{environment}", "$CONDA_PREFIX")
-        lines.append(f"# after conda activate: export {entry.variable}={value}")
-    lines += ["name: tensorflow", "channels: [conda-forge]", "dependencies:"]
-    lines += [f"  - python={versions.minor(choice.python.version)}", "  - pip", "  - pip:"]
-    return _text((*lines, *(f'      - "{package}"' for package in choice.packages)))
 
 
 def proven(choice: Choice, folder: str, good: bool, text: str, machine: Machine) -> str:
@@ -207,16 +241,15 @@ def proven(choice: Choice, folder: str, good: bool, text: str, machine: Machine)
         return (
             f"{name} was installed in {folder}, but it does not train here: {clean(text)}\n"
             f"  look further:  {commands.check(choice, machine, folder)}\n"
-            f"  remove it:     rm -rf {word(folder)}\n"
+            f"  remove it:     {commands.remove(choice, folder, machine.system)}\n"
         )
-    activate = f". {word(folder)}/bin/activate" if machine.system != "win32" else f"{folder}\\Scripts\\activate"
-    return f"Good: {name} trains in {folder} ({clean(text)}).\n  use it:  {activate}\n"
+    use = commands.activate(choice, folder, machine.system)
+    remove = commands.remove(choice, folder, machine.system)
+    return f"Good: {name} trains in {folder} ({clean(text)}).\n  use it:     {use}\n  remove it:  {remove}\n"
 
 
-FORMATS: dict[str, Callable[[Answer, int], str]] = {
+FORMATS: dict[str, Callable[..., str]] = {
     "terminal": terminal,
     "json": as_json,
-    "requirements": requirements,
-    "dockerfile": dockerfile,
-    "conda": conda,
+    **files.FORMATS,
 }

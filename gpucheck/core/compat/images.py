@@ -40,4 +40,3 @@ LAST = Image(
     architectures=("x86_64", "aarch64"),
 )
 SOURCE = "https://docs.nvidia.com/deeplearning/frameworks/tensorflow-release-notes/index.html"
-WITHOUT_GPUCHECK = "gpucheck is not in this image: install it there before the last command"

@@ -30,7 +30,6 @@ def amd(machine: Machine, wishes: Wishes) -> Answer:
         packages = (*constraints.options(machine), "keras", vendors.ROCM_JAX)
         choice = Choice(tensorflow=None, keras=frameworks.KERAS, python=python, backend="jax", packages=packages)
     else:
-        remarks.append(images.WITHOUT_GPUCHECK)
         if wishes.backend == "tensorflow" and not chips & set(vendors.ROCM_INSTINCT):
             remarks.append(f"AMD's guide to TensorFlow names Instinct GPUs only: {vendors.ROCM_TENSORFLOW}")
         choice = Choice(
@@ -86,7 +85,7 @@ def jetson(machine: Machine, wishes: Wishes) -> Answer:
         cuda=images.LAST.cuda,
         source="image",
         image=vendors.JETSON_IMAGE,
-        remarks=("NVIDIA's image for Jetson boards with JetPack 6", images.WITHOUT_GPUCHECK),
+        remarks=("NVIDIA's image for Jetson boards with JetPack 6",),
     )
     wheel = (
         f"NVIDIA's wheel for JetPack 6.1 and 6.2 (Python 3.10): pip install --extra-index-url {vendors.JETSON_INDEX}"

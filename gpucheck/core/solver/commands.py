@@ -38,20 +38,20 @@ def installs(choice: Choice) -> tuple[tuple[tuple[str, ...], str | None], ...]:
 
 
 def make(choice: Choice, machine: Machine, folder: str | None = None) -> tuple[str, ...]:
-    """The commands that create the environment, in order."""
+    """The commands that create the environment, in order, and set its variables in the current shell."""
+    folder = folder or default_folder(machine)
+    exports = (export(assignment, folder, machine.system) for assignment in choice.assignments if choice.source != "image")
+    return (*create(choice, machine, folder), *exports)
+
+
+def create(choice: Choice, machine: Machine, folder: str) -> tuple[str, ...]:
+    """The commands that create the environment, in order; for an image, the command that starts it."""
     if choice.source == "image":
         variables = "".join(f" -e {entry.variable}={entry.value}" for entry in choice.assignments)
-        return (f"docker run {choice.run_options} -it --rm{variables} {choice.image}",)
+        return (f'docker run {choice.run_options} -it --rm{variables} -v "$PWD":/work -w /work {choice.image}',)
     if choice.source == "conda":
-        arguments = " ".join(quoted(package, machine.system) for package in choice.packages)
-        minor = versions.minor(choice.python.version)
-        return (
-            f"conda create -y -n {CONDA_NAME} python={minor}",
-            f"conda activate {CONDA_NAME}",
-            f"conda install -y -c conda-forge cudatoolkit={choice.cuda} cudnn={choice.cudnn}.0",
-            f"python -m pip install {arguments}",
-        )
-    system, folder = machine.system, folder or _folder(machine)
+        return _conda(choice, machine)
+    system = machine.system
     minor = versions.minor(choice.python.version)
     target = quoted(environment_python(folder, system), system)
     if machine.uv or is_fetched(choice.python, machine):
@@ -63,24 +63,68 @@ def make(choice: Choice, machine: Machine, folder: str | None = None) -> tuple[s
     for packages, index in installs(choice):
         words = [quoted(package, system) for package in packages]
         lines.append(" ".join([install, *words, *([f"--index-url {index}"] if index else [])]))
-    return (*lines, *(export(assignment, folder, system) for assignment in choice.assignments))
+    return tuple(lines)
 
 
-def _folder(machine: Machine) -> str:
+def _conda(choice: Choice, machine: Machine) -> tuple[str, ...]:
+    """The commands that create conda's environment, which brings the CUDA libraries."""
+    arguments = " ".join(quoted(package, machine.system) for package in choice.packages)
+    return (
+        f"conda create -y -n {CONDA_NAME} python={versions.minor(choice.python.version)}",
+        f"conda activate {CONDA_NAME}",
+        f"conda install -y -c conda-forge cudatoolkit={choice.cuda} cudnn={choice.cudnn}.0",
+        f"python -m pip install {arguments}",
+    )
+
+
+def keep(choice: Choice, folder: str) -> tuple[str, ...]:
+    """The commands that save the environment's variables in its ``bin/activate``."""
+    script = word(f"{folder}/bin/activate")
+    return tuple(f"echo '{export(assignment, '$VIRTUAL_ENV', 'linux')}' >> {script}" for assignment in choice.assignments)
+
+
+def default_folder(machine: Machine) -> str:
+    """The folder that the commands name if no other is given."""
     return WINDOWS_FOLDER if machine.system == "win32" else FOLDER
 
 
-def check(choice: Choice, machine: Machine, folder: str | None = None) -> str:
-    """The command that checks the environment."""
+def check(choice: Choice, machine: Machine, folder: str | None = None, package: str | None = None) -> str:
+    """The command that checks the environment, which need not be active; or an image.
+
+    Args:
+        choice: what was installed.
+        machine: where.
+        folder: of the environment.
+        package: the folder of gpucheck's own package, which an image gets from this machine; None: in the current folder.
+    """
     if choice.source == "image":
-        return "gpucheck"
+        own = f"{word(package)}" if package else '"$PWD"/gpucheck'
+        inside = "pip install -q click msgspec psutil rich && PYTHONPATH=/opt/own python3 -m gpucheck"
+        return f"docker run {choice.run_options} --rm -v {own}:/opt/own/gpucheck:ro {choice.image} bash -c '{inside}'"
     if choice.source == "conda":
         return "gpucheck --python python"
-    target = quoted(environment_python(folder or _folder(machine), machine.system), machine.system)
+    folder = folder or default_folder(machine)
+    target = quoted(environment_python(folder, machine.system), machine.system)
     more = [] if choice.backend == "tensorflow" else [f"--backend {choice.backend}"]
     if trains_on_cpu(choice):
         more.append("--allow-cpu")
-    return " ".join(["gpucheck", "--python", target, *more])
+    searched = (entry for entry in choice.assignments if entry.operation is Operation.PREPEND)
+    variables = [export(entry, folder, machine.system).removeprefix("export ") for entry in searched]
+    return " ".join([*variables, "gpucheck", "--python", target, *more])
+
+
+def activate(choice: Choice, folder: str, system: str) -> str:
+    """The command that activates the environment in a terminal."""
+    if choice.source == "conda":
+        return f"conda activate {CONDA_NAME}"
+    return quoted(f"{folder}\\Scripts\\activate", system) if system == "win32" else f". {word(f'{folder}/bin/activate')}"
+
+
+def remove(choice: Choice, folder: str, system: str) -> str:
+    """The command that removes the environment, in a POSIX shell or PowerShell."""
+    if choice.source == "conda":
+        return f"conda env remove -y -n {CONDA_NAME}"
+    return f"rm -r {quoted(folder, system)}" if system == "win32" else f"rm -rf {word(folder)}"
 
 
 def trains_on_cpu(choice: Choice) -> bool:

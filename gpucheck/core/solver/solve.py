@@ -239,10 +239,7 @@ def _images(machine: Machine, wishes: Wishes) -> Iterator[Choice]:
             cuda=image.cuda,
             source="image",
             image=image.name,
-            remarks=(
-                "NVIDIA's own build, the last one that it made; Docker and the NVIDIA Container Toolkit start it",
-                images.WITHOUT_GPUCHECK,
-            ),
+            remarks=("NVIDIA's own build, the last one that it made; Docker and the NVIDIA Container Toolkit start it",),
         )
 
 
