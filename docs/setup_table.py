@@ -15,11 +15,24 @@ that works here, the commands that install it, why each newer one does not (with
 ```sh
 gpucheck setup                                  # this machine
 gpucheck setup --apply ~/tensorflow-env         # create the environment in a new folder, and train in it
-gpucheck setup --for 470.57,8.0,3.11            # another machine: driver, compute capability, Python
+gpucheck setup --for "RTX 4090, driver 535, WSL2, Python 3.12"      # another machine
 gpucheck setup --tensorflow ">=2.16,<2.20"      # only these releases
 gpucheck setup --backend jax                    # Keras on JAX or PyTorch
-gpucheck setup --format dockerfile              # or json, requirements, conda
+gpucheck setup --format dockerfile              # or json, requirements, pyproject, conda, pixi
 ```
+
+It also says how much is downloaded, how to activate and remove the environment, whether an installed TensorFlow fits already, and what
+to change in the requirements.txt, pyproject.toml, environment.yml, pixi.toml, Pipfile or lock file of the current folder.
+
+`--for` takes words or `key=value`, a JSON report of gpucheck, or what nvidia-smi prints (a file, or `-` for standard input):
+
+| part | examples |
+| --- | --- |
+| GPU | `RTX 5090`, `2x A100`, `8.9`, `GH200`, `MI300X`, `Jetson Orin`, `TPU v5e`, `no GPU` |
+| driver, Python | `driver 535`, `driver=470.57`, `Python 3.12` |
+| system | `Ubuntu 22.04`, `RHEL 8`, `glibc 2.28`, `Alpine`, `WSL2`, `Windows 11`, `MacBook M2`, `aarch64` |
+
+A word that is not known is an error. What is not said is assumed to be usual, and the answer names it: `Depends on: glibc (2.17 or newer)`.
 
 `--apply` creates a new folder and changes nothing else. It uses uv if that is installed, else venv and pip. It succeeds only
 after gpucheck has trained in the environment. An error, `--timeout` or Ctrl-C before that leaves nothing behind.

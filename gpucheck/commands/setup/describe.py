@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from gpucheck.commands.setup import vocabulary
-from gpucheck.core.compat import cuda, gpu_names, gpus, systems, tpu
+from gpucheck.core.compat import cuda, gpu_names, gpus, systems, tpu, versions
 from gpucheck.core.solver.machine import Gpu, Machine, OtherGpu, Python
 
 EXAMPLE = '"RTX 4090, driver 535, WSL2, Python 3.12"'
@@ -99,7 +99,7 @@ def finish(draft: Draft) -> Machine:
         gpus=tuple(draft.gpus) or (() if no_nvidia else None),
         others=others,
         tpu=draft.tpu,
-        pythons=tuple(Python(version=version, executable=f"python{_minor(version)}") for version in draft.pythons) or None,
+        pythons=tuple(Python(version=version, executable=f"python{versions.minor(version)}") for version in draft.pythons) or None,
         jetpack=draft.jetpack,
         left_open=tuple(left_open),
     )
@@ -114,10 +114,6 @@ def _architecture(draft: Draft, system: str) -> str | None:
     if draft.implied is not None:
         return draft.implied
     return "arm64" if system == "darwin" else "x86_64"
-
-
-def _minor(version: str) -> str:
-    return ".".join(version.split(".")[:2])
 
 
 def _take(text: str, draft: Draft) -> int:
