@@ -21,8 +21,8 @@ gpucheck setup --backend jax                    # Keras on JAX or PyTorch
 gpucheck setup --format dockerfile              # or json, requirements, pyproject, conda, pixi
 ```
 
-It also says how much is downloaded, how to activate and remove the environment, whether an installed TensorFlow fits already, and what
-to change in the requirements.txt, pyproject.toml, environment.yml, pixi.toml, Pipfile or lock file of the current folder.
+It also says how much is downloaded, how to activate and remove the environment, whether an installed TensorFlow fits already,
+and what to change in the requirements.txt, pyproject.toml, environment.yml, pixi.toml, Pipfile or lock file of the current folder.
 
 `--for` takes words or `key=value`, a JSON report of gpucheck, or what nvidia-smi prints (a file, or `-` for standard input):
 
@@ -32,7 +32,8 @@ to change in the requirements.txt, pyproject.toml, environment.yml, pixi.toml, P
 | driver, Python | `driver 535`, `driver=470.57`, `Python 3.12` |
 | system | `Ubuntu 22.04`, `RHEL 8`, `glibc 2.28`, `Alpine`, `WSL2`, `Windows 11`, `MacBook M2`, `aarch64` |
 
-A word that is not known is an error. What is not said is assumed to be usual, and the answer names it: `Depends on: glibc (2.17 or newer)`.
+A word that is not known is an error. What is not said is assumed to be usual, and the answer names it:
+`Depends on: glibc (2.17 or newer)`.
 
 `--apply` creates a new folder and changes nothing else. It uses uv if that is installed, else venv and pip. It succeeds only
 after gpucheck has trained in the environment. An error, `--timeout` or Ctrl-C before that leaves nothing behind.
