@@ -22,7 +22,8 @@ gpucheck setup --format dockerfile              # or json, requirements, pyproje
 ```
 
 It also says how much is downloaded, how to activate and remove the environment, whether an installed TensorFlow fits already,
-and what to change in the requirements.txt, pyproject.toml, environment.yml, pixi.toml, Pipfile or lock file of the current folder.
+and what to change in the requirements.txt, pyproject.toml, environment.yml, pixi.toml, Pipfile or lock file of the current
+folder.
 
 `--for` takes words or `key=value`, a JSON report of gpucheck, or what nvidia-smi prints (a file, or `-` for standard input):
 

@@ -99,14 +99,10 @@ def finish(draft: Draft) -> Machine:
         gpus=tuple(draft.gpus) or (() if no_nvidia else None),
         others=others,
         tpu=draft.tpu,
-        pythons=tuple(map(_python, draft.pythons)) or None,
+        pythons=tuple(Python(version=one, executable=f"python{versions.minor(one)}") for one in draft.pythons) or None,
         jetpack=draft.jetpack,
         left_open=tuple(left_open),
     )
-
-
-def _python(version: str) -> Python:
-    return Python(version=version, executable=f"python{versions.minor(version)}")
 
 
 def _architecture(draft: Draft, system: str) -> str | None:
