@@ -1,7 +1,7 @@
 """What fits which machine: tests/cases/setup/answers.txt. Lines of a machine, and below them the answer.
 
 driver 470.57 | gpu 8.0 | python 3.11 | system darwin | architecture aarch64 | glibc 2.17 | musl | wsl | uv | tpu v5e | unread
-wish tensorflow >=2.16 | wish backend jax | wish python 3.13 | wish cpu
+for RTX 4090, driver 535, WSL2 (a whole machine, as --for describes it) | wish tensorflow >=2.16 | wish backend jax | wish python 3.13 | wish cpu
 """
 
 import pathlib
@@ -10,6 +10,7 @@ import subprocess
 
 import case_files
 
+from gpucheck.commands.setup import describe
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
 from gpucheck.core.solver.solve import solve
@@ -20,7 +21,7 @@ CASES = pathlib.Path(__file__).parents[1] / "cases" / "setup" / "answers.txt"
 def machine(lines):
     """The machine and the wishes that the lines of a case describe."""
     fields = {"gpus": [], "pythons": []}
-    wishes = {}
+    wishes, described = {}, None
     for line in lines:
         key, _, value = line.partition(" ")
         if key == "gpu":
@@ -33,12 +34,14 @@ def machine(lines):
         elif key == "wish":
             name, _, wish = value.partition(" ")
             wishes[name] = {"cpu": True, "python": Python(version=wish)}.get(name, wish)
+        elif key == "for":
+            described = describe.machine(value)
         elif key == "unread":
             fields["gpus"] = None
         else:
             fields[key] = value or True
     lists = {name: None if fields[name] is None else tuple(fields[name]) for name in ("gpus", "pythons")}
-    return Machine(**{**fields, **lists}), Wishes(**wishes)
+    return described or Machine(**{**fields, **lists}), Wishes(**wishes)
 
 
 def outcome(case):

@@ -1,62 +1,117 @@
-"""The machine that --for describes: in words, as key=value, by nvidia-smi's output or by a report."""
+"""A machine from a report, from nvidia-smi's output, and from words: what is said is kept, the rest is left open."""
 
 import json
-import subprocess
-import sys
+import pathlib
 
+import command
 import pytest
-from fleet_cases import REPORT
 
-from gpucheck.commands.setup.describe import Unknown, machine
-from gpucheck.commands.setup.elsewhere import of_file, read
-from gpucheck.core.solver.machine import Machine
+from gpucheck.commands.setup import describe, elsewhere
+from gpucheck.core.compat import gpu_names, gpus
+from gpucheck.core.solver.machine import Gpu, OtherGpu, Python
 
-TABLE = b"""\
-| NVIDIA-SMI 570.86.10              Driver Version: 570.86.10      CUDA Version: 12.8     |
-|   0  NVIDIA H100 80GB HBM3          On  |   00000000:19:00.0 Off |                    0 |
-|   1  NVIDIA H100 80GB HBM3          On  |   00000000:3B:00.0 Off |                    0 |
+ROOT = pathlib.Path(__file__).parents[2]
+TABLE = """\
++-----------------------------------------------------------------------------------------+
+| NVIDIA-SMI {smi}                Driver Version: {driver}         CUDA Version: 12.8     |
+|-----------------------------------------+------------------------+----------------------+
+| GPU  Name                 {mode} | Bus-Id          Disp.A | Volatile Uncorr. ECC |
+|   0  NVIDIA GeForce RTX 3090        {on}  |   00000000:01:00.0  On |                  N/A |
+|   1  NVIDIA H100 80GB HBM3          {on}  |   00000000:02:00.0 Off |                    0 |
++-----------------------------------------------------------------------------------------+
 """
 
 
-def shown(found: Machine) -> dict:
-    """The fields of a machine that the tests compare."""
-    return {
-        "system": "wsl" if found.wsl else "musl" if found.musl else found.system,
-        "arch": found.architecture,
-        "driver": found.driver,
-        "gpus": [gpu.capability for gpu in found.gpus or ()],
-        "others": [gpu.vendor for gpu in found.others],
-        "pythons": [python.version for python in found.pythons or ()],
-        "tpu": found.tpu,
-        "glibc": found.glibc,
-    }
+def test_all_ways_to_say_a_machine_say_the_same():
+    words = describe.machine("RTX 4090, driver 535.104, Ubuntu 22.04, x86_64, Python 3.12")
+    pairs = describe.machine('gpu="RTX 4090" driver=535.104 system="Ubuntu 22.04" arch=amd64 python=3.12')
+    assert words == pairs
+    assert (words.glibc, words.driver, words.left_open) == ("2.35", "535.104", ())
+    assert words.gpus == (Gpu(name="RTX 4090", capability=(8, 9)),)
+    assert words.pythons == (Python(version="3.12", executable="python3.12"),)
 
 
-BARE = {"system": "linux", "arch": "x86_64", "driver": None, "gpus": [], "others": [], "pythons": [], "tpu": None, "glibc": None}
+def test_the_old_form():
+    old = describe.machine("470,3.7,3.10")
+    assert (old.driver, old.gpus, old.pythons[0].version) == ("470", (Gpu(capability=(3, 7)),), "3.10")
+    assert old.left_open == ("system", "architecture", "glibc")
 
 
 @pytest.mark.parametrize(
-    ("text", "fields"),
+    ("name", "capability"),
     [
-        ("RTX 4090, driver 535, WSL2, Python 3.12", {"system": "wsl", "driver": "535", "gpus": [(8, 9)], "pythons": ["3.12"]}),
-        (
-            "gpu=8.0 driver=470.57 python=3.11 system=rhel8",
-            {"driver": "470.57", "gpus": [(8, 0)], "pythons": ["3.11"], "glibc": "2.28"},
-        ),
-        ("470.57,8.0,3.11", {"driver": "470.57", "gpus": [(8, 0)], "pythons": ["3.11"]}),  # as in earlier checkouts
-        ("535.183.01, 8.6", {"driver": "535.183.01", "gpus": [(8, 6)]}),
-        ("2x A100, Ubuntu 22.04", {"gpus": [(8, 0), (8, 0)], "glibc": "2.35"}),
-        ("GH200, driver 565", {"arch": "aarch64", "driver": "565", "gpus": [(9, 0)]}),
-        ("Windows 11, GTX 1660, driver 551", {"system": "win32", "driver": "551", "gpus": [(7, 5)]}),
-        ("MacBook M2, Python 3.12", {"system": "darwin", "arch": "arm64", "others": ["apple"], "pythons": ["3.12"]}),
-        ("AMD MI300X", {"others": ["amd"]}),
-        ("TPU v5e", {"tpu": "v5e"}),
-        ("Alpine, no GPU", {"system": "musl"}),
-        ("no GPU, CentOS 7", {"glibc": "2.17"}),
+        ("RTX 5070 Ti", (12, 0)), ("NVIDIA RTX PRO 6000 Blackwell Server Edition", (12, 0)), ("B200", (10, 0)), ("GB300", (10, 3)),
+        ("NVIDIA GH200 480GB", (9, 0)), ("NVIDIA H100 80GB HBM3", (9, 0)), ("L40S", (8, 9)), ("NVIDIA RTX 6000 Ada Generation", (8, 9)),
+        ("Jetson Orin Nano", (8, 7)), ("NVIDIA A10G", (8, 6)), ("RTX A6000", (8, 6)), ("NVIDIA A100-SXM4-40GB", (8, 0)),
+        ("Tesla T4", (7, 5)), ("GeForce GTX 1660 Ti", (7, 5)), ("Quadro RTX 6000", (7, 5)), ("Tesla V100-SXM2-16GB", (7, 0)),
+        ("GTX 1080 Ti", (6, 1)), ("Tesla P100-PCIE-16GB", (6, 0)), ("GTX 980", (5, 2)), ("GTX 750 Ti", (5, 0)), ("Tesla K80", (3, 7)),
+    ],
+)  # fmt: skip
+def test_nvidias_names(name, capability):
+    length, named = gpu_names.at_start(name.lower())
+    assert (length, named.chip) == (len(name), capability)
+    assert capability in gpus.CAPABILITIES
+
+
+@pytest.mark.parametrize(
+    ("name", "chip"),
+    [("AMD Instinct MI300X", "gfx942"), ("RX 7900 XTX", "gfx1100"), ("Radeon RX 9070 XT", "gfx1201"), ("gfx90a", "gfx90a")],
+)
+def test_amds_names(name, chip):
+    assert describe.machine(name).others == (OtherGpu(vendor="amd", name=name, chip=chip),)
+
+
+def test_several_gpus_are_counted():
+    assert len(describe.machine("2x A100").gpus) == len(describe.machine("A100 x2").gpus) == 2
+    assert len(describe.machine("8 H100").gpus) == 8
+    assert describe.machine("H100 x64").architecture == "x86_64"
+
+
+def test_windows_with_wsl2_is_linux():
+    for words in ("Windows 11, WSL2", "WSL2, Windows 11", "Windows 11 with WSL2", "Ubuntu 22.04 in WSL2"):
+        assert (describe.machine(words).system, describe.machine(words).wsl) == ("linux", True)
+
+
+@pytest.mark.parametrize(
+    ("smi", "driver", "mode", "on", "system", "wsl"),
+    [
+        ("570.86.10", "570.86.10", "Persistence-M", "On", None, False),
+        ("570.194", "573.76", "Persistence-M", "On", "linux", True),
+        ("573.76", "573.76", "Driver-Model ", "WDDM", "win32", False),
     ],
 )
-def test_words(text, fields):
-    assert shown(machine(text)) == {**BARE, **fields}
+def test_nvidia_smis_table(smi, driver, mode, on, system, wsl):
+    text = TABLE.format(smi=smi, driver=driver, mode=mode, on=on)
+    found = elsewhere.of_nvidia_smi(text)
+    assert (found.driver, found.wsl, [gpu.capability for gpu in found.gpus]) == (driver, wsl, [(8, 6), (9, 0)])
+    assert "system" in found.left_open if system is None else found.system == system
+
+
+def test_nvidia_smis_other_outputs():
+    listed = elsewhere.of_nvidia_smi("GPU 0: NVIDIA L4 (UUID: GPU-1)\nGPU 1: NVIDIA L4 (UUID: GPU-2)\n")
+    assert ([gpu.capability for gpu in listed.gpus], listed.driver) == ([(8, 9), (8, 9)], None)
+    rows = elsewhere.of_nvidia_smi("name, driver_version, compute_cap\nNVIDIA Thing, 535.104.05, 8.0\n")
+    assert (rows.gpus, rows.driver) == ((Gpu(name="NVIDIA Thing", capability=(8, 0)),), "535.104.05")
+    assert elsewhere.of_nvidia_smi("anything") is None
+
+
+def test_a_report_and_a_pipe(tmp_path):
+    report = tmp_path / "report.json"
+    facts = json.loads((ROOT / "tests/machines/h200.json").read_text())
+    request = facts.pop("request")
+    report.write_text(json.dumps({"schema_version": "1.0", "request": request, "facts": facts, "probes": []}))
+    done = command.gpucheck("setup", "--for", report)
+    assert done.returncode == 0, done.stderr
+    assert "driver 580.159" in done.stdout
+    assert "NVIDIA H200" in done.stdout
+    piped = command.gpucheck("setup", "--for", "-", input=TABLE.format(smi="535.1", driver="535.104.05", mode="", on="On"))
+    assert (piped.returncode, "driver 535.104.05" in piped.stdout) == (0, True)
+
+
+def test_a_file_of_something_else(tmp_path):
+    (tmp_path / "other.txt").write_text("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.")
+    done = command.gpucheck("setup", "--for", tmp_path / "other.txt")
+    assert (done.returncode, "nvidia-smi failed there" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -73,41 +128,5 @@ def test_words(text, fields):
     ],
 )
 def test_a_word_that_is_not_known_is_named(text, word):
-    with pytest.raises(Unknown, match=word):
-        machine(text)
-
-
-def test_what_is_not_said_is_left_open():
-    assert set(machine("RTX 4090").left_open) >= {"driver", "python", "system", "glibc"}
-    assert machine("RTX 4090, driver 535, Ubuntu 22.04 x86_64, Python 3.12").left_open == ()
-
-
-@pytest.mark.parametrize(
-    ("content", "driver", "gpus"),
-    [
-        (TABLE, "570.86.10", [(9, 0), (9, 0)]),
-        (b"name, driver_version, compute_cap\nNVIDIA A100-SXM4-80GB, 535.104.05, 8.0\n", "535.104.05", [(8, 0)]),
-        (b"GPU 0: NVIDIA L4 (UUID: GPU-0)\n", None, [(8, 9)]),
-    ],
-)
-def test_nvidia_smi(content, driver, gpus):
-    found = of_file(content, "standard input")
-    assert (found.driver, [gpu.capability for gpu in found.gpus]) == (driver, gpus)
-
-
-def test_a_report_and_a_file_that_is_none(tmp_path):
-    report = tmp_path / "report.json"
-    report.write_text(json.dumps(REPORT))
-    assert [gpu.capability for gpu in read(str(report)).gpus] == [(9, 0)] * 8
-    for name, text in (("other.json", "{}"), ("failed.txt", "NVIDIA-SMI has failed because ..."), ("empty.txt", "")):
-        (tmp_path / name).write_text(text)
-        with pytest.raises(Unknown):
-            read(str(tmp_path / name))
-    with pytest.raises(Unknown, match="No such file"):
-        read(str(tmp_path / "missing.json"))
-
-
-def test_standard_input():
-    command = [sys.executable, "-m", "gpucheck", "setup", "--for", "-"]
-    done = subprocess.run(command, input=TABLE, capture_output=True, timeout=60)
-    assert (done.returncode, b"driver 570.86.10" in done.stdout) == (0, True), done.stderr
+    with pytest.raises(describe.Unknown, match=word):
+        describe.machine(text)

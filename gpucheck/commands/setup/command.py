@@ -30,7 +30,6 @@ Examples:
   gpucheck setup --cpu --apply ~/tensorflow-env      create the environment, and verify it by training
   gpucheck setup --for "RTX 4090, driver 535, WSL2, Python 3.12"
   gpucheck setup --for "gpu=8.0 driver=470.57 python=3.11 system=rhel8"
-  ssh node nvidia-smi | gpucheck setup --for -       for another machine, from what nvidia-smi prints there
   gpucheck setup --tensorflow ">=2.16,<2.20"
   gpucheck setup --backend jax --format json
   gpucheck setup --format dockerfile > Dockerfile

@@ -30,6 +30,7 @@ class Draft:
     system: str | None = None
     os_name: str | None = None
     architecture: str | None = None
+    avx: bool | None = None
     glibc: str | None = None
     musl: bool = False
     wsl: bool = False
@@ -62,7 +63,7 @@ def machine(text: str) -> Machine:
     rest = " ".join(text.split())
     if not rest:
         raise Unknown(f"it is empty; expected for example {EXAMPLE}")
-    while rest := rest.lstrip(" ,;+"):
+    while rest := rest.lstrip(" ,;+()"):
         rest = rest[_take(rest, draft) :]
     return finish(draft)
 
@@ -92,6 +93,7 @@ def finish(draft: Draft) -> Machine:
         system=system,
         architecture=architecture,
         os_name=draft.os_name,
+        avx=draft.avx,
         glibc=draft.glibc if system == "linux" else None,
         musl=draft.musl if system == "linux" else None,
         wsl=draft.wsl,
@@ -133,7 +135,7 @@ def _take(text: str, draft: Draft) -> int:
         _add_gpu(text[offset:end], gpu[1], int(_first_number(count) or _first_number(after) or 1), draft)
         return end + (after.end() if after else 0)
     if longest is None:
-        word = re.split(r"[\s,;]", text, maxsplit=1)[0]
+        word = re.split(r"[\s,;()]", text, maxsplit=1)[0]
         raise Unknown(f"unknown word {word!r}; known are {KINDS}")
     match, take = longest
     take(match, text[match.start() : match.end()], draft)
@@ -162,7 +164,7 @@ def _take_pair(pair: re.Match[str], text: str, draft: Draft) -> int:
         draft.no_driver = True
         return end
     part = f"{prefix} {value}" if prefix and not value.lower().startswith(prefix) else value
-    while part := part.lstrip(" ,;+"):
+    while part := part.lstrip(" ,;+()"):
         part = part[_take(part, draft) :]
     return end
 
@@ -251,12 +253,8 @@ def _set(values: Mapping[str, object], text: str, draft: Draft) -> None:
             setattr(draft, name, value)
 
 
-def _glibc(match: re.Match[str], text: str, draft: Draft) -> None:
-    draft.glibc = match["value"]
-
-
-def _jetpack(match: re.Match[str], text: str, draft: Draft) -> None:
-    draft.jetpack = match["value"]
+def _value(match: re.Match[str], text: str, draft: Draft) -> None:
+    setattr(draft, *next(iter({name: value for name, value in match.groupdict().items() if value}.items())))
 
 
 def _refused(match: re.Match[str], text: str, draft: Draft) -> None:
@@ -277,8 +275,7 @@ _READERS = {
     "capability": _capability,
     "python": _python,
     "distribution": _distribution,
-    "glibc": _glibc,
-    "jetpack": _jetpack,
+    "value": _value,
     "tpu": _tpu,
     "refused": _refused,
     "nothing": _nothing,

@@ -4,11 +4,12 @@ import csv
 import os
 import re
 import sys
+from collections.abc import Callable
 
 from gpucheck.commands.setup.describe import Draft, Unknown, finish, machine
 from gpucheck.core.compat import gpu_names, versions
 from gpucheck.core.solver.machine import Gpu, Machine, Python
-from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
+from gpucheck.core.system.bounded import FILE_SECONDS, with_timeout
 
 MAX_BYTES = 8 << 20
 STDIN_SECONDS = 30.0
@@ -30,13 +31,11 @@ def read(value: str) -> Machine:
         Unknown: the description, or the file, can't be understood.
     """
     if value == "-":
-        return of_file(_bytes(sys.stdin.fileno(), STDIN_SECONDS), "standard input")
+        return of_file(_whole(lambda: sys.stdin.buffer.read(MAX_BYTES), STDIN_SECONDS), "standard input")
     if not _is_path(value):
         return machine(value)
     try:
         descriptor = with_timeout(FILE_SECONDS, os.open, value, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except NoResponse as error:
-        raise Unknown(f"{value}: {error.strerror}") from None
     except OSError as error:
         raise Unknown(f"{value}: {error.strerror}") from None
     try:
@@ -51,18 +50,13 @@ def _is_path(value: str) -> bool:
 
 
 def _bytes(descriptor: int, seconds: float) -> bytes:
-    def whole() -> bytes:
-        parts = []
-        left = MAX_BYTES
-        while left > 0 and (part := os.read(descriptor, min(left, 1 << 16))):
-            parts.append(part)
-            left -= len(part)
-        return b"".join(parts)
+    with open(descriptor, "rb", closefd=False) as file:
+        return _whole(lambda: file.read(MAX_BYTES), seconds)
 
+
+def _whole(read_all: Callable[[], bytes | None], seconds: float) -> bytes:
     try:
-        return with_timeout(seconds, whole)
-    except NoResponse as error:
-        raise Unknown(f"nothing could be read: {error.strerror}") from None
+        return with_timeout(seconds, read_all) or b""
     except OSError as error:
         raise Unknown(f"nothing could be read: {error.strerror}") from None
 

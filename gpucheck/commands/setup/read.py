@@ -1,5 +1,6 @@
 """Read this machine for the solver: facts of the quick probes, and its Pythons."""
 
+import re
 import sys
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from gpucheck.core.solver.facts import machine
 from gpucheck.core.solver.machine import Machine
 from gpucheck.core.system.bounded import NoResponse, with_timeout
 
+CPUINFO_BYTES = 1 << 14  # includes the first processor
 PROBES = ("system", "wsl", "container", "pci", "driver", "gpus", "cuda", "tpu", "packages")
 
 
@@ -56,8 +58,15 @@ def read(host: Host, tick: Tick | None = None) -> Seen:
         pythons=found.pythons,
         silent=found.silent,
         uv=_has_uv(host),
+        avx=_has_avx(host),
     )
     return Seen(seen, facts.get(Packages))
+
+
+def _has_avx(host: Host) -> bool | None:
+    """Whether Linux lists AVX; None for other systems and processors."""
+    flags = re.search(r"^flags\s*:(.*)", host.read("/proc/cpuinfo", CPUINFO_BYTES) or "", re.MULTILINE)
+    return None if flags is None else "avx" in flags[1].split()
 
 
 def _has_uv(host: Host) -> bool | None:

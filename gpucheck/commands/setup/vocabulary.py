@@ -3,7 +3,7 @@
 import re
 
 KEYS = {
-    **dict.fromkeys(("gpu", "gpus", "capability", "system", "os", "arch", "architecture"), ""),
+    **dict.fromkeys(("gpu", "gpus", "capability", "system", "os", "arch", "architecture", "machine", "processor"), ""),
     **{name: name for name in ("driver", "python", "glibc", "tpu", "jetpack")},
 }  # key of key=value -> the word that its value needs before it
 
@@ -16,7 +16,7 @@ DISTRIBUTIONS = {
     "alma": r"alma(?: ?linux)?",
     "oracle": r"oracle(?: linux)?",
     "scientific": r"scientific linux",
-    "amazon": r"amazon linux|al(?=2)",
+    "amazon": r"amazon linux|al",
     "fedora": "fedora",
     "sles": r"sles|suse(?: linux enterprise)?(?: server)?|opensuse leap|opensuse",
     "mint": r"(?:linux )?mint",
@@ -31,6 +31,7 @@ DISTRIBUTIONS = {
 
 _VERSION = r"\d{3}(?:\.\d{1,3}){0,2}"
 _MACOS = r"(?: (?:monterey|ventura|sonoma|sequoia|tahoe))?"
+_YEAR = r"(?: (?:early |mid |late )?20\d\d)?"  # of a Mac
 _MODEL = r"(?:[ -]?(?:gold|silver|platinum|e\d|w))?(?:[ -]?\w*\d\w*)?"
 _POD = r"v5lite(?:pod)?(?:-\d+)?"
 
@@ -41,9 +42,9 @@ READ: tuple[tuple[str, str], ...] = (
     ("capability", r"(?:compute capability|capability|compute|cc|sm)[ _]?(?P<major>\d{1,2})\.?(?P<minor>\d)a?"),
     ("python", r"(?:c?python|py) ?(?P<python>\d(?:\.\d{1,2}){1,2})"),
     ("distribution", rf"(?P<name>{'|'.join(DISTRIBUTIONS.values())})(?: ?(?P<version>\d[\d.]*))?(?: lts)?"),
-    ("glibc", r"glibc ?(?P<value>\d\.\d{1,2})"),
-    ("jetpack", r"jetpack ?(?P<value>\d)(?:\.\d+)*"),
-    ("tpu", rf"(?:cloud )?(?:google )?tpu(?:[ -]?(?P<tpu>v\d[ep]?(?:-\d+)?|{_POD}|v?7x|8[it]))?"),
+    ("value", r"glibc ?(?P<glibc>\d\.\d{1,2})"),
+    ("value", r"jetpack ?(?P<jetpack>\d)(?:\.\d+)*"),
+    ("tpu", rf"(?:google )?(?:cloud )?tpu(?:[ -]?(?P<tpu>v\d[ep]?(?:-\d+)?|{_POD}|v?7x|8[it]))?"),
     ("tpu", rf"(?P<tpu>v[23456][ep]?(?:-\d+)?|{_POD}|tpu7x|tpu8[it]|v7x|ironwood|trillium)(?: tpu)?"),
     ("refused", r"(?:cuda|rocm|cudnn)(?: (?:version|toolkit))?:? ?\d[\d.]*|(?:tensorflow|keras|jax|(?:py)?torch) ?[\d.]*"),
     ("nothing", r"and|with|on|in|under|running|machine|server|laptop|desktop|gpus?|nvidia gpus?|native|a|an|the"),
@@ -59,11 +60,11 @@ SET: tuple[tuple[dict[str, object], str], ...] = (
     ({"system": "win32"}, r"(?:native )?windows(?: server)?(?: (?:10|11|20\d\d))?(?: (?:home|pro|native))?|win32|win(?: ?1[01])"),
     (
         {"system": "darwin"},
-        rf"macos{_MACOS}(?: \d[\d.]*)?{_MACOS}|mac os x|darwin|mac|macbook(?: (?:air|pro))?|imac|mac mini",
+        rf"macos{_MACOS}(?: \d[\d.]*)?{_MACOS}|mac os x|darwin|(?:macbook(?: (?:air|pro))?|imac|mac mini|mac){_YEAR}",
     ),
     (
         {"system": "darwin", "architecture": "x86_64"},
-        r"intel (?:i?mac|macbook)(?: pro| air)?|(?:mac|macos|macbook)(?: pro| air)? (?:on |with )?intel",
+        rf"intel (?:i?mac|macbook)(?: pro| air)?{_YEAR}|(?:mac|macos|macbook)(?: pro| air)? (?:on |with )?intel",
     ),
     ({"system": "darwin", "architecture": "arm64"}, r"apple silicon"),
     ({"system": "linux", "musl": True}, r"musl(?: libc)?"),
@@ -74,12 +75,13 @@ SET: tuple[tuple[dict[str, object], str], ...] = (
     ({"architecture": "ppc64le"}, r"ppc64le|power ?(?:8|9|10)|ibm power"),
     ({"architecture": "riscv64"}, r"riscv64"),
     ({"architecture": "s390x"}, r"s390x"),
+    ({"avx": False}, r"(?:no|without) avx"),
     ({"no_gpu": True}, r"(?:no|without(?: a)?|0) gpus?|cpu(?:[ -]only)?|no accelerator"),
     ({"no_driver": True}, r"(?:no|without(?: a)?) (?:nvidia )?driver"),
 )
 
 PAIR = re.compile(r"([a-z_]+)\s*=\s*")
-NEXT_PAIR = re.compile(r"[,;]|\s+(?=[A-Za-z_]+\s*=)")
+NEXT_PAIR = re.compile(r"[,;()]|\s+(?=[A-Za-z_]+\s*=)")
 COUNT = re.compile(r"(\d{1,3}) ?[x×*] ?(?=[a-z])|(\d{1,2}) (?=(?:nvidia |tesla )?[ahvlbp]\d)")
 COUNT_AFTER = re.compile(r" ?[x×*] ?(?!64|86)(\d{1,3})(?![\w.])")
 

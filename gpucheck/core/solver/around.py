@@ -124,7 +124,7 @@ def _first_reason(answer: Answer) -> str | None:
 def _is_poor(answer: Answer, wishes: Wishes) -> bool:
     """Whether other frameworks may do better: nothing works, or only an image, an old release or the CPU where a GPU is."""
     machine, best = answer.machine, answer.best
-    accelerated = machine.gpus != () or machine.others or machine.tpu is not None or _is_mac(machine)
+    accelerated = bool(machine.gpus) or machine.others or machine.tpu is not None or _is_mac(machine)
     if best is None:
         return True
     if wishes.backend != "tensorflow" or not accelerated:
@@ -193,7 +193,7 @@ def _depends(machine: Machine, wishes: Wishes, answer: Answer, solve: Solve) -> 
         yield f"the driver ({need} or newer{', on Windows' if machine.wsl else ''})" if need else "the driver"
     if "python" in left_open and wishes.python is None and best is not None and best.source == "pip":
         yield f"Python ({_pythons(machine, wishes, best, solve) or best.python.version})"
-    if "jetpack" in left_open:
+    if "jetpack" in left_open and best is not None and best.image == vendors.JETSON_IMAGE:
         yield "JetPack (assumed: 6)"
 
 

@@ -73,6 +73,8 @@ def _platform(platforms: tuple[Platform, ...], machine: Machine, source: str) ->
     """Why no package of these is for the machine's system and processor."""
     if machine.musl:
         return Reason(kind="platform", text="its packages need glibc, and this Linux has musl", source=source)
+    if machine.avx is False and source == frameworks.SOURCES["jax"]:
+        return constraints.without_avx(source)
     architectures = {architecture for system, architecture in platforms if system == machine.system}
     if machine.architecture in architectures or (machine.architecture is None and architectures):
         return None

@@ -33,10 +33,18 @@ def platform(release: Release, machine: Machine) -> Reason | None:
     """There are packages for the system, the processor and the C library."""
     if machine.musl:
         return Reason(kind="platform", text="its packages need glibc, and this Linux has musl", source=PYPI)
+    if machine.avx is False:
+        return without_avx(INSTALL)
     if machine.architecture is None or wheels.has_wheels(release, machine.system, machine.architecture):
         return None
     name = f"{SYSTEMS.get(machine.system, machine.system)} on {machine.architecture}"
     return Reason(kind="platform", text=f"it has no packages for {name}", source=PYPI)
+
+
+def without_avx(source: str) -> Reason:
+    """Why packages do not work on a processor of before 2011."""
+    text = "its packages use AVX instructions, which this processor does not have: build it from source, or use another machine"
+    return Reason(kind="platform", text=text, source=source)
 
 
 def glibc(release: Release, machine: Machine) -> Reason | None:

@@ -24,6 +24,7 @@ def machine(
     pythons: tuple[Python, ...] | None = None,
     silent: tuple[str, ...] = (),
     uv: bool | None = None,
+    avx: bool | None = None,
 ) -> Machine:
     """Combine the facts; each may be missing.
 
@@ -39,6 +40,7 @@ def machine(
         pythons: interpreters usable for an environment; None: not searched.
         silent: folders that could not be searched for them.
         uv: whether uv is installed.
+        avx: whether the processor has AVX.
     """
     generations = tpu.generations if tpu is not None else ()
     return Machine(
@@ -55,6 +57,7 @@ def machine(
         pythons=pythons,
         silent=silent,
         uv=uv,
+        avx=avx,
     )
 
 

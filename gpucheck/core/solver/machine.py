@@ -56,6 +56,7 @@ class Machine:
     system: str = "linux"  # as sys.platform: "linux", "darwin", "win32"
     architecture: str | None = "x86_64"  # "aarch64"; "arm64" on macOS
     os_name: str | None = None
+    avx: bool | None = None  # whether an x86_64 processor has these instructions
     glibc: str | None = None
     musl: bool | None = None
     wsl: bool = False  # WSL2: the driver is Windows' driver
