@@ -2,6 +2,7 @@ import pathlib
 import re
 
 from case_files import table
+from log_cases import line_cases
 
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.reading import patterns
@@ -48,3 +49,11 @@ def test_a_pattern_says_when_a_line_is_no_event_and_which_values_its_fields_have
         {"name": "card", "place": "x", "until": "now"},
         {"name": "cpu", "place": "y", "until": "now", "grave": "yes"},
     ]
+
+
+def test_every_program_error_has_a_line_and_a_cure():
+    forms = patterns.load(("programs",))
+    lines = [case.text for case in line_cases("programs.toml") if case.fields is not None]
+    unused = [form.regex for form in forms if not any(re.search(form.regex, line) for line in lines)]
+    assert unused == []
+    assert [form.regex for form in forms if "cure" not in dict(form.options.constants)] == []

@@ -77,6 +77,9 @@ _TYPED = re.compile(
     r"|apptainer|singularity|export|unset|nvidia-smi|apt(?:-get)?|modprobe|rmmod|brew) [^\n]{1,200}|nvidia-smi$)"
 )
 _PYTHON = re.compile(r"python(3\.\d{1,2})[/\\]|[/\\]Python(3)(\d{1,2})[/\\]|\bcp(3)(\d{1,2})-|\bPython (3\.\d{1,2})\.\d")
+# A file of a traceback: the package that it belongs to, if it is installed.
+_FRAME = re.compile(r'^(?:File "|Cell |/)(?:[^"\n]*[/\\](?:site|dist)-packages[/\\](\w+)[/\\])?[^"\n]*(?:", line \d+| in \w+\()')
+_NEVER = ("jax", "jaxlib", "numpy", "tensorflow", "keras", "torch")  # whose own frames only pass an exception on
 _WITH_GPU = (Kind.GPU_CREATED, Kind.GPU_FOUND, Kind.DRIVER_LISTS_GPU)
 _SYSTEMS = {"windows": "win32", "macos": "darwin", "linux": "linux", "wsl": "linux"}
 
@@ -90,6 +93,7 @@ class ContextReader:
         self._pythons: Counter[str] = Counter()
         self._tried: dict[str, None] = {}
         self._before: set[str] = set()
+        self._raised_in: str | None = None
 
     def through(self, lines: Iterable[str]) -> Iterator[str]:
         """Yield the same lines, and read the first ones."""
@@ -107,18 +111,26 @@ class ContextReader:
         system = _SYSTEMS.get(form.os or "") or (
             "linux" if wsl else self._first("system") or (self._first("distribution") and "linux")
         )
+        arm = events.of(Kind.ARCHITECTURE, machine=".*aarch64")
+        system = system or ("linux" if arm else None)
         kind = self._first("container")
         inside = kind is not None or any(event.fields.get(PLACE) == CONTAINER for event in log.events)
         return Context(
             framework=self._framework(),
             framework_version=form.tensorflow or first_value(events.of(Kind.PACKAGE_INSTALLED), "version"),
+            raised_in=self._raised_in,
             framework_before=min(self._before, default=None),
             python_version=form.python or next(iter(dict(self._pythons.most_common(1))), None),
+            amd=events.has(Kind.AMD_GPU) and not events.has(Kind.GPU_ON_BUS, Kind.DRIVER_LISTS_GPU),
             notebook=self._first("notebook"),
             manager=self._first("manager"),
             scheduler=self._first("scheduler"),
             tried=tuple(self._tried),
-            system=System(platform=system, os_id=self._first("distribution")) if system else None,
+            system=System(
+                platform=system, os_id=self._first("distribution"), architecture=first_value(arm, "machine") and "aarch64"
+            )
+            if system
+            else None,
             wsl=Wsl(inside=True, version=2) if wsl else None,
             container=Container(inside=True, kind=kind) if inside else None,
             driver=_driver(events),
@@ -132,6 +144,8 @@ class ContextReader:
                     self._found[kind][value] += 1
         for framework, sign in _FRAMEWORKS.items():
             self._frameworks[framework] += bool(sign.search(line))
+        if (frame := _FRAME.search(line)) and frame[1] not in _NEVER:
+            self._raised_in = frame[1] or ""
         self._before |= {release for release, folder in _BEFORE.items() if folder in line}
         for match in _PYTHON.finditer(line):
             self._pythons[next(filter(None, (match[1], match[6])), None) or ".".join(filter(None, match.groups()))] += 1

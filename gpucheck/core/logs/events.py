@@ -21,6 +21,7 @@ class Kind(str, Enum):
         return cls.OTHER
 
     OTHER = "other"
+    ADVICE = "advice"
     ALLOCATION_RETRIED = "allocation-retried"
     ALLOCATOR_DUMP = "allocator-dump"
     AMD_GPU = "amd-gpu"

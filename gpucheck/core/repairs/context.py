@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from gpucheck.core.compat import images, versions
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import libraries as libraries_table
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.compat import versions
 from gpucheck.core.model import Fact, Fix
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
@@ -33,8 +33,10 @@ class Context(Fact, frozen=True, kw_only=True):
 
     framework: str | None = None  # of the failed program: "tensorflow", "jax", "torch"
     framework_version: str | None = None
+    raised_in: str | None = None  # the installed package whose file a traceback names last: "flax"; "": a file of the program
     framework_before: str | None = None  # a release of TensorFlow that is newer than the failed program's: "2.15"
     python_version: str | None = None  # "3.12"; of a live machine, ``interpreter`` has it
+    amd: bool = False  # whether its GPU is AMD's, and none NVIDIA's
     notebook: str | None = None  # "colab", "kaggle"
     manager: str | None = None  # that installed the packages: "pip", "conda", "uv", "poetry"
     scheduler: str | None = None  # "slurm"; "": certainly none
@@ -189,6 +191,9 @@ class Context(Fact, frozen=True, kw_only=True):
         title = keras_tables.TITLES[backend]
         own, machine = self._asked()
         choice = best(machine, Wishes(backend=backend, python=own)) or best(machine, Wishes(backend=backend))
+        if choice is None and self.interpreter is None and machine.architecture == "aarch64":  # of a log, which names no GPU
+            command = None if self.in_container else f"docker run --gpus all -it {images.LAST.name}"
+            return Fix(text=f"Use NVIDIA's own build for ARM, which has GPU code, the image {images.LAST.name}", command=command)
         if choice is None:
             text = f"See why no {title} with GPU support works on this machine, and what would change that"
             return Fix(text=text, command="gpucheck setup", kind="look")

@@ -34,6 +34,7 @@ from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.core.compat.removed import FUNCTIONS
 from gpucheck.core.model import Fix, Severity
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.packages import newer
 
 SEVERITY = Severity.ERROR
 WORDS = tuple(sorted({name.rpartition(".")[2] for name in FUNCTIONS}))
@@ -41,6 +42,8 @@ WORDS = tuple(sorted({name.rpartition(".")[2] for name in FUNCTIONS}))
 
 def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: str = "keras.optimizers.Adam") -> Iterator[Fix]:
     """Yield the successor of the function, and how a whole program runs."""
+    if context.raised_in and name.startswith("jax."):
+        yield Fix(text=f"Install a {context.raised_in} that does not use {name}", command=newer(context))
     yield Fix(text=f"Instead of {name} use {instead}")
     if name.startswith("tf.") and name not in ("tf.contrib", "tf.estimator"):  # tf.compat.v1 does not have them
         yield COMPATIBLE

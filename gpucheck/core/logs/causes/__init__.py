@@ -25,6 +25,7 @@ from gpucheck.core.logs.causes import (
 )
 from gpucheck.core.logs.causes.cause import Cause, Judge
 from gpucheck.core.logs.causes.events import Events
+from gpucheck.core.logs.causes.last_resort import last_resort
 from gpucheck.core.logs.causes.startup import infer_startup_failure
 from gpucheck.core.logs.events import Event, Kind
 from gpucheck.core.logs.log import Log
@@ -34,7 +35,7 @@ ROWS = (*machine_table.ROWS, *program_table.ROWS)
 _FULL_STOPS = re.compile(r"\.{2,}$")
 _ELLIPSIS = 3
 _CITED = 4  # maximum events of a cause
-_CRASH = "training-crashed"
+_CRASH, _FAILED = "training-crashed", "training-failed"
 _MODULES = (devices, driver, generations, health, imports, libraries, memory, packages, training)
 _SIGNATURE = {"events": Events, "return": Cause | None}
 
@@ -55,10 +56,14 @@ def judge(log: Log) -> dict[str, Cause]:
     named = {code: cause for code in sorted(CODES - {_CRASH}) if (cause := _cause(code, events)) is not None}
     if not named and (crash := _cause(_CRASH, events)):  # if the log has no other cause that explains it
         named[_CRASH] = crash
+    if all(cause.intended or cause.own_severity is Severity.WARNING for cause in named.values()) and (
+        last := last_resort(events)
+    ):
+        named[_FAILED] = last
     failure = events.infer(infer_startup_failure)
     if failure is not None and failure.code in named and not named.keys().isdisjoint(removed.PAGES):
         named[failure.code] = named[failure.code].weakened()  # not what ended the program
-    if failure is not None and failure.code in named and events.has(Kind.PROGRAM_ERROR):
+    if failure is not None and failure.code in named and events.unresolved(Kind.PROGRAM_ERROR, mild=""):
         del named[failure.code]  # the program ended while it trained, on the CPU as well as on a GPU
     return {code: _bounded(cause) for code, cause in named.items()}
 

@@ -21,6 +21,7 @@ from gpucheck.core.repairs.wording import listing, short
 _NOT_GIVEN = {
     "hook": "the NVIDIA Container Toolkit failed to set it up",
     "runtime": "this container runtime has no GPU support configured",
+    "plugin": "NVIDIA's device plugin found no driver in its own container",
     "not-passed": "it was started without one",
     "scheduler": "the cluster has no GPU available",
     "no-files": "its host has no NVIDIA driver",

@@ -14,6 +14,8 @@ _PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-
 _HIDDEN = r"is not a package|no attribute '__version__'"
 _OURS = r"(?i)tensorflow|_pywrap|\bkeras\b|protobuf|numpy|native runtime|ml_dtypes|h5py|_h5|multiarray|libtensorflow"
 _WITH_A_PAGE = r"(?:tensorflow|(?:tf_)?keras|jax|jaxlib|torch)\b"  # a missing package with another code
+# a package that asks for another one, or for another TensorFlow
+_OTHERS_NEED = r"(?i)please (?:install|upgrade)|\bpip install|requires (?:the )?[`'\"]?(?:tensorflow[ _-]\w+|\w+) (?:package|library|version)"
 _LOADED = r"lib(?:cu|nv|nccl)[\w-]*\.so|partially initialized module '(?!tensorflow)"
 
 
@@ -58,7 +60,7 @@ def _hiding_file(events: Events) -> Cause | None:
 def _is_ours(event: Event) -> bool:
     """Whether TensorFlow's import or one below it failed; missing CUDA libraries have their own page."""
     module = event.fields.get("module") or ""
-    if re.search(_LOADED, event.text) or module.startswith("torch"):
+    if re.search(_LOADED, event.text) or re.search(_OTHERS_NEED, event.text) or module.startswith("torch"):
         return False
     if re.search(_OURS, f"{module} {event.text}"):
         return True

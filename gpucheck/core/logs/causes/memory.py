@@ -32,7 +32,13 @@ def gpu_memory_exhausted(events: Events) -> Cause | None:
     size = fields.get("bytes", "")
     what = f"an allocation of {gib(int(size))}" if size.isdigit() else "an allocation"
     on = f" on {fields['device']}" if fields.get("device") else ""
-    return Cause(f"GPU memory ran out: {what}{on} failed.", failed[:1], named={"shape": first_value(failed, "shape") or ""})
+    whole = first_value(failed, "whole") or ""
+    size_of = f"{what}, for a copy of a whole array," if whole else what
+    return Cause(
+        f"GPU memory ran out: {size_of}{on} failed.",
+        failed[:1],
+        named={"shape": first_value(failed, "shape") or "", "whole": whole},
+    )
 
 
 def host_memory_exhausted(events: Events) -> Cause | None:

@@ -111,8 +111,9 @@ ROWS = (
     Row(
         "training-failed",
         "The program, its data or its model is wrong: {text}.",
-        Match(Kind.PROGRAM_ERROR),
+        Match(Kind.PROGRAM_ERROR, mild=""),
     ),
+    Row("training-failed", "Training ended early: {text}.", Match(Kind.PROGRAM_ERROR), severity=WARNING),
     Row(
         "variable-outside-scope",
         "Something was created or used outside the scope of the strategy that trains it: {text}.",

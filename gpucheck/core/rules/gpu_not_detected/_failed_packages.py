@@ -36,6 +36,7 @@ _BUILT_FOR_ANOTHER_NUMPY = re.compile(
 )
 # A package with operations of its own is built for one release of TensorFlow.
 _EXTENSION = re.compile(r"-packages[/\\\\](tensorflow_\w+)[/\\\\]\S+\.so: undefined symbol: \w*tensorflow")
+_OF_NCCL = re.compile(r"undefined symbol: \w*nccl", re.I)
 _ABSENT = r"No module named '?([\w-]+)"
 _NAMES = (
     r"cannot import name '[^']+' from (?:partially initialized module )?'([\w.]+)'",
@@ -73,6 +74,11 @@ def for_package(context: Context, module: str, message: str) -> Iterator[Fix]:
     if _BUILT_FOR_ANOTHER_NUMPY.search(message):
         yield from reinstall(context, "" if module == "numpy" else PACKAGES.get(module, module))
         yield conflicts(context)
+        return
+    if _OF_NCCL.search(message):
+        text = "Install a newer NCCL: another framework in this environment, or LD_LIBRARY_PATH, brings an older one"
+        yield Fix(text=text, command=context.pip("--upgrade", "nvidia-nccl-cu12"))
+        yield Fix(text="Or give JAX, PyTorch and TensorFlow each an environment of its own")
         return
     if extension := _EXTENSION.search(message):
         package = extension[1].replace("_", "-")

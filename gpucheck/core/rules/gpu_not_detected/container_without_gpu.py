@@ -49,6 +49,21 @@ _CONTAINERD = Fix(
     text="Add NVIDIA's runtime to the node's containerd (the GPU operator's toolkit does that)",
     command="sudo nvidia-ctk runtime configure --runtime=containerd && sudo systemctl restart containerd",
 )
+_RUNTIME_CLASS = Fix(
+    text="Or give the device plugin's pods that runtime: runtimeClassName: nvidia (with a RuntimeClass of the handler nvidia)"
+)
+_UNSCHEDULED = (
+    Fix(
+        text="Find out what the nodes offer: with nvidia.com/gpu 0 or missing the device plugin (or its GPU operator) does not run there;"
+        " with GPUs allocated, other pods have them",
+        command="kubectl describe nodes | grep -E '^Name:|nvidia.com/gpu'",
+    ),
+    Fix(
+        text="Read the log of NVIDIA's device plugin, which offers the GPUs",
+        command="kubectl logs -A -l app.kubernetes.io/name=nvidia-device-plugin --tail=50",
+    ),
+    Fix(text="Or request fewer GPUs for the pod, or wait until others end"),
+)
 _RESTART = Fix(
     text="If it had one before: restart the container (systemctl daemon-reload on the host removes GPUs from running containers):"
     " docker restart CONTAINER",
@@ -130,12 +145,19 @@ def repairs(
         undriven: whether the host has no working GPU.
         requested: whether the container was started with a request for a GPU.
         lost: not empty: the container had a GPU before.
-        reason: why the container's runtime refused, in a log: "runtime", "hook".
+        reason: why there is none, in a log: "runtime", "hook", "plugin" (of Kubernetes), "scheduler", "no-files".
     """
     if undriven or reason == "no-files":
         yield Fix(text="First make nvidia-smi work on the machine that runs this container")
-    if reason == "runtime":
-        yield from context.only(_CONTAINERD, container="kubernetes")
+    if reason == "scheduler":
+        yield from _UNSCHEDULED
+        return
+    if reason == "plugin" or (reason == "runtime" and context.kinds["container"] == "kubernetes"):
+        yield _CONTAINERD
+        yield _RUNTIME_CLASS
+        return
+    if reason == "runtime" and context.amd:
+        yield Fix(text="This GPU is AMD's: use AMD's own image: docker run --device=/dev/kfd --device=/dev/dri rocm/tensorflow")
     start = START_WITH_GPUS["docker"]
     for fix in (_RESTART, _CDI) if lost else (_TOOLKIT, start) if reason in ("runtime", "hook") else (start, _TOOLKIT):
         yield from context.only(fix, container="docker|containerd|nspawn")

@@ -29,6 +29,8 @@ References:
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.library_faults import LibraryFaults
@@ -41,8 +43,9 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text
-from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_build
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_build, jax_build
 
+_DIGITS_OF_8 = 4  # of a version of cuDNN 8 as one number: 8907; of 9: 90800
 _FIRST_FOR_CUDA_12 = "8.9"  # of the releases of TensorFlow
 
 
@@ -116,6 +119,9 @@ def repairs(
         status: of a call that failed: with "ARCH_MISMATCH" the GPU is too old for this cuDNN.
     """
     release = releases.release(context.framework_version or "") or releases.RELEASES[releases.LATEST]
+    if compiled.isdecimal():
+        number, thousands = int(compiled), 10_000 if len(compiled) > _DIGITS_OF_8 else 1_000
+        compiled = f"{number // thousands}.{number % thousands // 100}"
     needed = versions.minor(compiled or release.cudnn)
     name = package or "nvidia-cudnn-cu12"
     for_old = Fix(
@@ -131,6 +137,8 @@ def repairs(
         return
     unset = Fix(text="If LD_LIBRARY_PATH puts another copy first, start without it", command="unset LD_LIBRARY_PATH")
     if context.excludes(framework="tensorflow"):
+        if context.framework == "jax" and compiled and needed.startswith("9"):
+            yield replace(jax_build(context), command=context.pip("--upgrade", "jax[cuda12]", f"{name}{fits}"))
         repaired = [*cuda_build(context), *context.only(unset, system="linux|wsl")]
         yield from reversed(repaired) if context.framework == "torch" else repaired  # PyTorch has its own: another was found
     elif not versions.at_least(needed, _FIRST_FOR_CUDA_12):

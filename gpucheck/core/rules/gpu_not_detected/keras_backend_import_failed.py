@@ -33,6 +33,7 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.packages import newer
 from gpucheck.core.repairs.wording import short
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build, torch_build
 from gpucheck.core.rules.gpu_not_detected._own_files import own_file
@@ -79,6 +80,9 @@ def repairs(context: Context, *, backend: str = "", plugin: str = "", reason: st
         reason: "version" if a log shows that the plugin's interface does not fit.
     """
     name = backend or context.framework or "jax"
+    if context.raised_in and not reason and name == "jax":
+        text = f"Install a {context.raised_in} that fits the installed JAX: it uses what JAX removed"
+        yield Fix(text=text, command=newer(context))
     if name == "torch":
         yield torch_build(context)
     elif plugin or reason or _has_plugin(context):

@@ -44,6 +44,12 @@ _IN_KERAS_3 = {
     " @keras.saving.register_keras_serializable()",
     r"must end in `?(\.[\w.]*\w)": r"Let the file's name end in \1",
     "Please add either": "Let the file's name end in .keras, or use model.export for a SavedModel",
+    r"'lr\b": "Rename the optimizer's argument lr to learning_rate",
+    r"'decay\b": "Replace the optimizer's argument decay by a schedule: learning_rate=keras.optimizers.schedules.ExponentialDecay(...)",
+    "'time_major'|'implementation'": "Save the model again as .keras with the Keras that made it, or remove this argument of the layer",
+    "A KerasTensor cannot": "Use keras.ops instead of TensorFlow's function, or call that function in a keras.Layer of your own",
+    "File format not supported|Keras 3 only supports": "Load the SavedModel as a layer: keras.layers.TFSMLayer(PATH,"
+    ' call_endpoint="serving_default"), or save it again as .keras',
     "got an unexpected keyword": "Remove this argument, which Keras 3 does not have here (workers and use_multiprocessing belong to"
     " keras.utils.PyDataset)",
     r"Only instances of `keras\.Layer`": "Wrap it in a keras.Layer of your own that calls it: Keras 3 does not accept it as a layer",

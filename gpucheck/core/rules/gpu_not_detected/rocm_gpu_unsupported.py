@@ -35,6 +35,12 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 _GFX = re.compile(r"gfx\d{3,4}\w?")
 # Consumer GPUs run the code that ROCm has for another one of their generation.
 _SIMILAR = {"gfx103": ("RX 6000", "10.3.0"), "gfx110": ("RX 7000", "11.0.0")}
+_DENIED = re.compile(
+    r"(?i)/dev/(?:kfd|dri)\S*[^\n]{0,40}(?:denied|not permitted)|not (?:a )?member of [^\n]{0,20}(?:render|video)"
+)
+_LIBRARY = re.compile(
+    r"\blib(rccl|rocblas|hipblas|hipfft|miopen|MIOpen|hipsparse|rocrand|hiprand|roctracer|amdhip64|hipsolver)\S*\.so[\d.]*"
+)
 _OF_ROCM = re.compile(r"(?i)\bhip(?:error| (?:runtime )?error)|rocblas|TensileLibrary")
 
 
@@ -81,6 +87,17 @@ def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Itera
         unsupported: the architecture that ROCm has no code for: "gfx1031"; empty: unknown.
         text: the line that reports it.
     """
+    if _DENIED.search(text):
+        yield from _permitted(context)
+        return
+    if library := _LIBRARY.search(text):
+        name = library[1].replace("amdhip64", "hip-runtime-amd").replace("_", "-")
+        yield Fix(
+            text=f"Install the ROCm library {library[0]}, of the ROCm release that this build is for",
+            command=f"sudo apt-get install -y {name}",
+        )
+        yield Fix(text="Or use AMD's own image, which has all of them: rocm/tensorflow")
+        return
     gfx = _GFX.search(unsupported) or _GFX.search(text)
     if gfx or _OF_ROCM.search(text):  # a build for ROCm is installed
         for prefix, (series, version) in _SIMILAR.items():
@@ -100,3 +117,14 @@ def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Itera
     yield CPU_IS_ENOUGH
     supported = Fix(text="Check what ROCm reports about the GPU", command="rocminfo | grep -i gfx", kind="look")
     yield from context.only(supported, system="linux")
+
+
+def _permitted(context: Context) -> Iterator[Fix]:
+    """Let this user open the GPU's device files."""
+    if context.in_container:
+        yield Fix(text="Start the container with them: --device=/dev/kfd --device=/dev/dri --group-add video --group-add render")
+        return
+    yield Fix(
+        text="Add this user to the groups that own the GPU's device files, then log in again",
+        command='sudo usermod -a -G render,video "$USER"',
+    )

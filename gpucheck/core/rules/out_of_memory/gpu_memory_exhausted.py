@@ -50,7 +50,7 @@ def _device_memory(run: TrainingRun) -> bool:
     return on_gpu(run) and not re.search(HOST, run.reason or "")
 
 
-def repairs(context: Context, *, shape: str = "", allocator: str = "", own_model: bool = False) -> Iterator[Fix]:
+def repairs(context: Context, *, shape: str = "", allocator: str = "", own_model: bool = False, whole: str = "") -> Iterator[Fix]:
     """Need less memory.
 
     Args:
@@ -58,11 +58,17 @@ def repairs(context: Context, *, shape: str = "", allocator: str = "", own_model
         shape: of the tensor that did not fit: "[64,256,56,56]".
         allocator: that failed; "cuda": CUDA's own, below the framework's.
         own_model: whether gpucheck's model ran out, which is small.
+        whole: the operation that copied a whole array to the GPU, a dataset's data.
     """
     if own_model:
         yield Fix(text="End other processes that use this GPU's memory, or use another GPU: gpucheck's own model is small")
         yield HOLDERS
         return
+    if whole:
+        yield Fix(
+            text="Keep the data in main memory: pass fit the NumPy arrays, a keras.utils.PyDataset, or tf.data.Dataset.from_generator;"
+            ' or make the dataset under with tf.device("CPU:0"), as from_tensor_slices copies all data to the GPU'
+        )
     named = f"; the tensor that did not fit has the shape {shape}" if shape else ""
     yield Fix(text=f"Halve the batch size until it fits, then the input size{named}")
     yield from _smaller(context.framework)

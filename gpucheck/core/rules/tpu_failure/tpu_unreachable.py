@@ -35,12 +35,13 @@ from gpucheck.core.repairs.wording import short
 _ALL_HOSTS = Fix(text="On one host of a larger slice, start the program on all hosts at the same time")
 # What the framework reports -> what to do first.
 _NAMED = {
+    r"[Bb]arrier timed out": Fix(
+        text="Read the output of the tasks that the message names, on their hosts: they crashed or were never started, and the others"
+        " wait for them"
+    ),
     r"SliceBuilder|taking more than|all TPU hosts|topology": _ALL_HOSTS,
     r"(?i)unhealthy|preempted": Fix(
         text="Create the TPU again: delete it with gcloud compute tpus tpu-vm delete NAME, and wait while it is repaired"
-    ),
-    r"[Bb]arrier timed out": Fix(
-        text="Read the output of the tasks that the message names: they crashed or were never started, and the others wait for them"
     ),
     r"Operation not permitted|Permission denied": Fix(
         text="Let this user open the TPU's device files: run as root, or in a container with --privileged"

@@ -33,6 +33,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.nccl_trial import NcclTrial
 from gpucheck.core.combiners.training_outcomes import label
+from gpucheck.core.compat.modules import package_of
 from gpucheck.core.model import Experiment, Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.training import Training
@@ -40,18 +41,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import TEST_GPU, without_nccl
 from gpucheck.core.repairs.wording import short
 
-# Errors of a program, and what to change.
-_IN_THE_PROGRAM = {
-    r"same rank": "Give labels and outputs the same number of dimensions, for example labels[..., None] for a Dense(1)",
-    "(?i)incompatible|same first dimension": "Give the data and the model the same shape: the message has the one that is expected and"
-    " the one of the input",
-    "unknown": "Set the shapes in the dataset, for example x.set_shape((28, 28, 1)) after tf.py_function",
-    "Cast string": "Convert text to numbers before the model: keras.layers.StringLookup, TextVectorization or a FeatureSpace",
-    "Input is empty": "Remove the empty files from the data, which find DATA -type f -size 0 lists",
-    "No images found": "Check the path, that the images are in folders below it, and that their format is one of those named",
-    "file signature": "Save or copy the file again: it is damaged, incomplete or not an HDF5 file",
-}
-_SHAPES = r"(?i)incompatible|same first dimension|same rank|unknown"
+_SHAPES = r"(?i)shape|dimension"
 _READ = Fix(text="Read the log of the job", command="gpucheck -v", kind="look")
 _KNOWN = Fix(text="Look up the message in the list of known installation errors: https://www.tensorflow.org/install/errors")
 # What to do about a failed experiment, by its name. First those that make training compute wrong values, then memory.
@@ -159,6 +149,10 @@ def repairs(
     experiments: tuple[Experiment, ...] = (),
     own_model: bool = False,
     message: str = "",
+    cure: str = "",
+    install: str = "",
+    quoted: str = "",
+    module: str = "",
 ) -> Iterator[Fix]:
     """Follow the message; in a log, it is of a kernel with an illegal access, or an error of the program.
 
@@ -168,11 +162,18 @@ def repairs(
         experiments: of --full, that failed.
         own_model: whether gpucheck's own training failed.
         message: an error of the program.
+        cure: of this error.
+        install: the package that cures it.
+        quoted: "yes" if the cure is only what the error itself says.
+        module: of Python, which is missing.
     """
     if own_model:
         yield from _of_own_model(xla, experiments)
-    elif error := next((text for pattern, text in _IN_THE_PROGRAM.items() if re.search(pattern, message)), None):
-        yield Fix(text=error)
+    elif module:
+        yield from _of_module(context, module)
+    elif cure:
+        said = f"Not verified, but the message says: {cure}" if quoted else cure
+        yield Fix(text=said, command=context.pip(install) if install else None)
         if re.search(_SHAPES, message):
             yield Fix(text="Print the shapes before fit: model.summary(), and x.shape or next(iter(dataset))", kind="look")
     else:
@@ -189,6 +190,20 @@ def _of_own_model(xla: bool, experiments: tuple[Experiment, ...]) -> Iterator[Fi
         yield Fix(text="Until it is fixed, compile without XLA: model.compile(..., jit_compile=False)")
     yield _KNOWN
     yield _READ
+
+
+def _of_module(context: Context, module: str) -> Iterator[Fix]:
+    """Install the package that has a module; a module without a known package may be a file of the user's."""
+    package = package_of(module)
+    if package is not None:
+        yield Fix(text=f"Install the package that has the module {module}", command=context.pip(package))
+        return
+    yield Fix(
+        text=f"If {module} is a file or folder of the program, start it from the folder that has it, or add that folder to PYTHONPATH"
+    )
+    yield Fix(
+        text=f"Else install the package that has it: the program's README or requirements.txt names it, which may not be {module}"
+    )
 
 
 def _of_kernel(context: Context) -> Iterator[Fix]:

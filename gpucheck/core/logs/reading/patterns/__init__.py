@@ -7,6 +7,8 @@
         regex                             as many lines as it takes, joined with nothing in between
         unless regex                      the line is no such event if this is found in it
         field=value where regex           the field has that value if this is found in the line
+        do words                          what cures it: the field "cure", with fields in braces; a line " words" continues it
+        pip requirement                   what to install: the field "install"
         => field=value, word -> other, lower, file names, function(), +3 lines
 
 A pattern's named groups are the event's fields; ``name2`` and ``name3`` are alternatives of ``name``. After ``=>`` come
@@ -30,7 +32,7 @@ from gpucheck.core.logs.reading.patterns.fields import Fields, named
 
 TOPICS = (
     *("allocator", "capabilities", "cluster", "container", "cuda", "cudnn", "forms", "health", "keras", "kernel", "libraries"),
-    *("memory", "nccl", "nvml", "pip", "platforms", "python", "tensorflow", "tpu", "training", "xla"),
+    *("memory", "nccl", "nvml", "pip", "platforms", "programs", "python", "tensorflow", "tpu", "training", "xla"),
 )
 _BLOCK = re.compile(r"^([^\s#].*)\n((?: {4}.*\n)+)", re.MULTILINE)
 _OPTION = re.compile(r", ?(?=\+\d|\w+=|\w+\(\)|lower\b|file names\b|[\w. ]+ -> )")
@@ -122,17 +124,23 @@ def _read(topic: str, parts: dict[str, str]) -> Iterator[Pattern]:
 
 def _options(lines: list[str]) -> tuple[str, Options]:
     """The regex of a block, and what is made of its match."""
-    options, regex = Options(), ""
+    options, regex, cure = Options(), "", ""
     for line in lines:
         if line.startswith("=> "):
             for option in _OPTION.split(line[3:]):
                 options = _with(options, option)
+        elif line.startswith("do ") or (cure and line.startswith(" ")):
+            cure += line.removeprefix("do ")
+        elif line.startswith("pip "):
+            options = options._replace(constants=(*options.constants, ("install", line.removeprefix("pip "))))
         elif line.startswith("unless "):
             options = options._replace(unless=line.removeprefix("unless "))
         elif where := _WHERE.fullmatch(line):
             options = options._replace(where=(*options.where, (where[1], where[2], where[3])))
         else:
             regex += line
+    if cure:
+        options = options._replace(constants=(*options.constants, ("cure", cure)))
     return regex, options
 
 

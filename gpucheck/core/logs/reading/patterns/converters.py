@@ -9,6 +9,7 @@ import sys
 
 from gpucheck.core.compat import removed as gone
 from gpucheck.core.compat import results
+from gpucheck.core.logs.reading.patterns.advice import advice as advice
 from gpucheck.core.logs.reading.patterns.fields import file_name, named
 from gpucheck.core.repairs.wording import byte_count
 

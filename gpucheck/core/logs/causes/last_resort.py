@@ -1,0 +1,23 @@
+"""What an exception says of itself, for a log in which nothing else explains how the program ended."""
+
+import re
+
+from gpucheck.core.logs.causes.cause import Cause
+from gpucheck.core.logs.causes.events import Events
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.repairs.wording import short
+
+_MISSING = re.compile(r"(?:ModuleNotFound|Import)Error: No module named")
+
+
+def last_resort(events: Events) -> Cause | None:
+    """Return a missing module, or the exception whose message says what to do."""
+    missing = [event for event in events.unresolved(Kind.MODULE_MISSING) if _MISSING.search(event.text)]
+    if missing:
+        module = missing[-1].fields["module"]
+        return Cause(f"The Python module {module} is not installed for the Python that ran this.", missing[-1:])
+    said = events.unresolved(Kind.ADVICE)
+    if not said:
+        return None
+    summary = f"An exception ended the program, and its message says what to do: {short(said[-1].text)}."
+    return Cause(summary, said[-1:], named={"quoted": "yes"})

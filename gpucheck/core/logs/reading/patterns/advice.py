@@ -1,0 +1,33 @@
+"""What the message of an exception says that the user should do."""
+
+import re
+
+from gpucheck.core.compat.modules import package_of
+from gpucheck.core.repairs.wording import short
+
+_SENTENCE = re.compile(r"(?<=[.!?;]) +|(?<=[^n]:) +|(?<=,) (?=please )")
+_VERBS = (
+    r"please (?!see|note)|try|consider|use|set|install|upgrade|downgrade|make sure|call|pass|run|specify|provide|replace|rebuild"
+    r"|increase|reduce|did you mean"
+)
+_BEFORE = r"and |or |so |then |instead,? |to [^,]{1,60}, |if [^,]{1,80}, "
+_ANYWHERE = r"pip3? install|you (?:should|must|need to|may need to)|please (?!see|note)|did you mean|instead"
+_SAYS = re.compile(rf"(?i)^(?:(?:{_BEFORE})?(?:{_VERBS})\b|.{{0,80}}\b(?:{_ANYWHERE})\b)")
+_NO_CURE = re.compile(
+    r"(?i)\b(?:report|file an? |github\.com|bug|see (?:the|https?)|contact|traceback|original stack trace|sudo|rm -)\b"
+)
+_NEEDS = re.compile(r"\b(?:requires?|needs?|[Cc]ould not import|[Cc]annot import) (?:the |that )?[`'\"]?([A-Za-z_]\w+)")
+_PIP = re.compile(r"pip3? install (?:-U |--upgrade |-q )*['\"`]?([A-Za-z][\w.-]*(?:\[[\w,-]+\])?(?:[<>=!~]=?[\w.*]+)?)")
+
+
+def advice(match: "re.Match[str]") -> dict[str, str] | None:
+    """cure: the sentences of an exception's message that say what to do; install: the package that it names."""
+    message = " ".join(match.string[match.start("message") : match.endpos].split())
+    said = [part for part in _SENTENCE.split(message) if _SAYS.match(part) and not _NO_CURE.search(part)]
+    package = _PIP.search(message)
+    needed = package_of(found[1]) if (found := _NEEDS.search(message)) else None
+    install = package[1].rstrip(".") if package else needed or ""
+    if not said and not needed:
+        return None
+    cure = f"Install {needed}, which the program needs" if needed else " ".join(said)
+    return {"cure": short(cure, 240), **({"install": install} if install else {})}
