@@ -52,7 +52,7 @@ def entry(rule: Rule, row: Row) -> dict[str, Any]:
     return {
         "row": rule.row,
         "problem": row.problem,
-        "first_check": row.first_check,
+        "first_check": rule.first_check or row.first_check,
         "action": row.action,
         "code": rule.code,
         "severity": rule.severity.value,

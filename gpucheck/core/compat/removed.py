@@ -118,6 +118,40 @@ JAX = {
 }
 
 
+# Names of Keras 2, and where they are in Keras 3 (https://keras.io/api/).
+KERAS = {
+    "keras.engine.topology.Layer": "keras.layers.Layer",
+    "keras.engine.Layer": "keras.layers.Layer",
+    "keras.layers.experimental.preprocessing": "keras.layers",
+    "keras.layers.experimental": "keras.layers",
+    "keras.layers.core": "keras.layers",
+    "keras.layers.convolutional": "keras.layers",
+    "keras.layers.embeddings": "keras.layers",
+    "keras.layers.merge": "keras.layers",
+    "keras.layers.normalization": "keras.layers",
+    "keras.layers.recurrent": "keras.layers",
+    "keras.layers.wrappers": "keras.layers",
+    "keras.optimizers.adam": "keras.optimizers.Adam",
+    "keras.preprocessing.image.ImageDataGenerator": "keras.utils.image_dataset_from_directory, with augmentation layers",
+    "keras.preprocessing.image.img_to_array": "keras.utils.img_to_array",
+    "keras.preprocessing.image.load_img": "keras.utils.load_img",
+    "keras.preprocessing.sequence.pad_sequences": "keras.utils.pad_sequences",
+    "keras.preprocessing.text": "keras.layers.TextVectorization",
+    "keras.utils.np_utils": "keras.utils",
+    "keras.utils.np_utils.to_categorical": "keras.utils.to_categorical",
+    "keras.utils.generic_utils": "keras.saving (custom objects), keras.utils",
+    "keras.utils.Sequence": "keras.utils.PyDataset",
+    "keras.utils.vis_utils": "keras.utils.plot_model",
+    "keras.wrappers.scikit_learn": "scikeras.wrappers, of the package scikeras",
+    "keras.wrappers": "scikeras.wrappers, of the package scikeras",
+}
+# Methods of models that Keras removed.
+_METHODS = {
+    "predict_classes": "model.predict(x).argmax(axis=-1), or (model.predict(x) > 0.5) for a sigmoid",
+    "predict_proba": "model.predict(x)",
+}
+
+
 class Removed(NamedTuple):
     """Something that does not exist."""
 
@@ -149,6 +183,8 @@ def attribute(owner: str, name: str) -> Removed | None:
         return Removed(SESSIONS[path], SESSION, f"{'Keras 3' if path.startswith('keras') else 'TensorFlow 2'} removed")
     if _BACKEND.match(path) and ".src." not in owner:  # inside Keras, a module of another release
         return Removed(path, API, "Keras 3 removed", f"keras.ops (keras.ops.{name}, if it is a function of arrays)")
+    if path in KERAS and ".src." not in owner:
+        return Removed(path, API, "Keras 3 removed or moved", KERAS[path])
     folder, _, rest = path.partition(".")
     instead = FUNCTIONS.get(path) or MODULES.get(rest.partition(".")[0])
     if folder == "tensorflow" and instead:
@@ -159,6 +195,8 @@ def attribute(owner: str, name: str) -> Removed | None:
 def _method(owner: str, name: str) -> Removed | None:
     if name in GENERATOR_METHODS:
         return Removed(name, GENERATOR, "Keras 3 removed")
+    if name in _METHODS:
+        return Removed(name, API, "Keras removed", _METHODS[name])
     if name in ITERATORS:
         return Removed(name, API, "TensorFlow 2 removed", "for element in dataset")
     if (owner, name) == ("PhysicalDevice", MEMORY_LIMIT):

@@ -159,7 +159,7 @@ def _diagnosis(rule: Rule, finding: Finding, rows: dict[str, Row], *, severity: 
         scope=rule.scope,
         summary=finding.summary,
         evidence=finding.evidence,
-        first_check=rows[rule.row].first_check,
+        first_check=rule.first_check or rows[rule.row].first_check,
         fix=repairs_first(finding.fix),
         action=finding.action,
         affects=finding.affects,

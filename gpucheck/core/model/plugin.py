@@ -67,6 +67,7 @@ class Rule(msgspec.Struct, frozen=True):
     doc: str
     tensorflow: bool = False  # True: only about TensorFlow, not other backends
     jobs: bool = False  # True: a running job may cause it, which is not a fault of the node
+    first_check: str = ""  # empty: that of its row
 
     @property
     def repairs(self) -> Callable[..., Iterable[Fix]] | None:
@@ -109,7 +110,13 @@ def probe(
 
 
 def rule(
-    *, severity: Severity, scope: Scope, explains: tuple[str, ...] = (), tensorflow: bool = False, jobs: bool = False
+    *,
+    severity: Severity,
+    scope: Scope,
+    explains: tuple[str, ...] = (),
+    tensorflow: bool = False,
+    jobs: bool = False,
+    first_check: str = "",
 ) -> Callable[[Function], Function]:
     """Declare ``check(fact, ...)`` as the rule named after its file.
 
@@ -119,6 +126,7 @@ def rule(
         explains: codes of the findings that follow from it.
         tensorflow: whether it is about TensorFlow's installation or behaviour, not about Keras on JAX or PyTorch.
         jobs: whether a job that runs on the machine may cause it.
+        first_check: what to look at first, where the row's does not fit.
     """
 
     def declare(check: Function) -> Function:
@@ -134,6 +142,7 @@ def rule(
             doc="",
             tensorflow=tensorflow,
             jobs=jobs,
+            first_check=first_check,
         )
         return check
 

@@ -51,7 +51,7 @@ def render_json(page: Page, rule: Rule, row: Row) -> str:
         "title": page.title,
         "row": rule.row,
         "problem": row.problem,
-        "first_check": row.first_check,
+        "first_check": rule.first_check or row.first_check,
         "action": row.action,
         "severity": rule.severity.value,
         "scope": rule.scope.value,

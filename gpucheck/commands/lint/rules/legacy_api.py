@@ -44,6 +44,9 @@ def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: 
     """Yield the successor of the function, and how a whole program runs."""
     if context.raised_in and name.startswith("jax."):
         yield Fix(text=f"Install a {context.raised_in} that does not use {name}", command=newer(context))
+    if context.raised_in and name.startswith("keras."):
+        text = f"Install the last TensorFlow with Keras 2, which the installed {context.raised_in} was written for"
+        yield Fix(text=text, command=context.pip("tensorflow<2.16"))
     yield Fix(text=f"Instead of {name} use {instead}")
     if name.startswith("tf.") and name not in ("tf.contrib", "tf.estimator"):  # tf.compat.v1 does not have them
         yield COMPATIBLE

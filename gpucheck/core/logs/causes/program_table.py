@@ -110,7 +110,7 @@ ROWS = (
     Row("training-failed", "A kernel failed on the GPU: {text}.", Match(Kind.CUDA_ERROR, code=KERNEL_FAULTS)),
     Row(
         "training-failed",
-        "The program, its data or its model is wrong: {text}.",
+        "The program failed: {text}.",
         Match(Kind.PROGRAM_ERROR, mild=""),
     ),
     Row("training-failed", "Training ended early: {text}.", Match(Kind.PROGRAM_ERROR), severity=WARNING),

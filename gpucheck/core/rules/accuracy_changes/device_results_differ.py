@@ -46,6 +46,7 @@ SMALLEST = 1e-3  # a loss below it is compared with it
     severity=Severity.ERROR,
     scope=Scope.HARDWARE,
     explains=("loss-not-falling", "loss-not-finite", "replicas-diverged", "training-failed"),
+    first_check="whether the same device differs again",
 )
 def check(training: Training, context: Context) -> Finding | Skip | None:
     """Checksums of repeated computations, and first losses of the same step on the device and on the CPU."""

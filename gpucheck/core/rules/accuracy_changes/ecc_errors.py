@@ -49,6 +49,7 @@ FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "
         *("loss-not-finite", "loss-not-falling", "replicas-diverged", "device-results-differ"),
         *("training-failed", "training-crashed", "nccl-failed"),
     ),
+    first_check="the error counts: nvidia-smi -q -d ECC, and the kernel's log",
 )
 def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Uncorrectable errors since the driver was loaded, or a repair that failed or waits; else a log that says so."""

@@ -34,7 +34,12 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import FRESH
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("nccl-failed", "training-failed", "training-crashed"))
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=("nccl-failed", "training-failed", "training-crashed"),
+    first_check="whether all replicas start from the same weights",
+)
 def check(training: Training, context: Context) -> Finding | Skip | None:
     """The weights of a run's replicas were compared and differ."""
     compared = [(place, run) for place, run in enumerate(training.runs) if run.replicas_equal is not None]

@@ -41,15 +41,16 @@ def own_file(fact: TensorFlow | Keras | Backend) -> Obstacle | None:
 
 
 def renaming(module: str, file: str) -> tuple[Fix, ...]:
-    """Return the fixes: rename the file that hides a module, or remove its folder from Python's path."""
+    """Return the fixes: rename the file that hides a module; of a folder, which may be a source tree, leave it first."""
     own = re.sub(r"[/\\]__init__\.\w+$", "", file)
     name = re.split(r"[/\\]", own)[-1]
     folder = own.removesuffix(name)
     command = f"mv {word(own)} {word(f'{folder}my_{name}')} && rm -rf {word(f'{folder}__pycache__')}"
-    return (
-        Fix(
-            text=f"Rename it, and delete the __pycache__ next to it: Python imports it instead of {module}",
-            command=None if "\\" in own else command,
-        ),
-        Fix(text="Or start from another folder, and remove this folder from PYTHONPATH"),
+    rename = Fix(
+        text=f"Rename it, and delete the __pycache__ next to it: Python imports it instead of {module}",
+        command=None if "\\" in own else command,
     )
+    if own == file and name.endswith(".py"):
+        return rename, Fix(text="Or start from another folder, and remove this folder from PYTHONPATH")
+    leave = f"Start Python in another folder, without PYTHONPATH: it imports {module} from {folder or 'the current folder'}"
+    return Fix(text=leave, command="cd ~ && unset PYTHONPATH"), rename

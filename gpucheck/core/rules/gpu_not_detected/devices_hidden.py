@@ -35,7 +35,7 @@ from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ASK_SLURM, CPU_IS_ENOUGH
-from gpucheck.core.repairs.machine import START_WITH_GPUS, start_with_gpus
+from gpucheck.core.repairs.machine import START_WITH_GPUS, notebook_gpu, start_with_gpus
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 from gpucheck.core.system.shells import statement, word
 
@@ -179,6 +179,11 @@ def repairs(
     if left_out:
         yield Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all, or with --gpus all and without the variable")
         return
+    if value is None and not beyond:
+        yield from notebook_gpu(context)
+    if beyond and context.scheduler == "slurm" and context.framework == "jax":
+        text = "Name the one GPU that Slurm gives each task: jax.distributed.initialize(local_device_ids=[0])"
+        yield Fix(text=f"{text}, or request --gpus-per-node and no --gpus-per-task")
     if beyond:
         yield Fix(text="Use a GPU that is there: programs count the visible ones from 0, so that the only one is GPU:0 or cuda:0")
     elif context.scheduler == "slurm":

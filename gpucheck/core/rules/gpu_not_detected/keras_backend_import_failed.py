@@ -43,6 +43,7 @@ from gpucheck.core.rules.gpu_not_detected._own_files import own_file
     severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=("tensorflow-cpu-build", "cpu-fallback", "tpu-runtime-missing", "training-failed", "training-crashed"),
+    first_check="the last exception of the import",
 )
 def check(backend: Backend, keras_backend: KerasBackend) -> Finding | None:
     """An exception, or an end of the process: of the framework first, then of Keras on it."""

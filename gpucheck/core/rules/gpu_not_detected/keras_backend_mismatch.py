@@ -58,7 +58,7 @@ class NamedBackend(msgspec.Struct, frozen=True):
         return f"KERAS_BACKEND={self.name}" if self.file is None else f'"backend": "{self.name}" in {self.file}'
 
 
-@rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT)
+@rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, first_check="KERAS_BACKEND and ~/.keras/keras.json")
 def check(backend: KerasBackend, build: TensorFlowBuild, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """What Keras said of itself; before it was imported, KERAS_BACKEND, which outweighs keras.json."""
     if backend.request.backend is not None:

@@ -35,7 +35,12 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed",))
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("training-failed",),
+    first_check="KERAS_BACKEND and ~/.keras/keras.json",
+)
 def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
     """By the installed packages; an import that succeeded shows that they are there under another name."""
     request, installation, backend = keras_backend.request, keras_backend.installation, keras_backend.backend

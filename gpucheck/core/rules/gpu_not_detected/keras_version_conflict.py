@@ -73,6 +73,7 @@ _OF_KERAS_2 = rf"(?i){_INSIDE}|tf[-_]keras|keras 3|recognized|deserialize|locate
     scope=Scope.ENVIRONMENT,
     explains=("tensorflow-import-failed", "training-failed", "training-crashed"),
     tensorflow=True,
+    first_check="the last exception, and the versions of TensorFlow and Keras",
 )
 def check(backend: KerasBackend, outcomes: TrainingOutcomes) -> Finding | None:
     """TensorFlow's own requirement first, then the legacy switch. A training job that passed makes it a warning."""

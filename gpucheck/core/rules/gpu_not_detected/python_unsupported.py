@@ -53,6 +53,7 @@ _BEFORE = (("2.11", _RECOMMENDED), ("2.8", "3.10"), ("2.5", "3.9"), ("2.2", "3.8
         "training-crashed",
     ),
     tensorflow=True,
+    first_check="python --version",
 )
 def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: TrainingOutcomes) -> Finding | None:
     """The installed TensorFlow's own range if there is one; else whether any release has packages for this Python."""

@@ -43,6 +43,7 @@ _NAME = Fix(
     severity=Severity.ERROR,
     scope=Scope.HOST,
     explains=("tensorflow-import-failed", "training-failed", "training-crashed"),
+    first_check="TMPDIR, and the free space of /tmp",
 )
 def check(limits: Limits, tensorflow: TensorFlow | None, context: Context) -> Finding | Skip | None:
     """None of the folders can be written, and the import was not seen to do without."""

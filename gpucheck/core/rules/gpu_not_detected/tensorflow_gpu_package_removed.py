@@ -33,6 +33,7 @@ from gpucheck.core.repairs.wording import listing
     scope=Scope.ENVIRONMENT,
     explains=("tensorflow-import-failed", "tensorflow-not-installed", "python-unsupported"),
     tensorflow=True,
+    first_check="the name of the package that is requested",
 )
 def check(installation: Installation) -> Finding | None:
     """By its name among the packages; an error where it left no TensorFlow to import."""

@@ -74,6 +74,7 @@ _SIGNALS = {
     scope=Scope.ENVIRONMENT,
     explains=("gpus-not-listed", "training-failed", "training-crashed"),
     tensorflow=True,
+    first_check="the last exception of the import",
 )
 def check(
     tensorflow: TensorFlow | None, build: TensorFlowBuild, backend: KerasBackend, outcomes: TrainingOutcomes

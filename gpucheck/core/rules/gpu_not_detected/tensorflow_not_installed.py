@@ -41,6 +41,7 @@ from gpucheck.core.repairs.context import Context
     scope=Scope.ENVIRONMENT,
     explains=("tensorflow-import-failed", "gpus-not-listed", "training-failed", "training-crashed"),
     tensorflow=True,
+    first_check="which Python runs the program, and its pip list",
 )
 def check(
     presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend | None, outcomes: TrainingOutcomes

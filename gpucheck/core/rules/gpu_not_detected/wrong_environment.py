@@ -54,6 +54,7 @@ from gpucheck.core.system.shells import statement, word
         "training-crashed",
     ),
     tensorflow=True,
+    first_check="which Python runs the program, and its pip list",
 )
 def check(presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend | None) -> Finding | Skip | None:
     """None here, and at least one in another environment on PATH; the shell's active environment comes first."""

@@ -38,6 +38,7 @@ from gpucheck.core.system.shells import statement
     severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=("tensorflow-import-failed", "gpus-not-listed", "training-failed", "training-crashed"),
+    first_check="the variable XLA_FLAGS",
 )
 def check(
     log: Log, environment: Environment | None, outcomes: TrainingOutcomes, tensorflow: TensorFlow | None, context: Context

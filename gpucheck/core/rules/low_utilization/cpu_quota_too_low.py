@@ -37,7 +37,12 @@ ACHIEVED = ("jpeg_parallel_map_samples_per_second", "device_samples_per_second")
 FED = 0.8  # of what a GPU can train: it then waits for no more than a fifth of the time, as in input-pipeline-bound
 
 
-@rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("input-pipeline-bound", "scaling-inefficient"))
+@rule(
+    severity=Severity.WARNING,
+    scope=Scope.HOST,
+    explains=("input-pipeline-bound", "scaling-inefficient"),
+    first_check="the CPUs that the container or job may use",
+)
 def check(resources: Resources, used: GpusInUse, context: Context) -> Finding | Skip | None:
     """A quota or an affinity grants fewer than two processors per GPU; what the machine itself lacks is no quota.
 

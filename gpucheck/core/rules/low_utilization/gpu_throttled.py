@@ -40,7 +40,12 @@ LEAST_SAMPLES, LEAST_SHARE = 3, 0.05
 _CAUSES = {"SwThermalSlowdown": "heat", "HwThermalSlowdown": "heat", "HwPowerBrakeSlowdown": "the machine's power brake"}
 
 
-@rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("scaling-inefficient",))
+@rule(
+    severity=Severity.WARNING,
+    scope=Scope.HARDWARE,
+    explains=("scaling-inefficient",),
+    first_check="temperature and power limit of the GPU",
+)
 def check(used: GpusInUse, activity: Activity | None, context: Context) -> Finding | Skip | None:
     """A harmful clock event reason is active, on an idle GPU only one that is harmful even there; or it was during training."""
     reporting = [(place, gpu) for place, gpu in used.used if gpu.clock_event_reasons is not None]

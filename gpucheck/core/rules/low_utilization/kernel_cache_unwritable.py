@@ -38,7 +38,13 @@ _ENABLE = Assignment(
 )
 
 
-@rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, explains=("kernels-jit-compiled",), tensorflow=True)
+@rule(
+    severity=Severity.WARNING,
+    scope=Scope.ENVIRONMENT,
+    explains=("kernels-jit-compiled",),
+    tensorflow=True,
+    first_check="the variable CUDA_CACHE_PATH, and the free space there",
+)
 def check(resources: Resources, used: GpusInUse, build: TensorFlowBuild, context: Context) -> Finding | Skip | None:
     """Off or unwritable, where a GPU is here for which TensorFlow brings no native code."""
     limits = resources.limits

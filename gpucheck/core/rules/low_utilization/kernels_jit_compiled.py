@@ -39,7 +39,7 @@ NOTICED_SECONDS = 10.0
 UNLIKE = 5.0  # times: the first job of a process also loads libraries, which makes it up to four times as slow to start
 
 
-@rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, tensorflow=True)
+@rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, tensorflow=True, first_check="the GPU's compute capability")
 def check(
     used: GpusInUse | None, build: TensorFlowBuild | None, log_causes: LogCauses, context: Context
 ) -> Finding | Skip | None:

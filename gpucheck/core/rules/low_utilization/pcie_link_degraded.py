@@ -31,7 +31,12 @@ BUSY_PERCENT = 50
 _FIELDS = ("pcie_width", "pcie_width_max", "pcie_generation", "pcie_generation_max")
 
 
-@rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("scaling-inefficient",))
+@rule(
+    severity=Severity.WARNING,
+    scope=Scope.HARDWARE,
+    explains=("scaling-inefficient",),
+    first_check="the link's width: nvidia-smi -q",
+)
 def check(gpus: Gpus, context: Context) -> Finding | Skip | None:
     """Fewer lanes than possible, at any time; a lower generation only on a GPU that is at work."""
     reporting = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.pcie_width and gpu.pcie_width_max]

@@ -53,7 +53,12 @@ _PATIENCE = Fix(
 )
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("training-failed", "training-crashed"))
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=("training-failed", "training-crashed"),
+    first_check="NCCL's own messages, with NCCL_DEBUG=INFO",
+)
 def check(trial: NcclTrial, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """A run's reason, or a line of a run that did not pass, names NCCL; or the run passes as soon as NCCL is left out."""
     cause, failed = log_causes.alarm("nccl-failed"), log_causes.outcomes.failed_run(FAILED)

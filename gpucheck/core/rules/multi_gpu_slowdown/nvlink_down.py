@@ -40,7 +40,12 @@ _LOOK = Fix(text="Check the links", command="nvidia-smi nvlink --status", kind="
 _HARDWARE = Fix(text="Have links that stay down after a restart repaired: board, bridge or NVSwitch")
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HARDWARE, explains=("nccl-failed", "peer-access-unavailable", "scaling-inefficient"))
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HARDWARE,
+    explains=("nccl-failed", "peer-access-unavailable", "scaling-inefficient"),
+    first_check="nvidia-smi nvlink --status",
+)
 def check(xids: XidReports, fabric: NvlinkFabric, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Links are down that the fabric, or the other GPUs, show should be up; the fabric has a fault; or a message says so."""
     reports = [report for report in xids.of("nvlink") if "Nonfatal" not in report.text]

@@ -36,7 +36,9 @@ from gpucheck.core.repairs.wording import milliseconds
 REFUSED = r"(?i)peer access is not supported|PEER_ACCESS_UNSUPPORTED|PeerAccessUnsupported"
 
 
-@rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed", "scaling-inefficient"))
+@rule(
+    severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed", "scaling-inefficient"), first_check="nvidia-smi topo -m"
+)
 def check(
     cuda: Cuda | None, gpus: Gpus | None, scaling: Scaling | None, log_causes: LogCauses, context: Context
 ) -> Finding | Skip | None:

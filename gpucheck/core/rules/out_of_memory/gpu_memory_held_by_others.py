@@ -72,6 +72,7 @@ class Held(msgspec.Struct, frozen=True):
     scope=Scope.HOST,
     explains=("gpu-memory-exhausted", "cublas-init-failed", "cudnn-init-failed"),
     jobs=True,
+    first_check="nvidia-smi",
 )
 def check(used: GpusInUse, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
     """Report GPUs with too little free memory to start, or of which other processes than gpucheck use more than half."""

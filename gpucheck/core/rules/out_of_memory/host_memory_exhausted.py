@@ -48,6 +48,7 @@ UNCOUNTED_BYTES = 4 << 30  # with less free memory, a kill is attributed to memo
     scope=Scope.HOST,
     explains=("training-failed", "training-crashed", "tensorflow-import-failed"),
     jobs=True,
+    first_check="the memory that the job may use, and what loads the data",
 )
 def check(resources: Resources, tensorflow: TensorFlow | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a child that the kernel killed, an allocation that failed, or too little memory to import TensorFlow."""

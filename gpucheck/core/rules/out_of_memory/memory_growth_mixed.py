@@ -30,7 +30,9 @@ from gpucheck.core.repairs.context import Context
 MIXED = r"Memory growth cannot differ between GPU devices"
 
 
-@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
+@rule(
+    severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",), first_check="where the program configures its GPUs"
+)
 def check(
     tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes: LogCauses, context: Context
 ) -> Finding | Skip | None:

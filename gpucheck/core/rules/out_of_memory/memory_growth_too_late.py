@@ -31,7 +31,9 @@ from gpucheck.core.repairs.context import Context
 TOO_LATE = r"Physical devices cannot be modified after being initialized"
 
 
-@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
+@rule(
+    severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",), first_check="where the program configures its GPUs"
+)
 def check(
     tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes: LogCauses, context: Context
 ) -> Finding | Skip | None:

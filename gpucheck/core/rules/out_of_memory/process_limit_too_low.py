@@ -81,6 +81,7 @@ class Shortage(msgspec.Struct, frozen=True):
     severity=Severity.ERROR,
     scope=Scope.HOST,
     explains=("cuda-init-failed", "tensorflow-import-failed", "training-failed", "training-crashed"),
+    first_check="ulimit -a",
 )
 def check(
     resources: Resources,

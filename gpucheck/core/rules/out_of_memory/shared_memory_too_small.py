@@ -36,7 +36,7 @@ ENOUGH_BYTES = 512 << 20
 TINY_BYTES = 64 << 20  # Docker's default
 
 
-@rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed",))
+@rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed",), first_check="df -h /dev/shm")
 def check(resources: Resources, used: GpusInUse | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report shared memory that ran out, or is small in a container with GPUs; an error if it is tiny and no run used several."""
     limits, container = resources.limits, resources.container

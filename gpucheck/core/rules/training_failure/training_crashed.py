@@ -52,7 +52,12 @@ class Crash(msgspec.Struct, frozen=True):
     affects: tuple[str, ...] = ()
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-unexpected"))
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("training-failed", "training-unexpected"),
+    first_check="the last lines before the crash",
+)
 def check(
     tensorflow: TensorFlow | None,
     outcomes: TrainingOutcomes,

@@ -59,7 +59,12 @@ EXPERIMENT_FIX = {
 }
 
 
-@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-unexpected",))
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.CODE,
+    explains=("training-unexpected",),
+    first_check="the last exception, and the stage that the training job reached",
+)
 def check(training: Training, trial: NcclTrial, context: Context) -> Finding | Skip | None:
     """Report a run, an XLA-compiled step or an experiment that failed. Findings of specific causes explain it."""
     failed = [(place, run) for place, run in enumerate(training.runs) if run.status == "failed"]
