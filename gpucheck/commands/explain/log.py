@@ -134,8 +134,9 @@ def _report(parts: Sequence[Part], source: str, cut: str | None, started: float)
     found = _found(parts, {rule.code: rule for rule in rules})
     named = _relevant({code: places[0][1] for code, places in found.items()}, rules, log)
     of_programs = {code for rule in every if rule.row not in of_machines for code in (rule.code, *rule.explains)}
+    mild = tuple(code for code, cause in named.items() if cause.own_severity is Severity.WARNING)  # which end no program
     judgements = [
-        _judgement(rule, found[rule.code] if rule.code in named else [], LINT if rule.code in of_programs else ())
+        _judgement(rule, found[rule.code] if rule.code in named else [], LINT if rule.code in of_programs else (), mild)
         for rule in rules
     ]
     return assemble(Request(smoke=False), [reading], judgements, load_rows(), started)
@@ -188,11 +189,13 @@ def _relevant(named: dict[str, Cause], rules: Iterable[Rule], log: Log) -> dict[
     return {} if intended and ended else named
 
 
-def _judgement(rule: Rule, places: Sequence[tuple[Part, Cause]], more: tuple[Fix, ...]) -> Judgement:
+def _judgement(rule: Rule, places: Sequence[tuple[Part, Cause]], more: tuple[Fix, ...], mild: tuple[str, ...]) -> Judgement:
     if rule.code not in causes.CODES:
         return Judgement(rule, Outcome(code=rule.code, status=Status.SKIPPED, reason="not detectable in a log"), None)
     status = Status.FOUND if places else Status.CLEAR
     finding = _finding(rule, places, more) if places else None
+    if finding is not None and finding.severity is not Severity.WARNING:
+        finding = msgspec.structs.replace(finding, not_explained_by=mild)
     return Judgement(rule, Outcome(code=rule.code, status=status), finding)
 
 

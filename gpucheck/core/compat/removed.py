@@ -145,8 +145,10 @@ KERAS = {
     "keras.wrappers.scikit_learn": "scikeras.wrappers, of the package scikeras",
     "keras.wrappers": "scikeras.wrappers, of the package scikeras",
 }
-# Methods of models that Keras removed.
+_OPTIMIZERS = re.compile(r"Adam|AdamW|SGD|RMSprop|Adagrad|Adadelta|Adamax|Nadam|Ftrl|Lion|LossScaleOptimizer")
+# Methods of models and optimizers that Keras removed.
 _METHODS = {
+    "get_updates": "tf.GradientTape and optimizer.apply_gradients",
     "predict_classes": "model.predict(x).argmax(axis=-1), or (model.predict(x) > 0.5) for a sigmoid",
     "predict_proba": "model.predict(x)",
 }
@@ -193,6 +195,8 @@ def attribute(owner: str, name: str) -> Removed | None:
 
 
 def _method(owner: str, name: str) -> Removed | None:
+    if name == "lr" and _OPTIMIZERS.fullmatch(owner):
+        return Removed("optimizer.lr", API, "Keras 3 removed", "optimizer.learning_rate")
     if name in GENERATOR_METHODS:
         return Removed(name, GENERATOR, "Keras 3 removed")
     if name in _METHODS:

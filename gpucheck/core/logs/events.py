@@ -119,6 +119,7 @@ class Kind(str, Enum):
     MEMORY_GROWTH_TOO_LATE = "memory-growth-too-late"
     MIG_FAILED = "mig-failed"
     MIG_SHOWN = "mig-shown"
+    MISFIT = "misfit"
     MODULE_HIDDEN = "module-hidden"
     MODULE_MISSING = "module-missing"
     MULTI_WORKER_FIT_UNSUPPORTED = "multi-worker-fit-unsupported"

@@ -59,11 +59,11 @@ def judge(log: Log) -> dict[str, Cause]:
     if all(cause.intended or cause.own_severity is Severity.WARNING for cause in named.values()) and (
         last := last_resort(events)
     ):
-        named[_FAILED] = last
+        named = {code: cause for code, cause in named.items() if not cause.intended} | {_FAILED: last}
     failure = events.infer(infer_startup_failure)
     if failure is not None and failure.code in named and not named.keys().isdisjoint(removed.PAGES):
         named[failure.code] = named[failure.code].weakened()  # not what ended the program
-    if failure is not None and failure.code in named and events.unresolved(Kind.PROGRAM_ERROR, mild=""):
+    if failure is not None and failure.code in named and events.unresolved(Kind.PROGRAM_ERROR, mild="", last=""):
         del named[failure.code]  # the program ended while it trained, on the CPU as well as on a GPU
     return {code: _bounded(cause) for code, cause in named.items()}
 

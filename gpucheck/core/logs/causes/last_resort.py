@@ -16,6 +16,13 @@ def last_resort(events: Events) -> Cause | None:
     if missing:
         module = missing[-1].fields["module"]
         return Cause(f"The Python module {module} is not installed for the Python that ran this.", missing[-1:])
+    if general := events.unresolved(Kind.PROGRAM_ERROR, last="yes"):
+        return Cause(f"The program failed: {short(general[-1].text)}.", general[-1:])
+    if misfits := events.unresolved(Kind.MISFIT):
+        summary = (
+            f"Two packages, or a program and a package, are of releases that do not fit each other: {short(misfits[-1].text)}."
+        )
+        return Cause(summary, misfits[-1:], named={"misfit": "yes"})
     said = events.unresolved(Kind.ADVICE)
     if not said:
         return None

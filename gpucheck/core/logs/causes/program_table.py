@@ -111,9 +111,9 @@ ROWS = (
     Row(
         "training-failed",
         "The program failed: {text}.",
-        Match(Kind.PROGRAM_ERROR, mild=""),
+        Match(Kind.PROGRAM_ERROR, mild="", last=""),
     ),
-    Row("training-failed", "Training ended early: {text}.", Match(Kind.PROGRAM_ERROR), severity=WARNING),
+    Row("training-failed", "Training ended early: {text}.", Match(Kind.PROGRAM_ERROR, mild="yes"), severity=WARNING),
     Row(
         "variable-outside-scope",
         "Something was created or used outside the scope of the strategy that trains it: {text}.",

@@ -29,6 +29,7 @@ References:
 """
 
 import re
+import sys
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.nccl_trial import NcclTrial
@@ -158,6 +159,10 @@ def repairs(
     install: str = "",
     quoted: str = "",
     module: str = "",
+    misfit: str = "",
+    package: str = "",
+    name: str = "",
+    function: str = "",
 ) -> Iterator[Fix]:
     """Follow the message; in a log, it is of a kernel with an illegal access, or an error of the program.
 
@@ -171,11 +176,17 @@ def repairs(
         install: the package that cures it.
         quoted: "yes" if the cure is only what the error itself says.
         module: of Python, which is missing.
+        misfit: not empty: packages are of releases that do not fit each other.
+        package: that lacks the name, if it is known.
+        name: what it lacks: an attribute, or an argument of the function.
+        function: that does not have this argument.
     """
     if own_model:
         yield from _of_own_model(xla, experiments)
     elif module:
         yield from _of_module(context, module)
+    elif misfit:
+        yield from _of_misfit(context, package, name, function)
     elif cure:
         said = f"Not verified, but the message says: {cure}" if quoted else cure
         yield Fix(text=said, command=context.pip(install) if install else None)
@@ -209,6 +220,24 @@ def _of_module(context: Context, module: str) -> Iterator[Fix]:
     yield Fix(
         text=f"Else install the package that has it: the program's README or requirements.txt names it, which may not be {module}"
     )
+
+
+def _of_misfit(context: Context, package: str, name: str, function: str) -> Iterator[Fix]:
+    """Install releases that fit each other: newer ones of the package that asks, and of the one that it asks."""
+    asks, lacks = context.raised_in, package_of(package) or package
+    standard = package in sys.stdlib_module_names
+    what = f"the argument {name} of {function}" if function else f"{package}.{name}"
+    if asks and asks != package:
+        text = f"Install a {asks} that fits what is installed: it uses {what}, which is not there"
+        others = [] if standard or not package else [lacks]
+        yield Fix(text=text, command=context.pip("--upgrade", package_of(asks) or asks, *others))
+        if standard:
+            yield Fix(text="Or use an older Python, whose standard library still has it")
+    elif function or standard:
+        yield Fix(text=f"Do without {what}, which the installed release does not have; its documentation names what replaced it")
+    else:
+        yield Fix(text=f"Install a release of {lacks} that has {what}", command=context.pip("--upgrade", lacks))
+        yield Fix(text=f"Or use what the installed {lacks} has instead; its release notes say what replaced it")
 
 
 def _of_kernel(context: Context) -> Iterator[Fix]:
