@@ -1,7 +1,7 @@
 """Find the root cause in a log: parse lines into events, find their causes, and assemble a report like that of a live run."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -106,9 +106,9 @@ class Part(NamedTuple):
     log: Log
     first: FirstLines
 
-    def causes(self) -> dict[str, Cause]:
-        """Return its causes, by code; a warning if all lines only mention a failure."""
-        return {code: self._weighed(cause) for code, cause in causes.judge(self.log).items()}
+    def causes(self, mild: Collection[str]) -> dict[str, Cause]:
+        """Return its causes, by code; a warning if all lines only mention a failure. ``mild``: see ``causes.judge``."""
+        return {code: self._weighed(cause) for code, cause in causes.judge(self.log, mild).items()}
 
     def cited(self, events: Iterable[Event]) -> tuple[Event, ...]:
         """Return its events with the name of the file in their text."""
@@ -134,7 +134,8 @@ def _report(parts: Sequence[Part], source: str, cut: str | None, started: float)
     found = _found(parts, {rule.code: rule for rule in rules})
     named = _relevant({code: places[0][1] for code, places in found.items()}, rules, log)
     of_programs = {code for rule in every if rule.row not in of_machines for code in (rule.code, *rule.explains)}
-    mild = tuple(code for code, cause in named.items() if cause.own_severity is Severity.WARNING)  # which end no program
+    severities = {rule.code: rule.severity for rule in rules}
+    mild = tuple(code for code, cause in named.items() if (cause.own_severity or severities[code]) is Severity.WARNING)
     judgements = [
         _judgement(rule, found[rule.code] if rule.code in named else [], LINT if rule.code in of_programs else (), mild)
         for rule in rules
@@ -166,8 +167,9 @@ def _rank(event: Event) -> int:
 def _found(parts: Iterable[Part], rules: Mapping[str, Rule]) -> dict[str, list[tuple[Part, Cause]]]:
     """Return where each cause was found, by code: errors first."""
     found: dict[str, list[tuple[Part, Cause]]] = {}
+    mild = {code for code, rule in rules.items() if rule.severity is Severity.WARNING}
     for part in parts:
-        for code, cause in part.causes().items():
+        for code, cause in part.causes(mild).items():
             if code in rules:
                 found.setdefault(code, []).append((part, cause))
     for code, places in found.items():

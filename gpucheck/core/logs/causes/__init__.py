@@ -5,6 +5,7 @@ The rules select the root cause of several.
 """
 
 import re
+from collections.abc import Collection
 from types import ModuleType
 
 import msgspec
@@ -50,15 +51,21 @@ _INFERRED = {code: judge for module in _MODULES for code, judge in _inferred(mod
 CODES = frozenset({*(row.code for row in ROWS), *_INFERRED})  # of all causes that can be found in logs
 
 
-def judge(log: Log) -> dict[str, Cause]:
-    """Return the causes found in a log, by code."""
+def judge(log: Log, mild: Collection[str] = ()) -> dict[str, Cause]:
+    """Return the causes found in a log, by code.
+
+    Args:
+        log: the log.
+        mild: codes of rules that warn: what they name does not end a program, unless the cause itself says so.
+    """
     events = Events(_once(log))
     named = {code: cause for code in sorted(CODES - {_CRASH}) if (cause := _cause(code, events)) is not None}
     if not named and (crash := _cause(_CRASH, events)):  # if the log has no other cause that explains it
         named[_CRASH] = crash
-    if all(cause.intended or cause.own_severity is Severity.WARNING for cause in named.values()) and (
-        last := last_resort(events)
-    ):
+    if all(
+        cause.intended or cause.own_severity is Severity.WARNING or (cause.own_severity is None and code in mild)
+        for code, cause in named.items()
+    ) and (last := last_resort(events)):
         named = {code: cause for code, cause in named.items() if not cause.intended} | {_FAILED: last}
     failure = events.infer(infer_startup_failure)
     if failure is not None and failure.code in named and not named.keys().isdisjoint(removed.PAGES):

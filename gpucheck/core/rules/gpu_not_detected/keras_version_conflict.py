@@ -47,7 +47,7 @@ _IN_KERAS_3 = {
     r"'lr\b": "Rename the optimizer's argument lr to learning_rate",
     r"'decay\b": "Replace the optimizer's argument decay by a schedule: learning_rate=keras.optimizers.schedules.ExponentialDecay(...)",
     "'time_major'|'implementation'": "Save the model again as .keras with the Keras that made it, or remove this argument of the layer",
-    "A KerasTensor cannot": "Use keras.ops instead of TensorFlow's function, or call that function in a keras.Layer of your own",
+    "A KerasTensor (?:cannot|is)": "Use keras.ops instead of TensorFlow's function, or call that function in a keras.Layer of your own",
     "File format not supported|Keras 3 only supports": "Load the SavedModel as a layer: keras.layers.TFSMLayer(PATH,"
     ' call_endpoint="serving_default"), or save it again as .keras',
     "got an unexpected keyword": "Remove this argument, which Keras 3 does not have here (workers and use_multiprocessing belong to"
@@ -65,7 +65,7 @@ _IN_KERAS_3 = {
 }
 _INSIDE = r"keras\.(?:src\.)?engine\b"
 # What only Keras 2 has or takes, or who asks for it.
-_OF_KERAS_2 = rf"(?i){_INSIDE}|tf[-_]keras|keras 3|recognized|deserialize|locate class|KerasTensor|module 'keras\._tf_keras|tensorflow\.python\.keras"
+_OF_KERAS_2 = rf"(?i){_INSIDE}|tf[-_]keras|keras 3|recognized|deserialize|locate class|KerasTensor|module 'keras\._tf_keras|tensorflow\.python\.keras|can only (?:either )?be"
 
 
 @rule(

@@ -36,7 +36,7 @@ _GFX = re.compile(r"gfx\d{3,4}\w?")
 # Consumer GPUs run the code that ROCm has for another one of their generation.
 _SIMILAR = {"gfx103": ("RX 6000", "10.3.0"), "gfx110": ("RX 7000", "11.0.0")}
 _DENIED = re.compile(
-    r"(?i)/dev/(?:kfd|dri)\S*[^\n]{0,40}(?:denied|not permitted)|not (?:a )?member of [^\n]{0,20}(?:render|video)"
+    r"(?i)/dev/(?:kfd|dri)\S*[^\n]{0,40}(?:denied|not permitted)|No HIP GPUs are|no ROCm-capable device|not (?:a )?member of [^\n]{0,20}(?:render|video)"
 )
 _LIBRARY = re.compile(
     r"\blib(rccl|rocblas|hipblas|hipfft|miopen|MIOpen|hipsparse|rocrand|hiprand|roctracer|amdhip64|hipsolver)\S*\.so[\d.]*"
