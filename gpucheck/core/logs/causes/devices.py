@@ -21,6 +21,10 @@ from gpucheck.core.repairs.wording import listing, short
 _NOT_GIVEN = {
     "hook": "the NVIDIA Container Toolkit failed to set it up",
     "runtime": "this container runtime has no GPU support configured",
+    "no-driver": "the container toolkit did not find the host's driver",
+    "old-toolkit": "the container toolkit does not know this host's control groups",
+    "ldconfig": "the container toolkit could not run ldconfig for it",
+    "cdi": "no description (CDI) of the host's GPUs was found",
     "plugin": "NVIDIA's device plugin found no driver in its own container",
     "not-passed": "it was started without one",
     "scheduler": "the cluster has no GPU available",

@@ -19,8 +19,9 @@ def last_resort(events: Events) -> Cause | None:
     if general := events.unresolved(Kind.PROGRAM_ERROR, last="yes"):
         return Cause(f"The program failed: {short(general[-1].text)}.", general[-1:])
     if misfits := events.unresolved(Kind.MISFIT):
+        lacks = "A function does not have an argument" if "function" in misfits[-1].fields else "A package does not have a name"
         summary = (
-            f"Two packages, or a program and a package, are of releases that do not fit each other: {short(misfits[-1].text)}."
+            f"{lacks} that is used, so the installed releases do not fit each other or the program: {short(misfits[-1].text)}."
         )
         return Cause(summary, misfits[-1:], named={"misfit": "yes"})
     said = events.unresolved(Kind.ADVICE)

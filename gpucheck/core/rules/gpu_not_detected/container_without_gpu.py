@@ -49,6 +49,24 @@ _CONTAINERD = Fix(
     text="Add NVIDIA's runtime to the node's containerd (the GPU operator's toolkit does that)",
     command="sudo nvidia-ctk runtime configure --runtime=containerd && sudo systemctl restart containerd",
 )
+# What the container toolkit reports, and what cures it.
+_BY_REASON = {
+    "no-driver": Fix(
+        text="First make nvidia-smi work on the host: install its driver there; Docker from snap does not see it, Docker's own packages do"
+    ),
+    "old-toolkit": Fix(
+        text="On the host: update the NVIDIA Container Toolkit, which knows version 2 of control groups since 1.8",
+        command="sudo apt-get update && sudo apt-get install -y nvidia-container-toolkit",
+    ),
+    "ldconfig": Fix(
+        text='On the host: name the host\'s ldconfig in /etc/nvidia-container-runtime/config.toml: ldconfig = "@/sbin/ldconfig.real" on'
+        ' Ubuntu, "@/sbin/ldconfig" on other systems; if only one image fails, that image has a broken ldconfig'
+    ),
+    "cdi": Fix(
+        text="On the host: write the description of its GPUs, again after each update of the driver",
+        command="sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",
+    ),
+}
 _RUNTIME_CLASS = Fix(
     text="Or give the device plugin's pods that runtime: runtimeClassName: nvidia (with a RuntimeClass of the handler nvidia)"
 )
@@ -145,8 +163,13 @@ def repairs(
         undriven: whether the host has no working GPU.
         requested: whether the container was started with a request for a GPU.
         lost: not empty: the container had a GPU before.
-        reason: why there is none, in a log: "runtime", "hook", "plugin" (of Kubernetes), "scheduler", "no-files".
+        reason: why there is none, in a log: "runtime", "hook", "plugin" (of Kubernetes), "scheduler",
+            "no-files", "no-driver", "old-toolkit", "ldconfig", "cdi".
     """
+    if reason in _BY_REASON:
+        yield _BY_REASON[reason]
+        yield _TOOLKIT
+        return
     if undriven or reason == "no-files":
         yield Fix(text="First make nvidia-smi work on the machine that runs this container")
     if reason == "scheduler":

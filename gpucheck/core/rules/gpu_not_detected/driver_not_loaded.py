@@ -161,7 +161,7 @@ def repairs(
     Args:
         context: where.
         reason: why it does not: "not-built", "signature", "nouveau", "no-device", "open-module", "unsupported", "refused", "held",
-            "vfio-pci"; empty: unknown.
+            "vfio-pci", "region"; empty: unknown.
         message: what reports it.
         driver: version of the driver that does not support the GPU.
         legacy: the branch that supports the GPU, as the message names it: "470".
@@ -183,6 +183,13 @@ def repairs(
         yield from _without_nouveau(context)
     elif reason == "held":
         yield Fix(text=f"Release the GPU from {holder}")
+    elif reason == "region":
+        yield Fix(
+            text='Enable "Above 4G Decoding" in the firmware (BIOS), or in the virtual machine\'s settings: the GPU got no addresses for its'
+            " memory",
+            needs=("reboot",),
+        )
+        yield Fix(text="Or start the kernel with the parameter pci=realloc", needs=("reboot",))
     elif reason == "open-module":
         yield from _install(context, driver, "-open")
     elif reason in ("unsupported", "refused") or legacy:

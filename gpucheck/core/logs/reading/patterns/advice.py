@@ -12,7 +12,9 @@ _VERBS = (
 )
 _BEFORE = r"and |or |so |then |instead,? |to [^,]{1,60}, |if [^,]{1,80}, "
 _ANYWHERE = r"pip3? install|you (?:should|must|need to|may need to)|please (?!see|note)|did you mean|instead"
-_ANYWHERE += r"|must (?:be|have|not)|should (?:be|have)|needs? to be|has to be"
+_ANYWHERE += (
+    r"|must (?:be|have|not)|should (?:be|have)|needs? to be|has to be|you can |by (?:passing|setting|calling|using|adding) "
+)
 _SAYS = re.compile(rf"(?i)^(?:(?:{_BEFORE})?(?:{_VERBS})\b|.{{0,80}}\b(?:{_ANYWHERE})\b)")
 _NO_CURE = re.compile(
     r"(?i)\b(?:report|file an? |github\.com|bug|see (?:the|https?)|contact|traceback|original stack trace|sudo|rm -)\b"
