@@ -17,7 +17,7 @@ def shown(text: str) -> str:
 
 ENDS = [
     'FileNotFoundError: [Errno 2] No such file or directory: "x.csv"',
-    "ValueError: Could not interpret optimizer identifier: adamm",
+    "ValueError: the flux is out of order: adamm",
     'KeyError: "label"',
     "Fatal Python error: init_sys_streams: can't initialize sys standard streams",
 ]

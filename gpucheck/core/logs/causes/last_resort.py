@@ -24,8 +24,8 @@ def last_resort(events: Events) -> Cause | None:
             f"{lacks} that is used, so the installed releases do not fit each other or the program: {short(misfits[-1].text)}."
         )
         return Cause(summary, misfits[-1:], named={"misfit": "yes"})
-    said = events.unresolved(Kind.ADVICE)
-    if not said:
+    said, raised = events.unresolved(Kind.ADVICE), events.of(Kind.TRACEBACK)
+    if not said or any(event.line > said[-1].line for event in raised):  # an exception that a later one followed was caught
         return None
     summary = f"An exception ended the program, and its message says what to do: {short(said[-1].text)}."
     return Cause(summary, said[-1:], named={"quoted": "yes"})

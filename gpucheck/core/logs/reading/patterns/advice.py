@@ -16,8 +16,9 @@ _ANYWHERE += (
     r"|must (?:be|have|not)|should (?:be|have)|needs? to be|has to be|you can |by (?:passing|setting|calling|using|adding) "
 )
 _SAYS = re.compile(rf"(?i)^(?:(?:{_BEFORE})?(?:{_VERBS})\b|.{{0,80}}\b(?:{_ANYWHERE})\b)")
+_NEXT = re.compile(r" (?=(?:\w+\.)*[A-Z]\w*(?:Error|Exception)(?::|$))")  # a further exception
 _NO_CURE = re.compile(
-    r"(?i)\b(?:report|file an? |github\.com|bug|see (?:the|https?)|contact|traceback|original stack trace|sudo|rm -)\b"
+    r"(?i)\b(?:report|file an? |github\.com|bug|see (?:the|https?)|contact|try again|traceback|original stack trace|sudo|rm -)\b"
 )
 _NEEDS = re.compile(r"\b(?:requires?|needs?|[Cc]ould not import|[Cc]annot import) (?:the |that )?[`'\"]?([A-Za-z_]\w+)")
 _PIP = re.compile(r"pip3? install (?:-U |--upgrade |-q )*['\"`]?([A-Za-z][\w.-]*(?:\[[\w,-]+\])?(?:[<>=!~]=?[\w.*]+)?)")
@@ -25,7 +26,7 @@ _PIP = re.compile(r"pip3? install (?:-U |--upgrade |-q )*['\"`]?([A-Za-z][\w.-]*
 
 def advice(match: "re.Match[str]") -> dict[str, str] | None:
     """cure: the sentences of an exception's message that say what to do; install: the package that it names."""
-    message = " ".join(match.string[match.start("message") : match.endpos].split())
+    message = _NEXT.split(" ".join(match.string[match.start("message") : match.endpos].split()))[0]
     said = [part for part in _SENTENCE.split(message) if _SAYS.match(part) and not _NO_CURE.search(part)]
     package = _PIP.search(message)
     needed = package_of(found[1]) if (found := _NEEDS.search(message)) else None
