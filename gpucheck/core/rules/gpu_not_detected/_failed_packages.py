@@ -35,7 +35,7 @@ _BUILT_FOR_ANOTHER_NUMPY = re.compile(
     r"numpy\.dtype size changed.*?Expected (?:96 from C header, got 8|8\d from C header, got (?!96))"
 )
 # A package with operations of its own is built for one release of TensorFlow.
-_EXTENSION = re.compile(r"-packages[/\\\\](tensorflow_\w+)[/\\\\]\S+\.so: undefined symbol: \w*tensorflow")
+_EXTENSION = re.compile(r"-packages[/\\\\](tensorflow_\w+)[/\\\\]\S+\.so: undefined symbol: ")
 _OF_NCCL = re.compile(r"undefined symbol: \w*nccl", re.I)
 _ABSENT = r"No module named '?([\w-]+)"
 _NAMES = (

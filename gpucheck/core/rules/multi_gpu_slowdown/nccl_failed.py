@@ -138,8 +138,19 @@ def _unknown(context: Context, lines: str) -> Iterator[Fix]:
         yield Fix(text="If it names shared memory in Docker: enlarge it", command="docker run --shm-size=1g IMAGE")
 
 
+_LOCKED = (
+    Fix(text="Allow the process to lock memory, which InfiniBand needs, in the job script", command="ulimit -l unlimited"),
+    Fix(text="Start a container with it: docker run --ulimit memlock=-1 IMAGE"),
+)
+_ONE_COPY = Fix(
+    text="Load one NCCL into the process: beside JAX use TensorFlow for the CPU (pip install tensorflow-cpu in place of tensorflow), or give"
+    " each framework a process of its own"
+)
+
 # What NCCL's own lines name, the most certain first.
 _NAMED = {
+    "locked memory": r"\bibv_\w+[^\n]{0,60}Cannot allocate memory",
+    "two copies": r"corrupted comm object",
     "infiniband": r"NET/IB\b|\bibv_|IBV_WC_|\bmlx\d_\d",
     "shared memory": r"(?i)shared memory|/dev/shm|posix_fallocate|\bshmget\b",
     "network": r"no socket interface|NET/Socket|socketStartConnect|[Bb]ootstrap\b.*\binterface",
@@ -149,6 +160,8 @@ _NAMED = {
     "other rank": r"(?i)time(?:d )?out|heartbeat|connection (?:closed|reset) by|ncclRemoteError|remote error|communicator was aborted",
 }
 _WAYS: dict[str, Callable[[Context], Iterator[Fix]]] = {
+    "locked memory": lambda _: iter(_LOCKED),
+    "two copies": lambda _: iter([_ONE_COPY]),
     "shared memory": _shared_memory,
     "no kernel": lambda _: iter([without_nccl()]),
     "memory": lambda _: iter([_FULL]),

@@ -236,8 +236,10 @@ def _of_misfit(context: Context, package: str, name: str, function: str) -> Iter
     elif function or standard:
         yield Fix(text=f"Do without {what}, which the installed release does not have; its documentation names what replaced it")
     else:
-        yield Fix(text=f"Install a release of {lacks} that has {what}", command=context.pip("--upgrade", lacks))
-        yield Fix(text=f"Or use what the installed {lacks} has instead; its release notes say what replaced it")
+        yield Fix(
+            text=f"Use what the installed {lacks} has instead of {what}, or install a release of {lacks} that has it: an older one if it"
+            " was removed, as its release notes say, else a newer one"
+        )
 
 
 def _of_kernel(context: Context) -> Iterator[Fix]:

@@ -12,9 +12,8 @@ _VERBS = (
 )
 _BEFORE = r"and |or |so |then |instead,? |to [^,]{1,60}, |if [^,]{1,80}, "
 _ANYWHERE = r"pip3? install|you (?:should|must|need to|may need to)|please (?!see|note)|did you mean|instead"
-_ANYWHERE += (
-    r"|must (?:be|have|not)|should (?:be|have)|needs? to be|has to be|you can |by (?:passing|setting|calling|using|adding) "
-)
+_ANYWHERE += r"|must (?:be|have|not|equal|match)|should (?:be|have)|needs? to be|has to be"
+_ANYWHERE += r"|you can |by (?:passing|setting|calling|using|adding) "
 _SAYS = re.compile(rf"(?i)^(?:(?:{_BEFORE})?(?:{_VERBS})\b|.{{0,80}}\b(?:{_ANYWHERE})\b)")
 _NEXT = re.compile(r" (?=(?:\w+\.)*[A-Z]\w*(?:Error|Exception)(?::|$))")  # a further exception
 _NO_CURE = re.compile(
