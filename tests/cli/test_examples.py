@@ -64,7 +64,12 @@ PAGES = [
         path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/*.md") if path.name not in ("commands.md", "tutorial.md")
     ),
 ]  # those have tests of their own: test_examples_of_help_work and test_tutorial.py
-PROGRAMS = {"kubectl": "echo 'Out of memory'", "scontrol": "true", "python": f'exec {sys.executable} "$@"'}
+PROGRAMS = {
+    "kubectl": "echo 'Out of memory'",
+    "scontrol": "true",
+    "ssh": "echo 'Driver Version: 570.86.10'",
+    "python": f'exec {sys.executable} "$@"',
+}
 NAMES = [name for part in sections().values() for name in part if name != "completion"]  # test_usage.py types those
 
 
