@@ -18,6 +18,7 @@ gpucheck setup --apply ~/tensorflow-env         # create the environment in a ne
 gpucheck setup --for "RTX 4090, driver 535, WSL2, Python 3.12"      # another machine
 gpucheck setup --tensorflow ">=2.16,<2.20"      # only these releases
 gpucheck setup --backend jax                    # Keras on JAX or PyTorch
+gpucheck setup --with jax --with torch          # TensorFlow, JAX and PyTorch in one environment
 gpucheck setup --format dockerfile              # or json, requirements, pyproject, conda, pixi
 ```
 

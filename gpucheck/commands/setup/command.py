@@ -87,6 +87,13 @@ def _no_python(text: str) -> str | None:
     show_default=True,
     help="What Keras trains on.",
 )
+@click.option(
+    "--with",
+    "others",
+    type=click.Choice(["jax", "torch"]),
+    multiple=True,
+    help="Also this framework, in the same environment. Repeatable.",
+)
 @click.option("--python", metavar="PATH|VERSION", help="Only this Python: 3.12, or an interpreter.")
 @click.option("--cpu", is_flag=True, help="Don't use the GPU.")
 @click.option(
@@ -119,6 +126,7 @@ def setup(
     /,
     tensorflow: str | None,
     backend: str,
+    others: tuple[str, ...],
     python: str | None,
     cpu: bool,
     elsewhere: "Machine | None",
@@ -133,21 +141,25 @@ def setup(
     3 no verdict: the machine could not be examined in time, or --apply could not start (no disk space, a folder that cannot be
     written to, a Python without venv).
     """
-    _refuse(tensorflow, backend, elsewhere, style, folder)
+    _refuse(tensorflow, backend, others, elsewhere, style, folder)
     seconds = timeout or (READ_SECONDS if folder is None else APPLY_SECONDS)
     limit.set(seconds, grace_seconds=SWEEP_SECONDS if folder is not None else 0.0)
     request = Request(level=Level.QUICK, timeout_seconds=seconds, python=examined.active() if elsewhere is None else None)
     with this_machine(request, limit.started) as host:
-        answer, here = _answer(host, tensorflow, backend, python, cpu, elsewhere)
+        answer, here = _answer(host, tensorflow, backend, others, python, cpu, elsewhere)
         if folder is None:
             _print(answer, style, here)
         else:
             _apply(answer, here, folder, host, limit.end)
 
 
-def _refuse(tensorflow: str | None, backend: str, elsewhere: "Machine | None", style: str, folder: str | None) -> None:
+def _refuse(
+    tensorflow: str | None, backend: str, others: tuple[str, ...], elsewhere: "Machine | None", style: str, folder: str | None
+) -> None:
     if tensorflow is not None and backend != "tensorflow":
         raise click.UsageError(f"--tensorflow cannot be used with --backend {backend}, which does not use TensorFlow")
+    if others and backend != "tensorflow":
+        raise click.UsageError(f"--with adds a framework to TensorFlow; leave out --backend {backend}")
     if folder is not None and elsewhere is not None:
         raise click.UsageError("--apply installs on this machine, and --for is about another machine; give one")
     if folder is not None and style != "terminal":
@@ -155,12 +167,19 @@ def _refuse(tensorflow: str | None, backend: str, elsewhere: "Machine | None", s
 
 
 def _answer(
-    host: "Host", tensorflow: str | None, backend: str, python: str | None, cpu: bool, elsewhere: "Machine | None"
+    host: "Host",
+    tensorflow: str | None,
+    backend: str,
+    others: tuple[str, ...],
+    python: str | None,
+    cpu: bool,
+    elsewhere: "Machine | None",
 ) -> "tuple[Answer, Here]":
     from gpucheck.commands.setup.read import read
     from gpucheck.commands.setup.render import Here
     from gpucheck.core.solver.machine import Wishes
     from gpucheck.core.solver.solve import solve
+    from gpucheck.core.solver.together import solve_together
 
     machine, packages = elsewhere, None
     if machine is None:
@@ -171,13 +190,18 @@ def _answer(
             raise SystemExit(ExitCode.UNKNOWN)
     wish = None if python is None else _python(host, python, machine, here=elsewhere is None)
     wishes = Wishes(tensorflow=tensorflow, backend=backend, python=wish, cpu=cpu)
-    answer = solve(machine, wishes)
+    answer = solve_together(machine, wishes, others, solve) if others else solve(machine, wishes)
     asked = _asked(machine, wishes, python) if answer.best is None else None
     if elsewhere is not None:
         return answer, Here(asked=asked)
     from gpucheck.commands.setup import here
 
-    options = (("--tensorflow", tensorflow), ("--backend", None if backend == "tensorflow" else backend), ("--python", python))
+    options = (
+        *(("--with", name) for name in others),
+        ("--tensorflow", tensorflow),
+        ("--backend", None if backend == "tensorflow" else backend),
+        ("--python", python),
+    )
     given = [part for name, value in options if value is not None for part in (name, word(value))]
     return answer, here.look(host, answer, wishes, packages, (*given, *(["--cpu"] if cpu else [])), asked)
 

@@ -31,6 +31,7 @@ def title(choice: Choice) -> str:
     """Return 'TensorFlow 2.20.0, Python 3.12, CUDA 12.5, cuDNN 9.3, Keras >=3.10.0', or 'TensorFlow 2.21.0 (CPU), ...'."""
     framework = f"TensorFlow {choice.tensorflow}" if choice.tensorflow else f"Keras on {TITLES[choice.backend]}"
     framework += " (CPU)" if commands.trains_on_cpu(choice) else ""
+    framework += f" with {' and '.join(choice.also)}" if choice.also else ""
     parts = [framework, f"Python {versions.minor(choice.python.version)}"]
     parts += [f"CUDA {choice.cuda}"] if choice.cuda else []
     parts += [f"cuDNN {choice.cudnn}"] if choice.cudnn else []
@@ -40,7 +41,12 @@ def title(choice: Choice) -> str:
 
 def measured(choice: Choice, machine: Machine) -> downloads.Size | None:
     """Return the size of an environment; None if it was not measured for this kind of machine."""
-    if choice.source != "pip" or choice.index is not None or (machine.system, machine.architecture) != ("linux", "x86_64"):
+    if (
+        choice.source != "pip"
+        or choice.index is not None
+        or choice.steps
+        or (machine.system, machine.architecture) != ("linux", "x86_64")
+    ):
         return None
     return downloads.size(choice.packages, choice.cuda)
 
@@ -51,6 +57,8 @@ def _pip_choice(answer: Answer) -> Choice:
         raise NoFile("no combination works on this machine; `gpucheck setup` prints why")
     if best.source == "image":
         raise NoFile(f"no package works on this machine, only the image {best.image}: --format dockerfile")
+    if sum(index is not None for _, index in best.steps):
+        raise NoFile("packages from two indexes: use the commands that `gpucheck setup --with` prints, or --format dockerfile")
     return best
 
 
@@ -87,7 +95,7 @@ def requirements(answer: Answer) -> str:
 def dockerfile(answer: Answer) -> str:
     """Render a Dockerfile."""
     best = answer.best
-    choice = best if best is not None and best.source == "image" else _pip_choice(answer)
+    choice = best if best is not None and (best.source == "image" or best.steps) else _pip_choice(answer)
     gpus = "" if commands.trains_on_cpu(choice) else "--gpus all "
     lines = [*_header(choice, python=False), f"# docker build -t keras . && docker run {gpus}-it --rm keras"]
     if choice.source == "image":

@@ -32,6 +32,8 @@ class Choice:
     source: Literal["pip", "image", "conda"] = "pip"
     packages: tuple[str, ...] = ()  # pip's arguments
     index: str | None = None  # a package index other than pip's default
+    steps: tuple[tuple[tuple[str, ...], str | None], ...] = ()  # packages and index of each installation; (): as packages says
+    also: tuple[str, ...] = ()  # other frameworks in the environment: "JAX"
     run_options: str = "--gpus all"  # docker's, which hand the GPU to the image
     image: str | None = None  # "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"
     assignments: tuple[Assignment, ...] = ()  # required environment variables; {environment} is its folder

@@ -31,6 +31,8 @@ def installs(choice: Choice) -> tuple[tuple[tuple[str, ...], str | None], ...]:
 
     PyTorch's index has no Keras, and together with pip's default index pip would prefer a newer build for another CUDA.
     """
+    if choice.steps:
+        return choice.steps
     if choice.index is None:
         return ((choice.packages, None),)
     options = tuple(package for package in choice.packages if package.startswith("-"))

@@ -1,0 +1,74 @@
+"""TensorFlow with JAX or PyTorch in one environment: which packages, in which order, or why not."""
+
+import pytest
+from command import gpucheck
+
+from gpucheck.commands.setup import describe, files
+from gpucheck.core.solver import commands
+from gpucheck.core.solver.machine import Wishes
+from gpucheck.core.solver.solve import solve
+from gpucheck.core.solver.together import solve_together
+
+TORCH = "https://download.pytorch.org/whl/"
+
+
+@pytest.mark.parametrize(
+    ("words", "others", "steps"),
+    [
+        (
+            "RTX 4090, driver 550, Python 3.12",  # PyTorch first: its index has no TensorFlow
+            ("torch",),
+            [(("torch",), f"{TORCH}cu126"), (("tensorflow[and-cuda]==2.20.0",), None)],
+        ),
+        (
+            "A100, driver 580, Python 3.12",  # JAX for CUDA 13 would bring a second cuDNN with the same files
+            ("jax",),
+            [(("tensorflow[and-cuda]==2.20.0", "jax[cuda12]"), None)],
+        ),
+        (
+            "L4, driver 535, Python 3.11",
+            ("jax", "torch"),
+            [(("torch",), f"{TORCH}cu126"), (("tensorflow[and-cuda]==2.20.0", "jax[cuda12]"), None)],
+        ),
+        (
+            "GTX 1080 Ti, driver 535, Python 3.12",
+            ("jax",),
+            [(("tensorflow[and-cuda]==2.20.0", "nvidia-cudnn-cu12<9.11", "jax[cuda12]"), None)],
+        ),
+        ("RTX 5090, driver 580, Python 3.12", ("jax",), [(("tensorflow==2.21.0", "jax[cuda13]"), None)]),
+        ("no GPU, Ubuntu 24.04, Python 3.12", ("torch",), [(("torch",), f"{TORCH}cpu"), (("tensorflow==2.21.0",), None)]),
+        ("no GPU, Ubuntu 24.04, Python 3.14", ("jax",), [(("tensorflow==2.21.0", "jax"), None)]),  # uv fetches a Python
+        ("MacBook M3, Python 3.12", ("torch",), [(("tensorflow==2.21.0", "torch"), None)]),
+        (
+            "Windows 11, RTX 4070, driver 560, Python 3.12",
+            ("torch",),
+            [(("torch",), f"{TORCH}cu126"), (("tensorflow==2.21.0",), None)],
+        ),
+    ],
+)
+def test_the_packages_share_one_cuda(words, others, steps):
+    answer = solve_together(describe.machine(words), Wishes(), others, solve)
+    assert list(commands.installs(answer.best)) == steps
+
+
+def test_who_uses_the_cpu_is_said():
+    best = solve_together(describe.machine("RTX 5090, driver 580, Python 3.12"), Wishes(), ("jax",), solve).best
+    assert files.title(best).startswith("TensorFlow 2.21.0 (CPU) with JAX (CUDA 13.0), Python 3.12")
+    assert "TensorFlow uses the CPU in this environment" in best.remarks
+
+
+@pytest.mark.parametrize("words", ["TPU v5e", "Alpine, no GPU", "ppc64le, no GPU"])
+def test_what_does_not_fit_together_gets_an_environment_each(words):
+    answer = solve_together(describe.machine(words), Wishes(), ("jax",), solve)
+    assert answer.best is None
+    assert "gpucheck setup --backend jax" in answer.advice[0]
+
+
+def test_the_command_line():
+    machine = ("--for", "RTX 4090, driver 550, Python 3.12", "--with", "torch")
+    done = gpucheck("setup", *machine)
+    assert (done.returncode, "with PyTorch (CUDA 12.6)" in done.stdout) == (0, True)
+    assert "RUN pip install" in gpucheck("setup", *machine, "--format", "dockerfile").stdout
+    one_index = gpucheck("setup", *machine, "--format", "requirements")
+    assert (one_index.returncode, "two indexes" in one_index.stderr) == (1, True)
+    assert gpucheck("setup", "--backend", "jax", "--with", "torch").returncode == 2
