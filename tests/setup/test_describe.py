@@ -130,3 +130,8 @@ def test_a_file_of_something_else(tmp_path):
 def test_a_word_that_is_not_known_is_named(text, word):
     with pytest.raises(describe.Unknown, match=word):
         describe.machine(text)
+
+
+def test_a_description_has_a_length():
+    with pytest.raises(describe.Unknown, match="more than 1000 characters"):
+        describe.machine("gpu=A100 " * 200)

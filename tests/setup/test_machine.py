@@ -13,11 +13,13 @@ from gpucheck.core.model import Request
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpu as NvmlGpu
 from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.probes.pci import Pci, PciFunction
 from gpucheck.core.probes.system import System
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.wsl import Wsl
 from gpucheck.core.solver.facts import machine
 from gpucheck.core.solver.machine import Gpu, Machine, Python
+from gpucheck.core.solver.solve import solve
 
 USUAL = "cpython {} True True True\n"
 
@@ -111,3 +113,15 @@ def test_the_windows_driver_of_wsl_counts_as_such():
     made = machine(None, Wsl(inside=True, version=2), Driver(status="ok", version="552.22"), here=True)
     assert made.wsl
     assert made.driver == "552.22"
+
+
+def test_an_amd_display_of_unknown_model_is_not_taken_for_one_that_computes():
+    def found(class_code):
+        function = PciFunction(address="0000:03:00.0", vendor_id="0x1002", device_id="0x1", class_code=class_code)
+        bus = Pci(readable=True, amd_gpus=(function,))
+        return solve(machine(System(platform="linux", architecture="x86_64"), pci=bus, here=False, pythons=None))
+
+    display, accelerator = found("0x030000"), found("0x120000")
+    assert display.best.packages == ("tensorflow==2.21.0",)
+    assert display.advice[0].startswith("An AMD GPU is here, of unknown model")
+    assert accelerator.best.image == "rocm/tensorflow:latest"

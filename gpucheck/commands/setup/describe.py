@@ -12,6 +12,7 @@ from gpucheck.commands.setup import vocabulary
 from gpucheck.core.compat import cuda, gpu_names, gpus, systems, tpu, versions
 from gpucheck.core.solver.machine import Gpu, Machine, OtherGpu, Python
 
+LONGEST = 1000  # characters of a description
 EXAMPLE = '"RTX 4090, driver 535, WSL2, Python 3.12"'
 KINDS = (
     "a GPU (RTX 4090, 2x A100, MI300X, no GPU), a compute capability (8.9), a driver (driver 535), Python 3.12,"
@@ -63,6 +64,8 @@ def machine(text: str) -> Machine:
     rest = " ".join(text.split())
     if not rest:
         raise Unknown(f"it is empty; expected for example {EXAMPLE}")
+    if len(rest) > LONGEST:
+        raise Unknown(f"it has more than {LONGEST} characters")
     while rest := rest.lstrip(" ,;+()"):
         rest = rest[_take(rest, draft) :]
     return finish(draft)
@@ -135,8 +138,7 @@ def _take(text: str, draft: Draft) -> int:
         _add_gpu(text[offset:end], gpu[1], int(_first_number(count) or _first_number(after) or 1), draft)
         return end + (after.end() if after else 0)
     if longest is None:
-        word = re.split(r"[\s,;()]", text, maxsplit=1)[0]
-        raise Unknown(f"unknown word {word!r}; known are {KINDS}")
+        raise Unknown(f"unknown word {re.split(r'[,;() ]', text, maxsplit=1)[0]!r}; known are {KINDS}")
     match, take = longest
     take(match, text[match.start() : match.end()], draft)
     return match.end()
@@ -148,13 +150,12 @@ def _first_number(match: re.Match[str] | None) -> str | None:
 
 def _take_pair(pair: re.Match[str], text: str, draft: Draft) -> int:
     """Read key=value: the value runs to the next comma or key."""
-    key, start = pair[1], pair.end()
-    following = vocabulary.NEXT_PAIR.search(text, start)
+    key = pair[1]
+    following = vocabulary.NEXT_PAIR.search(text, pair.end())
     end = following.start() if following else len(text)
-    value = text[start:end].strip().strip("\"'")
+    value = text[pair.end() : end].strip().strip("\"'")
     if key not in vocabulary.KEYS:
         raise Unknown(f"unknown key {key!r}; known are {', '.join(dict.fromkeys(vocabulary.KEYS))}")
-    prefix = vocabulary.KEYS[key]
     if not value:
         raise Unknown(f"{key}= has no value")
     if key in ("gpu", "gpus") and value.lower() in ("none", "no", "0"):
@@ -163,6 +164,7 @@ def _take_pair(pair: re.Match[str], text: str, draft: Draft) -> int:
     if key == "driver" and value.lower() in ("none", "no"):
         draft.no_driver = True
         return end
+    prefix = vocabulary.KEYS[key]
     part = f"{prefix} {value}" if prefix and not value.lower().startswith(prefix) else value
     while part := part.lstrip(" ,;+()"):
         part = part[_take(part, draft) :]

@@ -51,12 +51,14 @@ def measured(choice: Choice, machine: Machine) -> downloads.Size | None:
     return downloads.size(choice.packages, choice.cuda)
 
 
-def _pip_choice(answer: Answer) -> Choice:
+def _pip_choice(answer: Answer, *, with_conda: bool = False) -> Choice:
     best = answer.best
     if best is None:
         raise NoFile("no combination works on this machine; `gpucheck setup` prints why")
     if best.source == "image":
         raise NoFile(f"no package works on this machine, only the image {best.image}: --format dockerfile")
+    if best.source == "conda" and not with_conda:
+        raise NoFile("conda brings the CUDA of this TensorFlow: --format conda")
     if sum(index is not None for _, index in best.steps):
         raise NoFile("packages from two indexes: use the commands that `gpucheck setup --with` prints, or --format dockerfile")
     return best
@@ -112,14 +114,16 @@ def dockerfile(answer: Answer) -> str:
 
 def conda(answer: Answer) -> str:
     """Render a file for `conda env create -f`: conda's Python, and the packages from pip."""
-    choice = _pip_choice(answer)
+    choice = _pip_choice(answer, with_conda=True)
     lines = _header(choice, python=False)
     plain = [entry for entry in choice.assignments if "{environment}" not in entry.value]
     for entry in (entry for entry in choice.assignments if entry not in plain):
         value = entry.value.replace("{environment}", "$CONDA_PREFIX")
         lines += [f"# {entry.reason}", f"# after conda activate, once: conda env config vars set {entry.variable}={value}"]
     lines += [f"name: {choice.backend}", "channels: [conda-forge]", "dependencies:"]
-    lines += [f"  - python={versions.minor(choice.python.version)}", "  - pip", "  - pip:"]
+    lines += [f"  - python={versions.minor(choice.python.version)}"]
+    lines += [f"  - cudatoolkit={choice.cuda}", f"  - cudnn={choice.cudnn}.0"] if choice.source == "conda" else []
+    lines += ["  - pip", "  - pip:"]
     lines += [f'      - "{line}"' for line in _pip_lines(choice)]
     lines += ["variables:"] if plain else []
     return text((*lines, *(f'  {entry.variable}: "{entry.value}"' for entry in plain)))

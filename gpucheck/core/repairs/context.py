@@ -197,6 +197,12 @@ class Context(Fact, frozen=True, kw_only=True):
         if choice is None:
             text = f"See why no {title} with GPU support works on this machine, and what would change that"
             return Fix(text=text, command="gpucheck setup", kind="look")
+        if choice.source == "conda":
+            lines = " && ".join(setup_commands.make(choice, machine))
+            return Fix(
+                text=f"Install {title} {choice.tensorflow}, the last that uses a GPU on Windows itself, or use WSL2",
+                command=lines,
+            )
         if choice.source == "image":
             command = None if self.in_container else setup_commands.make(choice, machine)[0]
             return Fix(

@@ -57,7 +57,15 @@ def driver_words(machine: Machine, need: str) -> str:
 def _first(answer: Answer, wishes: Wishes, solve: Solve) -> str | None:
     """The driver to install, where the present one prevents everything."""
     machine = answer.machine
-    if answer.choices or machine.driver is None or not machine.gpus or wishes.cpu or machine.tpu is not None or machine.jetson:
+    if (
+        answer.choices
+        or machine.driver is None
+        or not machine.gpus
+        or wishes.cpu
+        or machine.tpu is not None
+        or machine.jetson
+        or machine.musl
+    ):
         return None
     too_new = constraints.driver_for_gpus(machine)
     needs = [too_new.needs] if too_new is not None and too_new.source == constraints.LEGACY_GPUS else drivers(machine)
@@ -106,6 +114,8 @@ def _advice(answer: Answer, wishes: Wishes, solve: Solve) -> Iterator[str]:
             f"For Apple's GPU: {' '.join(vendors.METAL_PACKAGES)} (Python 3.9 to 3.11, {vendors.METAL});"
             f" that plug-in does not load in TensorFlow 2.18 and newer ({vendors.METAL_ISSUE})"
         )
+    if machine.gpus == () and any(gpu.vendor == "amd" and not (gpu.chip or gpu.accelerator) for gpu in machine.others):
+        yield 'An AMD GPU is here, of unknown model: for ROCm, name it, for example gpucheck setup --for "RX 7900 XTX"'
     if any(gpu.vendor == "intel" for gpu in machine.others) and machine.gpus == () and wishes.backend != "torch":
         yield "Intel's GPUs are not used: PyTorch has a build for them (https://download.pytorch.org/whl/xpu)"
     if not wishes.cpu and _is_poor(answer, wishes):

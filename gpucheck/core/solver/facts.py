@@ -4,7 +4,7 @@ from gpucheck.core.compat import versions
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpus
-from gpucheck.core.probes.pci import Pci
+from gpucheck.core.probes.pci import ACCELERATOR, Pci
 from gpucheck.core.probes.system import System
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.wsl import Wsl
@@ -52,7 +52,10 @@ def machine(
         wsl=bool(wsl is not None and wsl.inside),
         driver=_version(driver),
         gpus=() if here is False else _gpus(gpus, cuda) or ((Gpu(),) if here else None),
-        others=tuple(OtherGpu(vendor="amd", chip=None) for _ in (pci.amd_gpus if pci is not None else ())[:1]),
+        others=tuple(
+            OtherGpu(vendor="amd", accelerator=(gpu.class_code or "").startswith(ACCELERATOR))
+            for gpu in (pci.amd_gpus if pci is not None else ())
+        ),
         tpu=generations[0] if generations else "unknown" if tpu is not None and tpu.nodes else None,
         pythons=pythons,
         silent=silent,

@@ -37,7 +37,8 @@ class OtherGpu:
 
     vendor: str  # "amd", "apple", "intel"
     name: str | None = None
-    chip: str | None = None  # AMD's name of the architecture, "gfx942"
+    chip: str | None = None  # AMD's name of the architecture, "gfx942"; None: unknown
+    accelerator: bool = False  # certainly no integrated one: the bus shows it as an accelerator, not as a display
 
     @property
     def title(self) -> str:

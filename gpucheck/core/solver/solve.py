@@ -56,7 +56,8 @@ def _solve(machine: Machine, wishes: Wishes) -> Answer:
 
 
 def _has_amd(machine: Machine) -> bool:
-    amd = any(gpu.vendor == "amd" for gpu in machine.others)
+    """Whether an AMD GPU is the one to use; a display of unknown model may be a part of the processor."""
+    amd = any(gpu.vendor == "amd" and (gpu.chip or gpu.accelerator) for gpu in machine.others)
     return amd and machine.gpus == () and machine.system != "darwin"
 
 
