@@ -56,7 +56,9 @@ def test_names_that_are_opened_are_whole_strings():
 def test_a_real_library_has_its_needs_and_its_fat_binary_in_a_section(tmp_path):
     assert CC is not None
     bytes_ = ", ".join(map(str, MIXED))
-    source = f'__asm__(".section .nv_fatbin,\\"a\\"\\n.byte {bytes_}\\n.previous");\n#include <math.h>\n'
+    sections = (".nv_fatbin", "__nv_relfatbin")  # the second is relocatable code, which nothing loads
+    source = "".join(f'__asm__(".section {name},\\"a\\"\\n.byte {bytes_}\\n.previous");\n' for name in sections)
+    source += "#include <math.h>\n"
     (tmp_path / "a.c").write_text(source + "double f(double x) { return pow(x, x); }\n")
     argv = [CC, "-shared", "-fPIC", "-o", str(tmp_path / "a.so"), str(tmp_path / "a.c"), "-Wl,--no-as-needed", "-lm"]
     subprocess.run(argv, check=True, capture_output=True, timeout=60)

@@ -2,7 +2,8 @@
 
 A fat binary is a header (magic, version, header size, size), then entries: PTX or machine code for one compute capability. The
 entries' headers are readable even where their content is compressed. nvcc puts fat binaries into the section .nv_fatbin, and XLA
-and MLIR embed them in .rodata, so the whole file is searched.
+and MLIR embed them in .rodata, so the whole file is searched, except __nv_relfatbin: its code (NCCL's, in TensorFlow) is
+relocatable, and .nv_fatbin has it again, linked.
 """
 
 import collections
@@ -43,9 +44,12 @@ def fat_binaries(data: Data) -> collections.Counter[Code]:
 
 
 def _codes(data: Data) -> Iterator[Code]:
-    place = 0
+    place, skipped = 0, _section(data, b"__nv_relfatbin")
     while (start := data.find(_MAGIC, place)) >= 0:
         place = start + 4
+        if start in skipped:
+            place = skipped.stop
+            continue
         if start + 16 > len(data):
             return
         version, header, size = struct.unpack_from("<HHQ", data, start + 4)
@@ -67,6 +71,20 @@ def _entries(data: Data, place: int, end: int) -> Iterator[tuple[int, int, str]]
             return
         yield kind, capability, f"{major}.{minor}"
         place += header + size
+
+
+def _section(data: Data, wanted: bytes) -> range:
+    """Return where a section of a 64-bit ELF file is; an empty range without it."""
+    if bytes(data[:6]) != b"\x7fELF\x02\x01":
+        return range(0)
+    (table,) = struct.unpack_from("<Q", data, 40)
+    size, number, names = struct.unpack_from("<HHH", data, 58)
+    headers = [struct.unpack_from("<IIQQQQ", data, table + size * row) for row in range(number)]
+    for name, _, _, _, offset, length in headers:
+        start = headers[names][4] + name
+        if data[start : data.find(b"\0", start)] == wanted:
+            return range(offset, offset + length)
+    return range(0)
 
 
 def cuda_names(data: Data) -> tuple[str, ...]:
