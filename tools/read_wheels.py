@@ -3,20 +3,17 @@
     python tools/read_wheels.py                         read the wheels of WANTED that the file lacks
     python tools/read_wheels.py torch==2.9.1 ...        read these again, for Linux x86_64; or add @aarch64
 
-It needs the network, and no GPU. Each shared library is decompressed into a temporary file, one at a time; a wheel has up to
-900 MB. Tests do not run this script.
+It needs the network, and no GPU. Each shared library is read into memory (3 GB), one at a time; a wheel has up to 900 MB. Tests
+do not run this script.
 """
 
 import argparse
 import ast
 import collections
 import json
-import mmap
 import pathlib
 import re
-import shutil
 import sys
-import tempfile
 import zipfile
 from typing import Any
 
@@ -64,22 +61,19 @@ def read(wheel: Wheel, project: str) -> dict[str, Any]:
     codes: collections.Counter[Code] = collections.Counter()
     needed, opened, symbols, build = set[str](), set[str](), set[str](), {}
     remote = Remote(wheel.url)
-    with zipfile.ZipFile(remote) as archive, tempfile.TemporaryDirectory() as folder:
+    with zipfile.ZipFile(remote) as archive:
         remote.ahead = PIECE
         for member in archive.infolist():
             if member.filename.endswith("platform/build_info.py"):
                 build = build_info(archive.read(member).decode())
             if not re.search(r"\.so(\.\d+)*$", member.filename) or not member.file_size:
                 continue
-            path = pathlib.Path(folder, "library")
-            with archive.open(member) as source, path.open("wb") as target:
-                shutil.copyfileobj(source, target, PIECE)
-            with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                codes += fat_binaries(data)
-                opened.update(cuda_names(data))
-                found = elf(data)
-                needed.update(found.needed)
-                symbols.update(found.versions)
+            data = archive.read(member)
+            codes += fat_binaries(data)
+            opened.update(cuda_names(data))
+            found = elf(data)
+            needed.update(found.needed)
+            symbols.update(found.versions)
     return {
         "project": project,
         "version": str(wheel.version),

@@ -7,7 +7,6 @@ relocatable, and .nv_fatbin has it again, linked.
 """
 
 import collections
-import mmap
 import re
 import struct
 from collections.abc import Iterator
@@ -19,9 +18,6 @@ _LARGEST = 64 << 20
 _CUDA = re.compile(rb"lib(?:cuda|cudart|cublas|cublasLt|cudnn|cufft|cusolver|cusparse|nccl|nvJitLink|nvrtc)\.so\.\d[\d.]*(?=\0)")
 _LOAD, _DYNAMIC = 1, 2
 _NEEDED, _STRTAB, _VERNEED, _VERNEEDNUM = 1, 5, 0x6FFFFFFE, 0x6FFFFFFF
-
-
-Data = bytes | mmap.mmap
 
 
 class Code(NamedTuple):
@@ -38,12 +34,12 @@ class Elf(NamedTuple):
     versions: tuple[str, ...]  # "GLIBC_2.17", "GLIBCXX_3.4.19"
 
 
-def fat_binaries(data: Data) -> collections.Counter[Code]:
+def fat_binaries(data: bytes) -> collections.Counter[Code]:
     """Return how many fat binaries have each content."""
     return collections.Counter(_codes(data))
 
 
-def _codes(data: Data) -> Iterator[Code]:
+def _codes(data: bytes) -> Iterator[Code]:
     place, skipped = 0, _section(data, b"__nv_relfatbin")
     while (start := data.find(_MAGIC, place)) >= 0:
         place = start + 4
@@ -63,7 +59,7 @@ def _codes(data: Data) -> Iterator[Code]:
             yield Code(tuple(sorted(sass)), tuple(sorted(ptx)))
 
 
-def _entries(data: Data, place: int, end: int) -> Iterator[tuple[int, int, str]]:
+def _entries(data: bytes, place: int, end: int) -> Iterator[tuple[int, int, str]]:
     """Yield kind, compute capability and PTX version of each entry."""
     while place + 64 <= end:
         kind, _, header, size, _, _, minor, major, capability = struct.unpack_from("<HHIQIIHHI", data, place)
@@ -73,9 +69,9 @@ def _entries(data: Data, place: int, end: int) -> Iterator[tuple[int, int, str]]
         place += header + size
 
 
-def _section(data: Data, wanted: bytes) -> range:
+def _section(data: bytes, wanted: bytes) -> range:
     """Return where a section of a 64-bit ELF file is; an empty range without it."""
-    if bytes(data[:6]) != b"\x7fELF\x02\x01":
+    if data[:6] != b"\x7fELF\x02\x01":
         return range(0)
     (table,) = struct.unpack_from("<Q", data, 40)
     size, number, names = struct.unpack_from("<HHH", data, 58)
@@ -87,14 +83,14 @@ def _section(data: Data, wanted: bytes) -> range:
     return range(0)
 
 
-def cuda_names(data: Data) -> tuple[str, ...]:
+def cuda_names(data: bytes) -> tuple[str, ...]:
     """Return the names of CUDA libraries in the text of a file: what it opens at run time."""
     return tuple(sorted({found.decode() for found in _CUDA.findall(data)}))
 
 
-def elf(data: Data) -> Elf:
+def elf(data: bytes) -> Elf:
     """Return the requirements of a 64-bit little-endian ELF file; none for any other file, or without a dynamic segment."""
-    if bytes(data[:6]) != b"\x7fELF\x02\x01":
+    if data[:6] != b"\x7fELF\x02\x01":
         return Elf((), ())
     (offset,) = struct.unpack_from("<Q", data, 32)
     size, number = struct.unpack_from("<HH", data, 54)
@@ -116,7 +112,7 @@ def elf(data: Data) -> Elf:
     def text(place: int) -> str:
         """Return a string of the dynamic string table."""
         start = strings + place
-        return bytes(data[start : data.find(b"\0", start)]).decode()
+        return data[start : data.find(b"\0", start)].decode()
 
     needed = tuple(text(value) for tag, value in tags if tag == _NEEDED)
     versions: set[str] = set()
