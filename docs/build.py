@@ -23,6 +23,7 @@ from gpucheck.core.reports import page
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import setup_table  # in this folder; tests import build.py from another one
+import wheels_table
 
 DOCS = pathlib.Path(__file__).resolve().parent
 INTRODUCTION = """\
@@ -81,6 +82,7 @@ def files() -> dict[str, str]:
         "report.schema.json": json.dumps(schema(), indent=2, ensure_ascii=False) + "\n",
         "fleet.schema.json": json.dumps(fleet_schema(), indent=2, ensure_ascii=False) + "\n",
         "setup.md": setup_table.page(),
+        "wheels.md": wheels_table.page(),
         "commands.md": commands(),
         "diagnoses/README.md": INTRODUCTION + table.render_markdown(rules, rows, folder=""),
     }

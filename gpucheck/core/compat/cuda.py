@@ -68,6 +68,15 @@ def branch_of_cuda(cuda: str) -> str | None:
     return next((str(branch) for branch, newest in reversed(_BRANCHES) if versions.at_least(newest, cuda)), None)
 
 
+def cuda_of_ptx(ptx: str) -> str:
+    """Return the first CUDA whose driver can compile a PTX version, from 7.0 on: '8.5' -> '12.5'.
+
+    Source: PTX ISA, "Release Notes". No CUDA came with a new PTX between 12.5 and 12.7.
+    """
+    major, minor = versions.parse(ptx)[:2]
+    return f"{major + 4}.{minor + (major == 8 and minor > 5)}"
+
+
 def first_branch(capability: tuple[int, int]) -> str | None:
     """Return the first driver branch that supports a compute capability: (12, 0) -> '570'; None if every branch does."""
     cuda = _FIRST_CUDA.get(capability)

@@ -1,28 +1,21 @@
-"""TensorFlow's wheels: their platforms, and the driver that can compile their PTX.
+"""The wheels: their platforms, their GPU code, and the driver that can load it.
 
-Sources: file names of the wheels on PyPI; build_info.py of the 2.21.0 aarch64 wheel (no CUDA); the fat binaries in
-libtensorflow_cc.so.2 of the Linux x86_64 wheels (PTX versions: 7.1 is CUDA 11.1's, 8.3 CUDA 12.3's, 8.5 CUDA 12.5's);
-docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html (a driver can't compile PTX newer than itself).
-``tools/check_releases.py`` verifies both.
+wheels.json is what ``tools/read_wheels.py`` read in the wheels on PyPI: the fat binaries in their libraries (machine code, and
+PTX with its version; no relocatable code), the C library that these need, and METADATA. A driver can't compile PTX newer than itself:
+docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html.
+Source of the platforms: file names on PyPI; ``tools/check_releases.py`` verifies them.
 """
 
-from gpucheck.core.compat import versions
+import functools
+import pkgutil
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gpucheck.core.compat import cuda, versions
 from gpucheck.core.compat.tensorflow import LAST_ON_WINDOWS, Release
 
 CUDA_PLATFORMS = (("linux", "x86_64"),)  # the platforms of wheels with CUDA, after LAST_ON_WINDOWS
-
-# Minor -> the CUDA of its PTX: for GPUs of the PTX's own generation (which has some machine code too), and for newer ones.
-_CUDA_OF_PTX = {
-    "2.10": ("11.0", "11.2"),
-    "2.11": ("11.0", "11.2"),
-    "2.12": ("11.0", "11.8"),
-    "2.13": ("11.1", "11.8"),
-    "2.14": ("11.1", "11.8"),
-    "2.15": ("11.1", "12.1"),
-    "2.16": ("12.0", "12.1"),
-    "2.17": ("12.3", "12.3"),
-    "2.18": ("12.3", "12.3"),
-}
 
 # (system, architecture) -> the first and the last minor with wheels; None: still built.
 _PLATFORMS: dict[tuple[str, str], tuple[str, str | None]] = {
@@ -49,18 +42,98 @@ def has_cuda(release: Release, system: str, architecture: str) -> bool:
     return (system, architecture) in CUDA_PLATFORMS
 
 
+class Wheel(msgspec.Struct, frozen=True, eq=False):
+    """A wheel, as read."""
+
+    project: str
+    version: str
+    file: str
+    sha256: str
+    size: int  # bytes
+    uploaded: str  # "2025-03-12"
+    requires_python: str | None
+    requires: tuple[str, ...]  # Requires-Dist
+    glibc: str | None  # the newest that a library in it needs
+    glibcxx: str | None
+    needed: tuple[str, ...]  # NVIDIA libraries in DT_NEEDED
+    opened: tuple[str, ...]  # whole names of CUDA libraries in its text; names that it composes are not among them
+    build: dict[str, Any]  # of TensorFlow's build_info.py
+    code: tuple[tuple[tuple[int, ...], tuple[tuple[int, str], ...], int], ...]  # machine code, PTX and its version; how many
+
+    @property
+    def architecture(self) -> str:
+        """The processor: 'aarch64'."""
+        return "aarch64" if self.file.endswith("aarch64.whl") else "x86_64"
+
+
+class Support(NamedTuple):
+    """How many fat binaries of a wheel a GPU can use."""
+
+    native: int  # they have machine code
+    compiled: int  # the driver compiles their PTX
+    missing: int  # they have no code for it
+    ptx: str | None  # the newest PTX that the driver has to compile
+
+    @property
+    def usable(self) -> bool:
+        """Whether the wheel supports the GPU. Single kernels are for some GPUs only, so most of the code counts."""
+        return self.native + self.compiled > self.missing
+
+
+@functools.cache
+def known() -> tuple[Wheel, ...]:
+    """Return all wheels that were read."""
+    return msgspec.json.decode(pkgutil.get_data(__name__, "wheels.json") or b"[]", type=tuple[Wheel, ...])
+
+
+def find(project: str, version: str, architecture: str = "x86_64") -> Wheel:
+    """Return the wheel of a release. Raises LookupError if it was not read."""
+    wanted = (project, version, architecture)
+    for wheel in known():
+        if (wheel.project, wheel.version, wheel.architecture) == wanted:
+            return wheel
+    raise LookupError(" ".join(wanted))
+
+
+@functools.cache
+def support(wheel: Wheel, capability: tuple[int, int]) -> Support:
+    """Return how much of a wheel's code a GPU can use, and how."""
+    number = capability[0] * 10 + capability[1]
+    native = compiled = missing = 0
+    newest = ""
+    for sass, ptx, count in wheel.code:
+        fitting = [entry for entry in ptx if entry[0] <= number]
+        if any(cubin // 10 == capability[0] and cubin <= number for cubin in sass):
+            native += count
+        elif fitting:
+            compiled += count
+            newest = max(newest, max(fitting)[1], key=versions.parse)
+        else:
+            missing += count
+    return Support(native, compiled, missing, newest or None)
+
+
 def is_native(release: Release, capability: tuple[int, int]) -> bool:
-    """Whether the wheel has machine code for the GPU: for the same major number, and the same or a lower minor number."""
-    major, minor = capability
-    return any(cubin // 10 == major and cubin % 10 <= minor for cubin in release.cubins)
+    """Whether most of the wheel's code is machine code for the GPU: for the same major number, and the same or a lower minor."""
+    found = support(find("tensorflow", release.latest_patch), capability)
+    return found.usable and found.native > found.compiled
 
 
 def compiled_from_ptx(release: Release, capability: tuple[int, int]) -> bool:
-    """Whether a new enough driver can compile the wheel's PTX for the GPU."""
-    return divmod(release.ptx, 10) <= capability
+    """Whether the wheel has code for the GPU, with a driver that is new enough to compile its PTX."""
+    return support(find("tensorflow", release.latest_patch), capability).usable
 
 
 def cuda_of_ptx(release: Release, capability: tuple[int, int]) -> str:
     """Return the CUDA whose driver can compile the wheel's PTX for this GPU: '12.5' for 2.21 on 9.0."""
-    same_generation, newer = _CUDA_OF_PTX.get(release.minor, (release.cuda, release.cuda))
-    return same_generation if capability[0] == release.ptx // 10 else newer
+    newest = support(find("tensorflow", release.latest_patch), capability).ptx
+    return cuda.cuda_of_ptx(newest) if newest else release.cuda
+
+
+def lowest_driver(wheel: Wheel, capability: tuple[int, int], cuda_major: int) -> str | None:
+    """Return the first driver, or branch, on Linux that loads all of a wheel's code for a GPU; None without code for it."""
+    found = support(wheel, capability)
+    if not found.usable:
+        return None
+    branches = [cuda.first_branch(capability), cuda.branch_of_cuda(cuda.cuda_of_ptx(found.ptx)) if found.ptx else None]
+    return max([cuda.LOWEST_DRIVER[cuda_major][0], *(branch for branch in branches if branch)], key=versions.parse)

@@ -1,0 +1,73 @@
+"""The generated page docs/wheels.md: the GPUs that each wheel supports, and the driver for each. docs/build.py writes it."""
+
+from gpucheck.core.compat import versions, wheels
+from gpucheck.core.compat.gpus import CAPABILITIES, JETSON
+from gpucheck.core.compat.wheels import Wheel
+
+INTRODUCTION = """\
+# GPUs and drivers of each wheel
+
+The first driver with which a GPU can use all code in a wheel. It is read from the wheels on PyPI, without a GPU: each library
+contains fat binaries, with machine code and PTX for some compute capabilities.
+
+- **525.60.13**: most of the code for this GPU is machine code. The driver has to support the wheel's CUDA.
+- *555*: most of it is PTX, and the driver compiles it at first use. A driver can't compile PTX that is newer than itself.
+  Three digits are a driver branch, on Linux.
+- –: no code for this GPU.
+
+The table shows what a wheel contains. On compute capability 10.0 and newer, TensorFlow's wheels load and then fail or stop:
+[gpu-too-new](diagnoses/gpu-too-new.md). `gpucheck setup` takes that into account, and cuDNN, which supports fewer GPUs.
+
+`python tools/read_wheels.py` reads the wheels again; the data is `gpucheck/core/compat/wheels.json`.
+
+"""
+_NEEDS = """\
+glibc and libstdc++ (GLIBCXX) are the newest symbol versions in its libraries. A wheel's tag can require more than that.
+
+"""
+_SHOWN = [capability for capability in CAPABILITIES if capability not in JETSON]
+
+
+def page() -> str:
+    """Return the page as Markdown."""
+    found = [wheel for wheel in wheels.known() if wheel.code]
+    titles = ["wheel", "PTX", *(".".join(map(str, capability)) for capability in _SHOWN)]
+    lines = [titles, ["---"] * len(titles), *(_row(wheel) for wheel in found)]
+    needs = [["wheel", "built", "glibc", "libstdc++", "CUDA libraries", "Python"], ["---"] * 6]
+    needs += [_needs(wheel) for wheel in wheels.known()]
+    return f"{INTRODUCTION}{_table(lines)}\n## What each wheel needs\n\n{_NEEDS}{_table(needs)}"
+
+
+def _table(lines: list[list[str]]) -> str:
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def cuda_major(wheel: Wheel) -> int:
+    """Return the CUDA major that a wheel is built with, by what it says itself."""
+    said = [wheel.build.get("cuda_version", ""), *(name.rpartition(".so.")[2] for name in wheel.needed if "cudart" in name)]
+    said += [part[4:] for part in wheel.project.split("-") if part.startswith("cuda")]
+    return next(versions.parse(text)[0] for text in said if versions.parse(text))
+
+
+def _name(wheel: Wheel) -> str:
+    return f"{wheel.project} {wheel.version}" + (" aarch64" if wheel.architecture == "aarch64" else "")
+
+
+def _row(wheel: Wheel) -> list[str]:
+    ptx = sorted({version for _, entries, _ in wheel.code for _, version in entries}, key=versions.parse)
+    return [_name(wheel), ", ".join(ptx), *(_cell(wheel, capability) for capability in _SHOWN)]
+
+
+def _cell(wheel: Wheel, capability: tuple[int, int]) -> str:
+    lowest = wheels.lowest_driver(wheel, capability, cuda_major(wheel))
+    if lowest is None:
+        return "–"
+    found = wheels.support(wheel, capability)
+    return f"**{lowest}**" if found.native > found.compiled else f"*{lowest}*"
+
+
+def _needs(wheel: Wheel) -> list[str]:
+    built = f"CUDA {wheel.build['cuda_version']}, cuDNN {wheel.build['cudnn_version']}" if "cuda_version" in wheel.build else ""
+    libraries = ", ".join(name for name in wheel.needed if not name.startswith("libcuda.so"))
+    python = wheel.requires_python or "any"
+    return [_name(wheel), built, wheel.glibc or "–", wheel.glibcxx or "–", libraries, f"`{python}`"]

@@ -1,0 +1,90 @@
+"""The tables agree with the wheels that tools/read_wheels.py read."""
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+from gpucheck.core.compat import cuda, frameworks, versions, wheels
+from gpucheck.core.compat.tensorflow import RELEASES, Release
+from gpucheck.core.compat.wheels import Wheel
+from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
+from gpucheck.core.solver.solve import solve
+
+each = pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
+
+
+def of(release: Release) -> Wheel:
+    return wheels.find("tensorflow", release.latest_patch)
+
+
+@each
+def test_the_capabilities_are_those_of_most_fat_binaries(release: Release) -> None:
+    sass, ptx, _ = of(release).code[0]
+    assert (release.cubins, release.ptx) == (sass, max(ptx)[0])
+
+
+@each
+def test_the_libraries_load_with_the_glibc_of_the_table(release: Release) -> None:
+    assert versions.at_least(release.glibc_floor, of(release).glibc or "")
+
+
+@each
+def test_cuda_and_cudnn_are_those_of_the_build(release: Release) -> None:
+    build = of(release).build
+    assert versions.same_minor(release.cuda, build["cuda_version"])
+    assert versions.parse(release.cudnn)[0] == versions.parse(build["cudnn_version"])[0]
+
+
+@each
+def test_the_requirements_are_those_of_the_metadata(release: Release) -> None:
+    needs = [Requirement(text) for text in of(release).requires]
+    extra = {str(need).partition(";")[0] for need in needs if need.marker and 'extra == "and-cuda"' in str(need.marker)}
+    assert extra == {str(Requirement(text)) for text in release.and_cuda}
+    assert SpecifierSet(of(release).requires_python or "") == SpecifierSet(release.requires_python)
+    for name in ("keras", "protobuf"):
+        assert SpecifierSet(getattr(release, name)) in [need.specifier for need in needs if need.name == name]
+
+
+@pytest.mark.parametrize("wheel", [wheel for wheel in wheels.known() if wheel.project.startswith("jax-cuda") and wheel.code])
+def test_jax_has_code_for_the_gpus_of_the_table(wheel: Wheel) -> None:
+    build = next(build for build in frameworks.JAX if f"cuda{build.cuda_major}" in wheel.project)
+    for capability in filter(None, (build.lowest, build.highest)):
+        assert wheels.support(wheel, capability).usable
+
+
+@pytest.mark.parametrize(("minor", "needed"), [("2.17", "12.3"), ("2.18", "12.3"), ("2.19", "12.5"), ("2.20", "12.5")])
+def test_hopper_needs_the_cuda_of_the_ptx(minor: str, needed: str) -> None:
+    assert not wheels.is_native(RELEASES[minor], (9, 0))
+    assert wheels.cuda_of_ptx(RELEASES[minor], (9, 0)) == needed
+
+
+@pytest.mark.parametrize("driver", ["545.29", "550.54"])
+def test_the_newest_for_hopper_before_driver_555_is_2_18(driver: str) -> None:
+    hopper = Machine(driver=driver, gpus=(Gpu(capability=(9, 0)),), pythons=(Python(version="3.12"),))
+    for wishes in (Wishes(), Wishes(tensorflow="==2.18.*")):
+        best = solve(hopper, wishes).best
+        assert best is not None
+        assert best.tensorflow == "2.18.1"
+
+
+def test_code_is_native_compiled_or_missing() -> None:
+    wheel = wheels.find("tensorflow", "2.18.1")
+    assert wheels.support(wheel, (8, 6)) == (1430, 0, 0, None)
+    assert wheels.support(wheel, (9, 0)) == (281, 1149, 0, "8.3")
+    assert not wheels.support(wheel, (5, 2)).usable
+    assert [wheels.lowest_driver(wheel, capability, 12) for capability in ((8, 6), (9, 0), (12, 0), (5, 2))] == [
+        "525.60.13",
+        "545",
+        "570",
+        None,
+    ]
+
+
+def test_a_wheel_that_was_not_read_is_an_error() -> None:
+    with pytest.raises(LookupError):
+        wheels.find("tensorflow", "2.9.0")
+
+
+@pytest.mark.parametrize(("ptx", "needed"), [("7.1", "11.1"), ("8.4", "12.4"), ("8.5", "12.5"), ("8.7", "12.8"), ("9.0", "13.0")])
+def test_the_cuda_of_a_ptx_version(ptx: str, needed: str) -> None:
+    assert cuda.cuda_of_ptx(ptx) == needed
