@@ -1,8 +1,8 @@
 """The wheels: their platforms, their GPU code, and the driver that can load it.
 
 wheels.json is what ``tools/read_wheels.py`` read in the wheels on PyPI: the fat binaries in their libraries (machine code, and
-PTX with its version; no relocatable code), the C library that these need, and METADATA. A driver can't compile PTX newer than itself:
-docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html.
+PTX with its version; no relocatable code), the C library that these need, and METADATA. A driver can't compile PTX newer than
+itself: docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html.
 Source of the platforms: file names on PyPI; ``tools/check_releases.py`` verifies them.
 """
 
