@@ -17,9 +17,9 @@ import zipfile
 from collections.abc import Iterator
 
 import tomllib
-from check_releases import SECONDS, Remote
 from packaging.tags import compatible_tags, cpython_tags
 from packaging.utils import parse_wheel_filename
+from wheel_index import SECONDS, Remote
 
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.downloads import name

@@ -2,6 +2,7 @@
 
     python tools/read_wheels.py                         read the wheels of WANTED that the file lacks
     python tools/read_wheels.py torch==2.9.1 ...        read these again, for Linux x86_64; or add @aarch64
+    python tools/read_wheels.py --report                print docs/wheels.md, which docs/build.py writes
 
 It needs the network, and no GPU. Each shared library is read into memory (3 GB), one at a time; a wheel has up to 900 MB. Tests
 do not run this script.
@@ -120,7 +121,14 @@ def main() -> int:
     """Read what is missing; return 1 if a wheel was not found."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("wheels", nargs="*", metavar="PROJECT==VERSION[@ARCHITECTURE]")
+    parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
+    if options.report:
+        sys.path.insert(0, str(TARGET.parents[3] / "docs"))
+        from wheels_table import page
+
+        print(page(), end="")
+        return 0
     missing = 0
     for wanted in options.wheels or WANTED:
         try:

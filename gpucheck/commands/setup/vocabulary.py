@@ -47,7 +47,8 @@ READ: tuple[tuple[str, str], ...] = (
     ("tpu", rf"(?:google )?(?:cloud )?tpu(?:[ -]?(?P<tpu>v\d[ep]?(?:-\d+)?|{_POD}|v?7x|8[it]))?"),
     ("tpu", rf"(?P<tpu>v[23456][ep]?(?:-\d+)?|{_POD}|tpu7x|tpu8[it]|v7x|ironwood|trillium)(?: tpu)?"),
     ("refused", r"(?:cuda|rocm|cudnn)(?: (?:version|toolkit))?:? ?\d[\d.]*|(?:tensorflow|keras|jax|(?:py)?torch) ?[\d.]*"),
-    ("nothing", r"and|with|on|in|under|running|machine|vm|virtual machine|64[- ]?bit|server|laptop|desktop|gpus?|nvidia gpus?|native|a|an|the"),
+    ("nothing", r"and|with|on|in|under|running|native|a|an|the|(?:nvidia )?gpus?"),
+    ("nothing", r"(?:virtual )?machine|vm|server|laptop|desktop|64[- ]?bit"),
 )
 
 # (what the word sets, pattern)
