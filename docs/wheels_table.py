@@ -25,7 +25,7 @@ _NEEDS = """\
 glibc and libstdc++ (GLIBCXX) are the newest symbol versions in its libraries. A wheel's tag can require more than that.
 
 """
-_SHOWN = [capability for capability in CAPABILITIES if (3, 5) <= capability and capability not in JETSON]
+_SHOWN = [capability for capability in CAPABILITIES if capability >= (3, 5) and capability not in JETSON]
 
 
 def page() -> str:
