@@ -1,6 +1,6 @@
 """The generated page docs/wheels.md: the GPUs that each wheel supports, and the driver for each. docs/build.py writes it."""
 
-from gpucheck.core.compat import versions, wheels
+from gpucheck.core.compat import cuda, versions, wheels
 from gpucheck.core.compat.gpus import CAPABILITIES, JETSON
 from gpucheck.core.compat.wheels import Wheel
 
@@ -43,9 +43,10 @@ def _table(lines: list[list[str]]) -> str:
 
 
 def cuda_major(wheel: Wheel) -> int:
-    """Return the CUDA major that a wheel is built with, by what it says itself."""
+    """Return the CUDA major that a wheel is built with, by what it says itself, else by its PTX."""
     said = [wheel.build.get("cuda_version", ""), *(name.rpartition(".so.")[2] for name in wheel.needed if "cudart" in name)]
     said += [part[4:] for part in wheel.project.split("-") if part.startswith("cuda")]
+    said += [cuda.cuda_of_ptx(version) for _, entries, _ in wheel.code for _, version in entries]
     return next(versions.parse(text)[0] for text in said if versions.parse(text))
 
 

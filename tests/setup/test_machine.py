@@ -48,6 +48,12 @@ def test_the_pythons_of_path_pyenv_uv_and_conda_are_found_once_each():
     assert versions == {"3.11.2": "/usr/bin/python3", "3.12.1": files[2], "3.13.0": files[3], "3.10.9": files[4]}
 
 
+def test_without_a_path_the_python_of_gpucheck_and_the_systems_are_found():
+    programs = {"python3": USUAL.format("3.11.2"), "python3.12": USUAL.format("3.12.1")}
+    host = FakeHost({"/usr/bin/python3": "", "/env/bin/python3.12": ""}, programs=programs)
+    assert [python.version for python in pythons.find(host, "/env/bin/python3.12").pythons] == ["3.11.2", "3.12.1"]
+
+
 @pytest.mark.parametrize(
     "answer",
     [
