@@ -8,10 +8,11 @@ from gpucheck.commands.lint.lookup import in_uncalled_function, is_call, options
 from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.values import Attribute, Call, Choice, Class, Name, Place, Value
 
+TPU = "tensorflow.distribute.TPUStrategy"
 MIRRORED = {
     "tensorflow.distribute.MirroredStrategy",
     "tensorflow.distribute.MultiWorkerMirroredStrategy",
-    "tensorflow.distribute.TPUStrategy",
+    TPU,
     "tensorflow.distribute.CentralStorageStrategy",
 }
 STRATEGY = re.compile(r"tensorflow\.distribute\.(\w+Strategy|get_strategy)")
@@ -77,6 +78,16 @@ def scope_of(context: Value) -> list[Value] | None:
 def strategies_around(places: Iterable[Place]) -> list[Value]:
     """Return the known strategies whose scopes contain these places."""
     return [strategy for place in places for context in place.contexts for strategy in scope_of(context) or []]
+
+
+def on_tpu(models: list[Call]) -> bool:
+    """Whether models are certainly built in the scope of a TPU strategy."""
+    return all_tpu(strategies_around(model.place for model in models))
+
+
+def all_tpu(strategies: list[Value]) -> bool:
+    """Whether there is a strategy, and all are for TPUs."""
+    return bool(strategies) and all(is_call(strategy, TPU) for strategy in strategies)
 
 
 def _is_plain(context: Call) -> bool:

@@ -12,7 +12,8 @@ from gpucheck.core.model.plugin import Rule
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
-FRAMEWORKS = ("tensorflow", "keras")  # programs without these words use neither
+# Programs without any of these words use neither framework; samples without their imports have the last ones.
+FRAMEWORKS = ("tensorflow", "keras", "tf.config", "tf.data.", "tf.debugging", "tf.device", "tf.distribute")
 MOST_CHARACTERS = 2_000_000  # of a program: more is data, and its tree takes gigabytes
 SEARCH = "the search for files"
 LATE = "the time limit was reached (--timeout); the rest was not read"

@@ -18,7 +18,7 @@ Unless:
 Example:
     bad:
         import tensorflow as tf
-        resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver.connect()
         strategy = tf.distribute.TPUStrategy(resolver)
         dataset = tf.data.Dataset.from_tensor_slices((x, y)).batch(1024)
         with strategy.scope():
@@ -27,7 +27,7 @@ Example:
         model.fit(dataset)
     good:
         import tensorflow as tf
-        resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver.connect()
         strategy = tf.distribute.TPUStrategy(resolver)
         dataset = tf.data.Dataset.from_tensor_slices((x, y)).batch(1024, drop_remainder=True)
         with strategy.scope():
@@ -42,30 +42,24 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.datasets import Chain, chains
-from gpucheck.commands.lint.lookup import constant, is_call, options
-from gpucheck.commands.lint.models import strategies_around, trainings
+from gpucheck.commands.lint.lookup import constant, options
+from gpucheck.commands.lint.models import all_tpu, on_tpu, trainings
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Value
 from gpucheck.core.model import Severity
 
 SEVERITY = Severity.WARNING
 WORDS = ("TPUStrategy",)
-TPU = "tensorflow.distribute.TPUStrategy"
 
 
 def check(script: Script) -> Iterator[Finding]:
     """Report datasets passed to fit of a model in a TPU strategy's scope, or distributed by a TPU strategy."""
     for call, models in trainings(script):
-        around = strategies_around(model.place for model in models)
-        if _tpu(around) and "steps_per_epoch" not in call.keywords and not call.starred:
+        if on_tpu(models) and "steps_per_epoch" not in call.keywords and not call.starred:
             yield from _partial(call.argument("x", 0))
     for call in script.methods("experimental_distribute_dataset"):
-        if _tpu(list(options(call.receiver))):
+        if all_tpu(list(options(call.receiver))):
             yield from _partial(call.argument("dataset", 0))
-
-
-def _tpu(strategies: list[Value]) -> bool:
-    return bool(strategies) and all(is_call(strategy, TPU) for strategy in strategies)
 
 
 def _partial(dataset: Value | None) -> Iterator[Finding]:

@@ -1,5 +1,5 @@
 import tensorflow as tf
-r=tf.distribute.cluster_resolver.TPUClusterResolver()
+r=tf.distribute.cluster_resolver.TPUClusterResolver.connect()
 s=tf.distribute.experimental.TPUStrategy(r)
 with s.scope():
   m=tf.keras.Sequential([])

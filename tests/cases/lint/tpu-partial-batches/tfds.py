@@ -1,6 +1,6 @@
 import tensorflow_datasets as tfds
 import tensorflow as tf
-r=tf.distribute.cluster_resolver.TPUClusterResolver()
+r=tf.distribute.cluster_resolver.TPUClusterResolver.connect()
 s=tf.distribute.TPUStrategy(r)
 with s.scope():
   m=tf.keras.Sequential([])

@@ -1,5 +1,5 @@
 import tensorflow as tf
-strategy = tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver())
+strategy = tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver.connect())
 with strategy.scope():
     model = tf.keras.Sequential([])
     model.compile("adam", "mse")

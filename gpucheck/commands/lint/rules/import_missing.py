@@ -1,0 +1,73 @@
+"""The script uses tf, keras or np, but does not import them.
+
+Symptom:
+    NameError: name 'tf' is not defined
+    NameError: name 'keras' is not defined
+Cause:
+    A code sample was copied without its imports.
+Fix:
+    1. Add the import at the top: import tensorflow as tf, import keras, or import numpy as np.
+Verify:
+    The script runs without the NameError.
+Unless:
+    Another program defines the name before it runs this text with exec. Scripts with a star import, exec or globals(), and
+    notebooks that run another one, are not reported.
+Example:
+    bad:
+        gpus = tf.config.list_physical_devices("GPU")
+    good:
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+References:
+    https://docs.python.org/3/tutorial/modules.html
+    https://www.tensorflow.org/install/pip
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.ERROR
+NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+IMPORTS = {"tf": "import tensorflow as tf", "keras": "import keras", "np": "import numpy as np"}
+# An attribute that only these modules have, so that the name is certainly the module.
+KNOWN = re.compile(
+    r"(tf\.(config|data|debugging|distribute|keras|device|function|constant|Variable|GradientTape|tpu|train|Session|ConfigProto)"
+    r"|keras\.(layers|models|Sequential|Model|Input|utils|backend|mixed_precision|optimizers|losses|datasets|applications|callbacks)"
+    r"|np\.(array|zeros|ones|random|float32|arange|load))\b"
+)
+HIDDEN = re.compile(r"\b(exec|eval|globals|execfile|run_path|get_ipython)\(|^\s*%(run|load|pylab|store)", re.MULTILINE)
+WORDS = ("tf.", "keras.")
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """Report the first use of each name that nothing in the file binds."""
+    nodes = list(ast.walk(script.tree))
+    if HIDDEN.search(script.written) or any(isinstance(node, ast.alias) and node.name == "*" for node in nodes):
+        return
+    bound = set(_bound(nodes))
+    uses = sorted(
+        (node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)),
+        key=lambda node: (node.lineno, node.col_offset),
+    )
+    for use in uses:
+        name = ast.unparse(use.value)
+        if name in IMPORTS and name not in bound and KNOWN.fullmatch(ast.unparse(use)):
+            bound.add(name)
+            yield at(use.value, f"{name} is not defined: its import is missing.", f"Add: {IMPORTS[name]}")
+
+
+def _bound(nodes: list[ast.AST]) -> Iterator[str]:
+    """Yield every name that any scope of the file binds."""
+    for node in nodes:
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, NAMED) and node.name:
+            yield node.name

@@ -1,0 +1,55 @@
+"""Every operation's device is logged while a model is trained.
+
+Symptom:
+    - The log has a line "Executing op ... in device ..." for every operation.
+    - Training is slower than without the log.
+Cause:
+    tf.debugging.set_log_device_placement(True) prints a line for each operation. It is meant for a few operations, to see where
+    they run.
+Fix:
+    1. Remove tf.debugging.set_log_device_placement(True) before training.
+    2. To see once where operations run: gpucheck --log-device-placement
+Verify:
+    The log has no line "Executing op".
+Unless:
+    The training is a short test of the placement. A log that is switched off again is not reported.
+Example:
+    bad:
+        import tensorflow as tf
+        tf.debugging.set_log_device_placement(True)
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.compile(loss="mse")
+        model.fit(x, y)
+    good:
+        import tensorflow as tf
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.compile(loss="mse")
+        model.fit(x, y)
+References:
+    https://www.tensorflow.org/guide/gpu#logging_device_placement
+    https://www.tensorflow.org/api_docs/python/tf/debugging/set_log_device_placement
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.lookup import before, constant
+from gpucheck.commands.lint.models import trainings
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("set_log_device_placement",)
+SETTER = "tensorflow.debugging.set_log_device_placement"
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """Report the log if it is certainly on when a model is trained, and no call may switch it off."""
+    calls = script.named(SETTER)
+    if not all(constant(call.argument("enabled", 0)) is True for call in calls):
+        return
+    for call in calls:
+        fit = next((fit for fit, _ in trainings(script) if before(call.place, fit.place)), None)
+        if fit:
+            message = f"Every operation's device is logged while the model is trained ({script.where(fit.node)})."
+            yield at(call.node, message, "Remove this line.")
+            return

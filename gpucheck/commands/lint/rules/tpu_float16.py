@@ -1,0 +1,60 @@
+"""A model for a TPU uses float16, which TPUs do not compute with.
+
+Symptom:
+    - Training on the TPU is slower than in float32, or fails to compile.
+    - The loss becomes nan.
+Cause:
+    A TPU's matrix units multiply bfloat16. The policy mixed_float16 is for GPUs: a TPU gains no speed from it, and float16 has a
+    smaller range than bfloat16.
+Fix:
+    1. keras.mixed_precision.set_global_policy("mixed_bfloat16")
+Verify:
+    print(model.layers[0].dtype_policy) names mixed_bfloat16.
+Unless:
+    The program chooses its strategy at run time and has a fallback for GPUs: such programs are not reported.
+Example:
+    bad:
+        import keras
+        import tensorflow as tf
+        keras.mixed_precision.set_global_policy("mixed_float16")
+        strategy = tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver.connect())
+        with strategy.scope():
+            model = keras.Sequential([keras.layers.Dense(1)])
+            model.compile(loss="mse")
+        model.fit(dataset)
+    good:
+        import keras
+        import tensorflow as tf
+        keras.mixed_precision.set_global_policy("mixed_bfloat16")
+        strategy = tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver.connect())
+        with strategy.scope():
+            model = keras.Sequential([keras.layers.Dense(1)])
+            model.compile(loss="mse")
+        model.fit(dataset)
+References:
+    https://www.tensorflow.org/guide/mixed_precision
+    https://docs.cloud.google.com/tpu/docs/bfloat16
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.layers import POLICY_SETTERS, policy_name
+from gpucheck.commands.lint.lookup import before
+from gpucheck.commands.lint.models import on_tpu, trainings
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("TPUStrategy",)
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """Report the last policy that is set before a model in a TPU strategy's scope is built, if it uses float16."""
+    reported: set[int] = set()
+    for _, models in trainings(script):
+        policies = [call for call in script.named(*POLICY_SETTERS) if before(call.place, models[0].place)]
+        if not policies or id(policies[-1]) in reported or not on_tpu(models):
+            continue
+        if policy_name(policies[-1]) in ("mixed_float16", "float16"):
+            reported.add(id(policies[-1]))
+            yield at(policies[-1].node, "TPUs do not compute with float16.", 'Use the policy "mixed_bfloat16".')

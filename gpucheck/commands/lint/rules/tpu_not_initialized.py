@@ -1,0 +1,71 @@
+"""A TPUStrategy is created before the TPU system is initialized.
+
+Symptom:
+    - NotFoundError: TPUs not found in the cluster
+    - InvalidArgumentError: Cannot assign a device for operation ... device:TPU
+    - The strategy finds no TPU, although the machine has one.
+Cause:
+    TensorFlow does not connect to a TPU by itself: the program must connect to its cluster, if it is on another host, and
+    initialize the TPU system before it creates the strategy.
+Fix:
+    1. Insert, before the strategy: tf.config.experimental_connect_to_cluster(resolver), then
+       tf.tpu.experimental.initialize_tpu_system(resolver).
+    2. Or create the resolver with TPUClusterResolver.connect(), which does both.
+Verify:
+    print(strategy.num_replicas_in_sync) prints the number of TPU cores.
+Unless:
+    Another module initializes the TPU: programs that pass the resolver to another function are not reported.
+Example:
+    bad:
+        import tensorflow as tf
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+        strategy = tf.distribute.TPUStrategy(resolver)
+    good:
+        import tensorflow as tf
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+        tf.config.experimental_connect_to_cluster(resolver)
+        tf.tpu.experimental.initialize_tpu_system(resolver)
+        strategy = tf.distribute.TPUStrategy(resolver)
+References:
+    https://www.tensorflow.org/guide/tpu#tpu_initialization
+    https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.lookup import is_call, options, parts
+from gpucheck.commands.lint.models import TPU
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Value
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.ERROR
+WORDS = ("TPUStrategy",)
+RESOLVER = "tensorflow.distribute.cluster_resolver.TPUClusterResolver"
+CONNECT = "tensorflow.config.experimental_connect_to_cluster"
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """Report strategies of a resolver that this file creates, if nothing in the file initializes a TPU or gets the resolver."""
+    if any("initialize_tpu_system" in name for name in script.names) or script.methods("initialize_tpu_system"):
+        return
+    for strategy in script.named(TPU):
+        resolvers = list(options(strategy.argument("tpu_cluster_resolver", 0)))
+        if resolvers and all(is_call(option, RESOLVER) and not _given(script, option) for option in resolvers):
+            yield at(
+                strategy.node,
+                "The TPU system is not initialized before this strategy.",
+                "Call tf.config.experimental_connect_to_cluster and tf.tpu.experimental.initialize_tpu_system first.",
+            )
+
+
+def _given(script: Script, resolver: Value) -> bool:
+    """Whether a call that the trace does not follow may initialize it."""
+    others = (call for call in script.calls if call.name not in (TPU, CONNECT) and call.result is None)
+    return any(
+        part is resolver
+        for call in others
+        if not call.name.startswith("builtins.")
+        for argument in (*call.args, *call.keywords.values())
+        for part in parts(argument)
+    )

@@ -1,0 +1,3 @@
+from tensorflow.distribute import MirroredStrategy
+GPUS = ['/GPU:1', '/GPU:2', '/GPU:3', '/GPU:4']
+s = MirroredStrategy(GPUS)  # finding

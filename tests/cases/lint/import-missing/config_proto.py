@@ -1,0 +1,3 @@
+import keras
+
+config = tf.constant(1)  # finding

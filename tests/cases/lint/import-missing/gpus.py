@@ -1,0 +1,2 @@
+gpus = tf.config.list_physical_devices("GPU")  # finding
+print(gpus)

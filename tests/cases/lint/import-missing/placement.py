@@ -1,0 +1,1 @@
+tf.debugging.set_log_device_placement(True)  # finding

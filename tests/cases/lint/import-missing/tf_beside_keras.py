@@ -1,0 +1,4 @@
+import keras
+
+AUTOTUNE = tf.data.AUTOTUNE  # finding
+keras.backend.clear_session()

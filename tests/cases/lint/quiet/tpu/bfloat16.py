@@ -1,0 +1,8 @@
+import tensorflow as tf
+tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')
+r = tf.distribute.cluster_resolver.TPUClusterResolver.connect()
+s = tf.distribute.TPUStrategy(r)
+with s.scope():
+    m = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    m.compile("adam", "mse")
+m.fit(d)

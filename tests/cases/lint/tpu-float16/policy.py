@@ -1,0 +1,9 @@
+import tensorflow as tf
+p = tf.keras.mixed_precision.Policy('mixed_float16')
+tf.keras.mixed_precision.set_global_policy(p)  # finding
+r = tf.distribute.cluster_resolver.TPUClusterResolver.connect()
+s = tf.distribute.TPUStrategy(r)
+with s.scope():
+    m = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    m.compile("adam", "mse")
+m.fit(d)

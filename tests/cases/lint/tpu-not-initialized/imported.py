@@ -1,0 +1,3 @@
+from tensorflow.distribute import TPUStrategy
+from tensorflow.distribute.cluster_resolver import TPUClusterResolver
+strategy = TPUStrategy(TPUClusterResolver(""))  # finding
