@@ -2,8 +2,8 @@
 
 import re
 
-from gpucheck.commands.lint.lookup import is_call, options
-from gpucheck.commands.lint.values import Call, Element, Value
+from gpucheck.commands.lint.lookup import is_call, options, used_by
+from gpucheck.commands.lint.values import Call, Element, Name, Value
 
 SOURCES = re.compile(
     r"tensorflow\.data\.(Dataset\.\w+|\w+Dataset|experimental\.\w+)|tensorflow_datasets\.load|keras\.(utils|preprocessing)\.\w+_dataset_from_directory"
@@ -13,6 +13,10 @@ STEPS = re.compile(
     r"as_numpy_iterator|batch|bucket_by_sequence_length|cache|concatenate|enumerate|filter|flat_map|group_by_window|ignore_errors"
     r"|interleave|map|padded_batch|prefetch|ragged_batch|rebatch|repeat|scan|shard|shuffle|skip|sparse_batch|take|take_while|unbatch"
     r"|unique|window|with_options"
+)
+READS = re.compile(
+    r"tensorflow\.(io\.read_file|(io|image)\.decode_(image|jpeg|png|bmp|gif|and_crop_jpeg)|audio\.decode_wav)"
+    r"|cv2\.imread|PIL\.Image\.open|numpy\.load"
 )
 BATCHES = frozenset(("batch", "padded_batch", "ragged_batch"))
 MOST_CHAINS = 16
@@ -54,3 +58,9 @@ def chains(value: Value | None, later: tuple[Call, ...] = ()) -> list[Chain]:
             return []
         chains_so_far += ways
     return chains_so_far
+
+
+def reads_files(step: Call) -> bool:
+    """Whether a step maps a function of this file that reads files or decodes images."""
+    used = used_by(step.argument("map_func", 0)) if step.method == "map" else ()
+    return any(isinstance(value, Name) and bool(READS.fullmatch(value.path)) for value in used)

@@ -38,7 +38,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from gpucheck.commands.lint.datasets import Chain, chains
+from gpucheck.commands.lint.datasets import Chain, chains, reads_files
 from gpucheck.commands.lint.lookup import is_call, iterated, under, used_by
 from gpucheck.commands.lint.models import built, trainings
 from gpucheck.commands.lint.script import Finding, Script, at
@@ -52,10 +52,6 @@ SLOW = re.compile(
     r"tensorflow\.data\.(TFRecordDataset|TextLineDataset|FixedLengthRecordDataset|Dataset\.(list_files|from_generator))"
 )
 NAMES = "tensorflow.data.Dataset.from_tensor_slices"  # of file names, if a mapped function reads the files
-READS = re.compile(
-    r"tensorflow\.(io\.read_file|(io|image)\.decode_(image|jpeg|png|bmp|gif|and_crop_jpeg)|audio\.decode_wav)"
-    r"|cv2\.imread|PIL\.Image\.open|numpy\.load"
-)
 TAPE = "tensorflow.GradientTape"
 STEP = "apply_gradients"
 
@@ -97,8 +93,7 @@ def _reads_in_turn(chain: Chain) -> bool:
     """Whether file names are mapped sequentially by a function of this file that reads the files."""
     if chain.source.name != NAMES or chain.batch is None or chain.has("prefetch", "cache", "with_options") or _parallel(chain):
         return False
-    mapped = [step.argument("map_func", 0) for step in chain.steps if step.method == "map"]
-    return any(isinstance(value, Name) and READS.fullmatch(value.path) for function in mapped for value in used_by(function))
+    return any(map(reads_files, chain.steps))
 
 
 def _parallel(chain: Chain) -> bool:

@@ -1,0 +1,60 @@
+"""A dataset reads or decodes files one after the other, because map has no num_parallel_calls.
+
+Symptom:
+    - The GPU waits for data, although the dataset ends in prefetch.
+    - One CPU core is busy, the others are idle.
+Cause:
+    Dataset.map calls its function for one element at a time, unless num_parallel_calls is given. prefetch prepares batches
+    while the GPU computes, but the function still runs on one core.
+Fix:
+    1. dataset.map(function, num_parallel_calls=tf.data.AUTOTUNE)
+Verify:
+    top shows several busy cores during training, and an epoch takes less time.
+Unless:
+    The dataset is cached after the map: such datasets are not reported, nor functions that don't read or decode files.
+Example:
+    bad:
+        import tensorflow as tf
+        def load(name):
+            return tf.io.decode_jpeg(tf.io.read_file(name))
+        dataset = tf.data.Dataset.list_files("*.jpg").map(load).batch(32).prefetch(tf.data.AUTOTUNE)
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.fit(dataset, epochs=3)
+    good:
+        import tensorflow as tf
+        def load(name):
+            return tf.io.decode_jpeg(tf.io.read_file(name))
+        dataset = tf.data.Dataset.list_files("*.jpg").map(load, num_parallel_calls=tf.data.AUTOTUNE)
+        dataset = dataset.batch(32).prefetch(tf.data.AUTOTUNE)
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.fit(dataset, epochs=3)
+References:
+    https://www.tensorflow.org/guide/data_performance#parallelizing_data_transformation
+    https://www.tensorflow.org/api_docs/python/tf/data/Dataset#map
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.datasets import chains, reads_files
+from gpucheck.commands.lint.models import trainings
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.WARNING
+EXPLAINS = ("input-pipeline-bound",)
+WORDS = ("map(",)
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """Report maps of a prefetched dataset that is passed to fit; no-prefetch reports the others."""
+    reported: set[int] = set()
+    for call, _ in trainings(script):
+        for chain in chains(call.argument("x", 0)):
+            if not chain.has("prefetch") or chain.has("cache", "with_options"):
+                continue
+            for step in chain.steps:
+                serial = "num_parallel_calls" not in step.keywords and len(step.args) == 1 and not step.starred
+                if serial and reads_files(step) and id(step) not in reported:
+                    reported.add(id(step))
+                    message = "This map reads or decodes files one after the other."
+                    yield at(step.node, message, "Add num_parallel_calls=tf.data.AUTOTUNE.")
