@@ -91,6 +91,7 @@ def test_sarif():
     """What is written was once valid by OASIS' own schema, which is too large to keep here."""
     (run,) = json.loads(render(ALL, "sarif"))["runs"]
     assert {result["ruleId"] for result in run["results"]} <= {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+    assert all(rule["helpUri"].startswith("https://") for rule in run["tool"]["driver"]["rules"])
     places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
     assert places[0]["artifactLocation"]["uri"] == "a/train.py"
     region = {name: value for name, value in places[0]["region"].items() if name != "snippet"}

@@ -37,6 +37,7 @@ def _rules() -> list[dict[str, Any]]:
             "shortDescription": {"text": (page := page_of(rule)).title},
             "fullDescription": {"text": page.sections["Cause"]},
             "help": {"text": page.sections["Fix"]},
+            "helpUri": page.sections["References"].split()[0],
             "defaultConfiguration": {"level": rule.severity.value},
         }
         for rule in load_rules()
