@@ -1,8 +1,8 @@
 """The script uses tf, keras or np, but does not import them.
 
 Symptom:
-    NameError: name 'tf' is not defined
-    NameError: name 'keras' is not defined
+    - NameError: name 'tf' is not defined
+    - NameError: name 'keras' is not defined
 Cause:
     A code sample was copied without its imports.
 Fix:
