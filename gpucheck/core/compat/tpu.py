@@ -38,6 +38,7 @@ GENERATIONS = (
 # libtpu 0.0.43.2 exports ConfigureDistributedTpuOp_DoWork, 0.0.45 does not, and TensorFlow aborts on import without it.
 LIBTPU_LAST_WITH_TENSORFLOW_ENTRY = "0.0.43.2"
 LIBTPU_FIRST_WITHOUT_TENSORFLOW_ENTRY = "0.0.45"
+LIBTPU_PYTHON_MIN, LIBTPU_GLIBC = "3.11", "2.31"  # of 0.0.43.2: the file names on PyPI
 
 LATEST_TENSORFLOW_TPU = "2.20.0"  # no 2.21 exists, and the plain tensorflow wheel has no TPU support
 LIBTPU_PINS = {

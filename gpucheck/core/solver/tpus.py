@@ -8,6 +8,7 @@ from gpucheck.core.solver.machine import Machine, Python, Wishes
 
 _SOURCE = "https://cloud.google.com/tpu/docs/supported-tpu-configurations"
 _PYPI = "https://pypi.org/project/tensorflow-tpu/#files"
+_LIBTPU = "https://pypi.org/project/libtpu/0.0.43.2/#files"
 
 
 def solve(machine: Machine, wishes: Wishes) -> Answer:
@@ -22,9 +23,13 @@ def solve(machine: Machine, wishes: Wishes) -> Answer:
     if wishes.tensorflow is not None and not versions.satisfies(tpu.LATEST_TENSORFLOW_TPU, wishes.tensorflow):
         reasons.append(Reason(kind="wish", text=f"the newest tensorflow-tpu is {tpu.LATEST_TENSORFLOW_TPU}", source=_PYPI))
     candidates = (wishes.python,) if wishes.python is not None else (*(machine.pythons or ()), Python(version=release.python_max))
-    python = next((candidate for candidate in candidates if constraints.has_packages(release, candidate)), None)
+    if machine.glibc is not None and not versions.at_least(machine.glibc, tpu.LIBTPU_GLIBC):
+        text = f"its libtpu needs glibc {tpu.LIBTPU_GLIBC} or newer, and this system has {machine.glibc}"
+        reasons.append(Reason(kind="glibc", text=text, source=_LIBTPU, needs=tpu.LIBTPU_GLIBC))
+    fitting = (candidate for candidate in candidates if constraints.has_packages(release, candidate))
+    python = next((candidate for candidate in fitting if versions.at_least(candidate.version, tpu.LIBTPU_PYTHON_MIN)), None)
     if python is None:
-        reasons.append(constraints.python_reason(release, candidates))
+        reasons.append(constraints.python_reason(release._replace(python_min=tpu.LIBTPU_PYTHON_MIN), candidates))
     if reasons or python is None:
         excluded = Excluded(tensorflow=release.minor, reasons=tuple(reasons))
         return Answer(machine=machine, excluded=(excluded,))
