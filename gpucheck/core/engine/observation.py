@@ -50,6 +50,8 @@ class Observation:
         if self._alone:
             self._work()
         end = time.monotonic() + self._host.remaining() + GRACE_SECONDS
+        if tick:
+            tick([probe.name for probe in self._probes])  # also where all of them are done before the first wait
         while True:
             with self._changed:
                 left = {probe.name: self._left(probe, end) for probe in self._probes if probe.name not in self._readings}

@@ -1,5 +1,6 @@
 """What a repair depends on, read from a live machine or from a log: which framework, where, installed with what."""
 
+import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -185,11 +186,12 @@ class Context(Fact, frozen=True, kw_only=True):
             configured: whether Keras is configured for the backend already.
         """
         from gpucheck.core.solver import commands as setup_commands
-        from gpucheck.core.solver.machine import Wishes
+        from gpucheck.core.solver.machine import Gpu, Wishes
         from gpucheck.core.solver.solve import best
 
         title = keras_tables.TITLES[backend]
         own, machine = self._asked()
+        machine = dataclasses.replace(machine, gpus=(Gpu(),)) if machine.gpus is None else machine
         choice = best(machine, Wishes(backend=backend, python=own)) or best(machine, Wishes(backend=backend))
         if choice is None and self.interpreter is None and machine.architecture == "aarch64":  # of a log, which names no GPU
             command = None if self.in_container else f"docker run --gpus all -it {images.LAST.name}"
