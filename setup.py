@@ -3,8 +3,6 @@
 import pathlib
 import re
 
-from setuptools import setup
-
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -17,4 +15,6 @@ def readme() -> str:
 
 
 if __name__ == "__main__":
+    from setuptools import setup  # tests import this file, and old releases of setuptools replace distutils with a warning
+
     setup(long_description=readme(), long_description_content_type="text/markdown")
