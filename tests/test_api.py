@@ -135,7 +135,8 @@ def test_a_report_shows_itself_in_a_notebook():
 
 def test_a_debugger_shows_a_line_and_print_the_report_in_the_words_of_python():
     report = gpucheck.check(level="quick")
-    assert repr(report) == f"<gpucheck report: {report.verdict.value}, {report.findings[0].code}; print() shows it>"
+    codes = ", ".join(finding.code for finding in report.findings)  # one more where TensorFlow is not installed
+    assert repr(report) == f"<gpucheck report: {report.verdict.value}, {codes}; print() shows it>"
     assert "(report.outcomes says why)" in str(report)
     assert not re.search(r"\(-v|gpucheck --", str(report))
 
