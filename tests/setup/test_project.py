@@ -19,8 +19,8 @@ AFTER_ALL = {
 
 
 def examined(machine, **files):
-    texts = {f"/work/{name.replace('__', '.')}": text for name, text in files.items()}
-    return project.examine(FakeHost(texts), "/work", machine, Wishes())
+    texts = {f"/project/{name.replace('__', '.')}": text for name, text in files.items()}
+    return project.examine(FakeHost(texts), "/project", machine, Wishes())
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_the_pythons_of_the_project_count():
 def test_what_is_not_about_tensorflow_says_nothing():
     texts = {"requirements__txt": "torch\n# tensorflow==2.1\ntensorflow-datasets\n", "pyproject__toml": "[broken = = \n"}
     assert examined(CPU, **texts) == ()
-    assert project.examine(FakeHost(), "/work", CPU, Wishes(backend="jax")) == ()
+    assert project.examine(FakeHost(), "/project", CPU, Wishes(backend="jax")) == ()
 
 
 def test_a_build_of_conda_is_not_judged():
