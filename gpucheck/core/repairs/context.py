@@ -1,6 +1,7 @@
 """What a repair depends on, read from a live machine or from a log: which framework, where, installed with what."""
 
 import dataclasses
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -177,13 +178,16 @@ class Context(Fact, frozen=True, kw_only=True):
             command=self.pip("--force-reinstall", "--no-deps", "--no-cache-dir", *pins),
         )
 
-    def with_cuda(self, backend: str = "tensorflow", instead_of: Iterable[str] = (), *, configured: bool = False) -> Fix:
+    def with_cuda(
+        self, backend: str = "tensorflow", instead_of: Iterable[str] = (), *, configured: bool = False, absent: bool = False
+    ) -> Fix:
         """Install the newest build for NVIDIA GPUs that works here, into this environment if its Python can hold it.
 
         Args:
             backend: what trains.
             instead_of: packages that are removed from this environment before.
             configured: whether Keras is configured for the backend already.
+            absent: whether no build of the backend is installed, not even one for the CPU.
         """
         from gpucheck.core.solver import commands as setup_commands
         from gpucheck.core.solver.machine import Gpu, Wishes
@@ -192,7 +196,8 @@ class Context(Fact, frozen=True, kw_only=True):
         title = keras_tables.TITLES[backend]
         own, machine = self._asked()
         machine = dataclasses.replace(machine, gpus=(Gpu(),)) if machine.gpus is None else machine
-        choice = best(machine, Wishes(backend=backend, python=own)) or best(machine, Wishes(backend=backend))
+        beside = next((name[-2:] for name in self.installed if re.fullmatch(r"nvidia-.*-cu\d\d", name)), None)
+        choice = best(machine, Wishes(backend=backend, python=own), beside) or best(machine, Wishes(backend=backend))
         if choice is None and self.interpreter is None and machine.architecture == "aarch64":  # of a log, which names no GPU
             command = None if self.in_container else f"docker run --gpus all -it {images.LAST.name}"
             return Fix(text=f"Use NVIDIA's own build for ARM, which has GPU code, the image {images.LAST.name}", command=command)
@@ -224,7 +229,8 @@ class Context(Fact, frozen=True, kw_only=True):
         ]
         managed = self.interpreter is not None and bool(self.interpreter.externally_managed)
         remove = [self.uninstall(*names)] if (names := tuple(instead_of)) and not managed else []
-        command = self.pip(*([_AGAIN[backend]] if backend in _AGAIN else []), *choice.packages, *index)
+        again = [] if absent and backend == "torch" else [_AGAIN[backend]] if backend in _AGAIN else []
+        command = self.pip(*again, *choice.packages, *index)
         return Fix(
             text=f"Install {name} with its CUDA libraries: the newest that works on this machine without further settings"
             if not exports

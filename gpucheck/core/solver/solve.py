@@ -22,9 +22,17 @@ _NUMPY_1 = "numpy<2"
 _LAST_WITHOUT_NUMPY_LIMIT = "2.11"  # its METADATA allows NumPy 2, with which it cannot be imported
 
 
-def best(machine: Machine, wishes: Wishes | None = None) -> Choice | None:
-    """What to install on this machine; None if nothing works. For fixes of rules, not for findings."""
-    return _solve(machine, wishes or Wishes()).best
+def best(machine: Machine, wishes: Wishes | None = None, beside: str | None = None) -> Choice | None:
+    """What to install on this machine; None if nothing works. For fixes of rules, not for findings.
+
+    Args:
+        machine: the target.
+        wishes: the user's.
+        beside: the CUDA major ("12") of NVIDIA's packages in the environment, preferred: those of another overwrite their files.
+    """
+    answer = _solve(machine, wishes or Wishes())
+    same = (choice for choice in answer.choices if beside and (choice.cuda or "").partition(".")[0] == beside)
+    return next(same, answer.best)
 
 
 def solve(machine: Machine, wishes: Wishes | None = None) -> Answer:

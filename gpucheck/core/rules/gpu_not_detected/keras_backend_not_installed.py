@@ -84,6 +84,6 @@ def repairs(context: Context, *, backend: str = "jax", keras: bool = True, gpu: 
     """
     if backend:
         plain = Fix(text=f"Install {TITLES[backend]}", command=context.pip(backend))
-        yield context.with_cuda(backend) if gpu else plain
+        yield context.with_cuda(backend, absent=True) if gpu else plain
     if keras:
         yield Fix(text="Install Keras 3", command=context.pip("--upgrade", "keras"))
