@@ -27,6 +27,7 @@ from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.pci import Pci, PciFunction
 from gpucheck.core.probes.tensorflow import Device, TensorFlow
+from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.training import Training
 
 QUICK, DEFAULT, NODE = (Request(allow_cpu=True, level=level) for level in (Level.QUICK, Level.DEFAULT, Level.NODE))
@@ -63,6 +64,7 @@ ON_BUS = ok(
     pci=Pci(readable=True, gpus=(PciFunction(address="0000:01:00.0", vendor_id="0x10de", device_id="0x2335"),)),
     container=Container(inside=False),
 )
+TPU = ok(tpu=Tpu(generations=("v5e",), nodes=("/dev/vfio/0",), libtpu="0.0.43.2"))
 CPU_ONLY = ok(tensorflow=TensorFlow(devices=(CPU,)))
 REFUSED = "driver: NVML answers NVML_4 (4), so a GPU may be here"
 NEVER = "training one_device on GPU:0"
@@ -71,6 +73,10 @@ TABLE = {
     "a driver that refuses": (QUICK, refused(4), (REFUSED,)),
     "a driver that refuses, and a GPU": (QUICK, [*refused(4), *ok(cuda=Cuda(status="ok", device_count=1))], ()),
     **{f"NVML's {code}": (QUICK, refused(code), ()) for code in (6, 9, 12, 13, 28)},
+    "no accelerator": (Request(level=Level.QUICK), [], ("no accelerator was seen, and no rule can say why",)),
+    "a TPU that no framework was asked about": (Request(level=Level.QUICK), TPU, ()),
+    "a TPU that the framework does not list": (Request(level=Level.QUICK), [*TPU, *CPU_ONLY],
+                                               ("/dev/vfio/0 shows a TPU, the framework lists none, and no rule can say why",)),
     "probes that fail alike": (QUICK, failed(*["it"] * 6), ("it",)),
     "fewer of them": (QUICK, failed(*["it"] * 5), tuple(f"p{number}: it" for number in range(5))),
     "as many, each otherwise": (QUICK, failed(*"abcdef"), tuple(f"p{number}: {text}" for number, text in enumerate("abcdef"))),

@@ -32,6 +32,7 @@ from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.pci import Pci
 from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.training import Training
 
 # Driver not loaded, library or function not found (a stub), GPU not found: normal on a machine without a GPU.
@@ -131,22 +132,25 @@ def _node_gaps(facts: Facts) -> Iterable[str]:
 
 
 def _accelerator(facts: Facts) -> bool:
-    gpus, cuda = facts.get(Gpus), facts.get(Cuda)
+    gpus, cuda, tpu = facts.get(Gpus), facts.get(Cuda), facts.get(Tpu)
     listed = [framework.devices or () for framework in (facts.get(TensorFlow), facts.get(Backend)) if framework is not None]
     return bool(
         (gpus is not None and gpus.gpus)
         or (cuda is not None and cuda.device_count)
+        or (tpu is not None and tpu.nodes)
         or any(device.kind != "CPU" for devices in listed for device in devices)
     )
 
 
 def _unlisted(request: Request, facts: Facts) -> str | None:
-    """Return which GPUs no framework lists; None where one is listed, where none is here, and where all are hidden on purpose."""
+    """Return the devices that no framework lists; None where one is listed, none is here, or all are hidden on purpose."""
     listed = [framework.devices for framework in (facts.get(TensorFlow), facts.get(Backend)) if framework is not None]
     known = [device for devices in listed if devices is not None for device in devices]
     if not known or any(device.kind != "CPU" for device in known) or request.gpuless:
         return None
-    cuda, driver = facts.get(Cuda), facts.get(Driver)
+    cuda, driver, tpu = facts.get(Cuda), facts.get(Driver), facts.get(Tpu)
+    if tpu is not None and tpu.nodes:
+        return f"{tpu.nodes[0]} shows a TPU, the framework lists none, and no rule can say why"
     if request.allow_cpu and cuda is not None and cuda.result == CUDA_ERROR_NO_DEVICE:
         return None
     if driver is not None and driver.gpu_count:
