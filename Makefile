@@ -7,7 +7,7 @@
 # make chaos        misbehaving child processes and hostile environments, as a matrix: the run is complete, on time, truthful, and leaves nothing behind
 # make lab          inject every fault of tests/cases/lab and print the root cause that was named
 # make cures        type the first repair of each fault as printed, and check again: cured, changed or left, as a table
-# make cuda-wheels  download NVIDIA's own wheels (3 GB, 10 GB in the end): `make cures` also breaks and repairs them; `make test-all` downloads them
+# make cuda-wheels  download NVIDIA's own wheels and JAX's (6 GB, 13 GB in the end): `make cures` also breaks and repairs them; `make test-all` downloads them
 # make systems      the recipes in real Slurm, Prometheus, systemd, Ray and MPI: as root, after `sh tests/systems/install.sh`; part of `make test-all`
 # make gpu          on a machine with NVIDIA GPUs: healthy, with harmless faults, and against nvidia-smi and plain programs
 # make goldens      rewrite tests/golden with the current output of gpucheck
@@ -79,7 +79,7 @@ cures: compiled $(VENV)/.test
 systems: compiled $(VENV)/.test $(VENV)/.ray
 	$(BIN)/python -m pytest -rsA -v tests/systems --tb=short $(ARGS)
 
-cuda-wheels: $(CUDA)/.done
+cuda-wheels: $(CUDA)/.done $(CUDA)/others/.done
 
 chaos: compiled $(VENV)/.test $(VENV)/.tiers $(VENV)/.dist
 	$(PYTEST) -rs tests/chaos --tb=short $(ARGS)
@@ -126,6 +126,13 @@ $(CUDA)/.done: | $(VENV)/.$(EXTRA)
 	$(BIN)/python -m venv $(CUDA)/env
 	$(CUDA)/env/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-index \
 	  --find-links $(CUDA)/wheels "tensorflow[and-cuda]"
+	@touch $@
+
+# What a repair installs beside TensorFlow, or in its place: `pip download` solves each with the packages that it needs.
+$(CUDA)/others/.done: $(CUDA)/.done
+	for wanted in "jax[cuda12]" tf_keras "tensorflow-tpu==2.20.0 libtpu==0.0.43.2"; do \
+	  $(BIN)/python -m pip download --quiet --disable-pip-version-check --only-binary :all: --dest $(@D) $$wanted || exit 1; done
+	rm -f $(@D)/tensorflow-2.*
 	@touch $@
 
 # One stamp file per extra, updated when the requirements change.

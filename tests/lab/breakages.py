@@ -157,28 +157,32 @@ def cudnn_first(trial: Trial, full: str) -> None:
 
 
 def cusolver_needs_what_is_nowhere(trial: Trial) -> None:
-    """cuSOLVER needs a library that is not there, as where somebody removed nvJitLink's wheel."""
+    """cuSOLVER needs a library that is not there, as where somebody removed nvJitLink's wheel; its RUNPATH is that of the wheel."""
     drop(trial, "nvidia/cusolver/lib/libcusolver.so.11", "nvidia/nvjitlink", "nvidia_nvjitlink_*.dist-info")
     needed = trial.folder / "libnvJitLink.so.12"
     fake_driver.compile_library(needed, "int nothing_at_all;\n")
     cusolver = trial.environment.nvidia / "cusolver/lib/libcusolver.so.11"
-    fake_driver.compile_library(cusolver, LIBRARY, "-Wl,--no-as-needed", needed)
+    runpath = "-Wl,-rpath,$ORIGIN/../../nvjitlink/lib"
+    fake_driver.compile_library(cusolver, LIBRARY, "-Wl,--no-as-needed", runpath, needed)
     needed.unlink()
 
 
 def needs_newer(trial: Trial, user: str, library: str) -> None:
-    """An older release of a library in the place where `user` finds it, without a symbol that `user` needs."""
+    """An older release of a library is found first, without a symbol that `user` needs and the wheel's own has."""
     trial.own_environment().own("nvidia")
-    file, versions = place(trial, library), trial.folder / "versions"
-    versions.write_text(f"{file.name} {{ global: *; }};\n")
+    file = place(trial, library)
     newer = trial.folder / "newer" / file.name
-    own = [] if library.startswith("site/") else list(trial.environment.site.glob(f"nvidia/*/lib/{file.name}"))
-    for target, release in (*((each, "new") for each in (newer, *own)), (file, "old")):
-        environments.replace(target, "")
-        fake_driver.compile_library(target, f"int symbol_of_the_{release}_release;\n", f"-Wl,--version-script={versions}")
+    for target in (newer, *trial.environment.site.glob(f"nvidia/*/lib/{file.name}")):
+        fake_driver.compile_versioned(environments.replace(target, ""), "int symbol_of_the_new_release;\n")
+    older(trial, library)
     text = "extern int symbol_of_the_new_release;\nint *needed = &symbol_of_the_new_release;\n"
     needs = ("-Wl,--no-as-needed", f"-Wl,-rpath,{file.parent}", newer)  # NVIDIA's wheels find each other by RUNPATH
     fake_driver.compile_library(environments.replace(place(trial, user), ""), text, *needs)
+
+
+def older(trial: Trial, library: str) -> None:
+    """A release of a library that lacks the symbols which others need of it."""
+    fake_driver.compile_versioned(environments.replace(place(trial, library), ""), "int symbol_of_the_old_release;\n")
 
 
 def cpu_flavour_over_it(trial: Trial) -> None:

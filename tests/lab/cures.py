@@ -10,10 +10,12 @@ import sys
 from typing import Any, NamedTuple
 
 from lab import wheelhouse
-from lab.bench import LEVEL_ARGS, Bench, Fault, Trial
+from lab.bench import LEVEL_ARGS, Bench, Fault, Trial, Unavailable
 from lab.environments import link_tree
 
 LIMIT_SECONDS = 900.0
+OTHERS = pathlib.Path(sys.prefix) / "cuda/others"  # wheels of JAX, tf_keras and the TPU's TensorFlow
+DOWNLOADED = r"\bjax\[|tf_keras|tensorflow-tpu"
 TYPED_BY_A_USER = ("environment", "code")  # scopes; a driver, a machine and a job are other people's
 OFFLINE = {
     "PIP_CONFIG_FILE": "/dev/null",
@@ -63,7 +65,7 @@ def typed(bench: Bench, fault: Fault, trial: Trial) -> Cure | None:
         if trial.environment is bench.environment:
             return None
         make_writable(trial)
-        trial.env.update(OFFLINE, PIP_FIND_LINKS=str(wheels(bench, command)))
+        trial.env.update(OFFLINE, PIP_FIND_LINKS=" ".join(map(str, wheels(bench, command))))
     after = ask(bench, fault, trial, command)
     codes = [finding["code"] for finding in after["findings"] if finding["severity"] == "error" or finding["code"] == code]
     outcome = "left" if code in codes else "changed" if codes or after["verdict"] == "unknown" else "cured"
@@ -115,15 +117,22 @@ def commands(bench: Bench) -> pathlib.Path:
     return script.parent
 
 
-def wheels(bench: Bench, typed: str) -> pathlib.Path:
-    """The wheels that pip finds, made once, among them the release of TensorFlow that the repair names."""
+def wheels(bench: Bench, typed: str) -> list[pathlib.Path]:
+    """The folders of wheels that pip finds, made once, among them the release of TensorFlow that the repair names.
+
+    Raises Unavailable if the repair installs what only `make cuda-wheels` downloads.
+    """
     folder = bench.wheels
     if not folder.exists():
         wheelhouse.build(bench.environment, folder)
+    if re.search(DOWNLOADED, typed):
+        if not (OTHERS / ".done").exists():
+            raise Unavailable("its wheels are not here: make cuda-wheels")
+        return [folder, OTHERS]
     for version in re.findall(r"tensorflow\S*==(\d+\.\d+\.\d+)", typed):
         if not list(folder.glob(f"tensorflow-{version}-*")):
             wheelhouse.under_another_version(bench.environment, folder, version)
-    return folder
+    return [folder]
 
 
 def make_writable(trial: Trial) -> None:

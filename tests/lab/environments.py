@@ -23,7 +23,6 @@ WITHOUT_SYMBOLS = (
     *(f"cudnn/lib/libcudnn_{part}.so.9" for part in CUDNN_PARTS),
     "nccl/lib/libnccl.so.2",
     "cuda_cupti/lib/libcupti.so.12",
-    "nvjitlink/lib/libnvJitLink.so.12",
     "cuda_nvrtc/lib/libnvrtc.so.12",
 )
 PTXAS = "#!/bin/sh\necho 'Cuda compilation tools, release 12.5, V12.5.82'\n"
@@ -131,6 +130,14 @@ def clean(folder: pathlib.Path, tensorflow: pathlib.Path, names: list[str]) -> E
         library = environment.nvidia / path
         library.parent.mkdir(parents=True, exist_ok=True)
         fake_driver.compile_library(library, "int nothing;\n")
+    linker = environment.nvidia / "nvjitlink/lib/libnvJitLink.so.12"
+    fake_driver.compile_versioned(linker, "int needed_by_cusparse;\n")
+    sparse = environment.nvidia / "cusparse/lib/libcusparse.so.12"
+    fake_driver.compile_library(
+        sparse,
+        "extern int needed_by_cusparse;\nint *needed = &needed_by_cusparse;\n" + fake_driver.zeros(names, r"cusparse\w*"),
+        *("-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN/../../nvjitlink/lib", linker),
+    )
     compiler = environment.nvidia / "cuda_nvcc"
     replace(compiler / "bin/ptxas", PTXAS, 0o755)
     replace(compiler / "nvvm/libdevice/libdevice.10.bc", b"BC\xc0\xde")

@@ -105,8 +105,8 @@ def _dynamic_names(library: pathlib.Path) -> set[str]:
         }
 
 
-def compile_library(library: pathlib.Path, text: str, *sources: pathlib.Path) -> None:
-    """Compile C text, and further sources, to a shared library whose soname is its file's name."""
+def compile_library(library: pathlib.Path, text: str, *sources: pathlib.Path | str) -> None:
+    """Compile C text, and further sources or options, to a shared library whose soname is its file's name."""
     extra = library.with_name(library.name + ".c")
     extra.write_text(text)
     subprocess.run(
@@ -119,3 +119,11 @@ def compile_library(library: pathlib.Path, text: str, *sources: pathlib.Path) ->
         text=True,
         timeout=60,
     )
+
+
+def compile_versioned(library: pathlib.Path, text: str) -> None:
+    """Compile C text to a shared library whose symbols have its name as their version, as those of nvJitLink have."""
+    versions = library.with_name(library.name + ".versions")
+    library.parent.mkdir(parents=True, exist_ok=True)
+    versions.write_text(f"{library.name} {{ global: *; }};\n")
+    compile_library(library, text, f"-Wl,--version-script={versions}")

@@ -8,13 +8,6 @@ from lab.test_cures import EXPLAINED
 
 pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]
 FAULTS = [fault for fault in faults(("libraries", "packages")) if fault.level != DEFAULT and not fault.machine]
-# What comes of the first repair here, where the stubs come to something else, and why.
-OTHERWISE = {
-    "cusolver-only-in-the-environments-lib": (
-        "left",
-        "the real cuSOLVER, alone in that folder, does not find the libraries that it needs beside it",
-    ),
-}
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
@@ -28,5 +21,5 @@ def test_the_root_cause_is_named_and_its_repair_cures(fault, cuda_bench, record_
     except Unavailable as error:
         pytest.skip(str(error))
     record_property("cure", (fault.name, came.code, came.outcome, came.after, came.typed))
-    wanted, _ = {**EXPLAINED, **OTHERWISE}.get(fault.name, ("cured", ""))
+    wanted, _ = EXPLAINED.get(fault.name, ("cured", ""))
     assert came.outcome == wanted, f"{came.after} by {came.typed!r}:\n{came.output[-2000:]}"

@@ -9,7 +9,6 @@ from gpucheck.core.engine.discovery import load_rules
 
 # What comes of the others, and why.
 ONLY_ITS_NAME = "the wheel that stands for an older TensorFlow has the code and the requirements of the one that is installed"
-NO_NETWORK = "its package is not among the wheels that the lab has"
 NO_PYTHON = "another Python is fetched from the network, for an environment of its own"
 NO_WHEEL = "no wheel has kernels for it; NVIDIA's image has"
 IN_A_PROGRAM = (
@@ -30,20 +29,12 @@ IN_A_PROGRAM = (
 )
 EXPLAINED = {
     **dict.fromkeys(IN_A_PROGRAM, ("words", "what a program, or a job of several workers, does wrong, no command cures")),
-    "nvjitlink-missing-for-cusolver": (
-        "changed",
-        "the lab's stub of cuSOLVER lacks the RUNPATH by which the real one finds nvJitLink",
-    ),
     "worker-with-another-tensorflow": ("left", "both workers share the environment: one of them only claims another version"),
-    "nvjitlink-older-than-cusparse": ("left", "the lab's wheel of nvJitLink does not have the symbol either"),
-    "tpu-without-its-runtime": ("changed", NO_NETWORK),
     "import-ends-by-sigill": ("words", "the processor lacks what TensorFlow was compiled for: another machine, or another build"),
     "import-killed-by-somebody": ("look", "nobody knows who sent the signal"),
     "process-killed-in-the-first-step": ("words", "nobody knows why the process ended"),
     "container-with-visible-devices-none": ("words", "a container's variables are set where it is started"),
-    "backend-jax-asked-for-and-absent": ("left", NO_NETWORK),
-    "backend-torch-asked-for-and-absent": ("left", NO_NETWORK),
-    "legacy-keras-asked-for-and-absent": ("left", NO_NETWORK),
+    "backend-torch-asked-for-and-absent": ("left", "its build is only on PyTorch's own index, which the lab does not use"),
     "cuinit-34-stub-library": ("changed", "the fake driver is itself the stub here, and there is no other"),
     "compute-capability-3.7": ("words", "no release of TensorFlow that can be installed supports it"),
     "compute-capability-5.2": ("changed", ONLY_ITS_NAME),
