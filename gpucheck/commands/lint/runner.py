@@ -13,7 +13,10 @@ from gpucheck.core.model.progress import Progress
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 # Programs without any of these words use neither framework; samples without their imports have the last ones.
-FRAMEWORKS = ("tensorflow", "keras", "tf.config", "tf.data.", "tf.debugging", "tf.device", "tf.distribute")
+FRAMEWORKS = (
+    *("tensorflow", "keras", "tf.config", "tf.data.", "tf.debugging", "tf.device", "tf.distribute", "tf.train"),
+    *("tf.ConfigProto", "tf.Session", "tf.GradientTape", "tf.function", "tf.tpu"),
+)
 MOST_CHARACTERS = 2_000_000  # of a program: more is data, and its tree takes gigabytes
 SEARCH = "the search for files"
 LATE = "the time limit was reached (--timeout); the rest was not read"

@@ -40,25 +40,25 @@ from gpucheck.core.model import Severity
 
 SEVERITY = Severity.ERROR
 WORDS = (MEMORY_LIMIT,)
+SET = "Use tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=...)])."
+READ = "TensorFlow does not know a GPU's memory: ask nvidia-smi --query-gpu=index,memory.total --format=csv"
 
 
 def check(script: Script) -> Iterator[Finding]:
     """Report memory_limit if it is read or set on an element of TensorFlow's list of devices."""
     if has_attribute(script, MEMORY_LIMIT):
         return
-    used = [(store.node, store.place) for store in script.stores if constant(store.key) == MEMORY_LIMIT and _device(store.of)]
+    used = [
+        (store.node, store.place, SET) for store in script.stores if constant(store.key) == MEMORY_LIMIT and _device(store.of)
+    ]
     used += [
-        (read.node, read.place)
+        (read.node, read.place, READ)
         for read in script.reads
         if isinstance(read.value, Attribute) and read.value.name == MEMORY_LIMIT and _device(read.value.of)
     ]
-    for node, place in used:
+    for node, place, instead in used:
         if not place.catches("AttributeError") and not expected_to_fail(place):
-            yield at(
-                node,
-                "A device from TensorFlow's list has no memory_limit.",
-                "Use tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=...)]).",
-            )
+            yield at(node, "A device from TensorFlow's list has no memory_limit.", instead)
 
 
 def _device(value: Value) -> bool:

@@ -1,3 +1,1 @@
-import keras
-
-config = tf.constant(1)  # finding
+config = tf.ConfigProto()  # finding

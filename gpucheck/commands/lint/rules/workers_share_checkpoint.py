@@ -1,0 +1,77 @@
+"""All workers save the model to the same path.
+
+Symptom:
+    - The saved model can't be loaded, or training stops in an error about a file of the checkpoint.
+Cause:
+    With MultiWorkerMirroredStrategy every worker must take part in saving, because variables are read from all replicas. If all
+    write to one path on a shared file system, they overwrite each other's files.
+Fix:
+    1. Let only the chief's file count: give every other worker a path of its own, from task_type and task_id of
+       strategy.cluster_resolver, and delete those files.
+    2. For checkpoints to resume from: keras.callbacks.BackupAndRestore, which does this.
+Verify:
+    ls shows one whole model after training, and keras.models.load_model loads it.
+Unless:
+    Each worker has a disk of its own. Scripts that read the worker's task or TF_CONFIG are not reported.
+Example:
+    bad:
+        import keras
+        import tensorflow as tf
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        with strategy.scope():
+            model = keras.Sequential([keras.layers.Dense(1)])
+        model.save("/shared/model.keras")
+    good:
+        import keras
+        import tensorflow as tf
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        with strategy.scope():
+            model = keras.Sequential([keras.layers.Dense(1)])
+        worker = strategy.cluster_resolver.task_id
+        model.save("/shared/model.keras" if worker == 0 else f"/tmp/model-{worker}.keras")
+References:
+    https://www.tensorflow.org/tutorials/distribute/multi_worker_with_keras#model_saving_and_loading
+"""
+
+import re
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.lookup import constant, is_call, options
+from gpucheck.commands.lint.models import built, strategies, strategies_around
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Call
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("MultiWorkerMirroredStrategy",)
+STRATEGY = "tensorflow.distribute.MultiWorkerMirroredStrategy"
+SAVES = {"save": "filepath", "save_weights": "filepath", "export": "filepath"}
+# What tells the workers apart, whatever the program does with it.
+IDENTITY = re.compile(r"task_id|task_type|TF_CONFIG|is_chief|SLURM_PROCID|RANK|hostname|gethostname|getpid|mkdtemp|should_save")
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """Report literal paths of a model in this strategy's scope, if the script does not distinguish the workers."""
+    made = list(strategies(script))
+    if IDENTITY.search(script.written) or not made or not all(is_call(strategy, STRATEGY) for strategy in made):
+        return
+    for call in script.calls:
+        if call.method in SAVES and _of_workers(call):
+            path = call.argument(SAVES[call.method], 0)
+        elif call.name == "keras.callbacks.ModelCheckpoint":
+            path = call.argument("filepath", 0)
+        else:
+            continue
+        if isinstance(name := constant(path), str):
+            yield at(
+                call.node,
+                f"Every worker writes {name}.",
+                "Give each worker but the chief a path of its own, by strategy.cluster_resolver.task_id.",
+            )
+
+
+def _of_workers(call: Call) -> bool:
+    """Whether the receiver is certainly a model in the scope of this strategy."""
+    models = built(call.receiver)
+    around = strategies_around(model.place for model in models or ())
+    return bool(around) and all(is_call(option, STRATEGY) for scope in around for option in options(scope))
