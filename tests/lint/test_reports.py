@@ -67,11 +67,12 @@ def test_a_position_is_never_broken():
 
 def test_json_fields_are_stable():
     got = json.loads(render(ALL, "json"))
-    assert list(got) == ["schema_version", "exit_code", "files", "findings", "unreadable"]
+    assert list(got) == ["schema_version", "exit_code", "files", "fixed", "findings", "unreadable"]
     assert (got["schema_version"], got["exit_code"], got["files"]) == ("1.0", 2, 14)
     assert got["findings"][0] == {
         "file": "a/train.py", "cell": None, "line": 3, "column": 5, "end_line": 4, "code": "no-prefetch", "severity": "warning",
         "message": "It waits — always.", "fix": "End it with .prefetch().", "end_column": 9, "source": "    data\t.map(größe)",
+        "edit": None,
     }  # fmt: skip
     assert got["findings"][1]["cell"] == 7
     assert got["unreadable"][0] == {"file": "c.py", "cell": None, "line": 9, "column": 1, "message": BROKEN.message}

@@ -17,12 +17,13 @@ STYLES = ("terminal", "json", "github", "sarif", "junit")
 @click.command(cls=Command)
 @click.argument("paths", metavar="[TRAIN.py...]", nargs=-1, type=FilePath())
 @click.option("--format", "style", type=click.Choice(STYLES), default="terminal", show_default=True)
+@click.option("--fix", is_flag=True, help="Correct what can be corrected safely (Python files).")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 @click.option(
     "--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Time limit; results up to then are shown."
 )
 @click.pass_obj
-def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, color: str, timeout: float) -> None:
+def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, fix: bool, color: str, timeout: float) -> None:
     """Find mistakes that keep training scripts from using GPUs and TPUs well. Scripts are read, never executed.
 
     Takes Python files (.py), notebooks (.ipynb), folders of both, and - for standard input. The default is the current folder.
@@ -34,6 +35,7 @@ def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, color: str, ti
     Examples:
       gpucheck lint
       gpucheck lint train.py
+      gpucheck lint train.py --fix
       gpucheck lint . --format github
       gpucheck lint --format sarif > lint.sarif
       gpucheck explain memory-growth-set-late
@@ -56,7 +58,12 @@ def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, color: str, ti
     progress = Progress[runner.Result]()
     limit.write_partial(progress, lambda partial: [lambda: write(partial)])
     result = runner.lint(
-        paths, load_rules(), lambda: limit.reading_end - time.monotonic(), progress, lambda line: say(f"gpucheck: {line}")
+        paths,
+        load_rules(),
+        lambda: limit.reading_end - time.monotonic(),
+        progress,
+        lambda line: say(f"gpucheck: {line}"),
+        fix=fix,
     )
     write(result)
     raise SystemExit(result.exit_code)

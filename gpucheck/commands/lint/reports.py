@@ -61,6 +61,11 @@ def _count(result: Result) -> str:
         text = f"{plural(len(result.problems), 'finding')} in {concerned} of {files}"
     else:
         text = f"no findings in {files}" if result.files else "no .py or .ipynb file"
+    fixable = sum(problem.edit is not None for problem in result.problems)
+    if result.fixed:
+        text += f", {result.fixed} fixed"
+    elif fixable:
+        text += f", {fixable} fixable with --fix"
     if whole:
         text += f", {len(whole)} not readable"
     cells = len(result.failures) - len(whole)
@@ -73,7 +78,8 @@ def render_json(result: Result) -> str:
         "schema_version": SCHEMA_VERSION,
         "exit_code": result.exit_code,
         "files": result.files,
-        "findings": [problem._asdict() for problem in result.problems],
+        "fixed": result.fixed,
+        "findings": [{**problem._asdict(), "edit": problem.edit and problem.edit._asdict()} for problem in result.problems],
         "unreadable": [failure._asdict() for failure in result.failures],
     }
     text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"

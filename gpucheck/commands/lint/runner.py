@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gpucheck.commands.lint import search, source
+from gpucheck.commands.lint.edits import apply
 from gpucheck.commands.lint.pages import words
-from gpucheck.commands.lint.script import Finding, Script
+from gpucheck.commands.lint.script import Edit, Finding, Script
 from gpucheck.core.model.plugin import Rule
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
@@ -37,6 +38,7 @@ class Problem(NamedTuple):
     fix: str
     end_column: int  # after the last character
     source: str  # its first line, as in the file
+    edit: Edit | None = None  # what --fix changes
 
 
 class Failure(NamedTuple):
@@ -55,6 +57,7 @@ class Result(NamedTuple):
     files: int
     problems: tuple[Problem, ...]
     failures: tuple[Failure, ...]
+    fixed: int = 0  # changes that --fix made; the problems are those that are left
 
     @property
     def exit_code(self) -> int:
@@ -68,6 +71,8 @@ def lint(
     remaining: Callable[[], float] = lambda: math.inf,
     progress: Progress[Result] | None = None,
     say: Callable[[str], None] = lambda line: None,
+    *,
+    fix: bool = False,
 ) -> Result:
     """Lint files and folders.
 
@@ -75,14 +80,15 @@ def lint(
         paths: the files and folders.
         rules: the rules to check.
         remaining: returns the seconds left; files that are not linted in time are failures.
+        fix: correct what can be corrected safely, and lint the file again.
         say: called with a line about each .gitignore that is not used.
         progress: its snapshot is the result so far, in which the file that is being linted is a failure.
     """
-    count, problems, failures = 0, list[Problem](), list[Failure]()
+    count, fixed, problems, failures = 0, 0, list[Problem](), list[Failure]()
     file: str | None = SEARCH
 
     def snapshot() -> Result:
-        return Result(count, tuple(problems), (*failures, Failure(str(file), None, None, None, LATE)))
+        return Result(count, tuple(problems), (*failures, Failure(str(file), None, None, None, LATE)), fixed)
 
     if progress is not None:
         progress.snapshot = snapshot
@@ -96,14 +102,21 @@ def lint(
             count += 1
             program = with_timeout(min(FILE_SECONDS, remaining()), source.read, file)
             failures += [Failure(file, cell.cell, cell.line, cell.column, cell.message) for cell in program.unread]
-            problems += lint_program(program, rules, file)
+            found = lint_program(program, rules, file)
+            edits = [problem.edit for problem in found if problem.edit is not None] if fix and file != "-" else []
+            if edits and (made := with_timeout(min(FILE_SECONDS, remaining()), apply, file, program.text, edits)):
+                fixed += made
+                found = lint_program(with_timeout(min(FILE_SECONDS, remaining()), source.read, file), rules, file)
+            problems += found
         except source.Unreadable as error:
             failures.append(Failure(file, None, error.line, error.column, error.message))
         except NoResponse as error:
             failures.append(Failure(file, None, None, None, str(error.strerror) if remaining() > 0 else LATE))
             if file == SEARCH or remaining() <= 0:
                 break
-    return Result(count, tuple(problems), tuple(failures))
+        except OSError as error:
+            failures.append(Failure(file, None, None, None, f"cannot be changed: {error.strerror or error}"))
+    return Result(count, tuple(problems), tuple(failures), fixed)
 
 
 def where(place: Problem | Failure) -> str:
@@ -138,7 +151,7 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
         sys.setrecursionlimit(limit)
     if not script.complete:
         raise source.Unreadable("too large to be traced completely")
-    return list(_shown(sorted(findings, key=lambda pair: (pair[0], pair[1].code)), program, file))
+    return list(_shown(sorted(findings, key=lambda pair: (pair[0][:6], pair[1].code)), program, file))
 
 
 def _lacks(program: source.Program, rule: Rule) -> bool:
@@ -173,6 +186,7 @@ def _shown(findings: Iterable[tuple[Finding, Rule]], program: source.Program, fi
             finding.fix,
             _characters(last, finding.end_column),
             first,
+            finding.edit if cell is None else None,
         )
 
 

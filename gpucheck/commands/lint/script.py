@@ -11,6 +11,16 @@ from gpucheck.commands.lint.values import Call, Class, Event, Import, Name, Read
 HARMLESS = {f"builtins.{name}" for name in ("print", "str", "repr", "type", "isinstance", "id", "len")}
 
 
+class Edit(NamedTuple):
+    """Text in the place of a range. Lines and columns as of a finding."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
 class Finding(NamedTuple):
     """One finding of a rule. Lines are of the whole program; lines and columns start at 1; columns count bytes of UTF-8."""
 
@@ -20,6 +30,7 @@ class Finding(NamedTuple):
     end_column: int  # after the last byte
     message: str  # a sentence
     fix: str  # the action
+    edit: Edit | None = None  # a change that corrects it without changing what the program computes
 
 
 class Script:
@@ -119,8 +130,8 @@ def _escapes(holder: Value) -> bool:
     return not isinstance(made, Class) or made.descends(lambda base: not base.startswith(("keras.", "builtins.")))
 
 
-def at(node: ast.AST, message: str, fix: str) -> Finding:
+def at(node: ast.AST, message: str, fix: str, edit: Edit | None = None) -> Finding:
     """Return a finding at a node's position."""
     line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
     end_line, end_column = getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column
-    return Finding(line, column + 1, end_line, end_column + 1, message, fix)
+    return Finding(line, column + 1, end_line, end_column + 1, message, fix, edit)

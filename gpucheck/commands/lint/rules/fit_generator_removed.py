@@ -27,17 +27,19 @@ References:
     https://keras.io/api/utils/python_utils/#pydataset-class
 """
 
+import ast
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.models import built, uses_keras_3
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Edit, Finding, Script, at
 from gpucheck.commands.lint.values import Class
 from gpucheck.core.compat.removed import GENERATOR_METHODS
 from gpucheck.core.model import Fix, Severity
 from gpucheck.core.repairs.context import Context
 
 SEVERITY = Severity.ERROR
+_MOVED = {"generator", "workers", "use_multiprocessing", "max_queue_size"}  # arguments that the other method does not have
 WORDS = ("_generator",)
 
 
@@ -47,6 +49,11 @@ def repairs(context: Context, *, name: str = "fit_generator") -> Iterator[Fix]:
     more = ", steps_per_epoch=..., epochs=..." if method == "fit" else ""
     yield Fix(text=f"Call {method} instead: model.{method}(generator{more})")
     yield Fix(text="The arguments workers and use_multiprocessing now belong to the generator: keras.utils.PyDataset(workers=4)")
+
+
+def _renamed(function: ast.expr, old: str, new: str) -> Edit:
+    line, end = function.end_lineno or 0, (function.end_col_offset or 0) + 1
+    return Edit(line, end - len(old), line, end, new)
 
 
 def check(script: Script) -> Iterator[Finding]:
@@ -62,4 +69,5 @@ def check(script: Script) -> Iterator[Finding]:
                 call.node,
                 f"{call.method} is missing in Keras 3 (in TensorFlow since 2.16).",
                 f"Call {instead}, which also accepts generators.",
+                None if call.starred or _MOVED & set(call.keywords) else _renamed(call.node.func, call.method, instead),
             )

@@ -33,6 +33,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.devices import expected_to_fail
+from gpucheck.commands.lint.edits import switch_off
 from gpucheck.commands.lint.lookup import constant, in_uncalled_function
 from gpucheck.commands.lint.models import built, trainings
 from gpucheck.commands.lint.script import Finding, Script, at
@@ -60,4 +61,4 @@ def check(script: Script) -> Iterator[Finding]:
 def _finding(call: Call, what: str) -> Iterator[Finding]:
     if not (call.place.path or in_uncalled_function(call.place) or expected_to_fail(call.place)):
         message = f"{what} makes Python run every operation of every step, so the GPU waits."
-        yield at(call.node, message, "Remove it; it is for debugging only.")
+        yield at(call.node, message, "Remove it; it is for debugging only.", switch_off(call.node, "run_eagerly"))

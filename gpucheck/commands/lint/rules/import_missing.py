@@ -27,6 +27,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from gpucheck.commands.lint.edits import add_import
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.core.model import Severity
 
@@ -57,7 +58,12 @@ def check(script: Script) -> Iterator[Finding]:
         name = ast.unparse(use.value)
         if name in IMPORTS and name not in bound and KNOWN.fullmatch(ast.unparse(use)):
             bound.add(name)
-            yield at(use.value, f"{name} is not defined: its import is missing.", f"Add: {IMPORTS[name]}")
+            yield at(
+                use.value,
+                f"{name} is not defined: its import is missing.",
+                f"Add: {IMPORTS[name]}",
+                add_import(script, IMPORTS[name]),
+            )
 
 
 def _bound(nodes: list[ast.AST]) -> Iterator[str]:

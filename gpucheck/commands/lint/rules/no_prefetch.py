@@ -39,6 +39,7 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.datasets import Chain, chains, reads_files
+from gpucheck.commands.lint.edits import alias, append
 from gpucheck.commands.lint.lookup import is_call, iterated, under, used_by
 from gpucheck.commands.lint.models import built, trainings
 from gpucheck.commands.lint.script import Finding, Script, at
@@ -76,10 +77,12 @@ def check(script: Script) -> Iterator[Finding]:
 
 
 def _finding(script: Script, chain: Chain, who: str, call: Call) -> Finding:
+    name, last = alias(script, "tensorflow"), chain.steps[-1].node
     return at(
-        chain.steps[-1].node,
+        last,
         f"The dataset that {who} ({script.where(call.node)}) comes from files or a generator and is never prefetched.",
         "End it with .prefetch(tf.data.AUTOTUNE).",
+        append(last, f".prefetch({name}.data.AUTOTUNE)") if name else None,
     )
 
 

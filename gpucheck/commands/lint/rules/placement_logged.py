@@ -32,6 +32,7 @@ References:
 
 from collections.abc import Iterator
 
+from gpucheck.commands.lint.edits import switch_off
 from gpucheck.commands.lint.lookup import before, constant
 from gpucheck.commands.lint.models import trainings
 from gpucheck.commands.lint.script import Finding, Script, at
@@ -51,5 +52,5 @@ def check(script: Script) -> Iterator[Finding]:
         fit = next((fit for fit, _ in trainings(script) if before(call.place, fit.place)), None)
         if fit:
             message = f"Every operation's device is logged while the model is trained ({script.where(fit.node)})."
-            yield at(call.node, message, "Remove this line.")
+            yield at(call.node, message, "Remove this line.", switch_off(call.node, "enabled"))
             return

@@ -36,6 +36,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.datasets import chains, reads_files
+from gpucheck.commands.lint.edits import alias, insert_argument
 from gpucheck.commands.lint.models import trainings
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.core.model import Severity
@@ -57,4 +58,6 @@ def check(script: Script) -> Iterator[Finding]:
                 if serial and reads_files(step) and id(step) not in reported:
                     reported.add(id(step))
                     message = "This map reads or decodes files one after the other."
-                    yield at(step.node, message, "Add num_parallel_calls=tf.data.AUTOTUNE.")
+                    name = alias(script, "tensorflow")
+                    edit = insert_argument(script, step.node, f"num_parallel_calls={name}.data.AUTOTUNE") if name else None
+                    yield at(step.node, message, "Add num_parallel_calls=tf.data.AUTOTUNE.", edit)

@@ -42,6 +42,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.datasets import Chain, chains
+from gpucheck.commands.lint.edits import insert_argument
 from gpucheck.commands.lint.lookup import constant, options
 from gpucheck.commands.lint.models import all_tpu, on_tpu, trainings
 from gpucheck.commands.lint.script import Finding, Script, at
@@ -56,19 +57,20 @@ def check(script: Script) -> Iterator[Finding]:
     """Report datasets passed to fit of a model in a TPU strategy's scope, or distributed by a TPU strategy."""
     for call, models in trainings(script):
         if on_tpu(models) and "steps_per_epoch" not in call.keywords and not call.starred:
-            yield from _partial(call.argument("x", 0))
+            yield from _partial(script, call.argument("x", 0))
     for call in script.methods("experimental_distribute_dataset"):
         if all_tpu(list(options(call.receiver))):
-            yield from _partial(call.argument("dataset", 0))
+            yield from _partial(script, call.argument("dataset", 0))
 
 
-def _partial(dataset: Value | None) -> Iterator[Finding]:
+def _partial(script: Script, dataset: Value | None) -> Iterator[Finding]:
     pipelines = chains(dataset)
     if pipelines and all(map(_unsure, pipelines)) and pipelines[0].batch is not None:
         yield at(
             pipelines[0].batch.node,
             "The last batch may be smaller than the others, but a TPU needs the same shape in every step.",
             "Add drop_remainder=True.",
+            insert_argument(script, pipelines[0].batch.node, "drop_remainder=True"),
         )
 
 

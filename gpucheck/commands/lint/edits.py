@@ -1,0 +1,85 @@
+"""Changes to a file that correct a finding without changing what the program computes, and `gpucheck lint --fix`."""
+
+import ast
+import itertools
+import os
+import re
+from collections.abc import Iterable
+
+from gpucheck.commands.lint import source
+from gpucheck.commands.lint.script import Edit, Script
+from gpucheck.core.system import write
+from gpucheck.core.system.read import whole
+
+_CLOSING = re.compile(r"\s*,?\s*\)")
+
+
+def insert_argument(script: Script, call: ast.Call, text: str) -> Edit | None:
+    """Append an argument to a call; None where something other than a bracket follows its last argument."""
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if not arguments:
+        return None
+    last = max(arguments, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
+    line, column = last.end_lineno or 0, last.end_col_offset or 0
+    lines = script.written.split("\n")[line - 1 : call.end_lineno]
+    lines[-1] = lines[-1].encode()[: call.end_col_offset].decode("utf-8", "replace")
+    between = "\n".join(lines).encode()[column:].decode("utf-8", "replace")
+    return Edit(line, column + 1, line, column + 1, f", {text}") if _CLOSING.fullmatch(between) else None
+
+
+def append(node: ast.expr, text: str) -> Edit:
+    """Add text after an expression."""
+    line, column = node.end_lineno or 0, (node.end_col_offset or 0) + 1
+    return Edit(line, column, line, column, text)
+
+
+def replace(node: ast.expr, text: str) -> Edit:
+    """Put text in the place of an expression."""
+    return Edit(node.lineno, node.col_offset + 1, node.end_lineno or 0, (node.end_col_offset or 0) + 1, text)
+
+
+def switch_off(call: ast.Call, name: str) -> Edit | None:
+    """Put False in the place of True, which is the argument of this name or the only one."""
+    values = [keyword.value for keyword in call.keywords if keyword.arg == name] or call.args[:1]
+    return replace(values[0], "False") if values and isinstance(values[0], ast.Constant) and values[0].value is True else None
+
+
+def add_import(script: Script, statement: str) -> Edit:
+    """Add an import before the first statement that is neither the module's docstring nor an import from __future__."""
+    body = script.tree.body[ast.get_docstring(script.tree, clean=False) is not None :]
+    first = next(node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__"))
+    line = min(node.lineno for node in (first, *getattr(first, "decorator_list", ())))
+    return Edit(line, 1, line, 1, f"{statement}\n")
+
+
+def alias(script: Script, module: str) -> str | None:
+    """Return the name under which the file imports a module: "tf"; None if it does not."""
+    names = (name for node in script.tree.body if isinstance(node, ast.Import) for name in node.names if name.name == module)
+    return next((name.asname or name.name for name in names), None)
+
+
+def apply(path: str, text: str, edits: Iterable[Edit]) -> int:
+    """Write a file with these changes, whole or not at all; return how many were made. Of two that overlap the first is made.
+
+    Args:
+        path: a Python file. A link or a file in another encoding than UTF-8 is not changed.
+        text: its content when it was read.
+        edits: in any order.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    data = whole(path, source.LARGEST_BYTES)
+    if os.path.islink(path) or "\r" in text or data != text.encode("utf-8", "replace"):
+        return 0
+    starts = [0, *itertools.accumulate(len(line) for line in data.splitlines(keepends=True))]
+    spans = sorted({(starts[e.line - 1] + e.column - 1, starts[e.end_line - 1] + e.end_column - 1, e.text) for e in edits})
+    pieces, at, made = [], 0, 0
+    for begin, end, new in spans:
+        if begin >= at:
+            pieces += [data[at:begin], new.encode()]
+            at, made = end, made + 1
+    changed = b"".join([*pieces, data[at:]])
+    source.parse(changed.decode())  # never write what Python can't read
+    write.replace(path, changed)
+    return made

@@ -1,0 +1,96 @@
+"""`gpucheck lint --fix`: what it changes, what it leaves, and what is never written."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from gpucheck.commands.lint import runner
+from gpucheck.commands.lint.pages import load_rules
+
+FIT = """model = keras.Sequential([keras.layers.Dense(1)])
+model.compile(loss="mse"{compiled})
+model.fit(dataset)
+"""
+HEAD = "import keras\nimport tensorflow as tf\n"
+PIPELINE = "dataset = tf.data.TFRecordDataset(files).map(parse).batch(32)"
+# The wrong program, and the program that --fix writes.
+FIXED = {
+    "import": (
+        '"""A sample."""\nfrom __future__ import annotations\nprint(tf.config.list_physical_devices())\n',
+        '"""A sample."""\nfrom __future__ import annotations\nimport tensorflow as tf\nprint(tf.config.list_physical_devices())\n',
+    ),
+    "prefetch": (
+        f"{HEAD}{PIPELINE}  # «é»\n{FIT.format(compiled='')}",
+        f"{HEAD}{PIPELINE}.prefetch(tf.data.AUTOTUNE)  # «é»\n{FIT.format(compiled='')}",
+    ),
+    "compile": (
+        f"{HEAD}dataset = None\n{FIT.format(compiled=', run_eagerly=True')}",
+        f"{HEAD}dataset = None\n{FIT.format(compiled=', run_eagerly=False')}",
+    ),
+    "two of them": (
+        f"{HEAD}tf.config.run_functions_eagerly(True)\ntf.debugging.set_log_device_placement(enabled=True)\n{FIT.format(compiled='')}",
+        f"{HEAD}tf.config.run_functions_eagerly(False)\ntf.debugging.set_log_device_placement(enabled=False)\n{FIT.format(compiled='')}",
+    ),
+    "fit_generator": (
+        f"{HEAD}{FIT.format(compiled='')}model.fit_generator(batches, epochs=2)\n",
+        f"{HEAD}{FIT.format(compiled='')}model.fit(batches, epochs=2)\n",
+    ),
+    "an argument that fit lacks": (f"{HEAD}{FIT.format(compiled='')}model.fit_generator(batches, workers=4)\n",) * 2,
+    "not a safe change": (f"{HEAD}for gpu in tf.config.list_physical_devices('GPU'):\n    gpu.memory_limit = 4096\n",) * 2,
+}
+
+
+def fix(path):
+    return runner.lint([str(path)], load_rules(), fix=True)
+
+
+@pytest.mark.parametrize(("wrong", "right"), FIXED.values(), ids=FIXED)
+def test_what_is_written(tmp_path, wrong, right):
+    path = tmp_path / "train.py"
+    path.write_text(wrong, encoding="utf-8")
+    path.chmod(0o640)
+    result = fix(path)
+    assert path.read_text(encoding="utf-8") == right
+    assert (result.fixed > 0, result.exit_code) == (wrong != right, int(wrong == right))
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert os.listdir(tmp_path) == ["train.py"]
+
+
+def test_a_map_with_brackets_around_its_function_is_left(tmp_path):
+    source = (
+        f"{HEAD}read = tf.io.read_file\n"
+        "dataset = tf.data.Dataset.from_tensor_slices(files).map((lambda name: tf.io.read_file(name))).batch(8).prefetch(1)\n"
+        f"{FIT.format(compiled='')}"
+    )
+    path = tmp_path / "train.py"
+    path.write_text(source)
+    assert [problem.code for problem in fix(path).problems] == ["serial-map"]
+    assert path.read_text() == source
+    path.write_text(source.replace("((lambda name: tf.io.read_file(name)))", "(lambda name: tf.io.read_file(name),)"))
+    assert fix(path).problems == ()
+    assert ".map(lambda name: tf.io.read_file(name), num_parallel_calls=tf.data.AUTOTUNE,)" in path.read_text()
+
+
+def test_what_is_not_written_to(tmp_path):
+    wrong = FIXED["import"][0]
+    target = tmp_path / "elsewhere.txt"
+    target.write_text(wrong)
+    (tmp_path / "link.py").symlink_to(target)
+    (tmp_path / "windows.py").write_bytes(wrong.replace("\n", "\r\n").encode())
+    (tmp_path / "latin.py").write_bytes(b"# coding: latin-1\nname = '\xe9'\n" + b"tf.config.list_physical_devices()\n")
+    result = runner.lint([str(tmp_path / name) for name in ("link.py", "windows.py", "latin.py")], load_rules(), fix=True)
+    assert (result.fixed, len(result.problems), result.failures) == (0, 3, ())
+    assert target.read_text() == wrong
+
+
+def test_a_file_that_cannot_be_written_is_a_failure_of_its_own(tmp_path):
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text(FIXED["import"][0])
+    command = [sys.executable, "-m", "gpucheck", "lint", "--fix", str(tmp_path)]
+    done = subprocess.run(["/bin/sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *command], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stdout.count("cannot be changed: File too large") == 2
+    assert sorted(os.listdir(tmp_path)) == ["a.py", "b.py"]
+    assert (tmp_path / "a.py").read_text() == FIXED["import"][0]
