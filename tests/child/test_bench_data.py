@@ -85,3 +85,18 @@ def test_every_repeat_reads_the_same_samples_in_the_same_order():
     assert others == [first, first]
     read = [label for batch in first for label in batch]
     assert sorted(read) == list(range(12)) != read
+
+
+def test_the_same_tenth_is_held_out_on_every_run():
+    images = np.arange(50)[:, None, None, None] * np.ones((50, 32, 32, 3), "uint8")
+    (train, labels), (unseen, others) = bench_data.split((images, np.arange(50)))
+    assert (len(train), len(labels), len(unseen), len(others)) == (45, 45, 5, 5)
+    assert sorted([*labels, *others]) == list(range(50))
+    assert list(others) != sorted(others), "a file that is sorted by class would hold out one class"
+    assert [int(image[0, 0, 0]) for image in unseen] == list(others)
+    assert list(bench_data.split((images, np.arange(50)))[1][1]) == list(others)
+
+
+def test_nothing_is_held_out_of_few_samples_or_generated_ones():
+    assert bench_data.split(None) == (None, None)
+    assert bench_data.split((IMAGES, LABELS))[1] is None

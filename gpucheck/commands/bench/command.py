@@ -57,6 +57,14 @@ Examples:
     metavar="N",
     help="Per replica. [default: 64, 16 on a CPU]",
 )
+@click.option(
+    "--global-batch-size",
+    "global_batch_sizes",
+    multiple=True,
+    type=click.IntRange(1, 1 << 30),
+    metavar="N",
+    help="Of all replicas together, instead: the same training on any number of devices, to compare accuracy.",
+)
 @click.option("--devices", multiple=True, type=click.IntRange(1, 1024), metavar="N", help="How many. [default: one, and all]")
 @click.option(
     "--xla", type=click.Choice(["on", "off", "both"]), default="off", show_default=True, help="Compile the steps with XLA."
@@ -90,14 +98,14 @@ Examples:
     "--target-accuracy",
     type=PositiveNumber(most=1.0),
     metavar="A",
-    help="Train until this accuracy on the training data: 0 to 1.",
+    help="Train until this accuracy on held-out samples (synthetic: training samples): 0 to 1.",
 )
 @click.option(
     "--data",
     default="synthetic",
     show_default=True,
     metavar="synthetic|cifar10|PATH.npz",
-    help="cifar10 is downloaded by Keras; a file holds x (n, 32, 32, 3) and y (n,), classes 0 to 9.",
+    help="cifar10 is downloaded by Keras; a file holds x (n, 32, 32, 3) and y (n,), classes 0 to 9. A tenth is held out.",
 )
 @click.option("--allow-cpu", is_flag=True, help="Without a GPU, measure the CPU, split into logical devices.")
 @click.option(
@@ -172,7 +180,9 @@ def _ask(options: dict[str, Any]) -> Ask:
             with_timeout(FILE_SECONDS, os.makedirs, options["profile"], 0o777, True)
         except OSError as error:
             raise click.UsageError(f"--profile: cannot create {options['profile']}: {error.strerror or error}") from None
-    for name in ("strategies", "precisions", "batch_sizes"):
+    if options["batch_sizes"] and options["global_batch_sizes"]:
+        raise click.UsageError("--batch-size is per replica, --global-batch-size of all together: give one of them")
+    for name in ("strategies", "precisions", "batch_sizes", "global_batch_sizes"):
         options[name] = tuple(dict.fromkeys(options[name]))
     return Ask(**{name: value for name, value in options.items() if value is not None})
 

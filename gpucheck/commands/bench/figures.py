@@ -13,7 +13,17 @@ from gpucheck.core.child.smoke.shares import input_wait_share, scaling_efficienc
 from gpucheck.core.compat import nvml
 
 LEAST_REPEATS = 3
-RAW = ("replicas", "global_batch_size", "steps", "first_step_seconds", "warmup_seconds", "warmup_steps", "peak_memory_bytes")
+RAW = (
+    "replicas",
+    "global_batch_size",
+    "steps",
+    "dropped_samples",
+    "held_out_samples",
+    "first_step_seconds",
+    "warmup_seconds",
+    "warmup_steps",
+    "peak_memory_bytes",
+)
 READINGS = ("utilization_percent", "power_watts", "sm_clock_mhz")  # of NVML
 MOST_SAMPLES = 2000  # maximum in a result
 SECONDS_PER_HOUR = 3600

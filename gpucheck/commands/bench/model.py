@@ -13,6 +13,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     strategies: tuple[str, ...] = ()
     precisions: tuple[str, ...] = ()  # Keras dtype policies
     batch_sizes: tuple[int, ...] = ()  # per replica
+    global_batch_sizes: tuple[int, ...] = ()  # of all replicas together, instead
     devices: tuple[int, ...] = ()  # how many
     xla: str = "off"  # "on", "off" or "both"
     steps: int = 0  # of an epoch
@@ -64,6 +65,8 @@ class Measurement(Combination, frozen=True, kw_only=True):
     replicas: int | None = None
     global_batch_size: int | None = None
     steps: int | None = None  # of one epoch
+    dropped_samples: int | None = None  # of one epoch: they do not fill a batch
+    held_out_samples: int | None = None  # 0: the accuracy is that on the training data
     repeats: int = 0
     epochs: tuple[int, ...] = ()  # of each repeat; a target accuracy may end it early
     first_step_seconds: float | None = None  # including tracing, compiling and autotuning
@@ -77,7 +80,7 @@ class Measurement(Combination, frozen=True, kw_only=True):
     input_wait_share: Spread | None = None  # share of a step's time spent waiting for the input pipeline: 0 to 1
     peak_memory_bytes: int | None = None  # maximum of the devices, from TensorFlow's allocator; null on a CPU
     gpus: tuple[GpuLoad, ...] = ()
-    accuracy: Spread | None = None  # on the training data, over the last epoch of each repeat
+    accuracy: Spread | None = None  # on the held-out samples, after the last epoch of each repeat
     seconds_to_target: Spread | None = None  # null if a repeat did not reach it
     scaling_efficiency_percent: float | None = None  # null if one device was not measured in the same way
     cost_per_epoch: float | None = None

@@ -48,18 +48,18 @@ def plan(ask: Ask, devices: list[str]) -> tuple[list[Configuration], list[str]]:
     placements = _placements(wanted, counts)
     notes += _unplaced(ask, wanted, placements)
     configurations: list[Configuration] = []
-    for batch_size in ask.batch_sizes or (DEFAULT_BATCH[kind],):
+    notes += _undivided(ask, placements)
+    for size in ask.global_batch_sizes or ask.batch_sizes or (DEFAULT_BATCH[kind],):
         for precision in ask.precisions or PRECISIONS[:1]:
-            configurations += [
-                Configuration(name, (), precision, False, batch_size, reason) for name, reason in unmeasured.items()
-            ]
+            configurations += [Configuration(name, (), precision, False, size, reason) for name, reason in unmeasured.items()]
             for xla in {"off": (False,), "on": (True,), "both": (False, True)}[ask.xla]:
                 for strategy, count in placements:
                     if xla and count > 1:
                         notes += [note for note in (NO_XLA,) if note not in notes]
                         continue
+                    batch_size, rest = divmod(size, count) if ask.global_batch_sizes else (size, 0)
                     names = tuple(f"{kind}:{number}" for number in range(count))
-                    configurations.append(Configuration(strategy, names, precision, xla, batch_size))
+                    configurations += [] if rest else [Configuration(strategy, names, precision, xla, batch_size)]
     if all(configuration.reason for configuration in configurations):
         notes += [f"{name} is not measured: {reason}" for name, reason in unmeasured.items()]
         raise Refused(f"nothing to measure: {'; '.join(notes)}", 2)
@@ -67,6 +67,17 @@ def plan(ask: Ask, devices: list[str]) -> tuple[list[Configuration], list[str]]:
     if "one_device" in wanted and counts == [1] and not ask.devices and gpus:
         notes.append("mirrored is not measured: there is one GPU")
     return configurations, notes
+
+
+def _undivided(ask: Ask, placements: list[tuple[str, int]]) -> list[str]:
+    """Return notes on the global batch sizes that some of the devices can't share equally."""
+    counts = sorted({count for _, count in placements})
+    return [
+        f"--global-batch-size {size} is not measured on {count} devices: it can't be divided equally"
+        for size in ask.global_batch_sizes
+        for count in counts
+        if size % count
+    ]
 
 
 def _remarks(configurations: list[Configuration], on_gpus: bool) -> list[str]:

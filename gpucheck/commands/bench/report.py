@@ -140,7 +140,10 @@ def _outcomes(measurement: Measurement) -> Iterator[tuple[str, str]]:
     if measurement.seconds_to_target is not None:
         yield "to target", f"{_spread(measurement.seconds_to_target)} s, {' / '.join(map(str, measurement.epochs))} epochs"
     if measurement.accuracy is not None:
-        yield "accuracy", f"{measurement.accuracy.median:.3f} on the training data, last epoch"
+        where = f"{measurement.held_out_samples} held-out samples" if measurement.held_out_samples else "the training data"
+        yield "accuracy", f"{measurement.accuracy.median:.3f} on {where}, last epoch"
+    if measurement.dropped_samples:
+        yield "dropped", f"{plural(measurement.dropped_samples, 'sample')} of each epoch, which do not fill a batch"
     if measurement.cost_per_epoch is not None:
         target = "" if measurement.cost_to_target is None else f", {measurement.cost_to_target:.3g} to the target accuracy"
         yield "cost", f"{measurement.cost_per_epoch:.3g} per epoch{target}"

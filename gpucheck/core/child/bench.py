@@ -43,7 +43,7 @@ def run(reporter: Reporter, task: BenchTask) -> None:
         tf.config.set_logical_device_configuration(cpus[0], [tf.config.LogicalDeviceConfiguration()] * job.cpu_devices)
     reporter.begin(DataLoaded)
     try:
-        arrays = bench_data.load(keras, job.data)
+        arrays, held_out = bench_data.split(bench_data.load(keras, job.data))
     except bench_data.Unusable as error:
         reporter.end(DataLoaded(str(error)))
         return
@@ -52,15 +52,17 @@ def run(reporter: Reporter, task: BenchTask) -> None:
         return
     reporter.end(DataLoaded(samples=None if arrays is None else len(arrays[0])))
     for configuration in job.configurations:
-        _measure(reporter, tf, keras, arrays, configuration, job)
+        _measure(reporter, tf, keras, (arrays, held_out), configuration, job)
 
 
-def _measure(reporter: Reporter, tf: Any, keras: Any, arrays: Any, configuration: Configuration, job: BenchJob) -> None:
+def _measure(
+    reporter: Reporter, tf: Any, keras: Any, samples: tuple[Any, Any], configuration: Configuration, job: BenchJob
+) -> None:
     """Measure one configuration and report it, or report its exception."""
     reporter.begin(Measured, configuration.id)
     try:
         fresh(keras, configuration.precision)
-        result = _times(reporter, tf, keras, arrays, configuration, job)
+        result = _times(reporter, tf, keras, samples, configuration, job)
     except bench_data.Unusable as error:
         result = Measured(str(error))
     except Exception as error:
@@ -71,15 +73,23 @@ def _measure(reporter: Reporter, tf: Any, keras: Any, arrays: Any, configuration
     reporter.end(result, configuration.id)
 
 
-def _times(reporter: Reporter, tf: Any, keras: Any, arrays: Any, configuration: Configuration, job: BenchJob) -> Measured:
+def _times(
+    reporter: Reporter, tf: Any, keras: Any, samples: tuple[Any, Any], configuration: Configuration, job: BenchJob
+) -> Measured:
     """Build the network, warm it up, and measure its steps."""
+    arrays, held_out = samples
     devices = tuple(configuration.devices)
     strategy = strategies.build(configuration.strategy, tf, devices)
     result = Measured(replicas=strategy.num_replicas_in_sync)
     result.global_batch_size = configuration.batch_size * result.replicas
     result.steps = steps = job.steps or max(1, len(arrays[0]) // result.global_batch_size)
+    if arrays is not None and not job.steps:
+        result.dropped_samples = len(arrays[0]) - steps * result.global_batch_size
     memory.reset(tf, devices)
     data = bench_data.pipeline(tf, arrays, result.global_batch_size)
+    unseen = None
+    if held_out is not None:
+        unseen, result.held_out_samples = bench_data.held_out(tf, held_out, result.global_batch_size)
     trainer = throughput.trainer(tf, keras, strategy, configuration.xla)
     initial = [variable.numpy() for variable in trainer.variables]
     reporter.begin(Measured, configuration.id, "warm-up")
@@ -97,7 +107,7 @@ def _times(reporter: Reporter, tf: Any, keras: Any, arrays: Any, configuration: 
         reporter.begin(Measured, configuration.id, f"run {number + 1} of {job.repeats}")
         trainer.reset(initial)
         source = trainer.source(data)
-        repeat = trainer.epochs(source, steps, job.epochs, job.target_accuracy)
+        repeat = trainer.epochs(source, steps, job.epochs, job.target_accuracy, unseen)
         repeat.device_seconds = trainer.resident(batch, steps)
         result.repeats.append(repeat)
         if not trainer.finite:

@@ -7,6 +7,7 @@ from typing import Any
 from gpucheck.core.child.smoke import network
 
 SHAPE = (32, 32, 3)  # of a sample of the smoke model
+HELD_OUT_SHARE, HELD_OUT_MOST = 0.1, 2000  # of the samples of a file, and of any data
 
 
 class Unusable(Exception):
@@ -72,19 +73,41 @@ def checked(np: Any, source: str, images: Any, labels: Any) -> tuple[Any, Any]:
     return images.astype(images.dtype.newbyteorder("="), copy=False), labels.reshape(-1).astype("int32")
 
 
+def split(arrays: tuple[Any, Any] | None) -> tuple[tuple[Any, Any] | None, tuple[Any, Any] | None]:
+    """The samples to train on, and those that are held out to measure the accuracy: the same ones on every run."""
+    count = 0 if arrays is None else min(int(len(arrays[0]) * HELD_OUT_SHARE), HELD_OUT_MOST)
+    if arrays is None or count == 0:
+        return arrays, None
+    import numpy as np
+
+    order = np.random.default_rng(network.SEED).permutation(len(arrays[0]))  # files are often sorted by class
+    return tuple(array[order[count:]] for array in arrays), tuple(array[order[:count]] for array in arrays)
+
+
+def held_out(tf: Any, arrays: tuple[Any, Any], global_batch: int) -> tuple[Any, int]:
+    """The held-out samples in whole batches, once, and their number."""
+    batch = min(global_batch, len(arrays[0]))
+    data = _prepared(tf, arrays, tf.data.Dataset.from_tensor_slices(arrays)).batch(batch, drop_remainder=True)
+    return data, len(arrays[0]) // batch * batch
+
+
 def pipeline(tf: Any, arrays: tuple[Any, Any] | None, global_batch: int) -> Any:
     """Endless batches from a pipeline as TensorFlow's guide recommends: map, batch, prefetch."""
     if arrays is None:
         return network.dataset(tf, global_batch)
     if len(arrays[0]) < global_batch:
         raise Unusable(f"the data has {len(arrays[0])} samples, less than one global batch of {global_batch}")
+    # The same order on every pass, so that every repeat trains on the same samples.
+    data = tf.data.Dataset.from_tensor_slices(arrays)
+    data = data.shuffle(min(len(arrays[0]), 10_000), seed=network.SEED, reshuffle_each_iteration=False)
+    data = _prepared(tf, arrays, data).batch(global_batch, drop_remainder=True)
+    return data.repeat().prefetch(tf.data.AUTOTUNE)
+
+
+def _prepared(tf: Any, arrays: tuple[Any, Any], data: Any) -> Any:
     scale = 1 / 255 if arrays[0].dtype.kind in "ui" else 1.0
 
     def prepare(image: Any, label: Any) -> tuple[Any, Any]:
         return tf.cast(image, tf.float32) * scale, label
 
-    # The same order on every pass, so that every repeat trains on the same samples.
-    data = tf.data.Dataset.from_tensor_slices(arrays)
-    data = data.shuffle(min(len(arrays[0]), 10_000), seed=network.SEED, reshuffle_each_iteration=False)
-    data = data.map(prepare, num_parallel_calls=tf.data.AUTOTUNE).batch(global_batch, drop_remainder=True)
-    return data.repeat().prefetch(tf.data.AUTOTUNE)
+    return data.map(prepare, num_parallel_calls=tf.data.AUTOTUNE)

@@ -72,7 +72,7 @@ class Repeat(Struct):
     """One measurement of a configuration."""
 
     epoch_seconds: list[float]
-    accuracies: list[float]  # after each epoch
+    accuracies: list[float]  # after each epoch, on the held-out samples if there are any
     seconds_to_target: float | None = None  # None: the target accuracy was not reached, or there is none
     device_seconds: float = 0.0  # of as many steps as an epoch has, on one resident batch
 
@@ -104,6 +104,8 @@ class Measured(Message):
     replicas: int = 0
     global_batch_size: int = 0
     steps: int = 0
+    dropped_samples: int = 0  # of an epoch: they do not fill a batch
+    held_out_samples: int = 0  # 0: the accuracy is that on the training data
     first_step_seconds: float = 0.0
     warmup_seconds: float = 0.0
     warmup_steps: int = 0

@@ -44,6 +44,10 @@ class Trainer:
         def from_batch(batch: Any) -> Any:
             return strategy.run(inner, args=(batch,))
 
+        def test(batch: Any) -> None:
+            strategy.run(model.test_step, args=(batch,))
+
+        self._test = tf.function(test)
         self._from_iterator, self._from_batch = tf.function(from_iterator), tf.function(from_batch)
 
     def keep(self, batch: Any) -> Any:
@@ -78,19 +82,35 @@ class Trainer:
         """Seconds of some steps on one resident batch (see ``keep``)."""
         return self._timed(self._from_batch, batch, steps)
 
-    def epochs(self, source: Any, steps: int, epochs: int, target: float | None) -> Repeat:
-        """Train epochs until the target accuracy, if there is one, is reached, or all of them."""
+    def epochs(self, source: Any, steps: int, epochs: int, target: float | None, held_out: Any = None) -> Repeat:
+        """Train epochs until the target accuracy, if there is one, is reached, or all of them.
+
+        Args:
+            source: see ``source``.
+            steps: of an epoch.
+            epochs: at most.
+            target: an accuracy.
+            held_out: a ``tf.data.Dataset`` on which the accuracy is measured, outside the timed seconds; None: the training data.
+        """
         seconds: list[float] = []
         accuracies: list[float] = []
         for _ in range(epochs):
             self.model.reset_metrics()
             seconds.append(self.piped(source, steps))
+            if held_out is not None:
+                self._evaluate(held_out)
             with contextlib.suppress(KeyError):
                 accuracies.append(float(self.model.get_metrics_result()["accuracy"]))
             if target is not None and accuracies and accuracies[-1] >= target:
                 break
         reached = bool(target is not None and accuracies and accuracies[-1] >= target)
         return Repeat(seconds, accuracies, sum(seconds) if reached else None)
+
+    def _evaluate(self, data: Any) -> None:
+        """Put the metrics on this data in the place of those of the training steps."""
+        self.model.reset_metrics()
+        for batch in self.source(data):
+            self._test(batch)
 
     def _timed(self, step: Any, data: Any, steps: int, around: Callable[[int], Any] | None = None) -> float:
         within = around or (lambda _: contextlib.nullcontext())
