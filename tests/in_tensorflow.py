@@ -37,9 +37,12 @@ def found_by(script: str) -> Any:
 
 
 def printed_by(script: str, *args: str) -> Any:
-    """What a whole script, called with these arguments, prints as its last line, in JSON; no GPU is visible to it."""
+    """What a whole script, called with these arguments, prints as its last line, in JSON; no GPU is visible to it.
+
+    The variable TENSORFLOW_PYTHON names the interpreter of another environment, to try another version of TensorFlow.
+    """
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
-    argv = [sys.executable, "-c", script, *args]
+    argv = [os.environ.get("TENSORFLOW_PYTHON", sys.executable), "-c", script, *args]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=240, env=env, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])

@@ -10,6 +10,7 @@ from gpucheck.core.rules.accuracy_changes import _repeated
 
 BEGINNING = """
 import json, sys
+sys.modules["gpucheck.core.child.boot"] = None  # as in a child: the environment may have no msgspec
 import numpy as np
 import tensorflow as tf
 count, times = map(int, sys.argv[1:])

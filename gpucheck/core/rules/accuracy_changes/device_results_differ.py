@@ -38,7 +38,6 @@ from gpucheck.core.rules.accuracy_changes import _repeated
 # Relative, for a loss of the order of one: TensorFloat-32, the default for float32 since Ampere, and float16 round to 11 bits
 # (5e-4), bfloat16 to 8 (4e-3); summed over a small network's layers this stays below twenty and twelve times as much.
 TOLERANCE = {"float32": 0.01, "mixed_float16": 0.01, "float16": 0.01, "mixed_bfloat16": 0.05, "bfloat16": 0.05}
-SOAK = Fix(text="Repeat it for longer before you rely on this device", command="gpucheck --soak 30", kind="look")
 SMALLEST = 1e-3  # a loss below it is compared with it
 
 
@@ -57,7 +56,7 @@ def check(training: Training, context: Context) -> Finding | Skip | None:
             severity=None if fault.sure else Severity.WARNING,
             summary=fault.summary,
             evidence=saw(training, *(f"checksums.{place}" for place in fault.places)),
-            fix=(*(TEST_GPU for device in fault.affects[:1] if device.startswith("GPU")), SOAK),
+            fix=tuple(_longer(fault.affects[0])),
             affects=fault.affects,
         )
     compared = [
@@ -83,6 +82,13 @@ def check(training: Training, context: Context) -> Finding | Skip | None:
                 affects=run.devices,
             )
     return None
+
+
+def _longer(device: str) -> Iterator[Fix]:
+    if device.startswith("GPU"):
+        yield TEST_GPU
+    allowed = " --allow-cpu" if device.startswith("CPU") else ""
+    yield Fix(text="Repeat it for longer before you rely on this device", command=f"gpucheck --soak 30{allowed}", kind="look")
 
 
 def _relative_difference(here: float, there: float) -> float:
