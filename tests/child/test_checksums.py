@@ -20,7 +20,7 @@ from gpucheck.core.child.messages.struct import to_builtins
 from gpucheck.core.child.smoke import checksums
 
 class Reporter:
-    def begin(self, kind):
+    def begin(self, kind, step):
         pass
     def end(self, message):
         self.message = message

@@ -37,7 +37,7 @@ def test_every_gpu_a_few_times_a_second(driver_host):
     assert problem is None
     assert len(samples) >= 2
     for sample in samples:
-        assert sample.gpus == (GpuSample(97, 410.0, 1980, 1), GpuSample(97, 410.0, 1980, 0x44))
+        assert sample.gpus == (GpuSample(97, 410.0, 1980, 1, 39), GpuSample(97, 410.0, 1980, 0x44, 39))
     assert began <= samples[0].seconds < samples[1].seconds <= time.monotonic()  # the clock of this process too
 
 

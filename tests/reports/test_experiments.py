@@ -32,9 +32,10 @@ def test_in_tables_and_as_evidence():
 
 
 def test_a_soak_is_shown_without_being_asked_for_more():
-    figures = {"computations": 42, "rounds": 298, "repeated_seconds": 301.3}
+    figures = {"computations": 42, "rounds": 298, "repeated_seconds": 301.3, "highest_celsius": 71, "sm_clock_mhz": 1980}
     soaked = Experiment(name="repeated_computations", status="passed", devices=("GPU:0",), figures=figures)
     look = {**LOOK, "verbose": False, "width": 120}
     for request, shown in ((Request(soak_minutes=5), True), (Request(), False)):
         made = msgspec.structs.replace(report("h200", request=request), experiments=(soaked,))
-        assert ("298 rounds of 42 computations, the same results each time" in terminal.render(made, **look)) is shown
+        line = "298 rounds of 42 computations, the same results each time; at most 71 °C; SM clock 1,980 MHz"
+        assert (line in " ".join(terminal.render(made, **look).split())) is shown

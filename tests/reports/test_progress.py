@@ -68,6 +68,11 @@ def test_nothing_for_a_run_that_is_done_at_once(clock):
             5,
             "[3/4] Training 2 of 3: mirrored CPU:0-2, first step · 5 s (usually 1 to 16)",
         ),
+        (
+            [Activity("framework", "checksums", step="repeating computations for 5 min")],
+            40,
+            "[3/4] Repeating computations for 5 min · 40 s",
+        ),
         ([Activity("backend", "import")], 2, "[2/4] Importing JAX or PyTorch · 2 s (usually 2 to 7)"),
     ],
 )

@@ -90,7 +90,7 @@ def _load(gpu: Gpu, nvml: Queries) -> Gpu:
     now = sample(nvml)
     return replace(
         gpu,
-        temperature_celsius=nvml.ask("nvmlDeviceGetTemperature|nvmlDeviceGetTemperatureV", GPU_SENSOR),
+        temperature_celsius=_temperature(nvml),
         temperature_slowdown_celsius=nvml.ask("nvmlDeviceGetTemperatureThreshold", SLOWDOWN),
         power_limit_watts=nvml.ask("nvmlDeviceGetPowerManagementLimit|nvmlDeviceGetEnforcedPowerLimit", convert=_watts),
         power_default_limit_watts=nvml.ask("nvmlDeviceGetPowerManagementDefaultLimit", convert=_watts),
@@ -108,13 +108,19 @@ def identity(nvml: Queries) -> tuple[str | None, int | None]:
     return nvml.ask("nvmlDeviceGetUUID"), total
 
 
+def _temperature(nvml: Queries) -> int | None:
+    degrees: int | None = nvml.ask("nvmlDeviceGetTemperature|nvmlDeviceGetTemperatureV", GPU_SENSOR)
+    return degrees
+
+
 def sample(nvml: Queries) -> GpuSample:
-    """A GPU's utilization, power and clock now. Raises ``GpuLost``."""
+    """A GPU's utilization, power, clock and temperature now. Raises ``GpuLost``."""
     return GpuSample(
         utilization_percent=nvml.ask("nvmlDeviceGetUtilizationRates", convert=lambda rates: rates.gpu),
         power_watts=nvml.ask("nvmlDeviceGetPowerUsage", convert=_watts),
         sm_clock_mhz=nvml.ask("nvmlDeviceGetClockInfo", SM_CLOCK),
         clock_event_reasons=nvml.ask("nvmlDeviceGetCurrentClocksEventReasons|nvmlDeviceGetCurrentClocksThrottleReasons"),
+        temperature_celsius=_temperature(nvml),
     )
 
 

@@ -11,6 +11,8 @@ from gpucheck.core.probes import gpus
 from gpucheck.core.processes import sampler
 from gpucheck.core.processes.frameworks import driver_hangs, training_child
 
+INTERVAL_SECONDS = 0.2  # between two samples; more in a soak of several hours, which has as many samples as one hour
+
 
 class GpuActivity(msgspec.Struct, frozen=True, kw_only=True):
     """One GPU from TensorFlow's import to the end of training; null: not reported by NVML."""
@@ -18,6 +20,8 @@ class GpuActivity(msgspec.Struct, frozen=True, kw_only=True):
     index: int  # NVML's
     samples: int
     utilization_percent: float | None = None  # the highest
+    temperature_celsius: int | None = None  # the highest
+    sm_clock_mhz: float | None = None  # median of the samples in which it was busy
     slowed_samples: int | None = None  # those in which a fault reduced the clock: heat, or a power supply
     slowed_by: tuple[str, ...] = ()  # names of clock event reasons
     slowed_sm_clock_mhz: float | None = None  # median of those samples
@@ -40,7 +44,7 @@ def read(host: Host) -> Activity:
         return Activity()
     if driver_hangs(host):
         raise RuntimeError("NVML: no answer")
-    sampling = sampler.start(host)
+    sampling = sampler.start(host, INTERVAL_SECONDS * max(1.0, host.request.soak_minutes / 60))
     training_child(host).end()
     sampling.send(StopSampling())  # without waiting: a driver may hang
     rows = [row.gpus for row in sampler.samples(sampling)]
@@ -56,10 +60,14 @@ def _sum_up(index: int, samples: list[GpuSample]) -> GpuActivity:
     slowed = [(sample, reasons) for sample in answered if (reasons := nvml.harmful_reasons(sample.clock_event_reasons or 0))]
     clocks = [sample.sm_clock_mhz for sample, _ in slowed if sample.sm_clock_mhz is not None]
     busy = [sample.utilization_percent for sample in samples if sample.utilization_percent is not None]
+    running = [sample.sm_clock_mhz for sample in samples if sample.utilization_percent and sample.sm_clock_mhz is not None]
+    degrees = [sample.temperature_celsius for sample in samples if sample.temperature_celsius is not None]
     return GpuActivity(
         index=index,
         samples=len(samples),
         utilization_percent=max(busy, default=None),
+        temperature_celsius=max(degrees, default=None),
+        sm_clock_mhz=median(running) if running else None,
         slowed_samples=len(slowed) if answered else None,
         slowed_by=tuple(dict.fromkeys(reason for _, reasons in slowed for reason in reasons)),
         slowed_sm_clock_mhz=median(clocks) if clocks else None,

@@ -10,7 +10,7 @@ from gpucheck.core.host import Child, Ending, Host
 from gpucheck.core.model import Experiment, Fact, Level, TrainingRun
 from gpucheck.core.model.checksums import agree
 from gpucheck.core.model.plugin import probe
-from gpucheck.core.probes import cuda, gpus
+from gpucheck.core.probes import activity, cuda, gpus
 from gpucheck.core.processes import frameworks
 from gpucheck.core.processes.last_words import last_words
 from gpucheck.core.training.strategies import load
@@ -65,7 +65,7 @@ def read(host: Host) -> Training:
             experiments += exhaustion.provoke(host, runs)
     checksums = child.message(Checksums)
     if checksums is not None and (host.request.level >= Level.FULL or host.request.soak_minutes):
-        experiments.append(_repeated(checksums))
+        experiments.append(_repeated(checksums, host))
     how = None if ending.ok else ending.how
     return Training(
         runs=tuple(runs),
@@ -165,8 +165,8 @@ def _experiments(child: Child, ending: Ending) -> list[Experiment]:
     return made
 
 
-def _repeated(checksums: Checksums) -> Experiment:
-    """The repeated computations as an experiment: how many, and how often."""
+def _repeated(checksums: Checksums, host: Host) -> Experiment:
+    """The repeated computations as an experiment: how many, how often, and how hot and fast the GPUs were meanwhile."""
     devices = checksums.devices
     if checksums.problem is not None or not devices:
         return Experiment(name="repeated_computations", status="skipped", reason=checksums.problem)
@@ -174,6 +174,7 @@ def _repeated(checksums: Checksums) -> Experiment:
         "computations": len(devices[0].checksums),
         "rounds": min(device.rounds for device in devices),
         "repeated_seconds": max(device.seconds for device in devices),
+        **(_heat(host) if any(device.device.startswith("GPU") for device in devices) else {}),
     }
     return Experiment(
         name="repeated_computations",
@@ -182,6 +183,17 @@ def _repeated(checksums: Checksums) -> Experiment:
         devices=tuple(device.device for device in devices),
         figures=figures,
     )
+
+
+def _heat(host: Host) -> dict[str, float | None]:
+    """The hottest GPU's temperature and the slowest one's clock; what NVML does not report is left out."""
+    try:
+        gpus = activity.read(host).gpus
+    except RuntimeError:  # the probe reports it
+        return {}
+    degrees = [gpu.temperature_celsius for gpu in gpus if gpu.temperature_celsius is not None]
+    clocks = [gpu.sm_clock_mhz for gpu in gpus if gpu.sm_clock_mhz is not None]
+    return {**({"highest_celsius": max(degrees)} if degrees else {}), **({"sm_clock_mhz": min(clocks)} if clocks else {})}
 
 
 def _train_alone(

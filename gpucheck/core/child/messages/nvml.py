@@ -20,7 +20,7 @@ class SamplerTask(Task):
     """Sample NVML until the parent sends ``StopSampling``."""
 
     child: ClassVar[str] = "sampler"
-    report_bytes: ClassVar[int] = 64 << 20  # eight GPUs take 18 MB an hour
+    report_bytes: ClassVar[int] = 64 << 20  # eight GPUs take 22 MB an hour
     library_folder: str  # that holds pynvml
     interval_seconds: float = 0.2
 
@@ -130,6 +130,7 @@ class GpuSample(Struct):
     power_watts: float | None = None
     sm_clock_mhz: int | None = None
     clock_event_reasons: int | None = None  # bit mask; see compat.nvml
+    temperature_celsius: int | None = None
     lost: bool = False  # its answers can no longer be trusted
 
 

@@ -62,7 +62,8 @@ class Setting(NamedTuple):
 
 def run(reporter: Reporter, setting: Setting, names: dict[str, str]) -> None:
     """Compute on all devices at the same time, and report; ``names`` are logical names by device name."""
-    reporter.begin(Checksums)
+    length = f" for {setting.soak_seconds / 60:g} min" if setting.soak_seconds else ""
+    reporter.begin(Checksums, step=f"repeating computations{length}")
     switch = getattr(setting.tf.config.experimental, "enable_op_determinism", None)
     if switch is None:
         reporter.end(Checksums((), problem="this TensorFlow has no deterministic operations (it needs 2.9)"))

@@ -129,7 +129,11 @@ _TABLE = {
     ),
     "memory_after_clear": ("grows by {least_growth_of_a_round_mib} MiB a round",),
     "out_of_memory": ("the error came after {raised_after_ms} ms", "loss {loss_before} before it, {loss_after} after it"),
-    "repeated_computations": ("{rounds} rounds of {computations} computations, the same results each time",),
+    "repeated_computations": (
+        "{rounds} rounds of {computations} computations, the same results each time",
+        "at most {highest_celsius} °C",
+        "SM clock {sm_clock_mhz} MHz",
+    ),
     "precision": (
         "speed relative to float32: float16 {mixed_float16_training_speedup}, bfloat16 {mixed_bfloat16_training_speedup}",
         "loss after {steps} steps: {float32_last_loss}, {mixed_float16_last_loss}, {mixed_bfloat16_last_loss}",

@@ -18,6 +18,8 @@ UNITS: dict[str, Callable[[float], str]] = {
     "_bytes_per_second": lambda value: f"{size(value)}/s",
     "_seconds": lambda value: _seconds(value),
     "_bytes": size,
+    "_celsius": lambda value: f"{significant(value)} °C",
+    "_mhz": lambda value: f"{significant(value)} MHz",
     "_share": lambda value: f"{_percent(value)} %",
     "_speedup": lambda value: f"{significant(value)} ×",
     "_steps": lambda value: f"{significant(value)} steps",

@@ -44,6 +44,7 @@ _STAGES = {
     "train": Wait(TRAIN, "Training"),
     "xla": Wait(TRAIN, "Compiling a small step with XLA"),
     "experiment": Wait(EXPERIMENT, "Trying"),
+    "checksums": Wait(TRAIN, ""),
     "measure": Wait(MEASURE, "Measuring"),
     "data": Wait(MEASURE, "Loading the data"),
 }
@@ -68,6 +69,8 @@ def wait(doing: Activity) -> Wait:
         usual = _FIRST_STEP if doing.step == "first step" else None
     elif doing.stage in ("measure", "experiment"):
         words += f" {doing.job.replace('_', ' ')}"
+    elif doing.stage == "checksums":
+        words = doing.step.capitalize()
     if doing.job and doing.step:
         words += f", {doing.step}"
     if doing.child == "backend":
