@@ -6,7 +6,8 @@ The machine needs Python, and gpucheck's requirements with TensorFlow and NVIDIA
 ``pip install --target`` leaves them); no network and no pytest. The most valuable is tried first, and what no longer fits into
 the time is left out. The record, docs/measured/NAME, is complete after each item: if this program is killed, the record has all
 items that ended, and the same command goes on with the others. README.md there has the table, what differs from what is expected,
-and what differs from the record before it. ``--place fake`` and ``--place cpu`` try the tool itself without a GPU.
+and what differs from the record before it. Where chromium or google-chrome is installed, pictures show the pages of the most
+telling reports. ``--place fake`` and ``--place cpu`` try the tool itself without a GPU.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import pathlib
 import platform
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -27,10 +29,14 @@ sys.path[:0] = [str(CHECKOUT), str(CHECKOUT / "tests")]
 
 from gpu.items import Item, items  # noqa: E402 - they are in this checkout
 from gpu.measures import Row  # noqa: E402
-from gpu.place import CPU, FAKE, GPU, Place  # noqa: E402
+from gpu.place import CPU, FAKE, GPU, Place, ends_with_parent  # noqa: E402
 
 MUCH = 1.2  # times: figures that differ by less are the same
 ROWS, MACHINE, PAGE = "rows.jsonl", "machine.json", "README.md"
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+PICTURED = ("healthy-quick", "healthy", "full", "soak")  # rows whose report's page is worth a picture
+WINDOW = "1100,1600"  # pixels; what is below is in the report
+PICTURE_SECONDS = 60
 VERSIONS = """
 import importlib.metadata, json
 found = {}
@@ -76,6 +82,7 @@ class Record:
         """Read what is there; a last line that was cut off does not count."""
         self.folder, self._chosen = folder, chosen
         (folder / "reports").mkdir(parents=True, exist_ok=True)
+        (folder / "pictures").mkdir(exist_ok=True)
         self.rows: list[dict[str, Any]] = list(rows_of(folder))
         self.done = {row["item"] for row in self.rows}
         text = "".join(json.dumps(row) + "\n" for row in self.rows)
@@ -98,6 +105,7 @@ class Record:
             "driver": facts.get("driver", {}).get("version"),
             "gpus": [gpu["name"] for gpu in facts.get("gpus", {}).get("gpus", [])],
             "packages": json.loads(versions.out) if versions.code == 0 else {},
+            "pictures": "taken" if BROWSER else "skipped: there is no chromium or google-chrome",
         }
         written(path, json.dumps(machine, indent=1) + "\n")
         self._write_page()
@@ -114,6 +122,8 @@ class Record:
         for row in rows:
             if row.done is not None:
                 written(self.folder / f"reports/{row.name}.txt", row.done.out + row.done.err)
+                if BROWSER is not None and row.name in PICTURED:
+                    self._take_picture(BROWSER, row.name, row.done.out, place)
         entries = [
             {
                 "item": item.name,
@@ -154,6 +164,19 @@ class Record:
             parts.insert(1, (f"Other than in {last.name}", self.changed()))
         return "\n\n".join("\n".join([f"{title}: {len(texts)}", *(f"- {text}" for text in texts)]) for title, texts in parts)
 
+    def _take_picture(self, browser: str, name: str, report: str, place: Place) -> None:
+        """A report's page as a picture; without one if that fails, because a picture proves nothing."""
+        recorded, page, picture = (place.folder / f"{name}.{ending}" for ending in ("json", "html", "png"))
+        recorded.write_text(report)
+        page.write_text(place.gpucheck(("--replay", str(recorded), "--format", "html")).out)
+        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--window-size={WINDOW}"]
+        command += [f"--screenshot={picture}", page.resolve().as_uri()]
+        try:
+            subprocess.run(command, capture_output=True, timeout=PICTURE_SECONDS, check=True, preexec_fn=ends_with_parent)
+            written(self.folder / f"pictures/{name}.png", picture.read_bytes())
+        except (OSError, subprocess.SubprocessError) as error:
+            print(f"no picture: {error}", end=" ")
+
     def _write_page(self) -> None:
         machine = json.loads((self.folder / MACHINE).read_text())
         facts = [f"| {name} | {cell(value)} |" for name, value in machine.items()]
@@ -176,6 +199,8 @@ class Record:
             "| --- | --- | --- | --- | --- | --- |",
             *table,
         ]
+        for picture in sorted((self.folder / "pictures").glob("[!.]*.png")):
+            lines += ["", f"![the page of {picture.stem}](pictures/{picture.name})"]
         written(self.folder / PAGE, "\n".join(lines) + "\n")
 
 
@@ -225,10 +250,10 @@ def last_before(folder: pathlib.Path) -> pathlib.Path | None:
     return max(others, key=lambda other: began[other], default=None)
 
 
-def written(path: pathlib.Path, text: str) -> None:
+def written(path: pathlib.Path, content: str | bytes) -> None:
     """Write a file whole or not at all."""
     beside = path.with_name(f".{path.name}.new")
-    beside.write_text(text)
+    beside.write_bytes(content.encode() if isinstance(content, str) else content)
     os.replace(beside, path)
 
 

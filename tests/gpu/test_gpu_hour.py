@@ -94,9 +94,15 @@ def test_it_is_whole_whenever_it_is_killed(tmp_path, seed):
                 killed += 1
         names = [row["name"] for row in gpu_hour.rows_of(tmp_path / "cut")]
         assert names == wanted[: len(names)]
-        assert not page.exists() or page.read_text().endswith("|\n")
+        assert not page.exists() or page.read_text().endswith(("|\n", ".png)\n"))
     assert killed
     assert subprocess.run(command, stdout=subprocess.DEVNULL, timeout=200).returncode == 0
     assert [row["name"] for row in gpu_hour.rows_of(tmp_path / "cut")] == wanted
     assert "Not as expected: 0" in page.read_text()
     assert not list((tmp_path / "cut").glob(".*"))
+    picture = tmp_path / "cut/pictures/healthy-quick.png"
+    if gpu_hour.BROWSER is None:
+        assert "| pictures | skipped: there is no chromium or google-chrome |" in page.read_text()
+    else:
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        assert "![the page of healthy-quick](pictures/healthy-quick.png)" in page.read_text()
