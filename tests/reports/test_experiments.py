@@ -32,10 +32,17 @@ def test_in_tables_and_as_evidence():
 
 
 def test_a_soak_is_shown_without_being_asked_for_more():
-    figures = {"computations": 42, "rounds": 298, "repeated_seconds": 301.3, "highest_celsius": 71, "sm_clock_mhz": 1980}
+    figures = {
+        "computations": 42,
+        "rounds": 298,
+        "repeated_seconds": 301.3,
+        "unavailable": 1,
+        "highest_celsius": 71,
+        "sm_clock_mhz": 1980,
+    }
     soaked = Experiment(name="repeated_computations", status="passed", devices=("GPU:0",), figures=figures)
     look = {**LOOK, "verbose": False, "width": 120}
     for request, shown in ((Request(soak_minutes=5), True), (Request(), False)):
         made = msgspec.structs.replace(report("h200", request=request), experiments=(soaked,))
-        line = "298 rounds of 42 computations, the same results each time; at most 71 °C; SM clock 1,980 MHz"
+        line = "298 rounds of 42 computations, the same results each time; 1 not available on a device; at most 71 °C; SM clock 1,980 MHz"
         assert (line in " ".join(terminal.render(made, **look).split())) is shown

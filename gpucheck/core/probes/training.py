@@ -170,10 +170,12 @@ def _repeated(checksums: Checksums, host: Host) -> Experiment:
     devices = checksums.devices
     if checksums.problem is not None or not devices:
         return Experiment(name="repeated_computations", status="skipped", reason=checksums.problem)
+    missing = [len(device.unavailable) for device in devices]
     figures: dict[str, float | None] = {
         "computations": len(devices[0].checksums),
         "rounds": min(device.rounds for device in devices),
         "repeated_seconds": max(device.seconds for device in devices),
+        **({"unavailable": max(missing)} if any(missing) else {}),
         **(_heat(host) if any(device.device.startswith("GPU") for device in devices) else {}),
     }
     return Experiment(

@@ -131,6 +131,7 @@ _TABLE = {
     "out_of_memory": ("the error came after {raised_after_ms} ms", "loss {loss_before} before it, {loss_after} after it"),
     "repeated_computations": (
         "{rounds} rounds of {computations} computations, the same results each time",
+        "{unavailable} not available on a device",
         "at most {highest_celsius} °C",
         "SM clock {sm_clock_mhz} MHz",
     ),
