@@ -2,10 +2,11 @@
 
 import contextlib
 import pathlib
+import shutil
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from gpu import measures
+from gpu import measures, smi
 from gpu.measures import Row
 from gpu.place import CPU, FAKE, GPU, Done, Place
 
@@ -17,10 +18,7 @@ model = keras.Sequential([keras.Input((64,)), keras.layers.Dense({units}), keras
 model.compile(keras.optimizers.SGD({rate}), keras.losses.SparseCategoricalCrossentropy(from_logits=True), jit_compile=False)
 images, labels = {scale} * np.random.rand({batch}, 64).astype("float32"), np.random.randint(0, 10, {batch})
 """
-TOO_LARGE = """
-import tensorflow as tf
-blocks = [tf.ones((1 << 30,)) for _ in range(1000)]
-"""
+TOO_LARGE = FIT.format(units=1 << 17, rate=0.01, scale=1, batch=1 << 20) + "model.fit(images, labels, batch_size=len(images))\n"
 NOT_FINITE = (
     "import keras; keras.mixed_precision.set_dtype_policy('float16') if hasattr(keras.mixed_precision, 'set_dtype_policy')"
     " else keras.mixed_precision.set_global_policy('float16')\n"
@@ -51,7 +49,9 @@ class Case(NamedTuple):
     drop: str = ""  # files of the site that are removed
     cut: str = ""  # a file of the site of which only the beginning is left
     cut_bytes: int = 4096
-    first: str = ""  # a library of this machine that is put first on the search path, under the name that it stands for
+    first: str = (
+        ""  # a library that is first on the search path: of this machine, under the name that it stands for, or of the site
+    )
     meanwhile: str = ""  # a program that runs at the same time
     explained: str = ""  # a program whose log `gpucheck explain` must explain
     minutes: float = 0.2
@@ -66,6 +66,7 @@ CASES = (
     Case("hidden-wrong-number", expected=("devices-hidden",), env=(("CUDA_VISIBLE_DEVICES", "7"),)),
     Case("order-unknown", expected=("cuda-environment-malformed",), env=(("CUDA_DEVICE_ORDER", "FOO"),)),
     Case("cudnn-part-gone", expected=("cudnn-missing",), drop="nvidia/cudnn/lib/libcudnn_ops.so.9"),
+    Case("cudnn-without-its-parts", expected=("library-path-conflict",), first="nvidia/cudnn/lib/libcudnn.so.9"),
     Case("cublas-cut", expected=("library-corrupt",), cut="nvidia/cublas/lib/libcublasLt.so.12"),
     Case("cudnn-cut", expected=("library-corrupt",), cut="nvidia/cudnn/lib/libcudnn.so.9"),
     Case(
@@ -114,15 +115,17 @@ def items() -> list[Item]:
     return [
         Item("at-first", 0.1, (GPU, FAKE), measures.left_behind),
         *first,
-        Item("nvidia-smi", 0.1, (GPU, FAKE), measures.fields),
+        Item("nvidia-smi", 0.1, (GPU, FAKE), smi.fields),
+        Item("nvidia-smi-xml", 0.1, (GPU, FAKE), smi.fields_of_xml),
         Item("ratios", 3, (GPU, CPU), measures.ratios),
         Item("load", 1, (GPU,), measures.load),
         *cases.values(),
         Item("watch", 0.5, (GPU, CPU), lambda place: measures.watched(place, WATCHED)),
+        Item("container", 1, (GPU,), measures.in_container),
         Item("run", 0.2, ANYWHERE, measures.becomes_the_command),
         Item("left-behind", 0.2, (GPU, FAKE), measures.left_behind),
         Item("full", 5, (GPU,), measures.full),
-        Item("bench", 4, (GPU,), measures.bench),
+        Item("bench", 4, (GPU, CPU), measures.bench),
         Item("soak", 3, (GPU,), measures.soak),
         Item("left-behind-in-the-end", 0.2, (GPU, FAKE), measures.left_behind),
     ]
@@ -130,10 +133,10 @@ def items() -> list[Item]:
 
 def tried(place: Place, case: Case) -> Iterator[Row]:
     """Inject the fault, run gpucheck, and compare what it names."""
-    if case.first and not pathlib.Path(case.first).exists():
+    if case.first.startswith("/") and not pathlib.Path(case.first).exists():
         yield Row(case.name, " | ".join(case.expected), f"skipped: there is no {case.first}", ok=None)
         return
-    if (case.drop or case.cut) and place.site is None:
+    if (case.drop or case.cut or case.first[:1] not in "/") and place.site is None:
         yield Row(case.name, " | ".join(case.expected), "skipped: needs a folder of packages to copy (GPU_SITE)", ok=None)
         return
     with contextlib.ExitStack() as stack:
@@ -167,9 +170,12 @@ def broken(site: pathlib.Path, case: Case) -> None:
 
 
 def renamed(place: Place, library: str) -> pathlib.Path:
-    """A folder with a link to a library, under the name that programs open."""
-    folder = place.folder / "first"
+    """A folder with a link to a library, under the name that programs open; or with a copy of one of the site."""
+    folder = place.folder / f"first-{pathlib.Path(library).name}"
     folder.mkdir(exist_ok=True)
+    if place.site is not None and not library.startswith("/"):
+        shutil.copyfile(place.site.folder / library, folder / pathlib.Path(library).name)
+        return folder
     link = folder / (pathlib.Path(library).name + ".1")
     link.unlink(missing_ok=True)
     link.symlink_to(library)

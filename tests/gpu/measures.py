@@ -3,19 +3,24 @@
 import compileall
 import json
 import math
+import os
 import pathlib
 import shutil
 import statistics
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from gpu.place import CHECKOUT, CPU, Done, Place
 
+from gpucheck.core.child.smoke import network
+
 BENCHMARKS = CHECKOUT / "benchmarks"
 REPEATS = 3
 QUICK_RATIO, WHOLE_RATIO, STEP_RATIO = 2.0, 1.15, 1.05  # the limits of benchmarks/run.py
+BENCH_RATIO, FIRST_RATIO = 1.2, 1.5  # of single runs, which nothing repeats
 LEFT_BYTES = 64 << 20  # of a GPU's memory that may be in use more than before: the driver keeps some
 SOAK_MINUTES = "2"
 
@@ -29,66 +34,6 @@ class Row(NamedTuple):
     ok: bool | None  # None: it could not be tried here
     figures: Mapping[str, float] = MappingProxyType({})  # units in the names
     done: Done | None = None  # what was run
-
-
-# What nvidia-smi calls it, where it is in our fact, and how its text becomes our value.
-FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "name": ("name", str),
-    "uuid": ("uuid", str),
-    "pci.bus_id": ("pci_address", lambda text: text.lower()[4:]),
-    "compute_cap": ("compute_capability", lambda text: [int(part) for part in text.split(".")]),
-    "memory.total": ("memory_total_bytes", lambda text: int(text) << 20),
-    "temperature.gpu": ("temperature_celsius", int),
-    "power.draw": ("power_watts", float),
-    "power.limit": ("power_limit_watts", float),
-    "clocks.sm": ("sm_clock_mhz", int),
-    "clocks.max.sm": ("sm_clock_max_mhz", int),
-    "pcie.link.gen.current": ("pcie_generation", int),
-    "pcie.link.width.current": ("pcie_width", int),
-    "persistence_mode": ("persistence_mode", lambda text: text == "Enabled"),
-    "compute_mode": ("compute_mode", lambda text: text.lower().replace("_", "-")),
-    "ecc.mode.current": ("ecc_enabled", lambda text: text == "Enabled"),
-    "ecc.errors.uncorrected.volatile.total": ("ecc_uncorrected_volatile", int),
-    "mig.mode.current": ("mig_enabled", lambda text: text == "Enabled"),
-}
-# How far apart two readings at different times may be; a rounding to MiB is included.
-MAY_DIFFER = {
-    "memory_total_bytes": 1 << 20,
-    "temperature_celsius": 5,
-    "power_watts": 100.0,
-    "sm_clock_mhz": 2000,
-    "pcie_generation": 5,  # it falls when the GPU idles
-    "persistence_mode": 0,
-}
-
-
-def fields(place: Place) -> Iterator[Row]:
-    """Each field of each GPU against nvidia-smi's answer."""
-    command = ["nvidia-smi", f"--query-gpu={','.join(FIELDS)}", "--format=csv,noheader,nounits"]
-    try:
-        smi = place.run(command, place.env(), 60)
-    except FileNotFoundError:
-        yield Row("nvidia-smi", "the same values", "skipped: there is no nvidia-smi", None)
-        return
-    ours = place.gpucheck(("node",)).report.get("facts", {}).get("gpus", {}).get("gpus", [])
-    lines = smi.out.strip().splitlines()
-    different = [f"{len(lines)} GPUs instead of {len(ours)}"] if len(lines) != len(ours) else []
-    for line, gpu in zip(lines, ours, strict=False):
-        for text, (field, read) in zip(line.split(", "), FIELDS.values(), strict=True):
-            if not same(field, gpu.get(field), text, read):
-                different.append(f"{field} of GPU {gpu.get('index')} is {gpu.get(field)!r}, nvidia-smi says {text!r}")
-    found = "; ".join(different) or f"{len(FIELDS)} fields of {len(lines)} GPUs are the same"
-    yield Row("nvidia-smi", "the same values", found, bool(lines) and not different, {"fields": len(FIELDS) * len(lines)}, smi)
-
-
-def same(field: str, ours: Any, text: str, read: Callable[[str], Any]) -> bool:
-    """Whether a value of ours is what nvidia-smi printed; "[N/A]" stands for an unknown one."""
-    if text.startswith("["):
-        return ours in (None, False)
-    theirs = read(text)
-    if isinstance(theirs, (int, float)) and not isinstance(theirs, bool):
-        return ours is not None and abs(ours - theirs) <= MAY_DIFFER.get(field, 0.01)
-    return bool(ours == theirs)
 
 
 def ratios(place: Place) -> Iterator[Row]:
@@ -202,15 +147,54 @@ def full(place: Place) -> Iterator[Row]:
     yield Row("full", "no error", found, bool(done.report) and not errors and not failed, {"seconds": done.seconds}, done)
 
 
+def in_container(place: Place) -> Iterator[Row]:
+    """``gpucheck node`` in a container of this machine's image GPU_IMAGE, with the GPUs and without them; nothing is downloaded."""
+    engine, image = shutil.which("docker") or shutil.which("podman"), os.environ.get("GPU_IMAGE")
+    why = "there is no docker or podman" if engine is None else "GPU_IMAGE names no image with this Python"
+    if engine is None or image is None:
+        yield Row("container", "healthy, and container-without-gpu", f"skipped: {why}", None)
+        return
+    site = [str(place.site.folder)] if place.site is not None else [path for path in sys.path if path.endswith("-packages")]
+    shared = [f"--volume={folder}:{folder}:ro" for folder in (CHECKOUT, *site)]
+    run = [
+        engine,
+        "run",
+        "--rm",
+        "--network=none",
+        "--pull=never",
+        *shared,
+        f"--env=PYTHONPATH={':'.join([str(CHECKOUT), *site])}",
+    ]
+    devices = ["--gpus=all"] if engine.endswith("docker") else ["--device=nvidia.com/gpu=all"]
+    for name, more, expected in (("container", devices, None), ("container-without-gpu", [], "container-without-gpu")):
+        command = [*run, *more, image, "python3", "-m", "gpucheck", "node" if more else "--quick", "--format", "json"]
+        done = place.run(command, place.env())
+        roots = [one["code"] for one in done.report.get("findings", []) if one["severity"] == "error"]
+        found = f"{done.report.get('verdict', 'no report')}, exit {done.code}: {', '.join(roots) or 'nothing'}"
+        yield Row(name, expected or "no error", found, bool(done.report) and (roots[:1] or [None])[0] == expected, {}, done)
+
+
 def bench(place: Place) -> Iterator[Row]:
-    """The benchmark's step against a loop written by hand."""
-    done = place.gpucheck(("bench", "--strategy", "one_device", "--xla", "both", "--repeats", "3", "--format", "json"), limit=600)
-    steps = place.run([place.python(), str(BENCHMARKS / "plain_steps.py")], place.env())
-    found = f"exit {done.code}; a step by hand {steps.out.strip()} s"
-    figures = {"seconds": done.seconds}
-    if steps.code == 0:
-        figures["plain_step_seconds"] = float(steps.out.split()[-1])
-    yield Row("bench", "exit 0", found, done.code == 0 and steps.code == 0, figures, done)
+    """The benchmark's first step and step against a loop written by hand, without XLA and with it."""
+    batch = network.PER_REPLICA_BATCH["CPU" if place.kind == CPU else "GPU"]
+    how = ("--strategy", "one_device", "--devices", "1", "--batch-size", str(batch), "--repeats", "3", "--xla", "both")
+    allow = ("--allow-cpu",) if place.kind == CPU else ()
+    done = place.gpucheck(("bench", *how, *allow, "--format", "json"), limit=600)
+    for measured in done.report.get("measurements", [{"xla": False, "status": "no report"}]):
+        name, argument = ("bench-xla", ["xla"]) if measured["xla"] else ("bench", [])
+        plain = place.run([place.python(), str(BENCHMARKS / "plain_steps.py"), *argument], place.env())
+        if measured["status"] != "measured" or plain.code != 0:
+            found = f"{measured['status']}; by hand: exit {plain.code}"
+            yield Row(name, f"at most {BENCH_RATIO}", found, False, {}, done)
+            continue
+        first, step = map(float, plain.out.split()[-2:])
+        ours = measured["step_seconds"]["minimum"]
+        ratio, first_ratio = ours / step, measured["first_step_seconds"] / first
+        figures = {"step_seconds": ours, "plain_step_seconds": step}
+        figures |= {"first_step_seconds": measured["first_step_seconds"], "plain_first_step_seconds": first}
+        expected = f"a step at most {BENCH_RATIO}, the first at most {FIRST_RATIO}"
+        found = f"a step {ratio:.2f}, the first {first_ratio:.2f}"
+        yield Row(name, expected, found, ratio <= BENCH_RATIO and first_ratio <= FIRST_RATIO, figures, done)
 
 
 def soak(place: Place) -> Iterator[Row]:

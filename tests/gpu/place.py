@@ -22,6 +22,16 @@ GPU, FAKE, CPU = "gpu", "fake", "cpu"
 LIMIT_SECONDS = 400.0
 # What `nvidia-smi` prints of the H200 that the fake driver plays, without a unit; see `measures.FIELDS`.
 SMI = """#!/bin/sh
+[ "$*" = "-q -x" ] && exec cat <<END
+<?xml version="1.0" ?><nvidia_smi_log><driver_version>580.159.04</driver_version><cuda_version>13.0</cuda_version>
+<gpu id="00000000:00:06.0"><product_name>NVIDIA H200</product_name><uuid>GPU-00000000-0000-0000-0000-000000000000</uuid>
+<pci><pci_bus_id>00000000:00:06.0</pci_bus_id><pci_gpu_link_info><link_widths><current_link_width>16x</current_link_width>
+</link_widths></pci_gpu_link_info></pci><fb_memory_usage><total>143771 MiB</total></fb_memory_usage>
+<temperature><gpu_temp>39 C</gpu_temp></temperature><clocks><sm_clock>345 MHz</sm_clock></clocks>
+<max_clocks><sm_clock>1980 MHz</sm_clock></max_clocks><persistence_mode>Enabled</persistence_mode>
+<compute_mode>Default</compute_mode><ecc_mode><current_ecc>Enabled</current_ecc></ecc_mode>
+<mig_mode><current_mig>Disabled</current_mig></mig_mode></gpu></nvidia_smi_log>
+END
 echo 'NVIDIA H200, GPU-00000000-0000-0000-0000-000000000000, 00000000:00:06.0, 9.0, 143771, 39, 80.41, 700.00, 345, 1980, 5, 16, Enabled, Default, Enabled, 0, Disabled'
 """
 

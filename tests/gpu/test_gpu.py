@@ -2,14 +2,24 @@
 
 import os
 import pathlib
+import sys
 
 import pytest
 from gpu.items import items
-from gpu.place import CPU, FAKE, GPU, Place, kind_here
+from gpu.measures import in_container
+from gpu.place import CHECKOUT, CPU, FAKE, GPU, Place, kind_here
 from lab.bench import Unavailable
 
 REASON = "needs an NVIDIA GPU and its driver: /dev/nvidiactl and /proc/driver/nvidia/version"
-CHOSEN = ("healthy-node", "nvidia-smi", "hidden", "cublas-cut", "run", "left-behind")  # on the fake driver, in `make test`
+CHOSEN = (
+    "healthy-node",
+    "nvidia-smi",
+    "nvidia-smi-xml",
+    "hidden",
+    "cublas-cut",
+    "run",
+    "left-behind",
+)  # on the fake driver, in `make test`
 
 
 def tried():
@@ -49,3 +59,25 @@ def test_what_comes_out_is_what_is_expected(kind, item, places):
     if all(row.ok is None for row in rows):
         pytest.skip(rows[0].found)
     assert [(row.name, row.expected, row.found) for row in rows if row.ok is False] == []
+
+
+ENGINE = """#!/bin/sh
+printf '%s\\n' "$@" > "{folder}/arguments"
+while [ "$1" != an-image ]; do shift; done; shift 2
+exec "{python}" "$@"
+"""
+
+
+def test_a_container_is_given_this_gpucheck_and_the_gpus(tmp_path, monkeypatch):
+    (tmp_path / "docker").write_text(ENGINE.format(folder=tmp_path, python=sys.executable))
+    (tmp_path / "docker").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    (skipped,) = in_container(Place(CPU, tmp_path / "place"))
+    assert skipped.found == "skipped: GPU_IMAGE names no image with this Python"
+    monkeypatch.setenv("GPU_IMAGE", "an-image")
+    rows = list(in_container(Place(CPU, tmp_path / "place")))
+    assert [row.name for row in rows] == ["container", "container-without-gpu"]
+    assert all(row.done.report["tool"]["name"] == "gpucheck" for row in rows)
+    last = (tmp_path / "arguments").read_text().splitlines()
+    assert {"--network=none", "--pull=never", f"--volume={CHECKOUT}:{CHECKOUT}:ro"} <= set(last)
+    assert "--gpus=all" not in last
