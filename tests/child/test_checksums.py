@@ -17,7 +17,7 @@ count, times = map(int, sys.argv[1:])
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * count)
 from gpucheck.core.child.messages.struct import to_builtins
-from gpucheck.core.child.smoke import checksums
+from gpucheck.core.child.smoke import checksums, exact
 
 class Reporter:
     def begin(self, kind, step):
@@ -73,18 +73,18 @@ print(json.dumps([(*kind, repeated(faulty(*kind))) for kind in chosen]))
 WRONG = (
     BEGINNING
     + """
-exact = np.arange(12.0).reshape(3, 4)
+known = np.arange(12.0).reshape(3, 4)
 def operation(name, *results):
     given = iter(results)
-    return checksums.Operation(name, lambda: tf.constant(next(given), tf.float32), exact, 0.0)
-off = exact.copy()
+    return exact.Operation(name, lambda: tf.constant(next(given), tf.float32), known, 0.0)
+off = known.copy()
 off[1, 2] += 0.5
 repeated = checksums.Repeated(tf, "CPU:0")
-for one in (operation("sound", exact, exact), operation("off", off, off), operation("unstable", exact, off)):
+for one in (operation("sound", known, known), operation("off", off, off), operation("unstable", known, off)):
     for _ in range(2):
         repeated.compute(one)
 with tf.device("/CPU:1"):
-    repeated.compute(operation("elsewhere", exact))
+    repeated.compute(operation("elsewhere", known))
 print(json.dumps([repeated.wrong, repeated.unstable, repeated.unavailable, sorted(repeated.checksums)]))
 """
 )
@@ -125,7 +125,9 @@ class TestOnTensorFlow:
         assert faults(message) == []
         for device in message["devices"]:
             assert device["unavailable"] == {}
-            assert {"float32 sum", "int8 product", "bfloat16 product", "float16 step 4 weights"} <= set(device["checksums"])
+            assert {"float32 sum", "full float32 product", "int8 product", "bfloat16 product", "float16 step 4 weights"} <= set(
+                device["checksums"]
+            )
 
     def test_a_wrong_result_is_found_where_the_exact_one_is_known(self):
         wrong, unstable, unavailable, compared = printed_by(WRONG, "2", "1")

@@ -7,47 +7,32 @@ Everything runs eagerly: nothing has to be traced for each device.
 
 from __future__ import annotations
 
-import functools
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucheck.core.child.messages.checksums import Checksums, DeviceChecksums
+from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke import network
+from gpucheck.core.child.smoke.exact import PRECISIONS, Operation, exact_operations
 from gpucheck.core.child.smoke.proof import first_sentence
 
 ROUNDS = 2
 STEPS = 4
+FULL_FLOAT32_SHARE = 0.1  # of the time of a soak
 RATE = 0.1  # of learning
 BATCH = {"CPU": 2, "GPU": 64}
-PRECISIONS = ("float32", "bfloat16", "float16")
 SIZE = {"CPU": 256, "GPU": 4096}  # rows and columns of a product
 TIMES = {"CPU": 1, "GPU": 50}  # an operation's repetitions per round of a soak, between which Python trains some steps
-ROWS = 32  # of a product, compared with the exact ones
-STEP = 1 / 128
-# Relative to the largest value. The factors are multiples of 1/128 between -1 and 1, which every precision from int8 up holds
-# exactly, and a float32 holds every sum of their products. A 16-bit result is rounded, as are partial sums if the product is
-# split or, with TF_FP16_MATMUL_USE_FP32_COMPUTE=0, all sums. A convolution by Winograd's method or FFT also rounds in between.
-TOLERANCE = {"float16": 2**-5, "bfloat16": 2**-5}
-CONVOLUTION_TOLERANCE = 2**-7
 BLOCK_BYTES = 64 << 20  # of a pattern in memory
 PATTERNS = {"0x55": 1.46601547e13, "0xAA": -3.03164882e-13}  # every byte, as float32
 MEMORY_SHARE = 0.5  # of the free memory
 
 if TYPE_CHECKING:
     Step = Callable[[int, Any, Any, Any], tuple[Any, Any, Any]]
-
-
-class Operation(NamedTuple):
-    """A computation whose exact result is known."""
-
-    name: str
-    compute: Callable[[], Any]
-    exact: Any  # of the first rows; an array
-    tolerance: float  # relative to the largest exact value
 
 
 class Setting(NamedTuple):
@@ -71,7 +56,12 @@ def run(reporter: Reporter, setting: Setting, names: dict[str, str]) -> None:
     try:
         switch()
         with ThreadPoolExecutor(len(names)) as pool:
-            found = tuple(pool.map(lambda name: device_checksums(setting, name, names[name]), names))
+            tf32 = setting.every and setting.tf.config.experimental.tensor_float_32_execution_enabled()
+            share = 1 - FULL_FLOAT32_SHARE if tf32 else 1.0
+            usual = setting._replace(soak_seconds=share * setting.soak_seconds)
+            found = tuple(pool.map(lambda name: device_checksums(usual, name, names[name]), names))
+            if tf32:
+                found = _without_tf32(setting, pool, found, names)
         differ = len({device.losses for device in found}) > 1
         reference = _reference(setting, next(iter(names))) if differ and not found[0].device.startswith("CPU") else ()
         reporter.end(Checksums(found, reference=reference))
@@ -132,6 +122,36 @@ def device_checksums(setting: Setting, device: str, logical: str) -> DeviceCheck
     )
 
 
+def _without_tf32(
+    setting: Setting, pool: ThreadPoolExecutor, found: tuple[DeviceChecksums, ...], names: dict[str, str]
+) -> tuple[DeviceChecksums, ...]:
+    """Add the product in full float32, where TF32 was used before: it is disabled for the whole process, so at the end."""
+    config = setting.tf.config.experimental
+    config.enable_tensor_float_32_execution(False)
+    try:
+        return tuple(pool.map(lambda device: _full_float32(setting, device, names[device.device]), found))
+    finally:
+        config.enable_tensor_float_32_execution(True)
+
+
+def _full_float32(setting: Setting, found: DeviceChecksums, logical: str) -> DeviceChecksums:
+    kind = found.device.partition(":")[0]
+    repeated = Repeated(setting.tf, logical)
+    began, rounds = time.monotonic(), 0
+    with setting.tf.device("/" + logical):
+        product = next(exact_operations(setting.tf, SIZE[kind]))._replace(name="full float32 product")
+        while rounds < ROUNDS or time.monotonic() < began + FULL_FLOAT32_SHARE * setting.soak_seconds:
+            repeated.compute(product)
+            rounds += 1
+    return replace(
+        found,
+        checksums={**found.checksums, **repeated.checksums},
+        unstable={**found.unstable, **repeated.unstable},
+        wrong={**found.wrong, **repeated.wrong},
+        unavailable={**found.unavailable, **repeated.unavailable},
+    )
+
+
 def model(tf: Any, device: str) -> str | None:
     """A device's product name, "CPU" for the CPU; None: TensorFlow does not say it."""
     if device.startswith("CPU"):
@@ -189,37 +209,6 @@ def checksum(tensors: Any) -> str:
     for tensor in tensors:
         crc = zlib.crc32(tensor.numpy().tobytes(), crc)
     return f"{crc:08x}"
-
-
-def exact_operations(tf: Any, size: int) -> Iterator[Operation]:
-    """Products in every precision, a convolution and a sum, with inputs on the current device."""
-    import numpy as np
-
-    left, right, product = _matrices(size)
-    for precision in PRECISIONS:
-        factors = [tf.cast(tf.constant(values * STEP), precision) for values in (left, right)]
-        exact, tolerance = product * STEP**2, TOLERANCE.get(precision, 0.0)
-        yield Operation(f"{precision} product", functools.partial(tf.matmul, *factors), exact, tolerance)
-    whole = [tf.cast(tf.constant(values), tf.int8) for values in (left, right)]
-    yield Operation("int8 product", lambda: tf.matmul(*whole, output_type=tf.int32), product, 0.0)
-    values = tf.constant(left * STEP)
-    columns = left.astype("float64").sum(axis=0) * STEP
-    yield Operation("float32 sum", lambda: tf.reduce_sum(values, 0, keepdims=True), columns[None], 0.0)
-    image, kernel = (left * STEP)[None, :, :64, None], (right * STEP)[:3, :3, None, None]
-    inputs = [tf.constant(image), tf.constant(kernel)]
-    windows = np.lib.stride_tricks.sliding_window_view(image[0, : ROWS + 2, :, 0].astype("float64"), (3, 3))
-    expected = np.einsum("ijkl,kl->ij", windows, kernel[:, :, 0, 0].astype("float64"))
-    yield Operation("float32 convolution", lambda: tf.nn.conv2d(*inputs, 1, "VALID")[0, :, :, 0], expected, CONVOLUTION_TOLERANCE)
-
-
-@functools.lru_cache(maxsize=1)
-def _matrices(size: int) -> tuple[Any, Any, Any]:
-    """Two matrices of integers that an int8 holds, as float32, and the first rows of their product."""
-    import numpy as np
-
-    random = np.random.default_rng(network.SEED)
-    left, right = (random.integers(-127, 128, (size, size), dtype="int8").astype("float32") for _ in range(2))
-    return left, right, left[:ROWS].astype("float64") @ right.astype("float64")
 
 
 class Repeated:
