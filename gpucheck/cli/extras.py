@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from gpucheck.cli import examined
 from gpucheck.core.system.shells import word
 
-PACKAGES = {"html": ("jinja2", "matplotlib"), "ray": ("ray",)}  # as in pyproject.toml
+PACKAGES = {"html": ("jinja2",), "plot": ("matplotlib",), "ray": ("ray",)}  # as in pyproject.toml
 
 
 def command(extra: str) -> str:

@@ -20,4 +20,4 @@ def test_an_environment_of_pipx_is_given_its_command(tmp_path, monkeypatch):
     (tmp_path / "keras-gpucheck").mkdir()
     assert extras.command("ray") == f"{sys.executable} -m pip install ray"
     (tmp_path / "keras-gpucheck/pipx_metadata.json").write_text("{}")
-    assert extras.command("html") == "pipx inject keras-gpucheck jinja2 matplotlib"
+    assert extras.command("html") == "pipx inject keras-gpucheck jinja2"

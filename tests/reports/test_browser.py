@@ -7,6 +7,7 @@ import importlib.util
 import io
 import pathlib
 import shutil
+import subprocess
 
 import pytest
 from reports.cases import CASES
@@ -19,6 +20,7 @@ MISSING = CHROMIUM is None or importlib.util.find_spec("axe_playwright_python") 
 SEEN = {name: CASES[name] for name in ("fail-gpu-3", "pass-8-gpus", "unknown")} | {"dirty": dirty}
 PAPER_PIXELS = 687  # A4 between margins of 14 mm, at 96 per inch
 LARGEST_BYTES = 300_000
+LARGEST_PAGES = 5  # A4
 PICTURES = pathlib.Path(__file__).parent / "pixels"
 LOOKS = {"fail-gpu-3": (1100, "light"), "pass-8-gpus": (1100, "dark"), "unknown": (390, "light")}
 SHRUNK = 4  # pixels of the page for one of the picture: how letters are smoothed is not what is compared
@@ -29,7 +31,7 @@ LOST = """() => ({
     const box = one.getBoundingClientRect();
     return box.width && (box.right > innerWidth + 1 || one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== "inline");
   }).map(one => one.outerHTML.slice(0, 120)),
-  closed: document.querySelectorAll("details:not([open])").length,
+  closed: [...document.querySelectorAll("details:not([open])")].filter(one => one.offsetParent).length,
   buttons: [...document.querySelectorAll("button")].filter(one => one.offsetParent).length,
   paper: getComputedStyle(document.body).backgroundColor,
 })"""
@@ -84,6 +86,18 @@ def test_paper_keeps_every_fix_and_every_column(browser, tmp_path, case, scheme)
     shown.evaluate("dispatchEvent(new Event('afterprint'))")
     assert shown.evaluate("document.querySelectorAll('details:not([open])').length") > 0
     shown.context.close()
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="no pdftotext: apt-get install poppler-utils")
+@pytest.mark.parametrize("case", SEEN)
+def test_paper_has_at_most_five_pages_and_a_finding_on_the_first(browser, tmp_path, case):
+    shown = opened(browser, tmp_path, case)
+    shown.pdf(path=tmp_path / "page.pdf", format="A4", prefer_css_page_size=True)
+    shown.context.close()
+    pages = subprocess.check_output(["pdftotext", "-layout", tmp_path / "page.pdf", "-"], text=True).split("\f")[:-1]
+    assert len(pages) <= LARGEST_PAGES
+    for finding in SEEN[case]().findings[:1]:
+        assert finding.code in pages[0]
 
 
 @pytest.mark.parametrize("case", LOOKS)

@@ -30,7 +30,7 @@ def missing() -> str | None:
     try:
         import matplotlib.figure  # noqa: F401
     except ModuleNotFoundError:
-        return f"matplotlib is not installed; type: {extras.command('html')}"
+        return f"matplotlib is not installed; type: {extras.command('plot')}"
     except Exception as error:  # for example, compiled for another numpy
         return f"matplotlib is broken here: {type(error).__name__}: {error}"
     return None

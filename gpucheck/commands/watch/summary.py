@@ -1,11 +1,13 @@
 """What a fit did, as data, in at most three lines, and as HTML, Markdown and JSON."""
 
 import html
+import pkgutil
 from collections.abc import Sequence
 
 import msgspec
 
 from gpucheck.core.repairs.wording import gib
+from gpucheck.core.reports.shared.training import ALIKE
 from gpucheck.core.reports.shared.words import plural, significant
 from gpucheck.core.system.write import OutputFile
 
@@ -130,8 +132,7 @@ def write(summary: Summary, path: str) -> None:
     elif path.endswith(".md"):
         text = markdown(summary)
     else:
-        head = '<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>gpucheck: training</title>'
-        text = f"{head}\n<body>{fragment(summary)}</body></html>\n"
+        text = page(summary)
     OutputFile(path).commit(text)
 
 
@@ -139,6 +140,19 @@ def markdown(summary: Summary) -> str:
     """Return a list of the figures, and the limit."""
     rows = "".join(f"- {text}\n" for text in [*figures(summary), *devices(summary)])
     return f"# Training\n\n{rows}" + (f"\n{summary.limit}\n" if summary.limit is not None else "")
+
+
+def page(summary: Summary) -> str:
+    """Return an HTML document in the style of the report's."""
+    style = (pkgutil.get_data("gpucheck.core.reports", "report.css") or b"").decode()
+    code = None if summary.limit is None else summary.limit.code
+    more = "" if code is None else f"<p>More: <code>gpucheck explain {html.escape(code)}</code></p>"
+    head = f"<header><h1>Training: {html.escape(figures(summary)[0])}</h1></header>"
+    return (
+        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
+        f"<title>gpucheck: training</title>\n<style>\n{style}</style>\n{head}\n<main>{fragment(summary)}{more}</main>\n</html>\n"
+    )
 
 
 def fragment(summary: Summary) -> str:
@@ -149,9 +163,9 @@ def fragment(summary: Summary) -> str:
 
 
 def plot(epochs: Sequence[float]) -> str:
-    """Return a bar for each of the last epochs, as SVG; its height is the epoch's time."""
+    """Return a bar for each of the last epochs, as SVG; its height is the epoch's time. "" if all take about the same time."""
     shown = list(epochs)[-MOST_BARS:]
-    if len(shown) < 2:
+    if len(shown) < 2 or max(shown) <= ALIKE * min(shown):
         return ""
     first, longest = len(epochs) - len(shown) + 1, max(shown) or 1.0
     step = WIDTH / len(shown)
@@ -161,5 +175,6 @@ def plot(epochs: Sequence[float]) -> str:
         for place, value in enumerate(shown)
     )
     label = f"Seconds of each epoch, at most {seconds(longest)}"
-    svg = f'<svg role="img" aria-label="{label}" width="{WIDTH}" height="{HEIGHT}" fill="#4c78a8">{bars}</svg>'
+    box = f'width="{WIDTH}" viewBox="0 0 {WIDTH} {HEIGHT}" style="max-width: 100%"'
+    svg = f'<svg role="img" aria-label="{label}" {box} fill="#4c78a8">{bars}</svg>'
     return f"<figure>{svg}<figcaption>{label}</figcaption></figure>"

@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else: no network, no server. Findings, evidence, training charts, all facts.
+"""The report as one HTML file that needs nothing else: no network, no server. Findings, evidence, training, all facts.
 
 Needs jinja2. The templates lie beside this file.
 """
@@ -14,14 +14,15 @@ import msgspec
 from gpucheck.core.model import Fact, Report
 from gpucheck.core.model.naming import devices
 from gpucheck.core.reports.redaction.words import ALIAS
-from gpucheck.core.reports.shared import charts, experiments, hardware_paths
+from gpucheck.core.reports.shared import experiments, hardware_paths
 from gpucheck.core.reports.shared.areas import areas
 from gpucheck.core.reports.shared.conclusion import conclusion
 from gpucheck.core.reports.shared.evidence import evidence
 from gpucheck.core.reports.shared.findings import followers, gaps, muted, roots, ruled_out, unchecked
 from gpucheck.core.reports.shared.headline import headline
 from gpucheck.core.reports.shared.limited_text import plain
-from gpucheck.core.reports.shared.training import beside, row, why_not
+from gpucheck.core.reports.shared.redaction_notice import notice
+from gpucheck.core.reports.shared.training import beside, row, shares, why_not
 from gpucheck.core.reports.shared.versions import versions
 from gpucheck.core.reports.shared.words import duration
 
@@ -45,7 +46,6 @@ def render(report: Report) -> str:
         lstrip_blocks=True,
         finalize=_final,
     ).get_template("report.html.jinja")
-    drawn, reason = charts.draw(report)
     cited = {item.fact for finding in report.findings for item in finding.evidence}
     text: str = page.render(
         report=report,
@@ -55,10 +55,11 @@ def render(report: Report) -> str:
         muted=muted(report),
         saw=lambda item: evidence(item, report, verbose=True),
         areas=areas(report),
-        runs=[(run, row(run), "" if run.status == "passed" else why_not(run)) for run in report.training],
+        runs=[
+            (run, row(run), share, "" if run.status == "passed" else why_not(run))
+            for run, share in zip(report.training, shares(report.training), strict=True)
+        ],
         beside=beside(report.training),
-        charts=[chart._replace(svg=_Safe(plain(chart.svg))) for chart in drawn],
-        no_charts=reason,
         experiments=[
             (made, experiments.name(made), devices(made.devices) or "–", experiments.figures(made)) for made in report.experiments
         ],
@@ -72,7 +73,7 @@ def render(report: Report) -> str:
         clear=ruled_out(report),
         seconds=duration,
         is_aliased=ALIAS.search,
-        shared=any(ALIAS.search(fix.command or "") for finding in report.findings for fix in finding.fix),
+        notice=(notice(report) or "").split("`"),
     )
     return text
 
@@ -80,15 +81,6 @@ def render(report: Report) -> str:
 def _source(name: str) -> str | None:
     source = pkgutil.get_data("gpucheck.core.reports", name)
     return None if source is None else source.decode("utf-8")
-
-
-class _Safe(str):
-    """Text that is markup already: ours, and cleaned."""
-
-    __slots__ = ()
-
-    def __html__(self) -> str:
-        return self
 
 
 def _final(value: Any) -> Any:

@@ -18,6 +18,7 @@ from gpucheck.core.reports.shared.evidence import evidence
 from gpucheck.core.reports.shared.findings import followers, gaps, muted, root_code, roots, ruled_out, unchecked
 from gpucheck.core.reports.shared.headline import headline
 from gpucheck.core.reports.shared.limited_text import line, plain
+from gpucheck.core.reports.shared.redaction_notice import notice
 from gpucheck.core.reports.shared.training import beside, row
 from gpucheck.core.reports.shared.words import duration, plural
 
@@ -35,6 +36,8 @@ def render(report: Report, *, facts: bool = True) -> str:
     lines = [f"# {title(report)}", ""]
     if report.verdict is Verdict.UNKNOWN or not roots(report):
         lines += [escape(headline(report)), ""]
+    if (redacted := notice(report)) is not None:
+        lines += [redacted, ""]
     if report.unknown_because:
         lines += ["## Not checked", "", *(f"- {escape(reason)}" for reason in report.unknown_because), ""]
     for root in roots(report):

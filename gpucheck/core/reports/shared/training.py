@@ -1,5 +1,6 @@
 """What reports say of training jobs: one row of a table each, and what their rates can be compared with."""
 
+import math
 from typing import NamedTuple
 
 from gpucheck.core.model import TrainingRun
@@ -7,6 +8,7 @@ from gpucheck.core.model.naming import devices
 from gpucheck.core.reports.shared.words import duration, significant, size, strategy
 
 NOTHING = "–"
+ALIKE = 1.1  # times as fast: below it, bars would say nothing
 
 
 class Row(NamedTuple):
@@ -50,6 +52,15 @@ def number(value: float | None) -> str:
 def why_not(run: TrainingRun) -> str:
     """Why a job did not pass: "at first step: out of memory"."""
     return (f"at {run.stage}: " if run.stage else "") + (run.reason or "no reason given")
+
+
+def shares(runs: tuple[TrainingRun, ...]) -> list[int | None]:
+    """Each job's rate in percent of the fastest one's, for a bar; all None if they are about the same, or one job has a rate."""
+    rates = [rate if rate is not None and 0 < rate < math.inf else None for rate in (run.samples_per_second for run in runs)]
+    known = [rate for rate in rates if rate is not None]
+    if not known or max(known) <= ALIKE * min(known):
+        return [None] * len(rates)
+    return [None if rate is None else max(1, round(100 * rate / max(known))) for rate in rates]
 
 
 def beside(runs: tuple[TrainingRun, ...]) -> str | None:
