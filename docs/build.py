@@ -8,6 +8,7 @@ import json
 import pathlib
 import re
 import sys
+from collections.abc import Sequence
 
 from click.testing import CliRunner
 
@@ -19,6 +20,7 @@ from gpucheck.commands.lint.pages import load_rules as load_lint_rules
 from gpucheck.core.engine import manual
 from gpucheck.core.engine.discovery import load_rows, load_rules
 from gpucheck.core.engine.schema import schema
+from gpucheck.core.model.plugin import Row, Rule
 from gpucheck.core.reports import page
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -30,6 +32,7 @@ INTRODUCTION = """\
 # Diagnoses
 
 One code names one root cause. `gpucheck explain CODE` prints a page, `gpucheck rules` this table. A code is never renamed.
+To find a message of a log, search this site for it, or type `gpucheck explain FILE`.
 
 """
 
@@ -39,6 +42,12 @@ COMMANDS = """\
 
 What `gpucheck COMMAND --help` prints. `gpucheck` alone is `gpucheck check`.
 """
+EXAMPLES = {  # recorded outputs, below ../tests
+    "gpucheck check": "golden/reports/cuda-libraries-unreachable/terminal.txt",
+    "gpucheck setup": "golden/setup/cpu/terminal.txt",
+    "gpucheck env": "golden/env/cuda-libraries-unreachable.sh",
+    "gpucheck bench": "bench/golden/waiting.terminal",
+}
 WIDTH = 104  # columns of a picture; longer lines are cut
 LINT = """\
 # Lint codes
@@ -72,7 +81,33 @@ def commands() -> str:
     printed = {
         " ".join(["gpucheck", *name]): runner.invoke(cli, [*name, "--help"], prog_name="gpucheck").stdout for name in names
     }
-    return COMMANDS + "".join(f"\n## {name}\n\n```text\n{text.rstrip()}\n```\n" for name, text in printed.items())
+    return COMMANDS + "".join(f"\n## {name}\n\n{block(text)}{example(name)}" for name, text in printed.items())
+
+
+def block(text: str) -> str:
+    """Return a text as a code block."""
+    return f"```text\n{text.rstrip()}\n```\n"
+
+
+def example(command: str) -> str:
+    """Return what a command printed in a test; "" if none was recorded."""
+    path = EXAMPLES.get(command)
+    return (
+        ""
+        if path is None
+        else f"\nFor example, in a test:\n\n{block((DOCS.parent / 'tests' / path).read_text(encoding='utf-8'))}"
+    )
+
+
+def diagnoses(rules: Sequence[Rule], rows: dict[str, Row]) -> str:
+    """Return a table of the codes for each problem."""
+    parts = []
+    for name, row in rows.items():
+        own = [rule for rule in rules if rule.row == name]
+        lines = [f"| [{rule.code}]({rule.code}.md) | {rule.severity.value} | {table.title(rule)} |\n" for rule in own]
+        first = f"First check: {row.first_check}. Then: {row.action}."
+        parts.append(f"## {row.problem}\n\n{first}\n\n| code | severity | meaning |\n| --- | --- | --- |\n{''.join(lines)}")
+    return "\n".join(parts)
 
 
 def files() -> dict[str, str]:
@@ -84,7 +119,7 @@ def files() -> dict[str, str]:
         "setup.md": setup_table.page(),
         "wheels.md": wheels_table.page(),
         "commands.md": commands(),
-        "diagnoses/README.md": INTRODUCTION + table.render_markdown(rules, rows, folder=""),
+        "diagnoses/README.md": INTRODUCTION + diagnoses(rules, rows),
     }
     for rule in rules:
         parsed = manual.page_of(rule)

@@ -1,4 +1,4 @@
-"""Adapt pages for the site: links to files outside this folder point to the repository."""
+"""Adapt pages for the site: links to files outside this folder, names of columns for phones, the version, links to edit."""
 
 import pathlib
 import re
@@ -6,6 +6,31 @@ import re
 DOCS = pathlib.Path(__file__).resolve().parent
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)(#[^)]*)?\)")
 REPOSITORY = re.findall(r'^Repository = "(.+)"', (DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)[0]
+VERSION = re.findall(r'^__version__ = "(.+)"', (DOCS.parent / "gpucheck/__init__.py").read_text(encoding="utf-8"), re.MULTILINE)[
+    0
+]
+
+
+def on_config(config):
+    """Show the version; link to the repository, and to edit each page, once pyproject.toml names the owner."""
+    config.copyright = f"gpucheck {VERSION}"
+    if "/OWNER/" not in REPOSITORY:
+        config.repo_url, config.edit_uri = REPOSITORY, "edit/main/docs/"
+    return config
+
+
+def on_page_content(html, **_):
+    """Return the page with the name of its column on each cell, which a phone shows instead of the table's head."""
+    return re.sub(r"<table>.*?</table>", _labelled, html, flags=re.DOTALL)
+
+
+def _labelled(table):
+    names = [re.sub(r"<[^>]+>", "", name) for name in re.findall(r"<th[^>]*>(.*?)</th>", table[0], re.DOTALL)]
+    rows = re.split(r"(?=<tr>)", table[0])
+    for place, row in enumerate(rows):
+        columns = iter(names)
+        rows[place] = re.sub(r"<td(?=[ >])", lambda _, columns=columns: f'<td data-name="{next(columns, "")}"', row)
+    return "".join(rows)
 
 
 def on_page_markdown(markdown, page, **_):

@@ -62,13 +62,12 @@ def entry(rule: Rule, row: Row) -> dict[str, Any]:
     }
 
 
-def render_markdown(rules: Sequence[Rule], rows: dict[str, Row], *, folder: str | None = None) -> str:
-    """Render the table as Markdown; ``folder`` is that of the pages for links ("": the same one, None: no links)."""
+def render_markdown(rules: Sequence[Rule], rows: dict[str, Row]) -> str:
+    """Render the table as Markdown."""
     lines = ["| problem | code | severity | scope | meaning |", "| --- | --- | --- | --- | --- |"]
     for name, row in rows.items():
         for rule in rules:
             if rule.row == name:
-                code = f"`{rule.code}`" if folder is None else f"[`{rule.code}`]({folder}{rule.code}.md)"
                 meaning = title(rule).replace("|", "\\|")
-                lines.append(f"| {row.problem} | {code} | {rule.severity.value} | {rule.scope.value} | {meaning} |")
+                lines.append(f"| {row.problem} | `{rule.code}` | {rule.severity.value} | {rule.scope.value} | {meaning} |")
     return "\n".join(lines) + "\n"
