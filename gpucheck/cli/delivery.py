@@ -17,7 +17,7 @@ from gpucheck.cli.formats import FORMATS
 from gpucheck.cli.group import exit_code_of
 from gpucheck.cli.screen import display_options, output, say, show
 from gpucheck.cli.time_limit import TimeLimit
-from gpucheck.core.model import Report, Verdict
+from gpucheck.core.model import Level, Report, Request, Verdict
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 from gpucheck.core.system.write import OutputFile
 
@@ -152,21 +152,35 @@ def _render(style: str, report: Report, color: str, verbose: bool, to_file: bool
         return str(module.render(report))
     options = display_options("never" if to_file and color == "auto" else color)
     again = _as_typed() if report.verdict is Verdict.FAIL else None
-    return str(module.render(report, verbose=verbose, again=again, **options))
+    following = None if to_file else _following(report)
+    return str(module.render(report, verbose=verbose, again=again, following=following, **options))
 
 
-def _as_typed() -> str | None:
+def _following(report: Report) -> str | None:
+    """Return what a person at a terminal types after a pass: the check that trains, then the training itself."""
+    request = report.fact(Request)
+    if request is None or report.verdict is not Verdict.PASS or request.level is Level.NODE or request.python is not None:
+        return None
+    typed = _as_typed(arguments=False) if sys.stdout.isatty() else None
+    allowed = " --allow-cpu" if request.allow_cpu else ""
+    if typed is None or (request.level is not Level.QUICK and request.smoke):
+        return typed and f"{typed} run{allowed} -- python train.py"
+    return typed + allowed
+
+
+def _as_typed(*, arguments: bool = True) -> str | None:
     """Return the command line that was typed for this report; None for a recorded report, or if nothing was typed."""
-    program, *arguments = sys.argv
-    if time_limit.enforced() is None or any(argument.startswith("--replay") for argument in arguments):
+    program, *given = sys.argv
+    if time_limit.enforced() is None or any(argument.startswith("--replay") for argument in given):
         return None
     from gpucheck.core.system.shells import word
 
     if os.path.basename(program) == "__main__.py" or examined.in_one_file():
-        return " ".join(map(word, sys.orig_argv))
+        whole = sys.orig_argv if arguments else sys.orig_argv[: len(sys.orig_argv) - len(given)]
+        return " ".join(map(word, whole))
     # uvx adds its own folder to PATH, but not to the shell's PATH.
     name = "gpucheck" if shutil.which("gpucheck") == program and not examined.in_uvx_cache(sys.prefix) else word(program)
-    return " ".join([name, *map(word, arguments)])
+    return " ".join([name, *map(word, given)]) if arguments else name
 
 
 def _append_summary(report: Report) -> None:

@@ -17,7 +17,9 @@ _SETS = re.compile(r".*\b(?:export|unset) ", re.DOTALL)  # a command that change
 STATE_STYLES = {"ok": "ok", "WARN": "warn", "FAIL": "fail"}
 
 
-def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: bool, again: str | None = None) -> str:
+def render(
+    report: Report, *, width: int, color: bool, ascii: bool, verbose: bool, again: str | None = None, following: str | None = None
+) -> str:
     """The report as lines no wider than ``width``, commands excepted: they are never broken.
 
     Args:
@@ -28,6 +30,7 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
         verbose: with every cause that could not be checked, and every probe; with experiments and the paths that
             fit, which are printed after ``--full`` and ``--soak`` too.
         again: the command that says whether it is cured; None: not printed.
+        following: the command to type next where all is well; None: not printed.
     """
     out = TerminalText(width=width, color=color, ascii=ascii)
     _header(out, report)
@@ -54,6 +57,8 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
     if again:
         sets = any(_SETS.match(fix.command or "") for root in roots(report) for fix in root.fix[:1])
         out.command(again, 0, label="Then, in the same shell: " if sets else "Then: ")
+    if following:
+        out.command(following, 0, label="Next: ")
     return str(out)
 
 
