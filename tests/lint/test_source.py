@@ -3,6 +3,8 @@
 import io
 import os
 import pathlib
+import shutil
+import subprocess
 import sys
 
 import nbformat
@@ -126,6 +128,20 @@ def test_a_gitignore_of_another_user_counts_only_in_what_is_theirs(tmp_path):
     os.chown(tmp_path / "mine/sub", 12345, 12345)
     assert found("mine")[0] == ["a.py", "b.py"]
     assert found("mine/sub")[0] == [], "who names a folder of another user means it as its owner does"
+
+
+@pytest.mark.skipif(shutil.which("rm") is None, reason="no rm")
+def test_a_tree_deeper_than_pythons_recursion_is_searched(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(1500):
+        os.mkdir("d")
+        os.chdir("d")
+    pathlib.Path("a.py").write_text("")
+    os.chdir(tmp_path)
+    try:
+        assert [os.path.basename(path) for path in search.files(["d"])] == ["a.py"]
+    finally:
+        subprocess.run(["rm", "-rf", "d"], check=True)  # shutil.rmtree recurses
 
 
 def test_a_gitignore_that_everybody_can_write_is_not_used(tmp_path):
