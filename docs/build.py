@@ -48,6 +48,7 @@ EXAMPLES = {  # recorded outputs, below ../tests
     "gpucheck env": "golden/env/cuda-libraries-unreachable.sh",
     "gpucheck bench": "bench/golden/waiting.terminal",
 }
+BAR = r"\|"  # in a cell of a table
 WIDTH = 104  # columns of a picture; longer lines are cut
 LINT = """\
 # Lint codes
@@ -104,7 +105,7 @@ def diagnoses(rules: Sequence[Rule], rows: dict[str, Row]) -> str:
     parts = []
     for name, row in rows.items():
         own = [rule for rule in rules if rule.row == name]
-        lines = [f"| [{rule.code}]({rule.code}.md) | {rule.severity.value} | {table.title(rule)} |\n" for rule in own]
+        lines = [f"| [{rule.code}]({rule.code}.md) | {rule.severity.value} | {table.title(rule).replace('|', BAR)} |\n" for rule in own]
         first = f"First check: {row.first_check}. Then: {row.action}."
         parts.append(f"## {row.problem}\n\n{first}\n\n| code | severity | meaning |\n| --- | --- | --- |\n{''.join(lines)}")
     return "\n".join(parts)

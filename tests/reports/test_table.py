@@ -46,11 +46,6 @@ def test_markdown():
     )
 
 
-def test_markdown_with_links():
-    assert "| [`gpu-sad`](diagnoses/gpu-sad.md) |" in table.render_markdown(RULES, ROWS, folder="diagnoses/")
-    assert "| [`gpu-sad`](gpu-sad.md) |" in table.render_markdown(RULES, ROWS, folder="")
-
-
 def test_json():
     entries = json.loads(table.render(RULES, ROWS, "json", **LOOK))
     assert [entry["code"] for entry in entries] == ["driver-missing", "gpu-sad", "clock-low"]
