@@ -48,7 +48,6 @@ EXAMPLES = {  # recorded outputs, below ../tests
     "gpucheck env": "golden/env/cuda-libraries-unreachable.sh",
     "gpucheck bench": "bench/golden/waiting.terminal",
 }
-BAR = r"\|"  # in a cell of a table
 WIDTH = 104  # columns of a picture; longer lines are cut
 LINT = """\
 # Lint codes
@@ -105,7 +104,9 @@ def diagnoses(rules: Sequence[Rule], rows: dict[str, Row]) -> str:
     parts = []
     for name, row in rows.items():
         own = [rule for rule in rules if rule.row == name]
-        lines = [f"| [{rule.code}]({rule.code}.md) | {rule.severity.value} | {table.title(rule).replace('|', BAR)} |\n" for rule in own]
+        meanings = [table.title(rule).replace("|", "\\|") for rule in own]
+        codes = [f"| [{rule.code}]({rule.code}.md) | {rule.severity.value} | " for rule in own]
+        lines = [f"{code}{meaning} |\n" for code, meaning in zip(codes, meanings, strict=True)]
         first = f"First check: {row.first_check}. Then: {row.action}."
         parts.append(f"## {row.problem}\n\n{first}\n\n| code | severity | meaning |\n| --- | --- | --- |\n{''.join(lines)}")
     return "\n".join(parts)
