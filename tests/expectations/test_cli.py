@@ -133,3 +133,29 @@ def test_two_trainings_are_compared(tmp_path):
     for other in ([], ["other.json"]):
         done = gpucheck("compare", "before.json", *other, cwd=tmp_path)
         assert (done.returncode, "is compared with another one" in done.stderr) == (2, True)
+
+
+def test_a_training_is_compared_with_its_limits(tmp_path):
+    (tmp_path / "fit.json").write_text(json.dumps(FIT))
+    limits = tmp_path / "limits.toml"
+    limits.write_text(
+        '[fit]\ndevice = "GPU"\nmin_samples_per_second = 1000\nmax_input_wait_percent = 10\nmax_first_step_seconds = 5\n'
+    )
+    done = gpucheck("compare", "limits.toml", "fit.json", "-v", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")][2:] == [
+        "samples/s: at least 1,000 → 900",
+        "% of a step that waits for data: at most 10 → 80",
+        "seconds of the first step (at most 5): not in fit.json",
+    ]
+    limits.write_text("[fit]\nmin_gpu_percent = 15\nmax_step_seconds = 0.1\n")
+    assert gpucheck("compare", "limits.toml", "fit.json", cwd=tmp_path).returncode == 0
+    refused = gpucheck("--expect", "limits.toml", "--quick", "--allow-cpu", cwd=tmp_path)
+    assert refused.returncode == 2, "a check of the machine can't judge it, and must not pass"
+    for text, words in (
+        ("[gpu]\ncount = 1\n", "no table [fit]"),
+        ("[fit]\nmin_gpu_percent = -1\n", "limits.toml:2: fit.min_gpu_percent"),
+    ):
+        limits.write_text(text)
+        done = gpucheck("compare", "limits.toml", "fit.json", cwd=tmp_path)
+        assert (done.returncode, words in " ".join(done.stderr.split())) == (2, True), done.stderr

@@ -8,7 +8,7 @@ from gpucheck.cli.parameters import Command, FilePath
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.cli.screen import display_options, say, show
 from gpucheck.cli.time_limit import TimeLimit, Write
-from gpucheck.core.model import Expectations, Level, Report, Request
+from gpucheck.core.model import Expectations, FitExpectations, Level, Report, Request
 
 if TYPE_CHECKING:
     from gpucheck.commands.expectations.drift import Drift
@@ -20,6 +20,7 @@ Examples:
   gpucheck compare good.json bad.json            two reports, of one machine or of two
   gpucheck compare expected.toml --format markdown
   gpucheck compare fit1.json fit2.json           two trainings: Watch(report="fit1.json")
+  gpucheck compare expected.toml fit2.json       a training against the table [fit]
 """
 LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
 
@@ -45,7 +46,8 @@ def compare(
 ) -> None:
     """Show the differences from BASELINE: a JSON report, or a file of `gpucheck snapshot`.
 
-    Two summaries of trainings, as Watch(report="fit.json") writes them, can be compared, too.
+    Two summaries of trainings, as Watch(report="fit.json") writes them, can be compared, too; or one with the table [fit] of a
+    file of expectations.
 
     CURRENT is a JSON report; without it, this machine is checked (with --quick, unless a deeper level is given). Exit codes: 0
     no differences; 1 differences; 2 a file can't be read, or is not a baseline because it expects nothing.
@@ -60,6 +62,11 @@ def compare(
         if other is None or current is None:
             raise click.UsageError(f"{baseline}: the summary of a training is compared with another one")
         _finish(fits.between(fit, other, baseline, current), style, color, verbose)
+    if current is not None and (fit := fits.read(_read(current))) is not None:
+        wanted = _expectations(text, baseline, of_fit=True).fit
+        if wanted == FitExpectations():
+            raise click.UsageError(f"{baseline}: no table [fit], which is compared with the summary of a training")
+        _finish(fits.expected(wanted, fit, baseline, current), style, color, verbose)
     old = _report(text, baseline) if text.lstrip()[:1] == b"{" else _expectations(text, baseline)
     if isinstance(old, Report) and not drift.PROBES.keys() & old.facts.keys():
         raise click.UsageError(f"{baseline}: a report without facts is not a baseline")
@@ -118,11 +125,12 @@ def _report(text: bytes, name: str) -> Report:
         raise click.UsageError(f"{name}: {error}") from None
 
 
-def _expectations(text: bytes, name: str) -> Expectations:
-    from gpucheck.core.expectations.read import Problem, baseline
+def _expectations(text: bytes, name: str, *, of_fit: bool = False) -> Expectations:
+    from gpucheck.core.expectations.read import Problem, baseline, convert
+    from gpucheck.core.expectations.toml import load
 
     try:
-        return baseline(text.decode(), name)
+        return convert(load(text.decode(), name), text.decode(), name) if of_fit else baseline(text.decode(), name)
     except UnicodeDecodeError:
         raise click.UsageError(f"{name}: neither a JSON report nor a file of expectations") from None
     except Problem as error:

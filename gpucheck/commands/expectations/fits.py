@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from gpucheck.commands.expectations.drift import GROUPS, TRAINING, Change, Drift
+from gpucheck.core.model import FitExpectations
 
 TOLERANCE = 0.1  # of the larger value: two runs of one program differ by some percent
 TOLERANCE_OF_RESULTS = 0.02  # of a validation metric
@@ -70,6 +71,33 @@ def between(old: Fit, new: Fit, baseline: str, current: str) -> Drift:
     )
     missing = tuple(f"{what}: in {baseline if what in before else current} only" for what in sorted(before.keys() ^ after.keys()))
     return Drift(baseline=baseline, current=current, changes=changes, not_compared=missing)
+
+
+def expected(wanted: FitExpectations, fit: Fit, baseline: str, current: str) -> Drift:
+    """Compare a summary with the limits of an expectations file; a figure that the summary lacks is not compared."""
+    share = fit.input_wait_share
+    checks: list[tuple[str, float | str | None, Value, str]] = [
+        ("device", wanted.device, fit.device, ""),
+        ("samples/s", wanted.min_samples_per_second, fit.samples_per_second, "at least"),
+        ("seconds of a step", wanted.max_step_seconds, fit.step_seconds, "at most"),
+        ("seconds of the first step", wanted.max_first_step_seconds, fit.first_step_seconds, "at most"),
+        ("% of a step that waits for data", wanted.max_input_wait_percent, None if share is None else 100 * share, "at most"),
+        *((f"GPU {gpu.index}, % busy", wanted.min_gpu_percent, gpu.utilization_percent, "at least") for gpu in fit.gpus),
+    ]
+    changes, missing = [], []
+    for what, limit, value, how in checks:
+        words = f"{how} {_words(limit)}".lstrip()
+        if limit is not None and value is None:
+            missing.append(f"{what} ({words}): not in {current}")
+        elif limit is not None and not _within(limit, value, how):
+            changes.append(Change(group=TRAINING, what=what, old=words, new=_words(value), why=GROUPS[TRAINING]))
+    return Drift(baseline=baseline, current=current, changes=tuple(changes), not_compared=tuple(missing))
+
+
+def _within(limit: Value, value: Value, how: str) -> bool:
+    if isinstance(limit, float | int) and isinstance(value, float | int):
+        return value >= limit if how == "at least" else value <= limit
+    return limit == value
 
 
 def _figures(fit: Fit) -> Iterator[tuple[str, Value, float]]:

@@ -10,7 +10,7 @@ from gpucheck.core.engine.discovery import modules
 from gpucheck.core.engine.suggestion import did_you_mean
 from gpucheck.core.expectations import FORMAT_VERSION, toml
 from gpucheck.core.expectations.toml import Path, Problem
-from gpucheck.core.model import Expectations
+from gpucheck.core.model import Expectations, FitExpectations
 from gpucheck.core.probes.environment import KNOWN
 
 __all__ = ("Contradiction", "Problem", "baseline", "convert", "merge", "parse")
@@ -142,6 +142,12 @@ def _invalid_environment(environment: dict[str, str | bool]) -> Iterable[tuple[P
             yield ("environment", name), "expected its value as a string, or false: not set"
 
 
+def _invalid_limits(fit: FitExpectations) -> Iterable[tuple[Path, str]]:
+    for name, limit in msgspec.structs.asdict(fit).items():
+        if isinstance(limit, float) and not 0 <= limit < 1e15:
+            yield ("fit", name), "expected a number from 0 on"
+
+
 def _invalid(expected: Expectations) -> Iterable[tuple[Path, str]]:
     gpu, training = expected.gpu, expected.training
     if gpu.count is not None and gpu.count < 0:
@@ -157,6 +163,7 @@ def _invalid(expected: Expectations) -> Iterable[tuple[Path, str]]:
             yield ("versions", field.name), words
     if training.max_first_step_seconds is not None and not 0 < training.max_first_step_seconds < 1e6:
         yield ("training", "max_first_step_seconds"), "expected a number of seconds above 0"
+    yield from _invalid_limits(expected.fit)
     yield from _invalid_environment(expected.environment)
     yield from _invalid_names(expected)
     for place, mute in enumerate(expected.mute):

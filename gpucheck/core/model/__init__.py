@@ -7,7 +7,14 @@ child fills in while it trains; None is *unknown*, never "no".
 from gpucheck.core.child.messages.checksums import Checksums, DeviceChecksums
 from gpucheck.core.child.messages.training import Loss, TrainingRun, WorkerFault, WorkerLink
 from gpucheck.core.model.assignments import Assignment, Operation
-from gpucheck.core.model.expectations import Expectations, GpuExpectations, Mute, TrainingExpectations, VersionExpectations
+from gpucheck.core.model.expectations import (
+    Expectations,
+    FitExpectations,
+    GpuExpectations,
+    Mute,
+    TrainingExpectations,
+    VersionExpectations,
+)
 from gpucheck.core.model.fact import Fact, Reading, probe_of
 from gpucheck.core.model.findings import Change, Diagnosis, Evidence, Finding, Fix, Outcome, Skip, repairs_first, saw
 from gpucheck.core.model.kinds import Action, ExitCode, Level, ProbeStatus, Scope, Severity, Status, Verdict
@@ -30,6 +37,7 @@ __all__ = (
     "Experiment",
     "Fact",
     "Finding",
+    "FitExpectations",
     "Fix",
     "GpuExpectations",
     "Level",

@@ -36,6 +36,17 @@ class TrainingExpectations(msgspec.Struct, frozen=True, kw_only=True, forbid_unk
     min_samples_per_second: dict[str, dict[str, float]] = msgspec.field(default_factory=dict)  # strategy -> precision -> speed
 
 
+class FitExpectations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The expected figures of the user's own training: of the summary that ``Watch(report="fit.json")`` writes."""
+
+    device: str | None = None  # "GPU"
+    min_samples_per_second: float | None = None
+    max_step_seconds: float | None = None
+    max_first_step_seconds: float | None = None
+    max_input_wait_percent: float | None = None  # of a step
+    min_gpu_percent: float | None = None  # utilization of every GPU
+
+
 class Mute(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A known finding that does not count, up to and including a day (UTC)."""
 
@@ -50,6 +61,7 @@ class Expectations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     gpu: GpuExpectations = GpuExpectations()
     versions: VersionExpectations = VersionExpectations()
     training: TrainingExpectations = TrainingExpectations()
+    fit: FitExpectations = FitExpectations()  # only `gpucheck compare FILE fit.json` judges it
     environment: dict[str, str | bool] = msgspec.field(default_factory=dict)  # variable -> exact value; false: not set
     allowed_warnings: tuple[str, ...] = ()  # codes that do not fail with --strict
     mute: tuple[Mute, ...] = ()
