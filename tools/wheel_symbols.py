@@ -71,22 +71,29 @@ def _called(path: str) -> set[str]:
         found = found or _STUB.fullmatch(parts[-1]) is not None
         if len(parts) == 3 and parts[1] in "tTW" and API.fullmatch(parts[2]) and not _OWN.match(parts[2]):
             stubs[int(parts[0], 16)] = parts[2]
-    if not found:
-        return set()
-    names, called = set(stubs.values()), set[str]()
+    return {*_relocated(path, stubs), *_branched(path, stubs)} if found else set()
+
+
+def _relocated(path: str, stubs: dict[int, str]) -> Iterator[str]:
+    """Yield the stubs whose address the dynamic linker writes: by name, or by address."""
+    names = set(stubs.values())
     for line in _output("readelf", "-rW", path):
         parts = line.split()
-        if len(parts) == 4 and parts[2] == "R_X86_64_RELATIVE":
-            called.add(stubs.get(int(parts[3], 16), ""))
+        if len(parts) == 4 and parts[2] == "R_X86_64_RELATIVE" and int(parts[3], 16) in stubs:
+            yield stubs[int(parts[3], 16)]
         elif len(parts) > 4 and parts[4].partition("@")[0] in names:
-            called.add(parts[4].partition("@")[0])
+            yield parts[4].partition("@")[0]
+
+
+def _branched(path: str, stubs: dict[int, str]) -> Iterator[str]:
+    """Yield the stubs that the machine code calls, jumps to, or takes the address of."""
     for address, code in _code(path):
-        for match in _BRANCH.finditer(code, 0, max(0, len(code) - 4)):
-            if match.end() + 4 <= len(code):
-                target = address + match.end() + 4 + struct.unpack_from("<i", code, match.end())[0]
+        for match in _BRANCH.finditer(code):
+            end = match.end()
+            if end + 4 <= len(code):
+                target = address + end + 4 + struct.unpack_from("<i", code, end)[0]
                 if target in stubs:
-                    called.add(stubs[target])
-    return called - {""}
+                    yield stubs[target]
 
 
 def _code(path: str) -> Iterator[tuple[int, bytes]]:

@@ -35,6 +35,27 @@ TORCH = "https://download.pytorch.org/whl/"
             ("jax",),
             [(("tensorflow[and-cuda]==2.20.0", "nvidia-cudnn-cu12<9.11", "jax[cuda12]"), None)],
         ),
+        (
+            "A100, driver 535, glibc 2.27, Python 3.12",  # PyTorch 2.6.0 pins CUDA 12.4; TensorFlow 2.20 needs 12.5
+            ("torch",),
+            [
+                (("--only-binary=:all:", "torch==2.6.0"), f"{TORCH}cpu"),
+                (("--only-binary=:all:", "tensorflow[and-cuda]==2.20.0"), None),
+            ],
+        ),
+        (
+            "A100, driver 470.57, glibc 2.27, Python 3.12",
+            ("torch",),
+            [
+                (("--only-binary=:all:", "torch==2.6.0"), f"{TORCH}cpu"),
+                (("--only-binary=:all:", "tensorflow==2.21.0"), None),
+            ],
+        ),
+        (
+            "GTX 980, driver 535, glibc 2.27, Python 3.12",  # the only one on the GPU has the packages that it pins
+            ("torch",),
+            [(("--only-binary=:all:", "tensorflow==2.21.0", "torch==2.6.0"), None)],
+        ),
         ("RTX 5090, driver 580, Python 3.12", ("jax",), [(("tensorflow==2.21.0", "jax[cuda13]"), None)]),
         ("no GPU, Ubuntu 24.04, Python 3.12", ("torch",), [(("torch",), f"{TORCH}cpu"), (("tensorflow==2.21.0",), None)]),
         ("no GPU, Ubuntu 24.04, Python 3.14", ("jax",), [(("tensorflow==2.21.0", "jax"), None)]),  # uv fetches a Python

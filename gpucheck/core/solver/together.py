@@ -2,7 +2,8 @@
 
 They share NVIDIA's packages there: those of cuDNN and NCCL for CUDA 12 and for CUDA 13 contain the same files, so only one CUDA
 major fits. TensorFlow's wheels need CUDA 12 and, from 2.20 on, accept ranges of its packages, which include what PyTorch pins and
-JAX requires; older releases pin exact versions. Source: METADATA of the wheels.
+JAX requires; older releases pin exact versions. PyTorch 2.6.0, its last for old systems, pins CUDA 12.4, which is below these ranges,
+and with which JAX would be an old one. Source: METADATA of the wheels; tools/check_symbols.py resolves and reads them.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from gpucheck.core.solver.machine import Machine, Python, Wishes
 Solve = Callable[[Machine, Wishes], Answer]
 SOURCE = "https://pypi.org/project/tensorflow/#files"
 FIRST_WITH_RANGES = "2.20"
+OLDEST_CUDA = "12.5"  # of packages that more than one framework uses
 _FETCHED = ("3.13", "3.12", "3.11", "3.10")  # Pythons that uv can fetch
 
 
@@ -63,7 +65,9 @@ def _combined(machine: Machine, wishes: Wishes, others: tuple[str, ...], solve: 
     else:
         numbers = [number for choices in builds for number in map(_major, choices) if number is not None]
         tensorflow, major = on_cpu[0], max(numbers, default=None)
-    parts = [tensorflow, *(_of_major(choices, major) or cpu for choices, cpu in zip(builds, on_cpu[1:], strict=True))]
+    shared = len(others) > 1 or (tensorflow is not None and tensorflow.cuda is not None)
+    fitting = [_of_major(choices, major, OLDEST_CUDA if shared else "0") for choices in builds]
+    parts = [tensorflow, *(gpu or cpu for gpu, cpu in zip(fitting, on_cpu[1:], strict=True))]
     known = [part for part in parts if part is not None]
     return _joined(known, machine) if len(known) == len(parts) else None
 
@@ -89,8 +93,9 @@ def _major(choice: Choice) -> int | None:
     return int(choice.cuda.partition(".")[0]) if choice.cuda else None
 
 
-def _of_major(choices: list[Choice], major: int | None) -> Choice | None:
-    return next((choice for choice in choices if _major(choice) == major), None)
+def _of_major(choices: list[Choice], major: int | None, oldest: str) -> Choice | None:
+    fitting = (choice for choice in choices if _major(choice) == major and versions.at_least(choice.cuda or "0", oldest))
+    return next(fitting, None)
 
 
 def _joined(parts: list[Choice], machine: Machine) -> Choice:
