@@ -57,8 +57,10 @@ STANDS_FOR = {
 
 def pairs() -> dict[str, Choice]:
     """Return each combination with two frameworks on the GPU that is offered, by its packages, with one answer for it."""
-    found = {}
-    described = itertools.product(("5.2", "6.1", "8.0", "9.0", "12.0"), ("525.60", "570.86", "590.44"), ("2.27", "2.35"), ("3.10", "3.12"))
+    found: dict[str, Choice] = {}
+    described = itertools.product(
+        ("5.2", "6.1", "8.0", "9.0", "12.0"), ("525.60", "570.86", "590.44"), ("2.27", "2.35"), ("3.10", "3.12")
+    )
     for gpu, driver, glibc, python in described:
         machine = describe.machine(f"gpu={gpu}, driver {driver}, glibc {glibc}, Python {python}, x86_64")
         for others in (("jax",), ("torch",), ("jax", "torch")):
@@ -87,7 +89,14 @@ def resolve(pair: str, python: str) -> list[str]:
         wanted += packages
         beside += [torch] if torch else []
     argv = ["uv", "pip", "compile", "-", "--quiet", "--no-header", "--no-annotate", "--no-config", "--only-binary=:all:"]
-    argv += ["--python-version", python, "--python-platform", "x86_64-manylinux_2_28", "--default-index", "https://pypi.org/simple"]
+    argv += [
+        "--python-version",
+        python,
+        "--python-platform",
+        "x86_64-manylinux_2_28",
+        "--default-index",
+        "https://pypi.org/simple",
+    ]
     done = subprocess.run(argv, input="\n".join(wanted), capture_output=True, text=True, timeout=SECONDS, check=False)
     if done.returncode != 0:
         raise LookupError(" ".join(done.stderr.split()))
@@ -101,8 +110,9 @@ def wheels(project: str) -> list[Wheel]:
 
 
 def wheel(package: str, python: str) -> Wheel:
-    """Return the wheel of 'name==version' for Linux x86_64."""
+    """Return the wheel of 'name==version' for Linux x86_64; TensorFlow's libraries are the same for each Python."""
     project, _, version = package.partition(" ")[0].partition("==")
+    python = "3.12" if project == "tensorflow" else python
     return next(
         wheel
         for wheel in wheels(project)
@@ -158,10 +168,11 @@ def own(part: Symbols) -> frozenset[str]:
 
 
 def entries(cache: pathlib.Path) -> Iterator[dict[str, object]]:
-    """Yield the entry of each combination, for each Python that changes what it resolves to."""
-    for pair in pairs():
-        for python in ("3.10", "3.11", "3.12", "3.13"):
-            if (python == "3.12") or ("jax" in pair and python != "3.13" and not ("cuda13" in pair and python == "3.10")):
+    """Yield the entry of each combination, for each Python that changes which JAX it resolves to."""
+    every = pairs()
+    for python in ("3.12", "3.11", "3.10"):
+        for pair in every:
+            if python == "3.12" or ("jax" in pair and not ("cuda13" in pair and python == "3.10")):
                 yield check(pair, python, cache)
 
 
@@ -177,8 +188,11 @@ def main() -> int:
         for entry in entries(cache):
             done.append(entry)
             print(f"{entry['pair']}, Python {entry['python']}:", end=" ")
-            print(f"linked {entry['linked']}, missing {entry['missing']}; called {entry['called']}, absent {entry['absent']}", flush=True)
-    TARGET.write_text("[\n" + ",\n".join(json.dumps(entry) for entry in done) + "\n]\n", encoding="utf-8")
+            print(
+                f"linked {entry['linked']}, missing {entry['missing']}; called {entry['called']}, absent {entry['absent']}",
+                flush=True,
+            )
+            TARGET.write_text("[\n" + ",\n".join(json.dumps(entry) for entry in done) + "\n]\n", encoding="utf-8")
     return int(any(entry["missing"] for entry in done))
 
 

@@ -22,7 +22,7 @@ API = re.compile(
 _VERSION = re.compile(r"@lib(?:cu|nv|nccl)")
 _STUB = re.compile(r"_(\w+)_tramp_table")
 _OWN = re.compile(
-    r"__cuda_module_|__cuda_register_globals|_\w+_(?:tramp_\w+|save_regs_and_resolve)$"
+    r"__cuda_module_|__cuda_register_globals|__cudaRegisterLinkedBinary_|_\w+_(?:tramp_\w+|save_regs_and_resolve)$"
 )  # nvcc's and the stubs' own
 _BRANCH = re.compile(rb"[\xe8\xe9]|[\x48\x4c]\x8d[\x05\x0d\x15\x1d\x25\x2d\x35\x3d]")  # call, jmp, lea; a 32-bit distance follows
 

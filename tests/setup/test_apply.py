@@ -50,6 +50,22 @@ def surroundings(folder, venv=":", install=":"):
     return {"PATH": f"{programs}", "HOME": str(folder), "PYTHONPATH": str(ROOT), "PYENV_ROOT": str(folder)}
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            ("--backend", "torch"),
+            ("the package index https://download.pytorch.org/whl/cpu cannot be reached", "PyPI's build", "mirror"),
+        ),
+        ((), ("the package index cannot be reached", "HTTPS_PROXY", "UV_DEFAULT_INDEX")),
+    ],
+)
+def test_an_index_that_cannot_be_reached_is_named_with_what_to_do(tmp_path, options, words):
+    env = surroundings(tmp_path, install="echo 'error: dns error: failed to lookup address' >&2; exit 2")
+    done = command.gpucheck(*SETUP, tmp_path / "env", *options, env=env)
+    assert (done.returncode, [word for word in words if word not in done.stderr]) == (1, []), done.stderr
+
+
 def test_a_step_that_fails_leaves_nothing(tmp_path):
     said = {}
     for number, words in enumerate(FAILURES):

@@ -7,13 +7,14 @@ import contextlib
 import errno
 import os
 import shutil
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from gpucheck.commands.setup.files import measured
 from gpucheck.commands.setup.proof import Proof, prove
-from gpucheck.commands.setup.steps import Screen, run
-from gpucheck.core.compat import versions
+from gpucheck.commands.setup.steps import Failed, Screen, run
+from gpucheck.core.compat import frameworks, versions
 from gpucheck.core.host import Host
 from gpucheck.core.model import Assignment
 from gpucheck.core.repairs.install import install
@@ -57,9 +58,12 @@ def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: flo
     steps = _steps(answer, choice, path, host)
     _make_folder(path, choice, answer.machine, host)
     try:
-        for number, (title, argv) in enumerate(steps, 1):
+        for number, (title, argv, index) in enumerate(steps, 1):
             screen.say(f"[{number}/{len(steps) + 1}] {title}")
-            run(argv, host.env, screen, deadline)
+            try:
+                run(argv, host.env, screen, deadline, index)
+            except Failed as error:
+                raise Failed("\n  ".join([str(error), *_ways(choice, index)])) if error.unreachable else error from None
         assignments = tuple(_in_folder(assignment, path) for assignment in choice.assignments)
         if assignments:
             install(assignments, path, "venv")
@@ -71,8 +75,24 @@ def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: flo
         raise
 
 
-def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[str, list[str]]]:
-    """Return the title and the command line of each step."""
+def _ways(choice: Choice, index: str | None) -> Iterator[str]:
+    """Yield what to do if a package index cannot be reached."""
+    yield "behind a proxy: export HTTPS_PROXY=http://HOST:PORT, then the same command again"
+    if index is None:
+        yield "with a mirror: export PIP_INDEX_URL=URL UV_DEFAULT_INDEX=URL, then the same command again"
+        return
+    yield f"with a mirror: type the commands of `gpucheck setup`, with its URL in place of {index}"
+    instead = frameworks.ON_PYPI.get(index.rpartition("/")[2])
+    if instead is not None and commands.trains_on_cpu(choice):
+        yield f"or PyPI's build for CUDA 13, which also trains on the CPU, and is several GB: the same commands with {instead}"
+    elif instead is not None:
+        yield f"or PyPI's build for the same GPUs: the same commands with {instead}"
+    if instead is not None:
+        yield f"  and without --index-url {index}"
+
+
+def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[str, list[str], str | None]]:
+    """Return the title, the command line and the package index (None: the default) of each step."""
     if choice.source == "conda":
         typed = "; ".join(commands.make(choice, answer.machine))
         raise Refused(f"conda brings the CUDA of this TensorFlow, and --apply does not use conda: {typed}")
@@ -94,11 +114,13 @@ def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[
         # Not `uv venv`, which starts this Python with the .pth files of its packages. uv needs no pip in the environment.
         python = os.path.abspath(choice.python.executable) if choice.python.executable else minor
         make = [python, "-I", "-S", "-m", "venv", *(["--without-pip"] if uv else []), path]
-    steps = [(f"Creating an environment with Python {choice.python.version} in {path}", make)]
+    steps: list[tuple[str, list[str], str | None]] = [
+        (f"Creating an environment with Python {choice.python.version} in {path}", make, None)
+    ]
     own_pip = [inside, "-I", "-m", "pip", "install", "--no-input", "--progress-bar=off"]
     pip = [uv, "pip", "install", "--python", inside] if uv else own_pip
     for packages, index in commands.installs(choice):
-        steps.append((f"Installing {', '.join(packages)}", [*pip, *packages, *(["--index-url", index] if index else [])]))
+        steps.append((f"Installing {', '.join(packages)}", [*pip, *packages, *(["--index-url", index] if index else [])], index))
     return steps
 
 

@@ -22,10 +22,10 @@ _CAUSES = (
     (
         r"name resolution|Name or service not known|Could not resolve|dns error|NewConnectionError|Failed to establish|"
         r"Connection refused|Network is unreachable|error sending request|Max retries exceeded|client error \(Connect\)",
-        "the package index cannot be reached",
+        "the package index{index} cannot be reached",
     ),
-    (r"\(from versions: none\)", "the package index cannot be reached, or has no such package for this Python"),
-    (r"No matching distribution|No solution found|Could not find a version", "the package index has no matching packages"),
+    (r"\(from versions: none\)", "the package index{index} cannot be reached, or has no such package for this Python"),
+    (r"No matching distribution|No solution found|Could not find a version", "the package index{index} has no matching packages"),
     (r"ensurepip is not available|No module named venv", "this Python cannot create environments: its venv package is missing"),
     (r"Read-only file system|Permission denied", "the folder cannot be written to"),
 )
@@ -44,6 +44,8 @@ _NOT_OURS = (
 class Failed(Exception):
     """The installation failed and was removed; the message is the reason."""
 
+    unreachable = False  # whether a package index may not have answered
+
 
 class Screen(NamedTuple):
     """Functions for output."""
@@ -53,8 +55,15 @@ class Screen(NamedTuple):
     uninterruptible: Callable[[], AbstractContextManager[None]]  # ignores signals inside
 
 
-def run(argv: list[str], env: Mapping[str, str], screen: Screen, deadline: float) -> None:
+def run(argv: list[str], env: Mapping[str, str], screen: Screen, deadline: float, index: str | None = None) -> None:
     """Run one step, and show its output as progress.
+
+    Args:
+        argv: the program's absolute path, and arguments.
+        env: the user's environment.
+        screen: for progress output.
+        deadline: ``time.monotonic()`` by which it must end.
+        index: the package index that the step uses; None: pip's default.
 
     Raises:
         Failed: the step failed.
@@ -64,7 +73,7 @@ def run(argv: list[str], env: Mapping[str, str], screen: Screen, deadline: float
         output = _Output(process, screen)
         process.late = not process.wait(deadline, output.more)
         if process.late or process.returncode != 0:
-            raise Failed(_why(process, argv))
+            raise _failure(process, argv, index)
         output.more()
     finally:
         process.kill()
@@ -116,12 +125,15 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "NO_COLOR": "1"}
 
 
-def _why(process: Process, argv: list[str]) -> str:
+def _failure(process: Process, argv: list[str], index: str | None) -> Failed:
     """Return why a step failed: the cause, if its output shows it, and its last lines."""
     out, err = process.out.text(LOG_BYTES), process.err.text(LOG_BYTES)
     text = err + out
     cause = "it took longer than --timeout allows" if process.late else None
-    cause = cause or next((words for pattern, words in _CAUSES if re.search(pattern, text)), None)
+    cause = cause or next((words for pattern, words in _CAUSES if re.search(pattern, text)), "a step failed")
     lines = [line.strip() for line in (err if err.strip() else out).splitlines() if line.strip()][-3:]
     words = [f"{os.path.basename(argv[0])} {process.how()}", *([] if process.late else lines)]
-    return "\n  ".join([f"{cause or 'a step failed'}; the new environment was removed", *words])
+    named = cause.format(index=f" {index}" if index else "")
+    failure = Failed("\n  ".join([f"{named}; the new environment was removed", *words]))
+    failure.unreachable = "be reached" in cause
+    return failure

@@ -82,6 +82,7 @@ JAX = (
         lowest_on_arm=(5, 2),
     ),
 )
+# cu128: PyTorch 2.9.1 has machine code for 7.0, but the cuDNN of the newest release may not: cu126 is the build for these GPUs.
 TORCH = (
     Build("cu130", "13.0", 13, ("torch",), f"{_PYTORCH}cu130", (7, 5), None, "3.10", "3.14", "2.15", platforms=_ANYWHERE),
     Build("cu126", "12.6", 12, ("torch",), f"{_PYTORCH}cu126", (5, 0), (9, 0), "3.10", "3.14", "2.14", True, _ANYWHERE),
@@ -112,6 +113,9 @@ CPU_BUILDS = {
         CpuBuild((OLD_MAC,), None, ("torch==2.2.2", "numpy<2"), None, "3.8", "3.12", f"PyTorch 2.2.2 is {_LAST_ON_INTEL_MACS}"),
     ),
 }
+
+# PyTorch's index -> what PyPI has for the same GPUs on Linux x86_64 (METADATA); its build for the CPU is one for CUDA 13.
+ON_PYPI = {"cpu": "torch", "cu130": "torch", "cu128": "torch==2.10.0", "cu126": "torch==2.7.1"}
 
 SOURCES = {
     "jax": "https://docs.jax.dev/en/latest/installation.html",

@@ -2,8 +2,8 @@
 
 They share NVIDIA's packages there: those of cuDNN and NCCL for CUDA 12 and for CUDA 13 contain the same files, so only one CUDA
 major fits. TensorFlow's wheels need CUDA 12 and, from 2.20 on, accept ranges of its packages, which include what PyTorch pins and
-JAX requires; older releases pin exact versions. PyTorch 2.6.0, its last for old systems, pins CUDA 12.4, which is below these ranges,
-and with which JAX would be an old one. Source: METADATA of the wheels; tools/check_symbols.py resolves and reads them.
+JAX requires; older releases pin exact versions. PyTorch 2.6.0, its last for old systems, pins CUDA 12.4, which is below these
+ranges, and with which JAX would be an old one. Source: METADATA of the wheels; tools/check_symbols.py resolves and reads them.
 """
 
 from collections.abc import Callable, Iterator
