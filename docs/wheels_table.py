@@ -1,5 +1,8 @@
 """The generated page docs/wheels.md: the GPUs that each wheel supports, and the driver for each. docs/build.py writes it."""
 
+import json
+import pathlib
+
 from gpucheck.core.compat import cuda, versions, wheels
 from gpucheck.core.compat.gpus import CAPABILITIES, JETSON
 from gpucheck.core.compat.wheels import Wheel
@@ -25,6 +28,16 @@ _NEEDS = """\
 glibc and libstdc++ (GLIBCXX) are the newest symbol versions in its libraries. A wheel's tag can require more than that.
 
 """
+_PAIRS = """\
+What `gpucheck setup --with` combines on one GPU (Linux, x86_64) was resolved with uv, and the libraries in the resolved wheels
+were read. *linked* counts the functions that one library needs of another to be loaded, *called* those that TensorFlow and JAX
+call in libraries which they open at run time: if one is absent, the call returns an error. PyTorch's own index is replaced by the
+packages that its build pins, and by torch from PyPI.
+
+`python tools/check_symbols.py` checks them again; the data is `tools/pairs.json`.
+
+"""
+PAIRS = pathlib.Path(__file__).parents[1] / "tools/pairs.json"
 _SHOWN = [capability for capability in CAPABILITIES if capability >= (3, 5) and capability not in JETSON]
 
 
@@ -35,7 +48,23 @@ def page() -> str:
     lines = [titles, ["---"] * len(titles), *(_row(wheel) for wheel in found)]
     needs = [["wheel", "built", "glibc", "libstdc++", "CUDA libraries", "Python"], ["---"] * 6]
     needs += [_needs(wheel) for wheel in wheels.known()]
-    return f"{INTRODUCTION}{_table(lines)}\n## What each wheel needs\n\n{_NEEDS}{_table(needs)}"
+    tables = f"{_table(lines)}\n## What each wheel needs\n\n{_NEEDS}{_table(needs)}"
+    return f"{INTRODUCTION}{tables}\n## What fits together\n\n{_PAIRS}{_table(_pairs())}"
+
+
+def _pairs() -> list[list[str]]:
+    rows = [["packages", "Python", "JAX", "cuDNN, NCCL", "linked", "missing", "called", "absent"], ["---"] * 8]
+    for entry in json.loads(PAIRS.read_text(encoding="utf-8")):
+        found = dict(package.split("==") for package in entry["resolved"])
+        jax = [version for name, version in found.items() if name.startswith("jax-cuda") and name.endswith("plugin")]
+        shared = [version for part in ("cudnn", "nccl") for name, version in found.items() if name.startswith(f"nvidia-{part}-")]
+        counts = [str(entry["linked"]), _short(entry["missing"]), str(entry["called"]), _short(entry["absent"])]
+        rows.append([f"`{entry['pair']}`", entry["python"], ", ".join(jax) or "–", ", ".join(shared), *counts])
+    return rows
+
+
+def _short(names: list[str]) -> str:
+    return f"{len(names)}: {', '.join(names)}" if names else "0"
 
 
 def _table(lines: list[list[str]]) -> str:

@@ -41,7 +41,7 @@ def read(path: str) -> Symbols:
     for kind, name in _names(path, "-D"):
         if kind == "U" and (API.match(name) or _VERSION.search(name)):
             linked.add(name)
-        elif kind not in "Uw" and (API.match(name) or "@" in name):
+        elif kind not in "Uw" and (API.match(name) or _VERSION.search(name.replace("@@", "@"))):
             provides.add(name.replace("@@", "@"))
     return Symbols(frozenset(provides), frozenset(linked), frozenset(_called(path)))
 

@@ -1,5 +1,8 @@
 """TensorFlow with JAX or PyTorch in one environment: which packages, in which order, or why not."""
 
+import json
+
+import check_symbols
 import pytest
 from command import gpucheck
 
@@ -70,6 +73,15 @@ TORCH = "https://download.pytorch.org/whl/"
 def test_the_packages_share_one_cuda(words, others, steps):
     answer = solve_together(describe.machine(words), Wishes(), others, solve)
     assert list(commands.installs(answer.best)) == steps
+
+
+def test_the_symbols_of_each_combination_were_checked():
+    checked = {}
+    for entry in json.loads(check_symbols.TARGET.read_text(encoding="utf-8")):
+        checked.setdefault(entry["pair"], []).extend(entry["missing"])
+    offered = check_symbols.pairs()
+    assert set(checked) == set(offered)
+    assert {pair: names for pair, names in checked.items() if names} == {}
 
 
 def test_who_uses_the_cpu_is_said():
