@@ -90,6 +90,14 @@ def test_who_uses_the_cpu_is_said():
     assert "TensorFlow uses the CPU in this environment" in best.remarks
 
 
+@pytest.mark.parametrize(
+    ("driver", "said"), [("570.86", True), ("580.65", False)]
+)  # JAX for CUDA 12, which TensorFlow finds, or 13
+def test_tensorflow_is_kept_from_a_gpu_that_it_does_not_support(driver, said):
+    best = solve_together(describe.machine(f"RTX 5090, driver {driver}, Python 3.12"), Wishes(), ("jax",), solve).best
+    assert any("set_visible_devices" in remark for remark in best.remarks) is said
+
+
 @pytest.mark.parametrize("words", ["TPU v5e", "Alpine, no GPU", "ppc64le, no GPU"])
 def test_what_does_not_fit_together_gets_an_environment_each(words):
     answer = solve_together(describe.machine(words), Wishes(), ("jax",), solve)

@@ -108,6 +108,8 @@ def _joined(parts: list[Choice], machine: Machine) -> Choice:
     remarks = list(first.remarks)
     if len({_major(part) for part in parts}) > 1:
         remarks += (f"{_title(part)} uses the CPU in this environment" for part in parts if part.cuda is None)
+    if first.cuda is None and 12 in map(_major, parts) and machine.system == "linux":
+        remarks.append('TensorFlow may find these CUDA libraries: begin a program with tf.config.set_visible_devices([], "GPU")')
     if sum(part.cuda is not None for part in parts) > 1:
         jax = " and XLA_PYTHON_CLIENT_PREALLOCATE=false" if "jax" in [part.backend for part in others] else ""
         remarks.append(f"to use them in one process, set TF_FORCE_GPU_ALLOW_GROWTH=true{jax}: else one takes all GPU memory")
