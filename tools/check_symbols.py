@@ -70,11 +70,11 @@ def pairs() -> dict[str, Choice]:
 
 
 def name(choice: Choice) -> str:
-    """Return 'torch (cu126), tensorflow[and-cuda]==2.20.0, jax[cuda12]'."""
+    """Return 'torch (cu126), tensorflow[and-cuda]==2.20.0, jax[cuda12]', without builds for the CPU, which share nothing."""
     parts = []
     for packages, url in commands.installs(choice):
         of = f" ({url.rpartition('/')[2]})" if url else ""
-        parts += [f"{package}{of}" for package in packages if not package.startswith("-")]
+        parts += [f"{package}{of}" for package in packages if not package.startswith("-") and of != " (cpu)"]
     return ", ".join(parts)
 
 
@@ -83,7 +83,7 @@ def resolve(pair: str, python: str) -> list[str]:
     wanted, beside = list[str](), list[str]()
     for part in pair.split(", "):
         package, _, url = part.partition(" (")
-        packages, torch = STANDS_FOR[url.rstrip(")")] if url and url != "cpu)" else ((package,), None)
+        packages, torch = STANDS_FOR[url.rstrip(")")] if url else ((package,), None)
         wanted += packages
         beside += [torch] if torch else []
     argv = ["uv", "pip", "compile", "-", "--quiet", "--no-header", "--no-annotate", "--no-config", "--only-binary=:all:"]
