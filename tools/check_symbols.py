@@ -87,14 +87,8 @@ def resolve(pair: str, python: str) -> list[str]:
         wanted += packages
         beside += [torch] if torch else []
     argv = ["uv", "pip", "compile", "-", "--quiet", "--no-header", "--no-annotate", "--no-config", "--only-binary=:all:"]
-    argv += [
-        "--python-version",
-        python,
-        "--python-platform",
-        "x86_64-manylinux_2_28",
-        "--default-index",
-        "https://pypi.org/simple",
-    ]
+    argv += ["--python-version", python, "--python-platform", "x86_64-manylinux_2_28"]
+    argv += ["--default-index", "https://pypi.org/simple"]
     done = subprocess.run(argv, input="\n".join(wanted), capture_output=True, text=True, timeout=SECONDS, check=False)
     if done.returncode != 0:
         raise LookupError(" ".join(done.stderr.split()))

@@ -161,7 +161,7 @@ def _following(report: Report) -> str | None:
     request = report.fact(Request)
     if request is None or report.verdict is not Verdict.PASS or request.level is Level.NODE or request.python is not None:
         return None
-    typed = _as_typed(arguments=False) if sys.stdout.isatty() else None
+    typed = _as_typed(arguments=False) if sys.stdout is not None and sys.stdout.isatty() else None  # None: it was closed
     allowed = " --allow-cpu" if request.allow_cpu else ""
     if typed is None or (request.level is not Level.QUICK and request.smoke):
         return typed and f"{typed} run{allowed} -- python train.py"

@@ -55,7 +55,7 @@ def test_a_missing_extra_is_reported_before_the_run(tmp_path, module, style):
     for args in (["--format", style], ["--report", f"{style}=file"]):
         done = in_a_process("--quick", *args, env={"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
         assert done.returncode == 2
-        assert f"the format {style} needs {module}: {sys.executable} -m pip install {module} " in done.stderr
+        assert f"the format {style} needs {module}: {sys.executable} -m pip install {module}\n" in done.stderr
         assert "Traceback" not in done.stderr
         assert not (tmp_path / "file").exists()
     assert in_a_process("--quick", "--allow-cpu", env={"PYTHONPATH": str(tmp_path)}).returncode == 0

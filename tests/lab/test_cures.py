@@ -27,6 +27,7 @@ IN_A_PROGRAM = (
     "worker-ends-without-a-word-in-step-5",
     "worker-killed-before-connecting",
 )
+DOWNLOADED = ("backend-jax-asked-for-and-absent", "legacy-keras-asked-for-and-absent")  # by `make cuda-wheels`
 EXPLAINED = {
     **dict.fromkeys(IN_A_PROGRAM, ("words", "what a program, or a job of several workers, does wrong, no command cures")),
     "worker-with-another-tensorflow": ("left", "both workers share the environment: one of them only claims another version"),
@@ -55,7 +56,7 @@ def cases():
     scopes = {rule.code: rule.scope for rule in load_rules()}
     for fault in faults():
         if fault.expected and all(scopes[code] in TYPED_BY_A_USER for code in fault.expected):
-            installs = fault.build or fault.scenario or fault.level != QUICK or fault.name in EXPLAINED
+            installs = fault.build or fault.scenario or fault.level != QUICK or fault.name in {*EXPLAINED, *DOWNLOADED}
             slow = [pytest.mark.slow, pytest.mark.tensorflow] if installs or fault.expected in typed else []
             typed |= set() if slow else {fault.expected}
             yield pytest.param(fault, id=fault.name, marks=slow)

@@ -80,7 +80,6 @@ def test_the_symbols_of_each_combination_were_checked():
     for entry in json.loads(check_symbols.TARGET.read_text(encoding="utf-8")):
         checked.setdefault(entry["pair"], []).extend(entry["missing"])
     offered = check_symbols.pairs()
-    # Not read: CUDA 13, where PyTorch's pins are within JAX's ranges, and TensorFlow uses the CPU.
     assert set(offered) - set(checked) <= {"torch (cu130), tensorflow==2.21.0, jax[cuda13]"}
     assert set(checked) <= set(offered)
     assert {pair: names for pair, names in checked.items() if names} == {}
