@@ -87,9 +87,9 @@ def place(tmp_path):
     (tmp_path / "train.py").write_text("print('trained')\n")
     (tmp_path / "train.log").write_text("CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected\n")
     (tmp_path / "bad.json").write_text(gpucheck("--quick", "--allow-cpu", "--format", "json").stdout)
-    for name in ("fit1.json", "fit2.json"):
+    for name in ("fit.json", "fit1.json", "fit2.json"):
         (tmp_path / name).write_text('{"seconds": 1, "epochs": 1, "steps": 1}')
-    (tmp_path / "expected.toml").write_text("[gpu]\ncount = 0\n")
+    (tmp_path / "expected.toml").write_text("[gpu]\ncount = 0\n[fit]\nmin_samples_per_second = 1\n")
     return tmp_path
 
 
