@@ -29,8 +29,8 @@ glibc and libstdc++ (GLIBCXX) are the newest symbol versions in its libraries. A
 
 """
 _PAIRS = """\
-What `gpucheck setup --with` combines on one GPU (Linux, x86_64) was resolved with uv, and the libraries in the resolved wheels
-were read. *linked* counts the functions that one library needs of another to be loaded, *called* those that TensorFlow and JAX
+What `gpucheck setup --with jax` and `--with torch` combine on one GPU (Linux, x86_64) was resolved with uv, and the libraries in
+the resolved wheels were read. *linked* counts the functions that one library needs of another to be loaded, *called* those that TensorFlow and JAX
 call in libraries which they open at run time: if one is absent, the call returns an error. PyTorch's own index is replaced by the
 packages that its build pins, and by torch from PyPI.
 
