@@ -30,9 +30,9 @@ glibc and libstdc++ (GLIBCXX) are the newest symbol versions in its libraries. A
 """
 _PAIRS = """\
 What `gpucheck setup --with jax` and `--with torch` combine on one GPU (Linux, x86_64) was resolved with uv, and the libraries in
-the resolved wheels were read. *linked* counts the functions that one library needs of another to be loaded, *called* those that TensorFlow and JAX
-call in libraries which they open at run time: if one is absent, the call returns an error. PyTorch's own index is replaced by the
-packages that its build pins, and by torch from PyPI.
+the resolved wheels were read. *linked* counts the functions that one library needs of another to be loaded, *called* those that
+TensorFlow and JAX call in libraries which they open at run time: if one is absent, the call returns an error. PyTorch's own index
+is replaced by the packages that its build pins, and by torch from PyPI.
 
 `python tools/check_symbols.py` checks them again; the data is `tools/pairs.json`.
 
