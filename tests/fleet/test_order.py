@@ -119,7 +119,9 @@ def test_redacted_no_name_is_left(tmp_path):
         bad = {**FAULT, "summary": f"{name} of alice@rack7-gpu2 at 10.1.2.3 fails, see /home/alice/x"}
         place(tmp_path, name, verdict="fail", exit_code=1, findings=[bad])
     (tmp_path / "rack7-gpu4.json").write_text("{")
-    fleet = redacted(merged(tmp_path, asked=["rack7-gpu1", "rack7-gpu9"]))
+    named = merged(tmp_path, asked=["rack7-gpu1", "rack7-gpu9"])
+    fleet = redacted(named)
+    assert (html.REDACTED in html.render(fleet), html.REDACTED in html.render(named)) == (True, False)
     for module in (json_format, html, junit, csv_format):
         text = module.render(fleet)
         assert not re.search(r"rack7|login|alice|10\.1\.2\.3", text), module

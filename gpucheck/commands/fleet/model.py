@@ -158,6 +158,7 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     nodes: tuple[Node, ...]  # sorted by name
     training: FleetTraining | None = None  # of ``fleet train``
     seconds: float
+    redacted: bool = False  # whether aliases such as "host-1" are in the place of names
 
     @property
     def by_strict(self) -> bool:

@@ -30,7 +30,7 @@ def redacted(fleet: Fleet) -> Fleet:
 
     nodes = tuple(replace(changed(node, change), name=change("node", node.name)) for node in fleet.nodes)
     rest: Fleet = changed(replace(fleet, nodes=()), change)
-    return replace(rest, nodes=nodes, tool=fleet.tool, schema_version=fleet.schema_version)
+    return replace(rest, nodes=nodes, tool=fleet.tool, schema_version=fleet.schema_version, redacted=True)
 
 
 def _expanded(nodes: str) -> Iterator[str]:

@@ -12,9 +12,10 @@ from gpucheck.commands.fleet.model import Fleet, FleetCause, FleetLink, FleetTra
 from gpucheck.core.reports.shared.limited_text import plain
 from gpucheck.core.reports.shared.words import plural
 
-MARKS = re.compile("@(VERDICT|STYLE|CONCLUSION|READ|CAUSES|TRAINING|OTHER|DATA)@")
+MARKS = re.compile("@(VERDICT|STYLE|CONCLUSION|READ|NOTICE|CAUSES|TRAINING|OTHER|DATA)@")
 ALL = 1 << 20
 SEVERITIES = ("error", "warning")
+REDACTED = "Redacted for sharing: aliases such as host-1 replace names. Without --redact the page has the real ones."
 
 
 def render(fleet: Fleet) -> str:
@@ -27,6 +28,7 @@ def render(fleet: Fleet) -> str:
         "STYLE": (pkgutil.get_data("gpucheck.core.reports", "report.css") or b"").decode(),
         "CONCLUSION": _text(terminal.conclusion(fleet)),
         "READ": _text(f"gpucheck {fleet.tool['version']} · {plural(fleet.files, 'report')} · exit code {fleet.exit_code}"),
+        "NOTICE": f'<p class="notice">{REDACTED}</p>' if fleet.redacted else "",
         "CAUSES": "".join(map(_cause, fleet.causes)) or "<p>None.</p>",
         "OTHER": "".join(f"<li>{_text(text)}</li>" for text in _other(fleet)) or "<li>nothing</li>",
         "TRAINING": "" if fleet.training is None else _trained(fleet.training),
