@@ -3,7 +3,8 @@
 # make quick        tests to run all day: engine, rules, logs, reports, recorded outputs; no TensorFlow
 # make test         tests to run before a commit: also TensorFlow, crashes and hangs, the compiled fake driver, faults of tests/cases/lab
 # make lab-chosen   the faults of tests/cases/lab that need TensorFlow, one per code; continuous integration runs lint, test and this
-# make test-all     everything: the whole lab, the browser, every experiment, every Python from 3.10 to 3.13 that is found
+# make test-all     everything, in five parts: main (with the browser and every experiment), lab, chaos, systems, and every other Python
+#                   from 3.10 to 3.13 that is found; started again, it goes on with the part that did not pass
 # make chaos        misbehaving child processes and hostile environments, as a matrix: the run is complete, on time, truthful, and leaves nothing behind
 # make lab          inject every fault of tests/cases/lab and print the root cause that was named
 # make cures        type the first repair of each fault as printed, and check again: cured, changed or left, as a table
@@ -39,7 +40,10 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
 # NVIDIA's own libraries. Tests break copies of them under the fake driver.
 CUDA := $(VENV)/cuda
 
-.PHONY: check gpu smoke-test quick test test-all fuzz patterns releases lab-chosen lab cures cuda-wheels chaos systems audit lint goldens docs dist bench compiled clean
+# A part of `make test-all` that passed with these files is not repeated: test-all goes on where it ended.
+PASSED = $(VENV)/passed/$(shell { git rev-parse HEAD; git diff HEAD; git status --porcelain; } 2>/dev/null | sha1sum | cut -c 1-12)
+
+.PHONY: check gpu smoke-test quick test test-all all-main all-lab all-chaos all-systems all-pythons fuzz patterns releases lab-chosen lab cures cuda-wheels chaos systems audit lint goldens docs dist bench compiled clean
 
 check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)
@@ -56,8 +60,22 @@ test: compiled $(VENV)/.test $(VENV)/legacy/tf_keras
 lab-chosen: compiled $(VENV)/.test
 	$(PYTEST) -m "lab_chosen and not slow" tests/lab $(ARGS)
 
-test-all: compiled $(VENV)/.test $(VENV)/.tiers $(VENV)/.browser $(VENV)/.types $(VENV)/legacy/tf_keras $(CUDA)/.done
-	$(PYTEST) -rs --cov --cov-report=term:skip-covered $(ARGS)
+test-all: $(addprefix $(PASSED)/,main lab chaos systems pythons)
+
+$(PASSED)/%:
+	$(MAKE) all-$*
+	@mkdir -p $(@D) && touch $@
+
+all-main: compiled $(VENV)/.test $(VENV)/.tiers $(VENV)/.browser $(VENV)/.types $(VENV)/legacy/tf_keras
+	$(PYTEST) -rs --cov --cov-report=term:skip-covered $(addprefix --ignore tests/,lab chaos systems) $(ARGS)
+
+all-lab: $(CUDA)/.done lab
+
+all-chaos: chaos
+
+all-systems: systems
+
+all-pythons: $(VENV)/.tiers
 	$(BIN)/nox
 
 patterns: compiled
