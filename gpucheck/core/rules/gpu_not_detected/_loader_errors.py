@@ -112,7 +112,7 @@ def newer_runtime(context: Context, text: str) -> Iterator[Fix]:
         needs=("network",),
     )
     yield from context.only(newer, manager="conda")
-    yield Fix(text="Or use a newer system, or a build for this one: pip's packages need an older C++ library than conda's")
+    yield Fix(text="Use a newer system, or a build for this one: pip's packages need an older C++ library than conda's")
 
 
 def _of_log(context: Context, symbol: str, text: str) -> Iterator[Fix]:
