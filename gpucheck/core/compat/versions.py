@@ -4,9 +4,12 @@ Sources: NVIDIA driver numbering ('580.159.04'; NVIDIA CUDA Toolkit Release Note
 Python packages.
 """
 
+import functools
+
 _DIGITS = frozenset("0123456789")
 
 
+@functools.lru_cache(maxsize=512)  # one solve compares the same few versions some ten thousand times
 def parse(text: str) -> tuple[int, ...]:
     """Parse the leading dotted number: '580.159.04' -> (580, 159, 4), '2.21.0rc1' -> (2, 21, 0); () without one."""
     numbers: list[int] = []
@@ -43,6 +46,7 @@ def same_minor(a: str, b: str) -> bool:
     return len(ours) == 2 and ours == theirs
 
 
+@functools.lru_cache(maxsize=512)
 def satisfies(version: str, specifier: str) -> bool | None:
     """Whether a package version, pre-releases included, meets a PEP 440 specifier; None if either is unreadable.
 
