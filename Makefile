@@ -24,7 +24,8 @@ ARGS ?=
 EXAMPLES ?= 500
 SECONDS ?= 60
 BIN := $(VENV)/bin
-WORKERS ?= auto
+# Tests of hangs and limits wait: with one worker more than processors, another test uses the time.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
 QUICK = tests/golden tests/setup/test_answers.py tests/setup/test_machine.py tests/rules tests/logs tests/reports tests/compat tests/expectations tests/redaction tests/test_*.py
 
