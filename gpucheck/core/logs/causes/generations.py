@@ -42,8 +42,9 @@ def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
     outdated = events.unresolved(Kind.PTXAS_TOO_OLD, target=".+")
     compiled = events.unresolved(Kind.KERNELS_JIT_COMPILED)
     capability, name = _gpu(events)
-    if capability is not None and capability >= _BLACKWELL:  # the driver compiled a kernel to none, and it is launched
-        rejected += events.unresolved(Kind.CUDA_ERROR, code=_INVALID_HANDLE)
+    # The driver compiled a kernel of TensorFlow to none, and it is launched: seen on Blackwell only.
+    for event in events.unresolved(Kind.CUDA_ERROR, code=_INVALID_HANDLE):
+        rejected += [event] if (capability >= _BLACKWELL if capability else "cuLaunchKernel(" in event.text) else []
     worded = all("worded" in event.fields for event in bare)  # by a person
     lines = in_order(*bare, *rejected, *outdated)
     if not lines:
