@@ -58,7 +58,7 @@ class FakeChild:
     def progress_count(self) -> int:
         return sum(map(len, self._messages.values()))
 
-    def end(self) -> Ending:
+    def end(self, silence: float | None = None, longer: Callable[[], float] | None = None) -> Ending:
         return self._ending
 
     def send(self, message: Message) -> None:

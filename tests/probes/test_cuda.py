@@ -35,7 +35,7 @@ def test_cuda_hangs_and_is_stopped_in_time(driver_host):
     with driver_host({"cuInit": "hang"}, timeout_seconds=7.0) as host:
         fact = cuda.read(host)
         assert host.remaining() > 0
-        (process,) = host.started.processes
+        process, _ = host.started.processes  # the other one is NVML's, whose time says how slow the driver is
     assert (fact.status, fact.problem, fact.driver_version) == ("hung", "no answer within 4.4 s in cuInit", "13.0")
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)

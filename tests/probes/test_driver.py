@@ -1,6 +1,7 @@
 import os
 import signal
 import sys
+import threading
 import time
 
 import msgspec
@@ -10,7 +11,8 @@ from lab import fake_driver
 
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
-from gpucheck.core.probes import driver, gpus
+from gpucheck.core.probes import cuda, driver, gpus
+from gpucheck.core.processes.driver_query import longest_silence
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
 
@@ -38,6 +40,33 @@ def test_the_library_is_truncated(driver_folder, tmp_path):
         fact = driver.read(host)
     assert (fact.status, fact.library) == ("library-unusable", str(library))
     assert "file too short" in (fact.problem or "")
+
+
+SLOW = {"gpus": 8, "gpu.*.nvmlDeviceGetHandleByIndex_v2": "slow:0.7", "cuInit": "slow:5.6"}  # no persistence mode
+
+
+@linux
+def test_many_slow_gpus_do_not_hang(driver_host):
+    """Each answers in less time than one call may take, and all of them in more; CUDA starts them in one call."""
+    with driver_host(SLOW, timeout_seconds=9.0) as host:
+        assert longest_silence(host) < 8 * 0.7 + 0.5
+        threading.Thread(target=driver.read, args=(host,)).start()
+        count, status = cuda.read(host).device_count, driver.read(host).status
+    assert (count, status) == (8, "ok")
+
+
+@linux
+def test_gpus_that_are_too_slow_for_the_time_limit_do_not_hang_either(driver_host):
+    slow = r"out of time while NVML was queried about GPU \d: the driver is slow, but it answers"
+    with driver_host({**SLOW, "cuInit": "hang"}, timeout_seconds=6.6) as host, pytest.raises(RuntimeError, match=slow):
+        driver.read(host)
+
+
+@linux
+def test_a_gpu_that_hangs_after_others_were_slow_is_named(driver_host):
+    with driver_host({**SLOW, "gpu.2.nvmlDeviceGetHandleByIndex_v2": "hang"}, timeout_seconds=7.5) as host:
+        fact = driver.read(host)
+    assert (fact.status, (fact.problem or "").partition(" s ")[2]) == ("hung", "while NVML was queried about GPU 2")
 
 
 @linux

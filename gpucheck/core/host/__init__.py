@@ -59,6 +59,8 @@ class Ending(NamedTuple):
     stage: Stage | None  # the last unfinished stage
     open: tuple[Stage, ...] = ()  # all unfinished stages, in order; several if they ran at the same time
     starved: bool = False  # stopped while waiting for a processor, after less than half of one so far
+    seconds: float = 0.0  # from its start until its last stage began or ended
+    silent: float | None = None  # seconds since then, if it was stopped at a limit
 
 
 class Child(Protocol):
@@ -82,8 +84,13 @@ class Child(Protocol):
     def progress_count(self) -> int:
         """Count the stages and steps that have started or ended; it grows while the child makes progress."""
 
-    def end(self) -> Ending:
-        """Wait for the child to end; at its limit it is killed with everything it started."""
+    def end(self, silence: float | None = None, longer: Callable[[], float] | None = None) -> Ending:
+        """Wait for the child to end; at its limit it is killed with everything it started.
+
+        Args:
+            silence: seconds without a stage that begins or ends after which it is killed, too.
+            longer: returns how long it may be silent instead, if that is longer; called after ``silence``, and may wait.
+        """
 
     def send(self, message: Message) -> None:
         """Send the child a message, which it reads with ``Reporter.receive``. Does nothing if the child has ended."""

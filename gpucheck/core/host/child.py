@@ -76,6 +76,9 @@ class LocalChild:
         self._lock = threading.RLock()
         self._inbox = Inbox()
         self._starved = False
+        self._progress = 0
+        self._started_at = self._progress_at = time.monotonic()  # the second: when a stage last began or ended
+        self._silent: float | None = None
 
     def start(self, start: Callable[[], Process]) -> None:
         """Start the process, which can block on a hung file system."""
@@ -109,13 +112,17 @@ class LocalChild:
         with self._lock:
             return self._read().progress_count
 
-    def end(self) -> Ending:
-        """Wait for the child to end; at its limit it is killed with everything it started."""
+    def end(self, silence: float | None = None, longer: Callable[[], float] | None = None) -> Ending:
+        """Wait for the child to end; at its limit, or after that time without progress, it is killed with all it started."""
         process = self._started(self._deadline)
         if process is None:
             return Ending(False, self._problem or "not started: its file system did not respond", None)
-        if not process.wait(self._deadline, lambda: self._unreadable() is not None):
-            self._stop()
+        while not process.wait(until := self._patience(silence), lambda: self._unreadable() is not None):
+            if silence is not None and longer is not None:
+                silence, longer = max(silence, longer()), None
+            if until >= self._patience(silence):
+                self._stop()
+                break
         problem = self._unreadable()
         done = self.message(Done) is not None and not process.late and problem is None
         crash = self.message(Crashed)
@@ -127,7 +134,8 @@ class LocalChild:
         elif how == "finished" and not done:
             how = "ended unexpectedly"
         unfinished = () if done else tuple(self._inbox.open)
-        return Ending(done, how, unfinished[-1] if unfinished else None, unfinished, self._starved)
+        last = self._progress_at - self._started_at
+        return Ending(done, how, unfinished[-1] if unfinished else None, unfinished, self._starved, last, self._silent)
 
     def send(self, message: Message) -> None:
         """Send the child a message."""
@@ -162,7 +170,13 @@ class LocalChild:
                 self._inbox.refuse(f"it wrote more than {limit >> 20} MiB to its standard output")
             if self._inbox.problem is not None:
                 self._process.kill()
+            if self._inbox.progress_count > self._progress:
+                self._progress, self._progress_at = self._inbox.progress_count, time.monotonic()
         return self._inbox
+
+    def _patience(self, silence: float | None) -> float:
+        """When the child is stopped unless it makes progress."""
+        return self._deadline if silence is None else min(self._deadline, self._progress_at + silence)
 
     def _unreadable(self) -> str | None:
         with self._lock:
@@ -173,6 +187,7 @@ class LocalChild:
             if self._process is not None and self._process.returncode is None:
                 self._process.late = True
                 self._starved = self._process.starved()
+                self._silent = time.monotonic() - self._progress_at
                 self._process.kill()
 
 

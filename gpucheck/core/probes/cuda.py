@@ -9,7 +9,8 @@ from gpucheck.core.child.messages.drivers import DriverStarted
 from gpucheck.core.host import Host
 from gpucheck.core.model import Level
 from gpucheck.core.model.plugin import probe
-from gpucheck.core.processes.driver_query import DriverAnswer, cuda_version, query_driver, time_limit
+from gpucheck.core.probes import driver
+from gpucheck.core.processes.driver_query import DriverAnswer, cuda_version, longest_silence, query_driver
 
 __all__ = ("Cuda", "CudaDevice", "pci_address", "read")
 
@@ -36,9 +37,9 @@ class Cuda(DriverAnswer, frozen=True, kw_only=True):
 @probe(level=Level.NODE)
 def read(host: Host) -> Cuda:
     """Run the CUDA child: it calls cuInit and counts, and creates no context."""
-    seconds = time_limit(host)
-    child = host.child(CudaTask(), limit=seconds)
-    query = query_driver(child, ACTIVITIES, (DriverStarted, CudaCount), seconds)
+    silence = longest_silence(host)
+    child = host.child(CudaTask(), limit=host.remaining())
+    query = query_driver(child, ACTIVITIES, (DriverStarted, CudaCount), silence, lambda: _longer(host))
     version, count = child.message(CudaVersion), child.message(CudaCount)
     devices, peers = child.message(CudaDevices), child.message(CudaPeers)
     return Cuda(
@@ -50,6 +51,11 @@ def read(host: Host) -> Cuda:
         else tuple(replace(device, pci_address=pci_address(device.pci_address)) for device in devices.devices),
         peers_missing=None if peers is None else peers.missing,
     )
+
+
+def _longer(host: Host) -> float:
+    """Seconds that one call may take: cuInit starts every GPU, as NVML's queries together do."""
+    return 2 * driver.seconds_of_nvml(host)
 
 
 def pci_address(text: str | None) -> str | None:

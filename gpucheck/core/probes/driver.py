@@ -4,10 +4,10 @@ from msgspec.structs import asdict
 
 from gpucheck.core.child.messages.drivers import DriverStarted
 from gpucheck.core.child.messages.nvml import NvmlSystem, NvmlTask
-from gpucheck.core.host import Host
+from gpucheck.core.host import Child, Host
 from gpucheck.core.model import Level
 from gpucheck.core.model.plugin import probe
-from gpucheck.core.processes.driver_query import DriverAnswer, DriverQuery, cuda_version, query_driver, time_limit
+from gpucheck.core.processes.driver_query import DriverAnswer, DriverQuery, cuda_version, longest_silence, query_driver
 
 NVIDIA_SMI_SECONDS = 5.0
 NVIDIA_SMI_CHARACTERS = 500
@@ -54,9 +54,16 @@ def read(host: Host) -> Driver:
 
 def query_nvml(host: Host) -> DriverQuery:
     """Run the NVML child, which the gpus probe shares. Raises RuntimeError like ``query_driver``."""
-    seconds = time_limit(host)
-    child = host.child(NvmlTask(host.library_folder("pynvml") or ""), limit=seconds)
-    return query_driver(child, ACTIVITIES, (DriverStarted, NvmlSystem), seconds)
+    return query_driver(_child(host), ACTIVITIES, (DriverStarted, NvmlSystem), longest_silence(host))
+
+
+def seconds_of_nvml(host: Host) -> float:
+    """Wait until NVML has answered or hangs; return the seconds until its last answer."""
+    return _child(host).end(longest_silence(host)).seconds
+
+
+def _child(host: Host) -> Child:
+    return host.child(NvmlTask(host.library_folder("pynvml") or ""), limit=host.remaining())
 
 
 def _nvidia_smi(host: Host) -> str | None:

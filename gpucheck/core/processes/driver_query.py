@@ -3,6 +3,8 @@
 A child that could not be started, or failed because of a bug in gpucheck, shows nothing about the driver: the probe fails.
 """
 
+from collections.abc import Callable
+
 import msgspec
 
 from gpucheck.core.child.messages import Crashed, Message, Stage
@@ -10,7 +12,7 @@ from gpucheck.core.child.messages.drivers import Failure, LibraryLoaded
 from gpucheck.core.host import Child, Ending, Host
 from gpucheck.core.model import Fact
 
-LIMIT_SECONDS = 12.0  # so that every level reports a driver that hangs within 15 s
+SILENCE_SECONDS = 12.0  # without an answer, so that every level reports a driver that hangs within 15 s
 CONCLUSIVE_SECONDS = 4.0  # a shorter timeout proves nothing: without persistence mode, nvmlInit first starts every GPU
 LATE = ("timed out", "could not be killed")
 
@@ -33,24 +35,35 @@ class DriverQuery(msgspec.Struct, frozen=True):
     stopped_in: Stage | None = None  # the stage it crashed or hung in
 
 
-def time_limit(host: Host) -> float:
-    """Seconds a query may take. Less than the remaining time, so that "hung" is reported before the run times out."""
-    return min(LIMIT_SECONDS, host.remaining() * 0.8)
+def longest_silence(host: Host) -> float:
+    """Seconds that a call may take. Less than the remaining time, so that "hung" is reported before the run times out.
+
+    All calls together may take the remaining time: without persistence mode, the first query of each GPU takes seconds.
+    """
+    return min(SILENCE_SECONDS, host.remaining() * 0.8)
 
 
-def query_driver(child: Child, activities: dict[str, str], kinds: tuple[type[Message], ...], seconds: float) -> DriverQuery:
-    """Wait until the child ends.
+def query_driver(
+    child: Child,
+    activities: dict[str, str],
+    kinds: tuple[type[Message], ...],
+    silence: float,
+    longer: Callable[[], float] | None = None,
+) -> DriverQuery:
+    """Wait until the child ends, or has not answered for too long.
 
     Args:
         child: that queries the driver.
         activities: descriptions of its stages by name: {"init": "in nvmlInit"}.
         kinds: messages that hold the driver's failure, if it fails.
-        seconds: the child's time limit.
+        silence: seconds without an answer after which the driver hangs.
+        longer: returns how long a driver may take that is slow elsewhere.
 
     Raises:
         RuntimeError: the query failed or timed out for a reason other than the driver.
     """
-    ending, loaded = child.end(), child.message(LibraryLoaded)
+    ending, loaded = child.end(silence, longer), child.message(LibraryLoaded)
+    seconds = silence if ending.silent is None else ending.silent
     if child.message(Crashed) is not None or ending.how.startswith(("not started", "stopped")):
         raise RuntimeError(f"the driver could not be queried: {ending.how}")
     if not ending.ok and ending.how not in LATE and ending.stage is None and loaded is None:
@@ -59,8 +72,10 @@ def query_driver(child: Child, activities: dict[str, str], kinds: tuple[type[Mes
         )
     stage = ending.stage
     where = "between stages" if stage is None else activities.get(stage.name, f"in the stage {stage}").format(job=stage.job)
-    if (why := too_early(ending, seconds)) is not None:
+    if (why := too_early(ending, silence)) is not None:
         raise RuntimeError(f"no answer within {seconds:.2g} s {where}: {why}")
+    if ending.how in LATE and seconds < max(CONCLUSIVE_SECONDS, longer() if longer is not None else 0.0):
+        raise RuntimeError(f"out of time {where}: the driver is slow, but it answers; --timeout allows more")
     library = None if loaded is None else loaded.library
     if not ending.ok:
         status = "hung" if ending.how in LATE else "crashed"
