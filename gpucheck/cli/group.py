@@ -21,7 +21,8 @@ from gpucheck.cli.time_limit import TimeLimit
 ARGUMENTS = "gpucheck.arguments"
 INTERRUPTED = 130
 ALIASES = {"help": "", "version": "--version", "doctor": "check"}  # what other tools call them
-_TIP = re.compile(r"[ (;,.]*\b(did you mean .*?|possible options: .*?)[).]*$", re.IGNORECASE)
+# click's words, which differ by its version and by the number of names, and those of `did_you_mean`.
+_TIP = re.compile(r"[ (;,.]*\b(?:did you mean (?:one of: )?|possible options: )([^?)]+)[?).;]* *(.*)$", re.IGNORECASE)
 EVERY_DAY = ("check", "explain", "setup", "env", "run", "lint")  # the order of --help
 ADVANCED = ("bench", "node", "snapshot", "compare", "fleet", "recipe", "rules", "config", "schema", "completion")
 
@@ -147,7 +148,8 @@ def _show_error(error: click.ClickException) -> None:
     tip = _TIP.search(message)
     say(f"Error: {message[: tip.start()] if tip else message}")
     if tip:
-        say(f"  tip: {tip[1]}")
+        names = tip[1].replace("'", "").replace(", ", " or ")
+        say(f"  tip: did you mean {names}? {tip[2]}".rstrip())
     context = getattr(error, "ctx", None)
     if context is not None and not message.startswith("cannot "):
         say(f"\n{context.get_usage()}\nTry '{context.command_path} --help' for help.")

@@ -35,11 +35,25 @@ def test_what_other_tools_call_it_is_understood(typed, same):
     assert gpucheck(*typed.split()).stdout == gpucheck(*same.split()).stdout
 
 
-def test_an_error_comes_first_then_the_tip_and_the_usage_last():
-    lines = gpucheck("lint", "--fromat", "json").stderr.splitlines()
-    assert lines[0] == "Error: No such option '--fromat'"
-    assert lines[1].startswith("  tip: Did you mean '--format'")
+@pytest.mark.parametrize(
+    ("typed", "error", "tip"),
+    [
+        ("lint --fromat json", "No such option '--fromat'", "did you mean --format?"),
+        ("--fromat json", "No such option '--fromat'", "did you mean --format or --redact or --report?"),
+        ("chekc", "No such command 'chekc'", "did you mean check?"),
+        ("fleet mrge", "No such command 'mrge'", "did you mean merge?"),
+        ("explain driver-mising", "no file 'driver-mising', and no diagnosis of that code", "did you mean driver-missing or "),
+    ],
+)
+def test_an_error_comes_first_then_the_tip_and_the_usage_last(typed, error, tip):
+    lines = gpucheck(*typed.split()).stderr.splitlines()
+    assert lines[0] == f"Error: {error}"
+    assert lines[1].startswith(f"  tip: {tip}")
+    assert lines[1].count("(") == lines[1].count(")")
     assert lines[3].startswith("Usage: ")
+
+
+def test_an_unreadable_file_is_an_error_without_usage():
     assert "Usage:" not in gpucheck("explain", "/nonexistent/train.log.gz").stderr.splitlines()[0]
 
 
