@@ -2,11 +2,13 @@
 
 import json
 import re
+import sys
 
 import click
 import pytest
 from command import gpucheck
 from fakes import MACHINES
+from lab import fake_driver
 from one_rule import changed
 
 from gpucheck.cli.formats import FORMATS
@@ -56,15 +58,17 @@ def commands(group, prefix=""):
 OFFERED = {name: formats(command) for name, command in commands(cli) if formats(command)}
 
 
-def report(name, node, changes=None):
-    """The report of a recorded machine, or of the same machine as a node."""
+def report(name, node, changes=None, summary="The driver is missing."):
+    """The report of a recorded machine, or of the same machine as a node; `fleet merge` believes the finding."""
     facts = changed(changes, name=name)
     if node:
         facts = {probe: fact for probe, fact in facts.items() if probe in OF_NODE}
         facts["request"] |= {"level": Level.NODE, "smoke": False}
     probes = [{"name": probe, "status": "ok", "seconds": 0.25, "problem": None} for probe in facts if probe != "request"]
-    made = {"schema_version": "1.0", "started_at": "2026-01-02T03:04:05Z", "seconds": 6.5, "facts": facts, "probes": probes}
-    return json.dumps(made)
+    finding = {"code": "driver-missing", "severity": "error", "scope": "host", "summary": summary}
+    made = {"schema_version": "1.0", "tool": {"name": "gpucheck", "version": "0"}, "started_at": "2026-01-02T03:04:05Z"}
+    judged = {"verdict": "fail", "exit_code": 1, "findings": [finding]}
+    return json.dumps({**made, "seconds": 6.5, "facts": facts, "probes": probes, **judged})
 
 
 @pytest.fixture
@@ -125,9 +129,10 @@ def obeyed(text, style):
 @pytest.mark.parametrize("command", OF_REPORTS)
 def test_no_value_of_a_report_is_obeyed(folder, command, node):
     values = ("gpus.gpus[0].name", "driver.version", "driver.cuda_version", "system.os_name", "system.kernel", "system.node")
-    (folder / "report.json").write_text(report("h200", node, dict.fromkeys(values, HOSTILE)))
+    (folder / "report.json").write_text(report("h200", node, dict.fromkeys(values, HOSTILE), HOSTILE))
     for style in OFFERED[command]:
         done = rendered(folder, command, OF_REPORTS[command], style)
+        assert "foreign" not in done.stdout
         assert (style, obeyed(done.stdout, style), obeyed(done.stderr, "")) == (style, [], [])
 
 
@@ -140,6 +145,25 @@ def test_no_line_of_a_log_and_no_file_name_is_obeyed(folder):
         for style in OFFERED[command]:
             done = rendered(folder, command, [argument], style)
             assert (style, obeyed(done.stdout, style), obeyed(done.stderr, "")) == (style, [], [])
+
+
+def test_no_variable_is_obeyed(folder):
+    done = gpucheck("--quick", env={"KERAS_BACKEND": f"::add-mask::e {COMMANDS}"}, cwd=folder)
+    assert "add-mask" in done.stdout
+    assert (obeyed(done.stdout, ""), obeyed(done.stderr, "")) == ([], [])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
+def test_no_name_that_a_driver_gives_a_gpu_is_obeyed(folder, driver_folder):
+    hostile = "H200\x1b[31m\x9b\u202e\n::add-mask::e ##[c]\nRUN touch /x/pwned\n#"  # NVML has 96 bytes for it
+    name = "".join(chr(byte) if 32 <= byte <= 126 else f"\\x{byte:02x}" for byte in hostile.encode())
+    scenario = fake_driver.write_scenario(folder / "scenario.txt", {"gpus": 1, "gpu.0.name": name})
+    env = {**fake_driver.environment(driver_folder, scenario), "HOME": str(folder), "PYENV_ROOT": ""}
+    for style in OFFERED["setup"]:
+        done = gpucheck("setup", "--format", style, env=env, cwd=folder)
+        assert (done.returncode, "RUN touch" in done.stdout) == (0, True), done.stderr
+        assert (style, obeyed(done.stdout, style), obeyed(done.stderr, "")) == (style, [], [])
+        assert "\nRUN touch" not in done.stdout
 
 
 @pytest.mark.parametrize("style", OFFERED["setup"])

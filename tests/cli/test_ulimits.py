@@ -88,6 +88,17 @@ def test_tensorflow_is_imported_under_the_limits_that_were_given(tmp_path):
     assert f"limits (24, {HARD})" in json.loads(done.stdout)["facts"]["tensorflow"]["error"]
 
 
+@pytest.mark.tensorflow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are Linux'")
+def test_too_little_address_space_for_tensorflow_is_named_without_traces():
+    done = limited("-v", 300_000, "run", "--default", "--allow-cpu", "--", "echo", "started")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(
+        f"gpucheck: not started: {LOW}: The limit on this process's address space (ulimit -v) is 293 MiB"
+    )
+    assert "Exception in thread" not in done.stderr
+
+
 def test_only_a_want_of_open_files_is_called_one():
     assert ulimits.explain(OSError(24, "Too many open files")).startswith("no verdict: ")
     assert "ulimit -v" in ulimits.explain(MemoryError())

@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ElementTree
 
 import msgspec
 import pytest
+from command import gpucheck
 from fleet_cases import NOW, REPORT, fleet_of_all, merged, place
 from fleet_reports import FAULT, write
 
@@ -17,6 +18,7 @@ from gpucheck.commands.fleet.collect import collect, files
 from gpucheck.commands.fleet.formats import csv as csv_format
 from gpucheck.commands.fleet.formats import html, junit, prometheus, terminal
 from gpucheck.commands.fleet.formats import json as json_format
+from gpucheck.commands.fleet.options import FORMATS
 from gpucheck.commands.fleet.read import LARGEST_BYTES, LATE, LONGEST, Unread, read
 
 
@@ -105,6 +107,17 @@ def test_a_name_that_no_host_has_is_a_name(tmp_path, name):
     place(tmp_path, "n1")
     place(tmp_path, "n2", {"system.node": name})
     assert {node.name[:200] for node in merged(tmp_path).nodes} == {"n1", name[:200]}
+
+
+@pytest.mark.parametrize("style", FORMATS)
+def test_no_file_of_a_node_takes_the_others_away(tmp_path, style):
+    for name in ("n1", "n2"):
+        place(tmp_path, name)
+    place(tmp_path, "n3", {"system.node": "9" * 4400})
+    (tmp_path / "deep.json").write_text('{"findings":' + "[" * 1000)
+    done = gpucheck("fleet", "merge", tmp_path, "--format", style, "--output", tmp_path / "page")
+    assert (done.returncode, "bug of gpucheck" in done.stderr) == (3, False), done.stderr
+    assert (tmp_path / "page").stat().st_size > 100
 
 
 @pytest.mark.parametrize(

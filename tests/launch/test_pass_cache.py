@@ -91,6 +91,21 @@ def test_one_that_others_can_have_written_is_not_believed_and_made_anew(tmp_path
     assert not file.exists()
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root: folders are given away")
+@pytest.mark.parametrize("link", [False, True])
+def test_nothing_is_written_into_a_folder_or_through_a_link_of_another_user(tmp_path, link):
+    env, folder, target = {"XDG_CACHE_HOME": str(tmp_path)}, tmp_path / "gpucheck", tmp_path / "target"
+    target.mkdir()
+    if link:
+        folder.symlink_to("target")
+    else:
+        folder.mkdir()
+    os.lchown(folder, 65534, 65534)
+    pass_cache.remember("key", env, [])
+    assert (os.listdir(folder), os.listdir(target)) == ([], [])
+    assert pass_cache.recall("key", 60, env) is None
+
+
 def test_where_it_is_kept(tmp_path):
     home = {"HOME": str(tmp_path)}
     for env in (home, {**home, "XDG_CACHE_HOME": "relative"}):

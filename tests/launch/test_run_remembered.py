@@ -47,6 +47,21 @@ def test_a_pass_is_remembered_only_with_the_option_and_for_the_same_question(tmp
 
 
 @posix
+@pytest.mark.tensorflow
+def test_a_module_that_hides_a_package_of_a_remembered_pass_is_seen(tmp_path):
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    command = [*RUN, "--allow-cpu", "--no-smoke", "--cache", "600", "--", "echo", "started"]
+    env = {**os.environ, "PYTHONPATH": str(modules), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = [subprocess.run(command, capture_output=True, text=True, timeout=60, env=env)]
+    assert list(tmp_path.glob("cache/gpucheck/passed-*"))
+    (modules / "numpy.py").write_text("raise ImportError('broken')\n")
+    done.append(subprocess.run(command, capture_output=True, text=True, timeout=60, env=env))
+    assert [(one.returncode, one.stdout) for one in done] == [(0, "started\n"), (1, "")], done
+    assert f"{modules}/numpy.py hides the installed module numpy" in done[1].stderr
+
+
+@posix
 def test_no_place_to_remember_is_no_fault(tmp_path):
     (tmp_path / "cache").write_text("a file")
     assert looked(tmp_path, "--cache", "600")

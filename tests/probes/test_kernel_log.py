@@ -1,8 +1,12 @@
 """Whose words in the kernel's log count: the driver's, at the beginning of a message, and nobody else's."""
 
+import sys
+
 import pytest
 from case_files import table
+from command import in_a_process
 from fakes import FakeHost
+from lab import fake_driver
 
 from gpucheck.core.host import Completed
 from gpucheck.core.model import Level, Request
@@ -38,6 +42,25 @@ def test_lines_of_others(source, text):
 @table
 def test_lines_of_the_driver(source, text):
     assert [event.code for event in read(source, text).events] == [74]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
+@pytest.mark.parametrize("code", [74, 136, 145, 149, 150, 155, 79])
+@pytest.mark.parametrize("forged", [True, False])
+def test_no_forged_message_drains_a_node(tmp_path, driver_folder, code, forged):
+    xid = f"NVRM: Xid (PCI:0000:00:06): {code}, pid=1"
+    text = f"overlayfs: failed to resolve '{xid}': -2" if forged else xid
+    dmesg = tmp_path / "dmesg"
+    dmesg.write_text(f"#!/bin/sh\necho '{START['dmesg'].strip()}'\necho \"[  812.100000] {text}\"\n")
+    dmesg.chmod(0o755)
+    scenario = fake_driver.write_scenario(tmp_path / "scenario.txt", {"gpus": 1})
+    env = {**fake_driver.environment(driver_folder, scenario), "PATH": f"{tmp_path}:/usr/bin:/bin"}
+    done = in_a_process("node", "--exit-style", "slurm", "--drain-reason", *(["--strict"] if code == 79 else []), env=env)
+    if forged:
+        assert (done.returncode, done.stdout) == (0, "")
+    else:
+        assert done.returncode == 1, "the node is drained where the driver says so"
+        assert done.stdout.startswith("gpucheck ")
 
 
 @table

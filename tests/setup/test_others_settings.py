@@ -1,9 +1,12 @@
 """No file of the current folder has a say in what `setup --apply` installs: uv reads uv.toml and pyproject.toml, Python its modules."""
 
+import http.server
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
+import threading
 import venv
 import zipfile
 
@@ -131,6 +134,54 @@ def test_uv_reads_no_settings_of_the_current_folder(tmp_path, shared, name):
     done = apply(tmp_path, shared, pathlib.Path(UV))
     assert not (tmp_path / "wheels/executed").exists()
     assert (done.returncode, (shared / "env").exists()) == (1, False), done.stdout + done.stderr  # no network, no packages
+
+
+@pytest.fixture
+def index():
+    """The address of a package index, and the paths that it is asked for."""
+    asked = []
+
+    class Index(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_error(404)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Index) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/", asked
+        server.shutdown()
+
+
+@real_uv
+@pytest.mark.parametrize("name", ["uv.toml", "pyproject.toml"])
+def test_uv_asks_no_index_of_the_current_folder(tmp_path, shared, index, name):
+    address, asked = index
+    (shared / name).write_text(f'{"" if name == "uv.toml" else "[tool.uv]"}\nindex-url = "{address}"\n')
+    given_away(shared / name)
+    (tmp_path / "config/uv").mkdir(parents=True)
+    (tmp_path / "config/uv/uv.toml").write_text('index-url = "http://127.0.0.1:9/"\n')  # no server: the user's index
+    online = {"UV_OFFLINE": "0", "UV_HTTP_RETRIES": "0"}
+    apply(tmp_path, shared, pathlib.Path(UV), **online)
+    assert asked == []
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), **online}
+    argv = [UV, "pip", "install", "--dry-run", "--python", sys.executable, "--target", "x", "tensorflow"]
+    subprocess.run(argv, cwd=shared, env=env, capture_output=True, timeout=60)
+    assert asked == ["/tensorflow/"], "uv itself does read that file"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root: a Python is given away")
+@pytest.mark.parametrize(("owner", "executed"), [(0, True), (1234, False), (65534, False)])
+def test_root_runs_no_python_of_another_user(tmp_path, owner, executed):
+    python = tmp_path / "home/.pyenv/versions/3.12.1/bin/python3"
+    python.parent.mkdir(parents=True)
+    python.write_text(f"#!/bin/sh\n: > {tmp_path}/executed\n")
+    python.chmod(0o755)
+    os.chown(python, owner, owner)
+    command.gpucheck("setup", "--cpu", env={"HOME": str(tmp_path / "home"), "PYENV_ROOT": "", "PATH": "/usr/bin:/bin"})
+    assert (tmp_path / "executed").exists() is executed
 
 
 @real_uv

@@ -5,6 +5,7 @@ import io
 
 from gpucheck.commands.fleet.formats import training_lines
 from gpucheck.commands.fleet.model import Fleet, FleetTraining
+from gpucheck.core.reports.shared.limited_text import line
 
 COLUMNS = ("node", "verdict", "cause", "gpus", "started_at", "slow", "remarks")
 TRAINED = ("worker", "training", "fault", "alone_samples_per_second", "link_seconds", "link_times_usual")
@@ -55,5 +56,6 @@ def _number(value: float | None) -> str:
 
 
 def _plain(value: str) -> str:
-    """Escape text that a spreadsheet would treat as a formula."""
-    return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    """Return text on one line without control characters, and nothing that a spreadsheet would treat as a formula."""
+    value = line(value)
+    return f"'{value}" if value.startswith(("=", "+", "-", "@")) else value

@@ -22,7 +22,7 @@ def render(fleet: Fleet) -> str:
     """Render an HTML document; text from nodes is data in it, never markup."""
     template = (pkgutil.get_data(__package__, "fleet.html") or b"").decode()
     # Only "</" ends a script, and "<!--" may open a comment.
-    data = msgspec.json.encode(fleet).decode().replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    data = plain(msgspec.json.encode(fleet).decode()).replace("<", "\\u003c")
     parts = {
         "VERDICT": fleet.verdict,
         "STYLE": (pkgutil.get_data("gpucheck.core.reports", "report.css") or b"").decode(),
