@@ -142,6 +142,7 @@ _SAME_NAME = (
         "nvtx",
         "cupy",
         "ultralytics",
+        "horovod",
     ),
 )
 _PACKAGES = {name.lower(): name for name in _SAME_NAME} | {"gin": "gin-config", "cupy": "cupy-cuda12x"} | _OTHER_NAME

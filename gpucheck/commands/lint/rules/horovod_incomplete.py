@@ -2,6 +2,7 @@
 
 Symptom:
     - Every process trains its own model: the losses of the ranks differ, and more processes are not faster.
+    - ValueError: Horovod has not been initialized; use hvd.init().
     - Every process takes memory on every GPU, and the first GPU runs out of it.
 Cause:
     Horovod needs four steps: hvd.init(), one GPU for each process, a DistributedOptimizer that averages the gradients, and a
@@ -38,6 +39,7 @@ References:
     https://github.com/horovod/horovod/releases
 """
 
+import re
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.models import trainings
@@ -55,9 +57,14 @@ STEPS = {  # any of these names -> what is missing without them
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """Report hvd.init() of a program that trains a model, with the steps that nothing in it mentions."""
-    starts = [call for call in script.calls if call.name.startswith("horovod.") and call.name.endswith("keras.init")]
-    if not starts or script.modules() - KNOWN or not any(True for _ in trainings(script)):
+    """Report a program without hvd.init(), or the steps that nothing in a program that trains a model mentions."""
+    calls = [call for call in script.calls if call.name.startswith("horovod.")]
+    starts = [call for call in calls if call.name.endswith("keras.init")]
+    if script.modules() - KNOWN:
+        return
+    if calls and not re.search(r"\binit\b", script.written):
+        yield at(calls[0].node, "This program uses Horovod without hvd.init().", "Call hvd.init() first, behind the imports.")
+    if not starts or not any(True for _ in trainings(script)):
         return
     missing = [step for names, step in STEPS.items() if not any(name in script.written for name in names)]
     if missing:

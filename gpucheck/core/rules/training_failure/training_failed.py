@@ -211,6 +211,10 @@ def _of_own_model(xla: bool, experiments: tuple[Experiment, ...]) -> Iterator[Fi
 def _of_module(context: Context, module: str) -> Iterator[Fix]:
     """Install the package that has a module; a module without a known package may be a file of the user's."""
     package = package_of(module)
+    if package == "horovod":
+        yield Fix(
+            text="Use tf.distribute.MirroredStrategy, which is part of TensorFlow, or MultiWorkerMirroredStrategy on several machines"
+        )
     if package is not None:
         yield Fix(text=f"Install the package that has the module {module}", command=context.pip(package))
         return
