@@ -5,7 +5,7 @@ from gpucheck.commands.bench.model import Ask, GpuLoad, Result
 from gpucheck.core.child.messages.benchmark import Configuration, Measured, Profile, Repeat, Traced
 
 
-def raw(seconds=(2.0, 1.0, 4.0), device=(1.0, 1.0, 1.0), **changes):
+def raw(seconds=(2.0, 1.0, 4.0), device=(1.0, 1.0, 1.0), accuracy=True, **changes):
     given = {
         "replicas": 1,
         "global_batch_size": 64,
@@ -16,7 +16,9 @@ def raw(seconds=(2.0, 1.0, 4.0), device=(1.0, 1.0, 1.0), **changes):
         "peak_memory_bytes": 1 << 30,
         "began": 10.0,
         "ended": 20.0,
-        "repeats": [Repeat([whole], [0.5], None, alone) for whole, alone in zip(seconds, device, strict=True)],
+        "repeats": [
+            Repeat([whole], [0.5] if accuracy else [], None, alone) for whole, alone in zip(seconds, device, strict=True)
+        ],
     }
     return Measured(**{**given, **changes})
 
@@ -25,10 +27,10 @@ def names(count, kind="GPU"):
     return tuple(f"{kind}:{number}" for number in range(count))
 
 
-def one(count=1, batch=64, precision="float32", xla=False, **changes):
+def one(count=1, batch=64, precision="float32", xla=False, at_once=1, **changes):
     strategy = "one_device" if count == 1 else "mirrored"
     raws = raw(replicas=count, global_batch_size=batch * count, **changes)
-    return measurement(Configuration(strategy, names(count), precision, xla, batch), raws)
+    return measurement(Configuration(strategy, names(count), precision, xla, batch, at_once), raws)
 
 
 def result(measurements=None, ended="finished", ask=None, **changes):

@@ -4,7 +4,7 @@ import pytest
 from bench.cases import HOT, one
 from msgspec.structs import replace
 
-from gpucheck.commands.bench.advice import advice, ranked
+from gpucheck.commands.bench.advice import advice, ranked, varying
 
 FLOAT16 = "mixed_float16"
 
@@ -36,6 +36,17 @@ def timed(seconds, spread=0.0, **settings):
             ],
         ),
         (
+            [timed(2.0), timed(1.0, at_once=8)],
+            ["Change steps per execution to 8: 2.00 times as fast as 1."],
+        ),
+        (
+            [timed(1.0), timed(1.5, at_once=8), timed(1.0, spread=0.1, at_once=4)],
+            [
+                "Leave steps per execution at 1 (8 is 0.67 times as fast).",
+                "Can't tell about steps per execution 4: the ranges overlap that of the first configuration; use more --repeats.",
+            ],
+        ),
+        (
             [replace(one(seconds=(2.0,) * 3), gpus=(HOT,))],
             [
                 "Can't tell the normal speed: GPUs were throttled (HwThermalSlowdown), see `gpucheck explain gpu-throttled`.",
@@ -53,6 +64,12 @@ def scaled(measurement):
     """The speed as if every configuration had the same batch: the times of the cases are those of one batch."""
     speed, factor = measurement.samples_per_second, 64 / measurement.global_batch_size
     return replace(speed, median=speed.median * factor, minimum=speed.minimum * factor, maximum=speed.maximum * factor)
+
+
+def test_a_batch_that_all_devices_share_is_no_difference():
+    shared = [one(batch=128, seconds=(2.0,) * 3, device=(2.0,) * 3), one(2, batch=64, seconds=(1.0,) * 3, device=(1.0,) * 3)]
+    assert advice(shared) == ["Change strategy to mirrored on GPU:0-1: 2.00 times as fast as one_device on GPU:0."]
+    assert [list(names) for names in varying(shared)] == [["strategy"]] * 2
 
 
 def test_the_order_of_speed():

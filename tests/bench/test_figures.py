@@ -57,7 +57,27 @@ def test_efficiency_by_the_definition():
     assert four.scaling_efficiency_percent == pytest.approx(50.0)
 
 
-@pytest.mark.parametrize("other", [{"batch": 128}, {"precision": "mixed_float16"}, {"xla": True}, {"count": 2}])
+def test_which_scaling():
+    weak = figures.complete([one(seconds=(1.0,) * 3), one(4, seconds=(2.0,) * 3)], None)
+    assert [each.scaling for each in weak] == [None, "weak"]
+    strong = figures.complete([one(batch=128, seconds=(2.0,) * 3), one(4, batch=32, seconds=(1.0,) * 3)], None)
+    assert (strong[1].scaling, strong[1].scaling_efficiency_percent) == ("strong", pytest.approx(50.0))  # speedup 2, on 4
+
+
+def test_shared_batches_are_compared_with_themselves():
+    """One device has both global batches, and so the per-replica batch of two that share the larger one."""
+    sizes = [one(batch=64), one(batch=128, seconds=(4.0,) * 3), one(2, batch=32), one(2, batch=64, seconds=(2.0,) * 3)]
+    got = figures.complete(sizes, None)
+    assert [each.scaling for each in got[2:]] == ["strong", "strong"]
+    assert got[3].scaling_efficiency_percent == pytest.approx(100.0)
+
+
+def test_the_batch_of_the_data():
+    own = Configuration("mirrored", names(2), "float32", False, 0)
+    assert figures.measurement(own, raw(replicas=2, global_batch_size=48)).batch_size == 24
+
+
+@pytest.mark.parametrize("other", [{"batch": 128}, {"precision": "mixed_float16"}, {"xla": True}, {"count": 2}, {"at_once": 8}])
 def test_no_efficiency_from_another_configuration(other):
     assert figures.complete([one(**other), one(4)], None)[1].scaling_efficiency_percent is None
 

@@ -5,7 +5,7 @@ from bench.cases import raw
 from fakes import FakeChild, FakeHost
 
 from gpucheck.commands.bench import plan
-from gpucheck.commands.bench.measure import Session
+from gpucheck.commands.bench.measure import GENERATED, Session
 from gpucheck.commands.bench.model import Ask
 from gpucheck.commands.bench.run import bench
 from gpucheck.core.child.messages.benchmark import BenchTask, DataLoaded, Measured
@@ -18,6 +18,7 @@ from gpucheck.core.child.messages.frameworks import (
     KerasImported,
     TensorFlowImport,
     TensorFlowImported,
+    TpuConnected,
 )
 from gpucheck.core.child.messages.nvml import Gpu, GpuRead, GpuSample, NvmlSystem, Sampled, SamplerStarted
 from gpucheck.core.child.messages.struct import replace
@@ -100,11 +101,59 @@ def test_without_nvml_a_note():
 
 
 def test_a_strategy_that_is_not_measured_is_a_configuration_without_figures():
-    got = measured(Turns(FakeChild(*READY, (ONE, raw()))), Ask(strategies=("tpu", "one_device")))
-    assert [(one.strategy, one.status) for one in got.measurements] == [("tpu", "not-measured"), ("one_device", "measured")]
-    assert got.measurements[0].reason == load("tpu").not_in_bench
+    got = measured(Turns(FakeChild(*READY, (ONE, raw()))), Ask(strategies=("parameter_server", "one_device")))
+    assert [(one.strategy, one.status) for one in got.measurements] == [
+        ("parameter_server", "not-measured"),
+        ("one_device", "measured"),
+    ]
+    assert got.measurements[0].reason == load("parameter_server").not_in_bench
     assert got.measurements[0].samples_per_second is None
     assert got.ended == "finished"
+
+
+TPU_ID = "tpu on 4 TPUs, float32, batch 64"
+REFUSED = TpuConnected(False, error="NotFoundError: TPUs not found in the cluster. Failed in initialization: No OpKernel")
+
+
+def test_a_tpu_is_measured_by_the_process_that_connected():
+    connected = FakeChild(*READY_CPU, TpuConnected(True, 4), (TPU_ID, raw(replicas=4, global_batch_size=256)))
+    other = FakeChild(*READY_CPU, (ON_CPU, raw()))
+    host = Turns(connected, other)
+    got = measured(host, Ask(strategies=("tpu", "one_device"), allow_cpu=True))
+    assert [(one.strategy, one.status, len(one.devices)) for one in got.measurements] == [
+        ("tpu", "measured", 4),
+        ("one_device", "measured", 1),
+    ]
+    assert [len(child.sent) for child in (connected, other)] == [1, 1]
+    assert connected.sent[0].configurations[0].devices == ("TPU:0", "TPU:1", "TPU:2", "TPU:3")
+    assert got.hardware == ("CPU:0 (16 cores)", "4 TPU cores")
+
+
+def test_without_a_tpu_the_others_are_measured_by_another_process():
+    failed = FakeChild(*READY_CPU, REFUSED)
+    got = measured(Turns(failed, FakeChild(*READY_CPU, (ON_CPU, raw()))), Ask(strategies=("tpu", "one_device"), allow_cpu=True))
+    assert [(one.strategy, one.status) for one in got.measurements] == [("tpu", "not-measured"), ("one_device", "measured")]
+    assert got.measurements[0].reason == "no TPU is connected: NotFoundError: TPUs not found in the cluster"
+    assert failed.sent == []
+
+
+@pytest.mark.parametrize(
+    ("child", "words"),
+    [
+        (FakeChild(*READY_CPU, REFUSED), "NotFoundError: TPUs not found in the cluster$"),
+        (FakeChild(*READY_CPU, how="killed by SIGABRT"), "the process was killed by SIGABRT$"),
+        (FakeChild(*READY_CPU, how="timed out"), "no answer within 30 s$"),
+    ],
+)
+def test_only_a_tpu_that_is_not_there(child, words):
+    with pytest.raises(plan.Refused, match=words) as refused:
+        measured(Turns(child), Ask(strategies=("tpu",)))
+    assert refused.value.exit_code == 3
+
+
+def test_random_samples_are_a_note():
+    got = measured(Turns(FakeChild(*READY, (ONE, raw(generated=True)), (TWO, raw(generated=True)))))
+    assert [note for note in got.notes if "random" in note] == [GENERATED]
 
 
 def test_a_crash_costs_one_configuration():

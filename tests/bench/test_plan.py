@@ -36,7 +36,8 @@ def outcome(case):
     lines = []
     for item in items:
         xla, reason = " XLA" * item.xla, f": {item.reason}" if item.reason else ""
-        lines.append(f"{item.strategy} × {len(item.devices)} {item.precision} batch {item.batch_size}{xla}{reason}")
+        at_once = f" {item.steps_per_execution} at once" if item.steps_per_execution > 1 else ""
+        lines.append(f"{item.strategy} × {len(item.devices)} {item.precision} batch {item.batch_size}{xla}{at_once}{reason}")
     return [f"-> {line}" for line in [*lines, *(f"note: {note}" for note in notes)]]
 
 
@@ -51,11 +52,17 @@ def test_groups_are_processes():
     assert {cpus: len(group) for cpus, group in plan.groups(items).items()} == {0: 3}
     items, _ = plan.plan(Ask(strategies=("mirrored", "tpu")), GPUS)
     assert {item.strategy for group in plan.groups(items).values() for item in group} == {"mirrored"}
+    items, _ = plan.plan(Ask(strategies=("mirrored", "tpu")), [*GPUS, "TPU:0", "TPU:1"])
+    assert [(cpus, [item.strategy for item in group]) for cpus, group in plan.groups(items).items()] == [
+        (plan.ON_TPU, ["tpu"]),
+        (0, ["mirrored"] * 2),
+    ]
 
 
 def test_steps_and_epochs():
     assert plan.epochs(Ask()) == 1
     assert plan.epochs(Ask(target_accuracy=0.5)) == plan.MOST_EPOCHS
     assert plan.epochs(Ask(target_accuracy=0.5, epochs=3)) == 3
-    assert (plan.steps(Ask(), GPUS), plan.steps(Ask(), ["CPU:0"])) == (50, 10)
+    assert (plan.steps(Ask(), GPUS), plan.steps(Ask(), ["CPU:0"]), plan.steps(Ask(), ["TPU:0"])) == (50, 10, 50)
+    assert plan.steps(Ask(model="train:make"), ["CPU:0"]) == 10
     assert (plan.steps(Ask(data="cifar10"), GPUS), plan.steps(Ask(data="cifar10", steps=7), GPUS)) == (0, 7)

@@ -30,6 +30,12 @@ RESULTS = {
     "profiles": result([one(profile=PROFILE), one(2, profile=UNREAD), one(batch=128, profile=UNMADE)]),
     "interrupted": result([one(2), MISSED], ended="interrupted"),
     "without-devices": result([ELSEWHERE, one()], notes=("a note",)),
+    "strong-scaling": result([one(batch=128), one(2)], ask=Ask(global_batch_sizes=(128,))),
+    "own-model": result(
+        [one(accuracy=False), one(at_once=8, seconds=(0.9, 0.8, 1.0))],
+        ask=Ask(model="train:make", steps_per_execution=(1, 8)),
+        model="train:make",
+    ),
     "waiting": result([one(seconds=(2.0, 2.0, 2.0))], ask=Ask(target_accuracy=0.9)),
 }
 

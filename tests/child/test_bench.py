@@ -1,8 +1,8 @@
 """The measuring child: how it words what failed."""
 
-from gpucheck.core.child import bench
+from gpucheck.core.child import bench_model
 
 
-def test_an_error_is_told_without_its_stack():
+def test_an_error_has_no_stack_in_its_message():
     error = ValueError('Graph execution error:\n\nDetected at node x\n  File "a.py", line 1\nout of room\n[[node]]\nmore')
-    assert bench.sentence(error) == "out of room [[node]]"
+    assert bench_model.sentence(error) == "out of room [[node]]"

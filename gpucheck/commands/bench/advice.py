@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from gpucheck.commands.bench.figures import one_global_batch
 from gpucheck.commands.bench.model import Measurement, Spread
 from gpucheck.core.model.naming import devices
 from gpucheck.core.repairs.wording import listing
@@ -22,11 +23,25 @@ def advice(measurements: Sequence[Measurement]) -> list[str]:
     return [*_of_conditions(measured), *(_of_settings(measured) if len(measured) > 1 else ())][:MOST]
 
 
-def settings(one: Measurement) -> dict[str, str]:
-    """Return the settings of a configuration by name."""
+def settings(one: Measurement, in_all: bool) -> dict[str, str]:
+    """Return the settings of a configuration by name; ``in_all``: the batch is that of all replicas, see ``one_global_batch``."""
     on = f" on {devices(one.devices)}" if one.devices else ""
-    batch = f"{one.batch_size} per replica"
-    return {"strategy": f"{one.strategy}{on}", "precision": one.precision, "batch": batch, "XLA": "on" if one.xla else "off"}
+    batch = f"{one.batch_size * max(1, len(one.devices))} in all" if in_all else f"{one.batch_size} per replica"
+    return {
+        "strategy": f"{one.strategy}{on}",
+        "precision": one.precision,
+        "batch": batch if one.batch_size else "default",
+        "XLA": "on" if one.xla else "off",
+        "steps per execution": str(one.steps_per_execution),
+    }
+
+
+def varying(measurements: Sequence[Measurement]) -> list[dict[str, str]]:
+    """Return the settings of each configuration in which some of them differ."""
+    in_all = one_global_batch(measurements)
+    every = [settings(one, in_all) for one in measurements]
+    names = [name for name in every[0] if len({one[name] for one in every}) > 1]
+    return [{name: one[name] for name in names} for one in every]
 
 
 def _of_conditions(measured: Sequence[Measurement]) -> Iterator[str]:
@@ -43,14 +58,15 @@ def _of_conditions(measured: Sequence[Measurement]) -> Iterator[str]:
 
 
 def _of_settings(measured: Sequence[Measurement]) -> Iterator[str]:
-    first, best = measured[0], ranked(measured)[0][0]
-    change = {} if _overlap(first, best) else _differences(first, best)
+    first, best, in_all = measured[0], ranked(measured)[0][0], one_global_batch(measured)
+    change = {} if _overlap(first, best) else _differences(first, best, in_all)
     if change:
         words = ", ".join(f"{name} to {new}" for name, (_, new) in change.items())
-        yield f"Change {words}: {_speed(best).median / _speed(first).median:.2f} times as fast as {_label(first, change)}."
+        before = ", ".join(old for old, _ in change.values())
+        yield f"Change {words}: {_speed(best).median / _speed(first).median:.2f} times as fast as {before}."
     leave, unclear = [], []
     for other in measured[1:]:
-        differences = _differences(first, other)
+        differences = _differences(first, other, in_all)
         if len(differences) != 1 or differences.keys() & change.keys():
             continue
         ((name, (old, new)),) = differences.items()
@@ -64,13 +80,9 @@ def _of_settings(measured: Sequence[Measurement]) -> Iterator[str]:
         yield f"Can't tell about {listing(unclear)}: the ranges overlap that of the first configuration; use more --repeats."
 
 
-def _differences(old: Measurement, new: Measurement) -> dict[str, tuple[str, str]]:
-    before, after = settings(old), settings(new)
+def _differences(old: Measurement, new: Measurement, in_all: bool) -> dict[str, tuple[str, str]]:
+    before, after = settings(old, in_all), settings(new, in_all)
     return {name: (before[name], after[name]) for name in before if before[name] != after[name]}
-
-
-def _label(one: Measurement, names: dict[str, tuple[str, str]]) -> str:
-    return ", ".join(settings(one)[name] for name in names)
 
 
 def _overlap(one: Measurement, other: Measurement) -> bool:

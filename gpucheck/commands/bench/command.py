@@ -18,6 +18,7 @@ from gpucheck.core.model import Request
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system import ulimits
 from gpucheck.core.system.bounded import FILE_SECONDS, with_timeout
+from gpucheck.core.system.ownership import why_untrusted
 from gpucheck.core.system.write import OutputFile
 
 DRAW_SECONDS = 30.0  # after the limit, to draw the plot
@@ -27,6 +28,7 @@ Examples:
   gpucheck bench --devices 1 --devices 2 --devices 4 --plot scaling.png
   gpucheck bench --strategy one_device --precision float32 --precision mixed_float16 --batch-size 64 --batch-size 256
   gpucheck bench --target-accuracy 0.7 --data cifar10 --price-per-hour 2.50
+  gpucheck bench --model train:make_model        your own network and data: a function of train.py in this folder
   gpucheck bench --profile trace                 where the time of a step goes: device, input, host
   gpucheck bench --allow-cpu --format json --output bench.json
 """
@@ -39,7 +41,7 @@ Examples:
     multiple=True,
     metavar="NAME",
     type=click.Choice(STRATEGIES),
-    help="one_device or mirrored; others are reported as not measured.",
+    help="one_device, mirrored or tpu; others are reported as not measured.",
 )
 @click.option(
     "--precision",
@@ -64,6 +66,13 @@ Examples:
     type=click.IntRange(1, 1 << 30),
     metavar="N",
     help="Of all replicas together, instead: the same training on any number of devices, to compare accuracy.",
+)
+@click.option(
+    "--steps-per-execution",
+    multiple=True,
+    type=click.IntRange(1, 10_000),
+    metavar="N",
+    help="Steps that run without returning to Python, as in Model.compile.  [default: 1]",
 )
 @click.option("--devices", multiple=True, type=click.IntRange(1, 1024), metavar="N", help="How many. [default: one, and all]")
 @click.option(
@@ -107,6 +116,12 @@ Examples:
     metavar="synthetic|cifar10|PATH.npz",
     help="cifar10 is downloaded by Keras; a file holds x (n, 32, 32, 3) and y (n,), classes 0 to 9. A tenth is held out.",
 )
+@click.option(
+    "--model",
+    metavar="MODULE:FUNCTION",
+    help="Measure your own network: a function without arguments that returns a keras.Model, or (model, data), where data is a "
+    "tf.data.Dataset or arrays (x, y).",
+)
 @click.option("--allow-cpu", is_flag=True, help="Without a GPU, measure the CPU, split into logical devices.")
 @click.option(
     "--timeout", type=SECONDS, default=600.0, show_default=True, help="Limit of the whole run; results so far are shown."
@@ -136,7 +151,7 @@ def bench(
     color: str,
     **options: Any,
 ) -> None:
-    """Measure how fast this machine trains a small Keras network, and what limits it.
+    """Measure how fast this machine trains a small Keras network, or yours, and what limits it.
 
     Each configuration is warmed up (reported separately), then measured at least three times on the same data from the same
     weights; the result is the median, with minimum and maximum. Nothing is estimated. Ctrl-C keeps the results so far. Exit
@@ -166,6 +181,8 @@ def _ask(options: dict[str, Any]) -> Ask:
     if options["repeats"] < LEAST_REPEATS:
         raise click.UsageError(f"--repeats {options['repeats']}: a median needs at least {LEAST_REPEATS} measured runs")
     data = options["data"]
+    if options["model"] is not None:
+        _check_model(options["model"], data)
     if data not in ("synthetic", "cifar10"):
         if not data.endswith(".npz"):
             raise click.UsageError(f"--data {data}: expected synthetic, cifar10 or a file that ends in .npz")
@@ -182,9 +199,28 @@ def _ask(options: dict[str, Any]) -> Ask:
             raise click.UsageError(f"--profile: cannot create {options['profile']}: {error.strerror or error}") from None
     if options["batch_sizes"] and options["global_batch_sizes"]:
         raise click.UsageError("--batch-size is per replica, --global-batch-size of all together: give one of them")
-    for name in ("strategies", "precisions", "batch_sizes", "global_batch_sizes"):
+    for name in ("strategies", "precisions", "batch_sizes", "global_batch_sizes", "steps_per_execution"):
         options[name] = tuple(dict.fromkeys(options[name]))
     return Ask(**{name: value for name, value in options.items() if value is not None})
+
+
+def _check_model(name: str, data: str) -> None:
+    """Check the form of MODULE:FUNCTION, and that no other user can have written a file of the module in this folder."""
+    module, colon, function = name.partition(":")
+    parts = module.split(".")
+    if not colon or not all(part.isidentifier() for part in (*parts, function)):
+        raise click.UsageError(f"--model {name}: expected MODULE:FUNCTION, for example train:make_model for train.py")
+    if data != "synthetic":
+        raise click.UsageError("--data is for gpucheck's own network: with --model, the function returns the data")
+    for count in range(1, len(parts) + 1):
+        base = os.path.join(*parts[:count])
+        for path in (f"{base}.py", os.path.join(base, "__init__.py")):
+            try:
+                reason = with_timeout(FILE_SECONDS, why_untrusted, path)
+            except OSError:  # no such file
+                continue
+            if reason is not None:
+                raise click.UsageError(f"--model {name}: {path} is not imported: {reason}")
 
 
 def _opened(path: str) -> None:

@@ -48,6 +48,7 @@ def measurement(configuration: Configuration, raw: Measured | None, reason: str 
     if raw.problem or not raw.repeats:
         return replace(base, status="failed", reason=raw.problem or "the measuring process reported no time")
     steps, batch = raw.steps, raw.global_batch_size
+    base = replace(base, batch_size=configuration.batch_size or batch // raw.replicas)
     epochs = [repeat.epoch_seconds for repeat in raw.repeats]
     per_step = [median(seconds) / steps for seconds in epochs]
     resident = [repeat.device_seconds / steps for repeat in raw.repeats]
@@ -134,17 +135,20 @@ def timeline(samples: list[Sampled], began: float, indexes: dict[str, int]) -> t
 
 def complete(measurements: list[Measurement], price_per_hour: float | None) -> list[Measurement]:
     """Add figures that need several measurements or a price: scaling efficiency and costs."""
+    kinds = ("strong", "weak") if one_global_batch(measurements) else ("weak", "strong")
     single = {
-        _likeness(measurement): measurement.samples_per_second.median
+        (kind, likeness(measurement, kind)): measurement.samples_per_second.median
         for measurement in measurements
+        for kind in kinds
         if len(measurement.devices) == 1 and measurement.samples_per_second is not None
     }
     whole = []
     for measurement in measurements:
-        speed, alone = measurement.samples_per_second, single.get(_likeness(measurement))
-        if speed is not None and alone and len(measurement.devices) > 1:
-            efficiency = scaling_efficiency(speed.median, alone, len(measurement.devices))
-            measurement = replace(measurement, scaling_efficiency_percent=100 * efficiency)
+        speed, count = measurement.samples_per_second, len(measurement.devices)
+        kind = next((kind for kind in kinds if (kind, likeness(measurement, kind)) in single), None)
+        if speed is not None and kind and count > 1:
+            efficiency = scaling_efficiency(speed.median, single[kind, likeness(measurement, kind)], count)
+            measurement = replace(measurement, scaling=kind, scaling_efficiency_percent=100 * efficiency)
         if price_per_hour is not None and measurement.epoch_seconds is not None:
             measurement = replace(measurement, cost_per_epoch=cost(measurement.epoch_seconds.median, price_per_hour))
         if price_per_hour is not None and measurement.seconds_to_target is not None:
@@ -158,6 +162,13 @@ def cost(seconds: float, price_per_hour: float) -> float:
     return seconds / SECONDS_PER_HOUR * price_per_hour
 
 
-def _likeness(measurement: Measurement) -> tuple[str, bool, int]:
-    """Return the settings that must be equal to compare two throughputs."""
-    return measurement.precision, measurement.xla, measurement.batch_size
+def one_global_batch(measurements: Iterable[Measurement]) -> bool:
+    """Whether different numbers of devices share the same global batches, instead of having the same batch each."""
+    measured = [measurement for measurement in measurements if measurement.samples_per_second is not None]
+    return len({one.global_batch_size for one in measured}) < len({one.batch_size for one in measured})
+
+
+def likeness(measurement: Measurement, kind: str) -> tuple[str, bool, int, int | None]:
+    """Return the settings that must be equal to compare two throughputs, for a kind of scaling."""
+    batch = measurement.batch_size if kind == "weak" else measurement.global_batch_size
+    return measurement.precision, measurement.xla, measurement.steps_per_execution, batch

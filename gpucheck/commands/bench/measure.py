@@ -7,11 +7,14 @@ from msgspec.structs import replace
 from gpucheck.commands.bench import figures, plan
 from gpucheck.commands.bench.model import Ask, Measurement, Sample
 from gpucheck.core.child.messages.benchmark import BenchJob, BenchTask, Configuration, DataLoaded, Measured
-from gpucheck.core.child.messages.frameworks import Device, DevicesListed, KerasImported, TensorFlowImported
+from gpucheck.core.child.messages.frameworks import Device, DevicesListed, KerasImported, TensorFlowImported, TpuConnected
 from gpucheck.core.child.messages.nvml import Sampled
 from gpucheck.core.host import Child, Host
 from gpucheck.core.probes import cuda, gpus
 from gpucheck.core.processes import sampler
+from gpucheck.core.processes.frameworks import TPU_SECONDS
+
+GENERATED = "the function returned no data: the samples are random, and the accuracy is not measured"
 
 
 class Session:
@@ -36,21 +39,24 @@ class Session:
         Raises:
             plan.Refused: the request can't be measured.
         """
-        first = self._child()
+        tpu = plan.TPU in self.ask.strategies
+        first = self._child(tpu)
         devices = self._devices(first)
-        self.configurations, self.notes = plan.plan(self.ask, devices)
+        cores, no_tpu = self._cores(first) if tpu else ([], None)
+        self.configurations, self.notes = plan.plan(self.ask, [*devices, *cores], no_tpu)
+        groups = plan.groups(self.configurations)
         if any(device.startswith("GPU") for device in devices):
             self._start_sampler()
-        else:
+        elif any(cpus > 0 for cpus in groups):
             self._check_no_unused_gpu()
-        child: Child | None = first
-        for cpus, items in plan.groups(self.configurations).items():
+        child = None if no_tpu else first  # where connecting failed, a process can't be trusted to train
+        for cpus, items in groups.items():
             left = items
             while left and not self.timed_out:
                 if child is None:
-                    child = self._child()
+                    child = self._child(cpus == plan.ON_TPU)
                     self._devices(child)
-                left = self._measure(child, cpus, left, plan.steps(self.ask, devices))
+                left = self._measure(child, cpus, left)
                 child = None
 
     def measurements(self, reason: str) -> tuple[Measurement, ...]:
@@ -65,9 +71,20 @@ class Session:
         """Return the NVML samples so far."""
         return figures.timeline(self._sampled(), self.began, self._indexes)
 
-    def _child(self) -> Child:
+    def _child(self, tpu: bool) -> Child:
         self._children += 1
-        return self.host.child(BenchTask(self._children), limit=self.host.remaining())
+        return self.host.child(BenchTask(self._children, tpu), limit=self.host.remaining())
+
+    def _cores(self, child: Child) -> tuple[list[str], str | None]:
+        """Return the devices of the TPU, or why it did not connect."""
+        seconds = min(TPU_SECONDS, self.host.remaining() / 2)
+        answer = child.wait_for(TpuConnected, within=seconds)
+        if answer is not None and answer.connected:
+            self.hardware += (f"{answer.devices} TPU cores",)
+            return [f"TPU:{number}" for number in range(answer.devices or 0)], None
+        how = child.end().how
+        late = f"no answer within {seconds:.0f} s" if how == "timed out" else f"the process was {how}"
+        return [], f"no TPU is connected: {late if answer is None else (answer.error or '').partition('. ')[0]}"
 
     def _devices(self, child: Child) -> list[str]:
         """Return the names of TensorFlow's devices, after TensorFlow and Keras are imported."""
@@ -92,14 +109,14 @@ class Session:
         python = None if isinstance(interpreter, str) else interpreter.version
         versions = {"python": python, "tensorflow": tensorflow.outcome.version, "keras": outcome.version}
         self.versions = {name: version for name, version in versions.items() if version}
-        self.hardware = tuple(_words(device, self.host) for device in listed.devices)
+        self.hardware = self.hardware or tuple(_words(device, self.host) for device in listed.devices)
         return [device.name for device in listed.devices]
 
-    def _measure(self, child: Child, cpus: int, configurations: list[Configuration], steps: int) -> list[Configuration]:
+    def _measure(self, child: Child, cpus: int, configurations: list[Configuration]) -> list[Configuration]:
         """Measure in one child; return the configurations that are left if it ended early."""
-        ask = self.ask
-        job = BenchJob(cpus, configurations, ask.data, steps, plan.epochs(ask), ask.repeats, ask.target_accuracy, ask.profile)
-        child.send(job)
+        ask, steps = self.ask, plan.steps(self.ask, configurations[0].devices)
+        limits = (steps, plan.epochs(ask), ask.repeats, ask.target_accuracy)
+        child.send(BenchJob(cpus, configurations, ask.data, *limits, ask.profile, ask.model))
         data = child.wait_for(DataLoaded)
         if data is not None and data.problem:
             raise plan.Refused(data.problem, 2)
@@ -108,6 +125,8 @@ class Session:
             if raw is None:
                 return self._ended(child, configurations[place:])
             self.results[configuration.id] = self._result(configuration, raw)
+            if raw.generated and GENERATED not in self.notes:
+                self.notes.append(GENERATED)
         child.end()
         return []
 

@@ -5,6 +5,7 @@ import msgspec
 from gpucheck.core.child.messages.benchmark import Combination, Traced
 
 SCHEMA_VERSION = "1.0"
+NETWORK = "smoke network: three convolutions, 32 x 32 x 3, 10 classes; Adam; seed fixed"
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
@@ -14,6 +15,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     precisions: tuple[str, ...] = ()  # Keras dtype policies
     batch_sizes: tuple[int, ...] = ()  # per replica
     global_batch_sizes: tuple[int, ...] = ()  # of all replicas together, instead
+    steps_per_execution: tuple[int, ...] = ()  # without returning to Python
     devices: tuple[int, ...] = ()  # how many
     xla: str = "off"  # "on", "off" or "both"
     steps: int = 0  # of an epoch
@@ -22,6 +24,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     price_per_hour: float | None = None  # of the whole machine, in the user's currency
     target_accuracy: float | None = None  # 0 to 1
     data: str = "synthetic"  # or "cifar10", or the path of an .npz file
+    model: str | None = None  # "MODULE:FUNCTION" that returns the user's network, and data
     allow_cpu: bool = False
     profile: str | None = None  # folder
 
@@ -82,6 +85,7 @@ class Measurement(Combination, frozen=True, kw_only=True):
     gpus: tuple[GpuLoad, ...] = ()
     accuracy: Spread | None = None  # on the held-out samples, after the last epoch of each repeat
     seconds_to_target: Spread | None = None  # null if a repeat did not reach it
+    scaling: str | None = None  # "weak": relative to one device with the same batch per replica; "strong": the same global batch
     scaling_efficiency_percent: float | None = None  # null if one device was not measured in the same way
     cost_per_epoch: float | None = None
     cost_to_target: float | None = None
@@ -102,7 +106,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     ended: str  # "finished", "interrupted", "timed out"
     versions: dict[str, str]
     hardware: tuple[str, ...]  # a line for each device that TensorFlow lists
-    model: str = "smoke network: three convolutions, 32 x 32 x 3, 10 classes; Adam; seed fixed"
+    model: str = NETWORK
     ask: Ask
     measurements: tuple[Measurement, ...] = ()
     samples: tuple[Sample, ...] = ()  # of the GPUs, during the whole run; a subset of a long run

@@ -1,14 +1,23 @@
 """Plan the configurations from the request and the devices. Pure functions."""
 
+import itertools
+from collections.abc import Iterator, Sequence
+
 from gpucheck.commands.bench.model import Ask
 from gpucheck.core.child.messages.benchmark import Configuration
 from gpucheck.core.training.strategies import load_all
 
 PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
-DEFAULT_BATCH = {"CPU": 16, "GPU": 64}  # per replica, as in the smoke job
-DEFAULT_STEPS = {"CPU": 10, "GPU": 50}
+DEFAULT_BATCH = {"CPU": 16, "GPU": 64, "TPU": 64}  # per replica, as in the smoke job
+DEFAULT_STEPS = {"CPU": 10, "GPU": 50, "TPU": 50}
 DEFAULT_CPU_DEVICES = 2
 MOST_CPU_DEVICES = 64  # logical devices; each has a thread pool
+TPU = "tpu"
+ON_TPU = -1  # first: the process that connected to it waits
+BY_DEFAULT = ("one_device", "mirrored")
+NOT_ON_TPU = {"--devices": "devices", "--xla": "xla"}  # option -> field of the request
+FLOAT16_ON_TPU = "a TPU computes in bfloat16; use --precision mixed_bfloat16"
+XLA = {"off": (False,), "on": (True,), "both": (False, True)}
 NO_XLA = "several devices are not measured with XLA: Keras compiles the step across the replicas, which XLA does not support"
 MOST_EPOCHS = 20  # with a target accuracy, and without a number of epochs
 
@@ -21,52 +30,76 @@ class Refused(Exception):
         self.exit_code = exit_code
 
 
-def plan(ask: Ask, devices: list[str]) -> tuple[list[Configuration], list[str]]:
+def plan(ask: Ask, devices: list[str], no_tpu: str | None = None) -> tuple[list[Configuration], list[str]]:
     """Return all combinations that apply, and notes on those that do not.
 
     Args:
         ask: the request.
-        devices: TensorFlow's physical devices: ["CPU:0", "GPU:0"].
+        devices: TensorFlow's physical devices, and those of a connected TPU: ["CPU:0", "GPU:0"].
+        no_tpu: why the requested TPU can't be measured.
 
     Raises:
         Refused: more devices than available, or no accelerator and no permission to measure the CPU.
     """
+    strategies = {name: strategy for name, strategy in load_all().items() if "tensorflow" in strategy.backends}
+    if not any(device.startswith("TPU") for device in devices):
+        no_tpu = no_tpu or "no TPU is connected"
+    reasons = {name: no_tpu if name == TPU else strategies[name].not_in_bench for name in ask.strategies}
+    unmeasured = {name: reason for name, reason in reasons.items() if reason}
+    wanted = [name for name in strategies if name in (ask.strategies or BY_DEFAULT) and name not in unmeasured]
+    kind = "GPU" if any(device.startswith("GPU") for device in devices) else "CPU"
+    counts = [] if {TPU} >= {*wanted, *unmeasured} else _counts(ask, devices)
+    placements = _placements(wanted, counts)
+    notes = _unplaced(ask, [name for name in wanted if name != TPU], placements)
+    if TPU in wanted:
+        placements.insert(0, (TPU, sum(device.startswith("TPU") for device in devices)))
+        given = [option for option, name in NOT_ON_TPU.items() if getattr(ask, name) not in ((), "off")]
+        notes += [f"{option} does not apply to a TPU, which trains on all its cores, compiled by XLA" for option in given]
+    notes += _undivided(ask, placements)
+    notes += [NO_XLA] if ask.xla != "off" and any(count > 1 for name, count in placements if name != TPU) else []
+    configurations: list[Configuration] = []
+    for size, precision in itertools.product(ask.global_batch_sizes or ask.batch_sizes or (0,), ask.precisions or PRECISIONS[:1]):
+        for name, why in unmeasured.items():
+            batch_size = size or (0 if ask.model else DEFAULT_BATCH["TPU" if name == TPU else kind])
+            configurations.append(Configuration(name, (), precision, False, batch_size, reason=why))
+        configurations += _combined(ask, size, precision, kind, placements)
+    if all(configuration.reason for configuration in configurations):
+        notes += [f"{name} is not measured: {reason}" for name, reason in unmeasured.items()]
+        raise Refused(f"nothing to measure: {'; '.join(notes)}", 3 if TPU in unmeasured else 2)
+    notes += _remarks(configurations, kind == "GPU")
+    if "one_device" in wanted and counts == [1] and not ask.devices and kind == "GPU":
+        notes.append("mirrored is not measured: there is one GPU")
+    return configurations, notes
+
+
+def _counts(ask: Ask, devices: list[str]) -> list[int]:
+    """Return the numbers of GPUs or, without one, of logical CPU devices.
+
+    Raises:
+        Refused: see ``plan``.
+    """
     gpus = [device for device in devices if device.startswith("GPU")]
     if not gpus and not ask.allow_cpu:
         raise Refused("TensorFlow lists no GPU; use --allow-cpu to measure the CPU, or run `gpucheck` for the cause", 3)
-    kind, here = ("GPU", len(gpus)) if gpus else ("CPU", MOST_CPU_DEVICES)
-    everything = here if gpus else DEFAULT_CPU_DEVICES
-    counts = sorted(set(ask.devices)) or sorted({1, everything})
+    here = len(gpus) or MOST_CPU_DEVICES
+    counts = sorted(set(ask.devices)) or sorted({1, len(gpus) or DEFAULT_CPU_DEVICES})
     if counts[-1] > here:
         there = f"TensorFlow lists {here} GPU{'s' * (here != 1)}" if gpus else f"the CPU can be split into at most {here}"
         raise Refused(f"--devices {counts[-1]}: {there}", 2)
-    notes: list[str] = []
-    strategies = {name: strategy for name, strategy in load_all().items() if "tensorflow" in strategy.backends}
-    measured = [name for name, strategy in strategies.items() if strategy.not_in_bench is None]
-    wanted = [name for name in measured if name in ask.strategies or not ask.strategies]
-    unmeasured = {name: strategies[name].not_in_bench for name in ask.strategies if strategies[name].not_in_bench}
-    placements = _placements(wanted, counts)
-    notes += _unplaced(ask, wanted, placements)
-    configurations: list[Configuration] = []
-    notes += _undivided(ask, placements)
-    for size in ask.global_batch_sizes or ask.batch_sizes or (DEFAULT_BATCH[kind],):
-        for precision in ask.precisions or PRECISIONS[:1]:
-            configurations += [Configuration(name, (), precision, False, size, reason) for name, reason in unmeasured.items()]
-            for xla in {"off": (False,), "on": (True,), "both": (False, True)}[ask.xla]:
-                for strategy, count in placements:
-                    if xla and count > 1:
-                        notes += [note for note in (NO_XLA,) if note not in notes]
-                        continue
-                    batch_size, rest = divmod(size, count) if ask.global_batch_sizes else (size, 0)
-                    names = tuple(f"{kind}:{number}" for number in range(count))
-                    configurations += [] if rest else [Configuration(strategy, names, precision, xla, batch_size)]
-    if all(configuration.reason for configuration in configurations):
-        notes += [f"{name} is not measured: {reason}" for name, reason in unmeasured.items()]
-        raise Refused(f"nothing to measure: {'; '.join(notes)}", 2)
-    notes += _remarks(configurations, bool(gpus))
-    if "one_device" in wanted and counts == [1] and not ask.devices and gpus:
-        notes.append("mirrored is not measured: there is one GPU")
-    return configurations, notes
+    return counts
+
+
+def _combined(ask: Ask, size: int, precision: str, kind: str, placements: list[tuple[str, int]]) -> Iterator[Configuration]:
+    """Yield the configurations of one requested batch size (0: the default) and precision."""
+    for xla, at_once, (strategy, count) in itertools.product(XLA[ask.xla], ask.steps_per_execution or (1,), placements):
+        here = TPU.upper() if strategy == TPU else kind
+        batch_size, rest = divmod(size, count) if ask.global_batch_sizes else (size, 0)
+        batch_size = batch_size or (0 if ask.model else DEFAULT_BATCH[here])
+        reason = FLOAT16_ON_TPU if strategy == TPU and precision == "mixed_float16" else None
+        if rest or (xla and count > 1 and strategy != TPU) or (strategy == TPU and xla != XLA[ask.xla][0]):
+            continue
+        names = tuple(f"{here}:{number}" for number in range(count))
+        yield Configuration(strategy, names, precision, xla and strategy != TPU, batch_size, at_once, reason)
 
 
 def _undivided(ask: Ask, placements: list[tuple[str, int]]) -> list[str]:
@@ -76,12 +109,13 @@ def _undivided(ask: Ask, placements: list[tuple[str, int]]) -> list[str]:
         f"--global-batch-size {size} is not measured on {count} devices: it can't be divided equally"
         for size in ask.global_batch_sizes
         for count in counts
-        if size % count
+        if count and size % count
     ]
 
 
 def _remarks(configurations: list[Configuration], on_gpus: bool) -> list[str]:
     """Return notes about the scaling figures."""
+    configurations = [configuration for configuration in configurations if configuration.strategy != TPU]
     several = any(len(configuration.devices) > 1 for configuration in configurations)
     remarks = []
     if several and not on_gpus:
@@ -110,12 +144,12 @@ def _unplaced(ask: Ask, wanted: list[str], placements: list[tuple[str, int]]) ->
 
 
 def groups(configurations: list[Configuration]) -> dict[int, list[Configuration]]:
-    """Group the configurations by the logical CPU devices that their process needs (0: no CPU device), fewest first."""
+    """Group the configurations by the process that they need: ``ON_TPU``, 0 for GPUs, else a number of logical CPU devices."""
     groups_by_size: dict[int, list[Configuration]] = {}
     for configuration in configurations:
         if not configuration.reason:
-            cpus = len(configuration.devices) if configuration.devices[0].startswith("CPU") else 0
-            groups_by_size.setdefault(cpus, []).append(configuration)
+            kind, count = configuration.devices[0].partition(":")[0], len(configuration.devices)
+            groups_by_size.setdefault({"TPU": ON_TPU, "GPU": 0}.get(kind, count), []).append(configuration)
     return dict(sorted(groups_by_size.items()))
 
 
@@ -124,8 +158,8 @@ def epochs(ask: Ask) -> int:
     return ask.epochs or (1 if ask.target_accuracy is None else MOST_EPOCHS)
 
 
-def steps(ask: Ask, devices: list[str]) -> int:
-    """Return the steps of an epoch; 0: a full pass over finite data."""
+def steps(ask: Ask, devices: Sequence[str]) -> int:
+    """Return the steps of an epoch on such devices; 0: a full pass over finite data."""
     if ask.steps or ask.data != "synthetic":
         return ask.steps
-    return DEFAULT_STEPS["GPU" if any(device.startswith("GPU") for device in devices) else "CPU"]
+    return max(DEFAULT_STEPS[device.partition(":")[0]] for device in devices)

@@ -8,6 +8,7 @@ import io
 from typing import Any
 
 from gpucheck.cli import extras
+from gpucheck.commands.bench.figures import likeness, one_global_batch
 from gpucheck.commands.bench.model import Measurement, Result, Sample
 
 KINDS = (".png", ".svg")
@@ -103,9 +104,10 @@ def draw_batches(axes: Any, measured: list[Measurement]) -> None:
 
 def draw_scaling(axes: Any, measured: list[Measurement]) -> None:
     """Throughput by the number of devices, against that of one times their number."""
+    kind = "strong" if one_global_batch(measured) else "weak"
     lines: dict[tuple[Any, ...], list[Measurement]] = {}
     for measurement in measured:
-        lines.setdefault((measurement.precision, measurement.xla, measurement.batch_size), []).append(measurement)
+        lines.setdefault(likeness(measurement, kind), []).append(measurement)
     number = 0
     for points in lines.values():
         # The first of a number: one_device before mirrored.
@@ -113,8 +115,9 @@ def draw_scaling(axes: Any, measured: list[Measurement]) -> None:
         counts = sorted(by_count)
         if 1 not in by_count or len(counts) < 2:
             continue
-        several = len({measurement.batch_size for measurement in measured}) > 1
-        name = (f"batch {points[0].batch_size}" if several else "measured") + _variant(points[0], measured)
+        batch = likeness(points[0], kind)[-1]
+        several = len({likeness(measurement, kind)[-1] for measurement in measured}) > 1
+        name = (f"batch {batch}" if several else "measured") + _variant(points[0], measured)
         percents = [(count, by_count[count].scaling_efficiency_percent) for count in counts[1:]]
         words = ", ".join(f"{percent:.0f} % on {count}" for count, percent in percents if percent is not None)
         _line(axes, number, f"{name}: {words}", counts, [by_count[count] for count in counts])
@@ -126,7 +129,8 @@ def draw_scaling(axes: Any, measured: list[Measurement]) -> None:
         number += 1
     ticks = sorted({len(measurement.devices) for measurement in measured})
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
-    _dress(axes, "Scaling", "devices", "scaling efficiency")
+    same = "global batch" if kind == "strong" else "batch per replica"
+    _dress(axes, f"Scaling, {kind}: the same {same}", "devices", "scaling efficiency")
 
 
 def _pipeline(axes: Any, measured: list[Measurement]) -> None:
@@ -206,7 +210,8 @@ def _variant(measurement: Measurement, measured: list[Measurement]) -> str:
     """Return the settings in which a configuration differs from others."""
     words = measurement.precision if len({other.precision for other in measured}) > 1 else ""
     xla = ("XLA" if measurement.xla else "no XLA") if len({other.xla for other in measured}) > 1 else ""
-    return "".join(f", {word}" for word in (words, xla) if word)
+    executed = f"{measurement.steps_per_execution} at once" if len({one.steps_per_execution for one in measured}) > 1 else ""
+    return "".join(f", {word}" for word in (words, xla, executed) if word)
 
 
 def _dress(axes: Any, title: str, below: str, legend: str | None = None) -> None:

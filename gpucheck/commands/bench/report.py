@@ -3,16 +3,18 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gpucheck.commands.bench.advice import advice, ranked
-from gpucheck.commands.bench.figures import READINGS
+from gpucheck.commands.bench.advice import advice, ranked, settings, varying
+from gpucheck.commands.bench.figures import READINGS, one_global_batch
 from gpucheck.commands.bench.model import GpuLoad, Measurement, Result, Spread
 from gpucheck.core.child.messages.benchmark import Traced
-from gpucheck.core.model.naming import devices
+from gpucheck.core.reports.shared.terminal_text import TerminalText
 from gpucheck.core.reports.shared.words import duration, plural, significant, size
 
 FORMATS = ("terminal", "json", "csv")
 SPREADS = ("median", "minimum", "maximum")
 COLUMN = 14
+GAP = 3  # blanks between the columns of the table
+SCALINGS = {"weak": "weak scaling: the same batch per replica", "strong": "strong scaling: the same global batch"}
 
 
 def render(result: Result, style: str, *, width: int, color: bool, ascii: bool) -> str:
@@ -69,16 +71,16 @@ def _joined(values: Any) -> str:
 
 def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> str:
     """Render text: a paragraph per configuration, a table by speed, then notes and advice."""
-    from gpucheck.core.reports.shared.terminal_text import TerminalText  # rich is for terminals only
-
     out = TerminalText(width=width, color=color, ascii=ascii)
     versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
     out.add(("gpucheck bench", "title"), f"  {'; '.join(result.hardware)}; {versions}", hang=2)
     runs = f"median (minimum to maximum) of {plural(result.ask.repeats, 'run')} after a warm-up"
-    out.add((f"{result.model}; data: {result.ask.data}; {runs}", "quiet"), hang=2)
+    data = "" if result.ask.model else f"data: {result.ask.data}; "
+    out.add((f"{result.model}; {data}{runs}", "quiet"), hang=2)
+    in_all = one_global_batch(result.measurements)
     for measurement in result.measurements:
         out.blank()
-        out.add((_title(measurement), "title"), hang=2)
+        out.add((_title(measurement, in_all), "title"), hang=2)
         if measurement.status != "measured":
             style = "fail" if measurement.status == "failed" else "warn"
             out.add((measurement.status.replace("-", " "), style), f": {measurement.reason}", indent=2, hang=4)
@@ -86,12 +88,7 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
         for label, words in _figures(measurement):
             out.add(words, indent=2, label=(label, "quiet"), hang=COLUMN + 2)
     if len(order := ranked(result.measurements)) > 1:
-        out.blank()
-        out.add(("fastest first", "title"))
-        for measurement, ratio, noise in order:
-            speed = _spread(measurement.samples_per_second) if measurement.samples_per_second else ""
-            words = f"{speed} samples/s{', within noise' if noise and ratio < 1 else ''}: {_title(measurement)}"
-            out.add(words, indent=2, label=(f"{ratio:.2f}", "quiet"), hang=COLUMN + 2)
+        _add_table(out, order)
     notes = [*result.notes, *_missed_target(result), *advice(result.measurements)]
     if result.ended != "finished":
         done = sum(measurement.status == "measured" for measurement in result.measurements)
@@ -104,10 +101,31 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
     return str(out)
 
 
-def _title(measurement: Measurement) -> str:
-    on = f" on {devices(measurement.devices)}" if measurement.devices else ""
-    xla = ", XLA" if measurement.xla else ""
-    return f"{measurement.strategy}{on}, {measurement.precision}, batch {measurement.batch_size} per replica{xla}"
+def _add_table(out: TerminalText, order: list[tuple[Measurement, float, bool]]) -> None:
+    """Add a row per configuration, with the settings in which they differ; one below the other if a row is too wide."""
+    different = varying([measurement for measurement, _, _ in order])
+    rows = [("ratio", "samples/s", *different[0], "")]
+    for (measurement, ratio, noise), names in zip(order, different, strict=True):
+        speed = _spread(measurement.samples_per_second) if measurement.samples_per_second else ""
+        rows.append((f"{ratio:.2f}", speed, *names.values(), "within noise" if noise and len(rows) > 1 else ""))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    out.blank()
+    out.add(("fastest first", "title"))
+    if 2 + sum(widths) + GAP * (len(widths) - 1) <= out.width:
+        for row, style in zip(rows, ("quiet", *[""] * len(order)), strict=True):
+            out.verbatim("  ", ((" " * GAP).join(map(str.ljust, row, widths)).rstrip(), style))
+        return
+    for ratio_words, speed, *values, noise_words in rows[1:]:
+        named = [value if name == "strategy" else f"{name} {value}" for name, value in zip(different[0], values, strict=True)]
+        words = ", ".join(filter(None, (f"{speed} samples/s", noise_words, *named)))
+        out.add(words, indent=2, label=(ratio_words, "quiet"), hang=8)
+
+
+def _title(measurement: Measurement, in_all: bool) -> str:
+    words = settings(measurement, in_all)
+    parts = [words["strategy"], words["precision"], f"batch {words['batch']}", "XLA" if measurement.xla else ""]
+    at_once = measurement.steps_per_execution
+    return ", ".join(filter(None, [*parts, f"{at_once} steps per execution" if at_once > 1 else ""]))
 
 
 def _figures(measurement: Measurement) -> Iterator[tuple[str, str]]:
@@ -122,7 +140,9 @@ def _figures(measurement: Measurement) -> Iterator[tuple[str, str]]:
         share = f"{wait.median * 100:.0f} % ({wait.minimum * 100:.0f} to {wait.maximum * 100:.0f}) of a step waits for input"
         yield "device only", f"{_spread(measurement.device_samples_per_second)} samples/s on one resident batch; {share}"
     if measurement.first_step_seconds is not None and measurement.warmup_seconds is not None:
-        first = f"first step {duration(measurement.first_step_seconds)} (trace, compile, autotune)"
+        at_once = measurement.steps_per_execution
+        first = f"first {f'{at_once} steps' if at_once > 1 else 'step'} {duration(measurement.first_step_seconds)}"
+        first = f"{first} (trace, compile, autotune)"
         steps = f"{plural(measurement.warmup_steps or 0, 'step')} {duration(measurement.warmup_seconds)}"
         yield "warm-up", f"{first}, {steps}; not in other figures"
     if measurement.peak_memory_bytes is not None:
@@ -131,7 +151,8 @@ def _figures(measurement: Measurement) -> Iterator[tuple[str, str]]:
         yield gpu.device, _load(gpu)
     if len(measurement.devices) > 1:
         percent, count = measurement.scaling_efficiency_percent, len(measurement.devices)
-        yield "scaling", "one device was not measured" if percent is None else f"{percent:.0f} % of {count} × one device"
+        kind = SCALINGS.get(measurement.scaling or "")
+        yield "scaling", "one device was not measured" if percent is None else f"{percent:.0f} % of {count} × one device ({kind})"
     yield from _outcomes(measurement)
 
 

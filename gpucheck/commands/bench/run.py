@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from gpucheck import __version__
 from gpucheck.commands.bench.measure import Session
-from gpucheck.commands.bench.model import Ask, Result
+from gpucheck.commands.bench.model import NETWORK, Ask, Result
 from gpucheck.commands.bench.plan import Refused
 from gpucheck.core.host import Host
 from gpucheck.core.model.progress import Progress
@@ -74,6 +74,7 @@ def _result(session: Session, ended: str) -> Result:
         ended=ended,
         versions=session.versions,
         hardware=session.hardware,
+        model=session.ask.model or NETWORK,
         ask=session.ask,
         measurements=session.measurements(reason),
         samples=session.samples(),

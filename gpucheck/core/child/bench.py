@@ -1,7 +1,7 @@
 """The benchmark's child: it imports TensorFlow, receives the configurations to measure, and reports raw seconds.
 
-Every configuration trains the smoke job's network, in turn on the input pipeline and on one batch that stays on the devices
-(``smoke/throughput.py``). The difference is the cost of the pipeline.
+Every configuration trains the smoke job's network or the user's, in turn on the input pipeline and on one batch that stays on the
+devices (``smoke/throughput.py``). The difference is the cost of the pipeline.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import os
 import time
 from typing import Any
 
-from gpucheck.core.child import bench_data, inspection, trace
+from gpucheck.core.child import bench_data, bench_model, framework, inspection, trace
 from gpucheck.core.child.messages.benchmark import BenchJob, BenchTask, Configuration, DataLoaded, Measured
 from gpucheck.core.child.runtime import Reporter
-from gpucheck.core.child.smoke import memory, throughput
+from gpucheck.core.child.smoke import memory, network, throughput
 from gpucheck.core.child.smoke.tensorflow import fresh
 from gpucheck.core.training import strategies
 
 TASK = BenchTask
 RECEIVE_SECONDS = 120.0
-WARMUP_STEPS = 3  # per source of data; the first one traces, compiles and autotunes
+WARMUP_STEPS = 3  # executions per source of data; the first one traces, compiles and autotunes
 PROFILED_STEPS = 20  # viewers can't open larger traces
 
 
@@ -35,6 +35,8 @@ def run(reporter: Reporter, task: BenchTask) -> None:
     inspection.list_devices(reporter, tf)
     inspection.memory_growth(reporter, tf)
     keras, backend = inspection.import_keras(reporter, tf)
+    if task.tpu and not framework.connect_tpu(reporter, tf):
+        return  # the parent starts another process for the other strategies
     job = reporter.receive(BenchJob, RECEIVE_SECONDS)
     if keras is None or backend != "tensorflow" or job is None:
         return
@@ -65,8 +67,8 @@ def _measure(
         result = _times(reporter, tf, keras, samples, configuration, job)
     except bench_data.Unusable as error:
         result = Measured(str(error))
-    except Exception as error:
-        result = Measured(f"{type(error).__name__}: {sentence(error)}")
+    except (Exception, SystemExit) as error:  # a user's module may call sys.exit
+        result = Measured(bench_model.failure(error))
     finally:
         keras.mixed_precision.set_global_policy("float32")
         gc.collect()
@@ -78,30 +80,37 @@ def _times(
 ) -> Measured:
     """Build the network, warm it up, and measure its steps."""
     arrays, held_out = samples
-    devices = tuple(configuration.devices)
+    devices, at_once = tuple(configuration.devices), configuration.steps_per_execution
     strategy = strategies.build(configuration.strategy, tf, devices)
     result = Measured(replicas=strategy.num_replicas_in_sync)
     result.global_batch_size = configuration.batch_size * result.replicas
-    result.steps = steps = job.steps or max(1, len(arrays[0]) // result.global_batch_size)
-    if arrays is not None and not job.steps:
-        result.dropped_samples = len(arrays[0]) - steps * result.global_batch_size
     memory.reset(tf, devices)
-    data = bench_data.pipeline(tf, arrays, result.global_batch_size)
+    with strategy.scope():
+        own = _own(tf, keras, configuration, job, result)
+        model = own.model if own else network.model(keras, configuration.xla)
+    sample = own.sample if own else tuple(map(tf.constant, network.arrays(1)))
+    data = own.data if own else bench_data.pipeline(tf, arrays, result.global_batch_size)
+    steps = job.steps or len(arrays[0]) // result.global_batch_size
+    result.steps = steps = max(at_once, steps // at_once * at_once)
+    if arrays is not None and not job.steps:
+        result.dropped_samples = max(0, len(arrays[0]) - steps * result.global_batch_size)
     unseen = None
     if held_out is not None:
         unseen, result.held_out_samples = bench_data.held_out(tf, held_out, result.global_batch_size)
-    trainer = throughput.trainer(tf, keras, strategy, configuration.xla)
+    trainer = throughput.ready(tf, strategy, model, sample, configuration.xla, at_once)
+    if job.target_accuracy and (result.generated or "accuracy" not in model.get_metrics_result()):
+        raise bench_data.Unusable(f"{job.model}: --target-accuracy needs data, and a metric named accuracy")
     initial = [variable.numpy() for variable in trainer.variables]
     reporter.begin(Measured, configuration.id, "warm-up")
     source = trainer.source(data)
     batch = trainer.keep(next(source))
     began = time.perf_counter()
-    trainer.piped(source, 1)
+    trainer.piped(source, at_once)
     result.first_step_seconds = time.perf_counter() - began
-    trainer.piped(source, WARMUP_STEPS - 1)
-    trainer.resident(batch, WARMUP_STEPS)
+    trainer.piped(source, (WARMUP_STEPS - 1) * at_once)
+    trainer.resident(batch, WARMUP_STEPS * at_once)
     result.warmup_seconds = time.perf_counter() - began
-    result.warmup_steps = 2 * WARMUP_STEPS
+    result.warmup_steps = 2 * WARMUP_STEPS * at_once
     result.began = time.monotonic()
     for number in range(job.repeats):
         reporter.begin(Measured, configuration.id, f"run {number + 1} of {job.repeats}")
@@ -109,6 +118,8 @@ def _times(
         source = trainer.source(data)
         repeat = trainer.epochs(source, steps, job.epochs, job.target_accuracy, unseen)
         repeat.device_seconds = trainer.resident(batch, steps)
+        if result.generated:
+            repeat.accuracies = []  # of labels that are random
         result.repeats.append(repeat)
         if not trainer.finite:
             return Measured("the loss is not finite: this is no training whose speed would say anything")
@@ -117,12 +128,17 @@ def _times(
     if job.profile:
         reporter.begin(Measured, configuration.id, "profile")
         folder = os.path.join(job.profile, configuration.folder)
-        result.profile = trace.trace(tf, trainer, source, min(steps, PROFILED_STEPS), folder, devices)
+        traced = min(steps, max(at_once, PROFILED_STEPS // at_once * at_once))
+        result.profile = trace.trace(tf, trainer, source, traced, folder, devices)
     return result
 
 
-def sentence(error: BaseException) -> str:
-    """The message of a TensorFlow error, without the stack trace before it."""
-    noise = ("File ", "Detected at ", "Graph execution error", "The above exception", "Cf. ", "Traceback ")
-    lines = [line.strip() for line in str(error).splitlines()]
-    return " ".join([line for line in lines if line and not line.startswith(noise)][:2])[:400]
+def _own(tf: Any, keras: Any, configuration: Configuration, job: BenchJob, result: Measured) -> bench_model.Own | None:
+    """The user's network and data, noted in the result; None: the smoke job's."""
+    if not job.model:
+        return None
+    default = network.batch_size(configuration.devices[0]) * result.replicas
+    wanted = (configuration.precision, result.global_batch_size, default, result.replicas)
+    own = bench_model.build(tf, keras, job.model, *wanted)
+    result.global_batch_size, result.generated = own.global_batch, own.generated
+    return own

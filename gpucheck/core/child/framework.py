@@ -37,7 +37,7 @@ def run(reporter: Reporter, task: FrameworkTask) -> None:
     tpus: list[str] = []
     if task.tpu:
         _configure(tf, devices, task.logical_devices, task.logical_devices or 1, {})  # not allowed after a connection attempt
-        tpus = _connect_tpu(reporter, tf)
+        tpus = connect_tpu(reporter, tf)
         if not tpus:
             return  # after a failed attempt this process can't be trusted to train: the parent starts another child
     if task.smoke:
@@ -142,7 +142,7 @@ def _share(free: int | None, count: int) -> int:
     return max(256, (free // count - SHARE_BYTES) >> 20)
 
 
-def _connect_tpu(reporter: Reporter, tf: Any) -> list[str]:
+def connect_tpu(reporter: Reporter, tf: Any) -> list[str]:
     """Connect to the TPU; return its devices, or an empty list if it failed. This can block for minutes: the parent limits it.
 
     It runs in a separate thread, because connecting makes the TPU's host the default device of the connecting thread.

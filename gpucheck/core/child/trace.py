@@ -43,7 +43,7 @@ def trace(tf: Any, trainer: Trainer, source: Any, steps: int, folder: str, devic
         tf: TensorFlow.
         trainer: warmed up.
         source: the trainer's iterator.
-        steps: how many.
+        steps: how many, a multiple of the trainer's steps per execution.
         folder: for the trace, to open in TensorBoard; it is created.
         devices: the logical devices that train.
     """

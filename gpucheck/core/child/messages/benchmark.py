@@ -14,6 +14,7 @@ class BenchTask(Task):
     child: ClassVar[str] = "bench"
     examined: ClassVar[bool] = True
     number: int  # which child of this run: each measures on its own
+    tpu: bool = False  # connect to the TPU
 
 
 class Combination(Struct, frozen=True):
@@ -23,7 +24,8 @@ class Combination(Struct, frozen=True):
     devices: tuple[str, ...]
     precision: str
     xla: bool
-    batch_size: int  # per replica
+    batch_size: int  # per replica; 0: that of the user's data
+    steps_per_execution: int = 1  # without returning to Python
 
 
 class Configuration(Combination, frozen=True):
@@ -36,12 +38,15 @@ class Configuration(Combination, frozen=True):
         """The job of its messages, also for display: "mirrored on 2 GPUs, float32, batch 64, XLA"."""
         count = len(self.devices)
         on = f" on {count} {self.devices[0].partition(':')[0]}{'s' * (count > 1)}" if count else ""
-        return f"{self.strategy}{on}, {self.precision}, batch {self.batch_size}{', XLA' * self.xla}"
+        batch = f"batch {self.batch_size}" if self.batch_size else "default batch"
+        executed = f", {self.steps_per_execution} steps per execution" if self.steps_per_execution > 1 else ""
+        return f"{self.strategy}{on}, {self.precision}, {batch}{', XLA' * self.xla}{executed}"
 
     @property
     def folder(self) -> str:
         """Name of the folder of its trace."""
-        return f"{self.strategy}-{len(self.devices)}-{self.precision}-batch{self.batch_size}" + "-xla" * self.xla
+        executed = f"-steps{self.steps_per_execution}" if self.steps_per_execution > 1 else ""
+        return f"{self.strategy}-{len(self.devices)}-{self.precision}-batch{self.batch_size}{'-xla' * self.xla}{executed}"
 
 
 class BenchJob(Message):
@@ -55,6 +60,7 @@ class BenchJob(Message):
     repeats: int
     target_accuracy: float | None
     profile: str | None  # folder of the traces
+    model: str | None = None  # "MODULE:FUNCTION": the user's network and data
 
     def __post_init__(self) -> None:
         self.configurations = [Configuration(**item) if isinstance(item, dict) else item for item in self.configurations]
@@ -101,6 +107,7 @@ class Measured(Message):
 
     stage: ClassVar[str] = "measure"
     problem: str | None = None
+    generated: bool = False  # whether the user's function gave no data
     replicas: int = 0
     global_batch_size: int = 0
     steps: int = 0

@@ -19,7 +19,7 @@ from gpucheck.core.child.smoke import network
 class Trainer:
     """A network's training step, compiled once for each source of data."""
 
-    def __init__(self, tf: Any, strategy: Any, model: Any, xla: bool) -> None:
+    def __init__(self, tf: Any, strategy: Any, model: Any, xla: bool, steps_per_execution: int = 1) -> None:
         """Prepare; nothing is traced yet.
 
         Args:
@@ -27,22 +27,33 @@ class Trainer:
             strategy: the one in whose scope the model was built.
             model: compiled, with the variables of its optimizer and metrics (see ``trainer``).
             xla: whether XLA compiles the step.
+            steps_per_execution: steps that run without returning to Python; every number of steps must be a multiple of it.
         """
         self.model = model
         self.finite = True  # whether the loss was finite after all timed steps so far
-        self._tf, self._strategy = tf, strategy
+        self._tf, self._strategy, self._at_once = tf, strategy, steps_per_execution
         self.variables = [*model.variables, *model.optimizer.variables]
 
         def on_replica(data: Any) -> Any:
-            return model.train_step(data)["loss"]
+            logs = model.train_step(data)  # a user's own step may name its losses otherwise
+            return tf.cast(logs["loss"] if "loss" in logs else next(iter(logs.values())), tf.float32)
 
         inner = tf.function(on_replica, jit_compile=True) if xla else on_replica
 
+        def losses(batch: Any) -> Any:
+            return strategy.experimental_local_results(strategy.run(inner, args=(batch,)))
+
+        def repeated(step: Callable[[], Any]) -> Any:
+            if steps_per_execution == 1:
+                return step()
+            first = (tf.constant(0), (tf.constant(0.0),) * strategy.num_replicas_in_sync)
+            return tf.while_loop(lambda done, _: done < steps_per_execution, lambda done, _: (done + 1, step()), first)[1]
+
         def from_iterator(iterator: Any) -> Any:
-            return strategy.run(inner, args=(next(iterator),))
+            return repeated(lambda: losses(next(iterator)))
 
         def from_batch(batch: Any) -> Any:
-            return strategy.run(inner, args=(batch,))
+            return repeated(lambda: losses(batch))
 
         def test(batch: Any) -> None:
             strategy.run(model.test_step, args=(batch,))
@@ -56,7 +67,7 @@ class Trainer:
         def copied(data: Any) -> Any:
             return self._tf.nest.map_structure(self._tf.identity, data)
 
-        return self._strategy.run(copied, args=(batch,))
+        return runner(self._tf, self._strategy)(copied, args=(batch,))
 
     def source(self, data: Any) -> Any:
         """An iterator over the batches of a ``tf.data.Dataset``, each split among the replicas."""
@@ -74,7 +85,7 @@ class Trainer:
         Args:
             source: see ``source``.
             steps: how many.
-            around: returns a context manager for a step, given its number; None: none.
+            around: returns a context manager for an execution, given the number of its first step; None: none.
         """
         return self._timed(self._from_iterator, source, steps, around)
 
@@ -115,10 +126,10 @@ class Trainer:
     def _timed(self, step: Any, data: Any, steps: int, around: Callable[[int], Any] | None = None) -> float:
         within = around or (lambda _: contextlib.nullcontext())
         began = time.perf_counter()
-        for number in range(steps):
+        for number in range(0, steps, self._at_once):
             with within(number):
-                loss = step(data)
-        ended = [float(value) for value in self._strategy.experimental_local_results(loss)]  # waits for the devices
+                losses = step(data)
+        ended = [float(value) for value in losses]  # waits for the devices
         seconds = time.perf_counter() - began
         self.finite = self.finite and all(map(math.isfinite, ended))
         return seconds
@@ -136,8 +147,29 @@ def trainer(tf: Any, keras: Any, strategy: Any, xla: bool = False, **options: An
     """
     with strategy.scope():
         model = network.model(keras, xla, **options)
-        model.optimizer.build(model.trainable_variables)
+    return ready(tf, strategy, model, tuple(map(tf.constant, network.arrays(1))), xla)
+
+
+def ready(tf: Any, strategy: Any, model: Any, sample: Any, xla: bool = False, steps_per_execution: int = 1) -> Trainer:
+    """A compiled model of a strategy's scope, ready for timing.
+
+    Args:
+        tf: TensorFlow.
+        strategy: in whose scope the model was built.
+        model: compiled.
+        sample: a batch of one sample.
+        xla: whether XLA compiles the step.
+        steps_per_execution: see ``Trainer``.
+    """
+    with strategy.scope():
         # Lets Keras create the metrics' variables: with several replicas, a step that creates them can't be compiled.
-        strategy.run(model.test_step, args=(tuple(map(tf.constant, network.arrays(1))),))
+        runner(tf, strategy)(model.test_step, args=(sample,))
+        model.optimizer.build(model.trainable_variables)
     model.reset_metrics()
-    return Trainer(tf, strategy, model, xla)
+    return Trainer(tf, strategy, model, xla, steps_per_execution)
+
+
+def runner(tf: Any, strategy: Any) -> Callable[..., Any]:
+    """``strategy.run``; compiled for a TPU, which runs nothing eagerly."""
+    run: Callable[..., Any] = tf.function(strategy.run) if isinstance(strategy, tf.distribute.TPUStrategy) else strategy.run
+    return run

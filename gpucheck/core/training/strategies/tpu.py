@@ -43,5 +43,4 @@ STRATEGY = Strategy(
     build=build,
     steps_per_execution=4,  # a TPU waits for its host after every execution, so users run several steps in one
     absence_is_news=False,  # most machines have none
-    not_in_bench="gpucheck bench does not measure TPUs; `gpucheck --strategy tpu` trains on one",
 )
