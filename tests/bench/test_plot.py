@@ -37,6 +37,14 @@ def test_only_panels_with_data():
     assert "by batch size" not in shown
 
 
+def test_strong_scaling_is_called_so_and_has_no_panel_of_batches():
+    shown = words(plot.draw(result([one(batch=128), one(2), one(batch=128, at_once=8), one(2, at_once=8)]), ".svg"))
+    for text in ("Scaling, strong: the same global batch", "measured, 8 at once: 50 % on 2"):
+        assert text in shown
+    assert "by batch size" not in shown
+    assert "Scaling, weak: the same batch per replica" in words(plot.draw(result(), ".svg"))
+
+
 def test_no_scaling_without_one_device():
     assert "Scaling" not in words(plot.draw(result([one(2), one(4)]), ".svg"))
 

@@ -79,7 +79,14 @@ def _axes(figure: Any, place: Any) -> Any:
 
 
 def _several(measured: list[Measurement]) -> bool:
-    return len({measurement.batch_size for measurement in measured}) > 1
+    return len(set(_batches(measured)[1])) > 1
+
+
+def _batches(measured: list[Measurement]) -> tuple[str, list[int]]:
+    """Return the batch of each: of all replicas together if different numbers of devices share it, else of each replica."""
+    if one_global_batch(measured):
+        return "global batch", [measurement.global_batch_size or 0 for measurement in measured]
+    return "batch per replica", [measurement.batch_size for measurement in measured]
 
 
 def _scaled(measured: list[Measurement]) -> bool:
@@ -88,22 +95,24 @@ def _scaled(measured: list[Measurement]) -> bool:
 
 def draw_batches(axes: Any, measured: list[Measurement]) -> None:
     """A line per configuration, batch size along."""
-    lines: dict[str, list[Measurement]] = {}
-    for measurement in measured:
+    unit, batches = _batches(measured)
+    lines: dict[str, list[tuple[int, Measurement]]] = {}
+    for batch, measurement in zip(batches, measured, strict=True):
         name = f"{measurement.strategy} × {len(measurement.devices)}{_variant(measurement, measured)}"
-        lines.setdefault(name, []).append(measurement)
+        lines.setdefault(name, []).append((batch, measurement))
     for number, (name, points) in enumerate(lines.items()):
-        points.sort(key=lambda measurement: measurement.batch_size)
-        _line(axes, number, name, [measurement.batch_size for measurement in points], points)
-    sizes = sorted({measurement.batch_size for measurement in measured})
+        points.sort(key=lambda point: point[0])
+        _line(axes, number, name, [batch for batch, _ in points], [measurement for _, measurement in points])
+    sizes = sorted(set(batches))
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, [str(size) for size in sizes])
     axes.minorticks_off()
-    _dress(axes, "Throughput by batch size", "batch per replica")
+    _dress(axes, "Throughput by batch size", unit)
 
 
 def draw_scaling(axes: Any, measured: list[Measurement]) -> None:
     """Throughput by the number of devices, against that of one times their number."""
+    unit, batches = _batches(measured)
     kind = "strong" if one_global_batch(measured) else "weak"
     lines: dict[tuple[Any, ...], list[Measurement]] = {}
     for measurement in measured:
@@ -115,9 +124,8 @@ def draw_scaling(axes: Any, measured: list[Measurement]) -> None:
         counts = sorted(by_count)
         if 1 not in by_count or len(counts) < 2:
             continue
-        batch = likeness(points[0], kind)[-1]
-        several = len({likeness(measurement, kind)[-1] for measurement in measured}) > 1
-        name = (f"batch {batch}" if several else "measured") + _variant(points[0], measured)
+        several = len(set(batches)) > 1
+        name = (f"batch {likeness(points[0], kind)[-1]}" if several else "measured") + _variant(points[0], measured)
         percents = [(count, by_count[count].scaling_efficiency_percent) for count in counts[1:]]
         words = ", ".join(f"{percent:.0f} % on {count}" for count, percent in percents if percent is not None)
         _line(axes, number, f"{name}: {words}", counts, [by_count[count] for count in counts])
@@ -129,8 +137,7 @@ def draw_scaling(axes: Any, measured: list[Measurement]) -> None:
         number += 1
     ticks = sorted({len(measurement.devices) for measurement in measured})
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
-    same = "global batch" if kind == "strong" else "batch per replica"
-    _dress(axes, f"Scaling, {kind}: the same {same}", "devices", "scaling efficiency")
+    _dress(axes, f"Scaling, {kind}: the same {unit}", "devices", "scaling efficiency")
 
 
 def _pipeline(axes: Any, measured: list[Measurement]) -> None:

@@ -104,15 +104,18 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
 def _add_table(out: TerminalText, order: list[tuple[Measurement, float, bool]]) -> None:
     """Add a row per configuration, with the settings in which they differ; one below the other if a row is too wide."""
     different = varying([measurement for measurement, _, _ in order])
+    unit = different[0].get("batch", "").partition(" ")[2]  # above the table, which is narrower without it
     rows = [("ratio", "samples/s", *different[0], "")]
     for (measurement, ratio, noise), names in zip(order, different, strict=True):
         speed = _spread(measurement.samples_per_second) if measurement.samples_per_second else ""
         rows.append((f"{ratio:.2f}", speed, *names.values(), "within noise" if noise and len(rows) > 1 else ""))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    short = [tuple(cell.removesuffix(f" {unit}") if unit else cell for cell in row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*short, strict=True)]
+    fits = 2 + sum(widths) + GAP * (len(widths) - 1) <= out.width
     out.blank()
-    out.add(("fastest first", "title"))
-    if 2 + sum(widths) + GAP * (len(widths) - 1) <= out.width:
-        for row, style in zip(rows, ("quiet", *[""] * len(order)), strict=True):
+    out.add(("fastest first", "title"), f" (batch {unit})" if unit and fits else "")
+    if fits:
+        for row, style in zip(short, ("quiet", *[""] * len(order)), strict=True):
             out.verbatim("  ", ((" " * GAP).join(map(str.ljust, row, widths)).rstrip(), style))
         return
     for ratio_words, speed, *values, noise_words in rows[1:]:
