@@ -51,7 +51,7 @@ class TestMeasured:
 
 def test_every_figure_is_explained():
     losses, seconds = {True: [2.5, 2.0], False: [2.5, 2.0]}, {True: 0.002, False: 0.003}
-    assert differences("tensor_float_32", tensor_float_32.compared("GPU:0", 512, losses, seconds).figures) == []
+    assert differences("tensor_float_32", tensor_float_32.result_of("GPU:0", 512, losses, seconds).figures) == []
 
 
 def test_a_cpu_has_no_tf32():

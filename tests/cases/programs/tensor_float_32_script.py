@@ -8,5 +8,5 @@ def spied(timed):
     return real(timed)
 tensor_float_32.step_seconds = spied
 tf.config.experimental.enable_tensor_float_32_execution(False)
-losses, seconds = tensor_float_32.measured(setting, "CPU:0", 8)
+losses, seconds = tensor_float_32.measure(setting, "CPU:0", 8)
 found.update(losses=[losses[True], losses[False]], seconds=[seconds[True], seconds[False]], seen=seen, after=enabled())

@@ -1,4 +1,4 @@
-"""Shared by experiments: one network from one seed, its loss step by step, and the seconds of a step."""
+"""Shared by experiments: train the smoke network from one seed, record its loss per step, and time a step."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from gpucheck.core.training import strategies
 MEASUREMENT_SECONDS = 0.2
 LEAST_STEPS, MOST_STEPS = 2, 40
 REPEATS = 3
-SLOW_SECONDS = 0.1  # of a step; a longer one varies less, so one measurement is enough
+SLOW_SECONDS = 0.1  # of a step; longer steps vary less, so they are measured once
 
 
 class Comparison:
     """The smoke job's network, trained step by step without dropout, which differs between replicas and precisions."""
 
     def __init__(self, setting: Setting, devices: list[str], synchronized: bool = False, precision: str = "float32") -> None:
-        """Build it; every one starts from the same weights.
+        """Build the network; all comparisons start from the same weights.
 
         Args:
             setting: of the experiment.
             devices: names; several are replicas of a mirrored strategy.
-            synchronized: whether batch normalization takes its statistics over all of them.
+            synchronized: whether batch normalization computes its statistics over all replicas.
             precision: a Keras dtype policy.
         """
         tf, keras = setting.tf, setting.keras
@@ -42,15 +42,15 @@ class Comparison:
         self._tf = tf
 
     def feed(self, images: Any, labels: Any, global_batch: int) -> Any:
-        """An iterator without end over global batches, in order, each divided among the replicas.
+        """An endless iterator over global batches, in order, each divided among the replicas.
 
-        The samples must be whole batches. Their size is not traced: one trace does for several.
+        The samples must be whole batches. The batch size is not traced, so that one trace serves several sizes.
         """
         data = self._tf.data.Dataset.from_tensor_slices((images, labels))
         return self.trainer.source(data.batch(global_batch).repeat())
 
     def losses(self, source: Any, steps: int) -> list[float]:
-        """Train on the next batches; the mean loss over each global batch, as it was before the step's update."""
+        """Train on the next batches; return the mean loss over each global batch before the step's update."""
         values = []
         for _ in range(steps):
             self.model.reset_metrics()
@@ -79,9 +79,9 @@ def replicas(setting: Setting) -> list[str]:
 
 @contextlib.contextmanager
 def tf32(tf: Any, allowed: bool) -> Iterator[None]:
-    """Let float32 products be rounded to TF32 where the hardware can, or not; afterwards as it was.
+    """Allow or forbid TF32 in float32 products; the previous setting is restored.
 
-    Without it, results differ by rounding of float32 alone, whatever algorithm a batch size leads to.
+    Without TF32, results differ only by float32 rounding, with any algorithm that a batch size selects.
     """
     before = tf.config.experimental.tensor_float_32_execution_enabled()
     tf.config.experimental.enable_tensor_float_32_execution(allowed)
@@ -92,12 +92,12 @@ def tf32(tf: Any, allowed: bool) -> Iterator[None]:
 
 
 def relative_difference(value: float, reference: float) -> float:
-    """How far a loss is from another, relative to it."""
+    """The difference of a loss from a reference, relative to the reference."""
     return abs(value - reference) / max(abs(reference), 1e-6)
 
 
 def percent(difference: float, limit: float) -> str:
-    """'1.01 %': a difference in as many digits as show that it is above its limit, both as shares."""
+    """'1.01 %': a difference with enough digits to show that it is above its limit; both are shares."""
     shown = 0.0
     for digits in range(1, 9):
         shown = round(100 * difference, digits)
@@ -107,7 +107,7 @@ def percent(difference: float, limit: float) -> str:
 
 
 def finite(figures: dict[str, Any]) -> dict[str, float | None]:
-    """Figures as a report can hold them."""
+    """Convert figures for a report: None for values that are not finite."""
     return {name: None if value is None else proof.finite_or_none(float(value)) for name, value in figures.items()}
 
 
@@ -118,7 +118,7 @@ def forget(keras: Any) -> None:
 
 
 def measurements(seconds: float) -> tuple[int, int]:
-    """The number of measurements, and of steps in each, for steps of about that many seconds."""
+    """The number of measurements and of steps in each, given a step's approximate seconds."""
     steps = max(LEAST_STEPS, min(MOST_STEPS, round(MEASUREMENT_SECONDS / max(seconds, 1e-6))))
     return (1 if seconds > SLOW_SECONDS else REPEATS), steps
 
@@ -127,8 +127,8 @@ def step_seconds(timed: Callable[[int], float], warmup: int = 2) -> float:
     """Seconds of one step: the median of some measurements.
 
     Args:
-        timed: takes a number of steps, and gives the seconds of all of them.
-        warmup: steps before, which trace, and take away what a pipeline has prepared meanwhile.
+        timed: runs a number of steps, and returns the seconds of all of them.
+        warmup: steps to run first; they trace, and use up the batches that a pipeline prefetched.
     """
     timed(warmup)
     repeats, steps = measurements(timed(1))

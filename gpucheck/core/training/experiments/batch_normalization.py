@@ -1,8 +1,8 @@
-"""Batch normalization on several replicas: over each replica's own part of the batch, or synchronized over all of it.
+"""Test batch normalization on several replicas: local to each replica's part of the batch, or synchronized over the global batch.
 
-Keras' default is local: every replica normalizes by the mean and variance of its own samples, which is another function than one
-device computes, and the replicas' moving statistics drift apart (what is saved are the first replica's). With
-``synchronized=True`` they must be those of the whole global batch.
+Keras' default is local: every replica normalizes by the mean and variance of its own samples. The result differs from one
+device's, and the replicas' moving statistics diverge (those of the first replica are saved). With
+``synchronized=True``, the statistics must be those of the global batch.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from gpucheck.core.child.smoke import network
 from gpucheck.core.training.experiments._measure import Comparison, finite, forget, replicas, tf32
 
 STEPS = 6
-# In standard deviations, or relative to a variance. The statistics are read back from moving averages, of which one step is a
-# hundredth: that makes some 1e-5 out of float32's rounding, more in a channel that varies little. Measured on a CPU: 2e-4 from
-# the exact ones, while the halves of a batch of 32 are 0.13 apart.
+# In standard deviations, or relative to a variance. The statistics are computed from moving averages, to which one step
+# contributes a hundredth. This increases float32's rounding error to about 1e-5, more in a channel with little variation.
+# Measured on a CPU: 2e-4 from the exact values; the two halves of a batch of 32 differ by 0.13.
 TOLERANCE = 5e-3
 
 
@@ -32,10 +32,10 @@ class Distance(NamedTuple):
 
 
 def run(setting: Setting) -> ExperimentResult:
-    """One step, whose statistics are compared with the exact ones, and a few more for the loss."""
+    """Train one step, compare its statistics with the exact ones, and train a few more steps for the loss."""
     import numpy as np
 
-    devices = replicas(setting)[:2]  # more would show nothing else, and tracing takes time on each
+    devices = replicas(setting)[:2]  # more replicas would show the same, and each takes time to trace
     with tf32(setting.tf, False):
         losses, statistics, inputs = _trained(setting, devices, synchronized=False)
         whole = [inputs] * len(devices)
@@ -82,7 +82,7 @@ def problem(synchronized: Distance, unsynchronized: Distance, local: Distance) -
 
 
 def _trained(setting: Setting, devices: list[str], synchronized: bool) -> tuple[list[float], list[tuple[Any, Any]], Any]:
-    """Losses, each replica's statistics in the first step, and the normalized layer's input then: (samples, 32, 32, channels)."""
+    """Return the losses, and for the first step each replica's statistics and the layer's input: (samples, 32, 32, channels)."""
     import numpy as np
 
     global_batch = len(devices) * network.batch_size(devices[0])
@@ -98,7 +98,7 @@ def _trained(setting: Setting, devices: list[str], synchronized: bool) -> tuple[
 
 
 def _statistics(layer: Any) -> list[tuple[Any, Any]]:
-    """Mean and variance (per channel) that each replica's first step has put into the layer's moving averages of 0 and 1."""
+    """Return each replica's mean and variance per channel, from the layer's moving averages (0 and 1 at first) after a step."""
     new = 1.0 - layer.momentum
     mean, variance = (getattr(variable, "_value", variable) for variable in (layer.moving_mean, layer.moving_variance))
     return [
@@ -110,7 +110,7 @@ def _statistics(layer: Any) -> list[tuple[Any, Any]]:
 def _distance(statistics: list[tuple[Any, Any]], samples: list[Any]) -> Distance:
     """The largest distance of any replica's statistics from the exact ones of its samples, over all channels.
 
-    A mean's in standard deviations, a variance's relative to itself, with the epsilon that normalization adds.
+    That of a mean is in standard deviations, that of a variance is relative to it; both include normalization's epsilon.
     """
     import numpy as np
 
@@ -120,5 +120,5 @@ def _distance(statistics: list[tuple[Any, Any]], samples: list[Any]) -> Distance
         exact = values.var(axis=(0, 1, 2)) + epsilon
         worst += [np.abs(mean - values.mean(axis=(0, 1, 2))) / np.sqrt(exact), np.abs(variance + epsilon - exact) / exact]
     largest = [float(np.max(distances)) for distances in worst]
-    place = int(np.argmax(largest))  # of a NaN, if there is one
+    place = int(np.argmax(largest))  # the position of a NaN if there is one
     return Distance(largest[place], ("mean", "variance")[place % 2])

@@ -1,8 +1,8 @@
-"""The effect of several replicas on the loss: none with the same global batch, a large one with the same per-replica batch.
+"""Test the effect of several replicas on the loss: none with the same global batch, a large one with the same per-replica batch.
 
-Fixed global batch (for convergence): every replica takes its part of the batch that one device would have, and the loss must be
-the same. Fixed per-replica batch (for throughput): every replica takes as much as one device had, so that a step averages over
-more samples; the same number of samples then makes fewer updates.
+Fixed global batch (for convergence): every replica gets a part of one device's batch, and the loss must be
+equal. Fixed per-replica batch (for throughput): every replica gets a whole batch, so a step averages over more samples, and the
+same number of samples makes fewer updates.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from gpucheck.core.child.smoke import network
 from gpucheck.core.training.experiments._measure import Comparison, finite, forget, percent, relative_difference, replicas, tf32
 
 STEPS = 6
-# Relative. However the batch is divided, a float32 loss without TF32 is the same but for rounding (measured on a CPU: 2e-7). One
-# that is not averaged over the replicas is off by their number; one of a single replica by what the parts of a batch differ
-# (measured: 0.06); one whose synchronized statistics are wrong by anything.
+# Relative. With any division of the batch, a float32 loss without TF32 is equal except for rounding (measured on a CPU: 2e-7).
+# A loss that is not averaged over the replicas is wrong by the factor of their number; the loss of a single replica differs as
+# parts of a batch do (measured: 0.06); wrong synchronized statistics change it by any amount.
 TOLERANCE = 1e-4
-NEAR = 0.05  # relative, of a loss to the one times or over the number of replicas: parts of a batch don't differ that much
+NEAR = 0.05  # relative difference from the reference times, or divided by, the number of replicas: parts of a batch differ less
 
 
 def run(setting: Setting) -> ExperimentResult:
@@ -44,7 +44,7 @@ def run(setting: Setting) -> ExperimentResult:
                 "last_loss_of_replicas": several[-1],
                 "last_loss_of_one_device_same_global_batch": single[-1],
                 "last_loss_relative_difference": relative_difference(several[-1], single[-1]),
-                # One device on one replica's batch: the replicas' last step took as many samples as its last steps together.
+                # One device with one replica's batch needs several steps for the samples of the replicas' last step.
                 "same_steps_last_loss_of_one_device_same_per_replica_batch": statistics.fmean(small[STEPS - count : STEPS]),
                 "same_samples_last_loss_of_one_device_same_per_replica_batch": statistics.fmean(small[-count:]),
             }
@@ -53,7 +53,7 @@ def run(setting: Setting) -> ExperimentResult:
 
 
 def problem(several: float, single: float, count: int, samples: int) -> str | None:
-    """How the first losses of replicas and of one device differ, with the likely cause; None: they are equal."""
+    """The difference of the first losses of replicas and one device, with the likely cause; None if they are equal."""
     difference = relative_difference(several, single)
     if difference <= TOLERANCE:
         return None
@@ -64,7 +64,7 @@ def problem(several: float, single: float, count: int, samples: int) -> str | No
 
 
 def _losses(setting: Setting, devices: list[str], per_replica: int) -> tuple[list[float], list[float], list[float]]:
-    """Of the replicas, of one device on the same global batch, and of one device on one replica's batch; on the same samples."""
+    """Losses on the same samples: of the replicas, of one device with their global batch, and with the batch of a replica."""
     count = len(devices)
     together = count * per_replica
     images, labels = network.arrays(STEPS * together)

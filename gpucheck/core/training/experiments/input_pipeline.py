@@ -1,7 +1,7 @@
-"""The cost of the input pipeline, compared with one resident batch, and the gain of each optimization.
+"""Measure the cost of the input pipeline, compared with one resident batch, and the gain of each optimization.
 
-The remedies are tried on a pipeline whose host has work to do: generated samples are kept as JPEGs, decoded, resized, cropped and
-flipped. Each is added to those before it: nothing, ``prefetch``, a parallel ``map``, ``cache`` after decoding, twice the batch.
+The optimizations are tested on a pipeline with work for the host: generated samples are stored as JPEGs, decoded, resized,
+cropped and flipped. Each is added to the previous ones: ``prefetch``, parallel ``map``, ``cache`` after decoding, doubled batch.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def run(setting: Setting) -> ExperimentResult:
     trained.input_wait_share = figures["input_wait_share"]
     trained.piped_samples_per_second = figures["piped_samples_per_second"]
     trained.device_samples_per_second = figures["device_samples_per_second"]
-    pipelines = ladder(tf, batch, network.arrays(network.BATCHES * batch))
+    pipelines = optimization_steps(tf, batch, network.arrays(network.BATCHES * batch))
     for name, data in pipelines.items():
         if name == "plain":
             figures["jpeg_decode_and_augment_seconds_per_sample"] = round(step_seconds(partial(_draw, iter(data))) / batch, 7)
@@ -64,13 +64,13 @@ def run(setting: Setting) -> ExperimentResult:
 def _resident_and_piped(job: Trainer, data: Any) -> tuple[float, float]:
     """Seconds of a step on one batch that stays on the device, and on the pipeline.
 
-    The resident steps are measured before and after, so that a change of clock or load falls on both; the piped ones on a source
-    of their own, which has had no time to prepare batches ahead.
+    Resident steps are measured before and after the piped ones, so that a change of clock or load affects both. The piped steps
+    use a new source, which has not prefetched batches.
     """
     source = job.source(data)
     batch = job.keep(next(source))
     job.piped(source, 1)  # traces
-    del source  # or it would go on preparing batches
+    del source  # otherwise it continues to prepare batches
     job.resident(batch, 2)
     repeats, steps = measurements(job.resident(batch, 1))
     resident = [job.resident(batch, steps) / steps for _ in range(repeats)]
@@ -80,17 +80,17 @@ def _resident_and_piped(job: Trainer, data: Any) -> tuple[float, float]:
 
 
 def _draw(source: Any, batches: int) -> float:
-    """Seconds that a pipeline takes for some batches alone."""
+    """Seconds that a pipeline takes to produce some batches, without training."""
     began = time.perf_counter()
     for _ in range(batches):
         next(source)
     return time.perf_counter() - began
 
 
-def ladder(tf: Any, batch: int, samples: tuple[Any, Any]) -> dict[str, Any]:
-    """Endless pipelines over the same samples, by what the last remedy in each is.
+def optimization_steps(tf: Any, batch: int, samples: tuple[Any, Any]) -> dict[str, Any]:
+    """Return endless pipelines over the same samples, by the name of the last optimization in each.
 
-    tf.data would parallelize ``map`` and prefetch of itself; here it does not, so that each figure is of what it is named after.
+    tf.data's automatic parallel ``map`` and prefetch are disabled, so that each figure measures only the named optimization.
 
     Args:
         tf: TensorFlow.
@@ -104,7 +104,7 @@ def ladder(tf: Any, batch: int, samples: tuple[Any, Any]) -> dict[str, Any]:
     larger = _pipeline(tf, stored, 2 * batch, tf.data.AUTOTUNE, cached=True)
     ahead = {"prefetch": plain, "parallel_map": parallel, "cache": cached, "larger_batch": larger}
     pipelines = {"plain": plain, **{name: data.prefetch(tf.data.AUTOTUNE) for name, data in ahead.items()}}
-    return {name: data.with_options(_as_written(tf)) for name, data in pipelines.items()}
+    return {name: data.with_options(_without_optimizations(tf)) for name, data in pipelines.items()}
 
 
 def _stored(tf: Any, images: Any, labels: Any) -> Any:
@@ -118,7 +118,7 @@ def _stored(tf: Any, images: Any, labels: Any) -> Any:
 
 
 def _pipeline(tf: Any, stored: Any, batch: int, parallel: int | None = None, cached: bool = False) -> Any:
-    """Decode, perhaps keep, augment, and batch; the size of a batch is not traced, so that one step fits all."""
+    """Decode, optionally cache, augment, and batch; the batch size is not traced, so that one trace serves all pipelines."""
 
     def decode(jpeg: Any, label: Any) -> tuple[Any, Any]:
         image = tf.io.decode_jpeg(jpeg, channels=3)
@@ -133,10 +133,10 @@ def _pipeline(tf: Any, stored: Any, batch: int, parallel: int | None = None, cac
     return data.repeat().map(augment, num_parallel_calls=parallel).batch(batch)
 
 
-def _as_written(tf: Any) -> Any:
-    """Options under which tf.data runs a pipeline as it is written."""
+def _without_optimizations(tf: Any) -> Any:
+    """Options that disable tf.data's automatic optimizations."""
     options = tf.data.Options()
     for name in ("apply_default_optimizations", "map_parallelization", "map_and_batch_fusion", "inject_prefetch"):
-        with contextlib.suppress(AttributeError):  # an older TensorFlow has less of them
+        with contextlib.suppress(AttributeError):  # older TensorFlow releases lack some of them
             setattr(options.experimental_optimization, name, False)
     return options

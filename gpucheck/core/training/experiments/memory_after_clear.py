@@ -11,10 +11,10 @@ from gpucheck.core.child.smoke import memory, network
 from gpucheck.core.child.smoke.tensorflow import train_briefly
 from gpucheck.core.training.experiments._measure import forget
 
-ROUNDS = 3  # the first one makes what a process keeps: kernels, algorithms, thread pools; growth is counted from then on
+ROUNDS = 3  # the first round creates what a process keeps (kernels, algorithms, thread pools); growth is counted after it
 STEPS = 3
-# Bytes per round. Main memory is never given back exactly: TensorFlow 2.21 with Keras 3.15 keeps the functions that it has traced
-# for a model, and malloc keeps pages. Measured over 16 rounds on a CPU: 12 to 32 MB each, without end.
+# Bytes per round. Main memory is never released completely: TensorFlow 2.21 with Keras 3.15 keeps the functions that it traced
+# for a model, and malloc keeps pages. Measured over 16 rounds on a CPU: 12 to 32 MB in each round, without a limit.
 HOST_TOLERANCE = 64 << 20
 
 
@@ -30,7 +30,7 @@ class HostMemory:
         self.peak_known = False
 
     def reset(self) -> None:
-        """Begin to count the peak anew (proc(5), /proc/pid/clear_refs: 5)."""
+        """Reset the peak (proc(5), /proc/pid/clear_refs: 5)."""
         try:
             with open("/proc/self/clear_refs", "w") as file:
                 file.write("5")
@@ -39,12 +39,12 @@ class HostMemory:
             self.peak_known = False
 
     def current(self) -> int:
-        """What is resident now."""
+        """The current resident size."""
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def peak(self) -> int | None:
-        """The most that was resident since ``reset``; None where that can't be counted."""
+        """The highest resident size since ``reset``; None if it can't be determined."""
         with open("/proc/self/status") as file:
             peaks = [int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM:")]
         return peaks[0] if peaks and self.peak_known else None
@@ -54,21 +54,21 @@ class DeviceMemory:
     """Memory of one device, as TensorFlow's allocator counts it. Bytes."""
 
     def __init__(self, tf: Any, device: str) -> None:
-        """Look whether it is counted; ``device`` is a logical name."""
+        """Raise ``NotHere`` if TensorFlow does not count it; ``device`` is a logical name."""
         self._tf, self._devices = tf, [device]
         if memory.current(tf, self._devices) is None:
             raise NotHere(f"TensorFlow does not count the memory of {device}")
 
     def reset(self) -> None:
-        """Begin to count the peak anew."""
+        """Reset the peak."""
         memory.reset(self._tf, self._devices)
 
     def current(self) -> int:
-        """What is in use now."""
+        """The current use."""
         return memory.current(self._tf, self._devices) or 0
 
     def peak(self) -> int | None:
-        """The most that was in use at once since ``reset``."""
+        """The highest use since ``reset``."""
         return memory.peak(self._tf, self._devices)
 
 
@@ -86,7 +86,7 @@ def run(setting: Setting) -> ExperimentResult:
         forget(setting.keras)
         peaks.append(watched.peak())
         held.append(watched.current())
-    # An allocator of a device counts exactly: what is allowed there is less than the model itself.
+    # A device's allocator counts exactly, so the tolerance is smaller than the model itself.
     tolerance = HOST_TOLERANCE if on_host else model_bytes // 2
     figures: dict[str, Any] = {"model_bytes": model_bytes, "held_before_bytes": before}
     for number in range(ROUNDS):
@@ -109,11 +109,11 @@ def leak(device: str, held: list[int], tolerance: int) -> str | None:
 
 
 def _least_growth(held: list[int]) -> int:
-    """What every round after the first has left behind at least: once is no leak. Bytes."""
+    """The smallest growth, in bytes, of the rounds after the first: growth in one round only is not a leak."""
     return min(held[place + 1] - held[place] for place in range(len(held) - 1))
 
 
 def _trained(setting: Setting, logical: str, batch: int) -> int:
-    """Train the network; the bytes of its weights and of the optimizer's state."""
+    """Train the network; return the bytes of its weights and of the optimizer's state."""
     model, _ = train_briefly(setting.tf, setting.keras, logical, batch, STEPS)
     return sum(variable.numpy().nbytes for variable in [*model.variables, *model.optimizer.variables])

@@ -13,7 +13,7 @@ from gpucheck.core.child.loader import load
 from gpucheck.core.child.messages.training import ExperimentResult
 
 # Shares of a GPU's memory. Without growth TensorFlow leaves some percent free (gpu_device.cc, MinSystemMemory). The smoke job
-# needs half a GiB, so an allocator that grows has no free block of that size in store.
+# needs half a GiB, so an allocator with memory growth does not hold a free block of that size.
 LITTLE, MUCH = 1 / 4, 1 / 3
 
 
@@ -37,15 +37,15 @@ def run(setting: Setting) -> ExperimentResult:
 
 
 def measured(setting: Setting, gpus: list[str], memory: Callable[[int], tuple[int, int] | None]) -> ExperimentResult:
-    """What is left on each GPU, and whether TensorFlow holds more than it needs.
+    """Return the free memory of each GPU, and whether TensorFlow holds more than it needs.
 
     Args:
         setting: where TensorFlow has trained.
         gpus: names of the devices, such as "GPU:0".
-        memory: of a GPU's number, what is free and all of it in bytes; None if the driver does not say.
+        memory: returns the free and total bytes of a GPU, by number; None if the driver does not report them.
 
     Raises:
-        NotHere: the driver does not say.
+        NotHere: the driver does not report the memory.
     """
     figures: dict[str, Any] = {}
     problems = []
@@ -64,14 +64,14 @@ def measured(setting: Setting, gpus: list[str], memory: Callable[[int], tuple[in
 def judged(gpu: str, free: int, total: int, allocates: Callable[[int], bool]) -> str | None:
     """Why growth does not work; None if it works.
 
-    Little may be free because others hold the rest. Then TensorFlow can't have a large block; it can where the block is its own
-    already. Bytes.
+    If little memory is free because other processes hold it, TensorFlow can't allocate a large block. If it can, it already held
+    the block.
 
     Args:
         gpu: name of the device.
-        free: free memory as the driver reports it.
-        total: all of it.
-        allocates: whether TensorFlow has room for a block of that size.
+        free: free memory in bytes, as the driver reports it.
+        total: total memory in bytes.
+        allocates: returns whether TensorFlow can allocate a block of that size.
     """
     block = int(total * MUCH)
     if free >= total * LITTLE or not allocates(block):
@@ -83,7 +83,7 @@ def judged(gpu: str, free: int, total: int, allocates: Callable[[int], bool]) ->
 
 
 def _allocates(tf: Any, logical: str, size: int) -> bool:
-    """Whether TensorFlow has room for a block, which is given back at once and never written to."""
+    """Whether TensorFlow can allocate a block; it is released at once and never written to."""
     try:
         with tf.device("/" + logical):
             tf.raw_ops.Empty(shape=[size // 4], dtype=tf.float32, init=False)

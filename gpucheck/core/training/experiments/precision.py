@@ -1,7 +1,7 @@
 """Compare precisions on the first device: the effect of 16 bits and of loss scaling on the loss.
 
-Seed, data and steps are the same, so the losses differ by rounding alone. Under mixed_float16 Keras multiplies the loss by a
-dynamic scale; a step whose gradients overflow is left out, and the scale halved.
+Seed, data and steps are the same, so the losses differ only by rounding. With mixed_float16, Keras multiplies the loss by a
+dynamic scale; it skips a step whose gradients overflow, and halves the scale.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from gpucheck.core.training.experiments._measure import Comparison, finite, forg
 
 STEPS = 4
 CPU_BATCH = 4  # a CPU emulates float16: some 30 ms per sample
-# Relative, of the first loss: float16 rounds to 11 bits (5e-4), bfloat16 to 8 (4e-3), and a small network's layers sum that up
-# to less than twenty and twelve times as much. Measured on a CPU: 6e-5 and 6e-4.
+# Relative, of the first loss: float16 rounds to 11 bits (5e-4), bfloat16 to 8 (4e-3), and the layers of a small network
+# accumulate less than twenty and twelve times that. Measured on a CPU: 6e-5 and 6e-4.
 TOLERANCE = {"mixed_float16": 0.01, "mixed_bfloat16": 0.05}
 
 
@@ -35,7 +35,7 @@ def run(setting: Setting) -> ExperimentResult:
         figures[f"{precision}_first_loss_relative_difference"] = difference
         figures[f"{precision}_last_loss_relative_difference"] = relative_difference(measured[-1], losses[-1])
         speedup = _speedup(setting, device, precision)
-        if speedup is None and device.startswith("CPU"):  # no job trains there in mixed_float16
+        if speedup is None and device.startswith("CPU"):  # CPU jobs don't train in mixed_float16
             speedup = figures["float32_step_seconds"] / more[f"{precision}_step_seconds"]
         figures[f"{precision}_training_speedup"] = speedup
         skipped = more[f"{precision}_skipped_steps"]
@@ -51,7 +51,7 @@ def run(setting: Setting) -> ExperimentResult:
 
 
 def _trained(setting: Setting, device: str, precision: str, batch: int) -> tuple[list[float], dict[str, Any]]:
-    """The losses of some steps on one batch, and figures of them."""
+    """Return the losses of some steps on one batch, and their figures."""
     job = Comparison(setting, [device], precision=precision)
     source = job.feed(*network.arrays(batch), batch)
     losses = job.losses(source, 1)  # traces and compiles
@@ -67,7 +67,7 @@ def _trained(setting: Setting, device: str, precision: str, batch: int) -> tuple
 
 
 def _speedup(setting: Setting, device: str, precision: str) -> float | None:
-    """How many times the samples per second of float32, as the training jobs before measured; None: they did not."""
+    """The samples per second relative to float32, as measured by the training jobs; None if unmeasured."""
     jobs = [setting.passed("one_device", 1, name, device) for name in (precision, "float32")]
     rates = [job.samples_per_second for job in jobs if job is not None and job.samples_per_second]
     return rates[0] / rates[1] if len(rates) == 2 else None

@@ -1,8 +1,8 @@
-"""How well several devices train together, and where a step's time goes: the pipeline, computing, the exchange of gradients.
+"""Measure the scaling efficiency of several devices, and the parts of a step: pipeline, computation, exchange of gradients.
 
-Scaling efficiency is the samples per second of N devices over N times those of one alone, with the same batch per replica, both
-measured here in the same loop. Beside it: the same with twice that batch, steps on one batch that is repeated (no pipeline to
-wait for), one replica's step alone (no exchange), and the exchange alone.
+Scaling efficiency is the samples per second of N devices divided by N times those of one device, with the same batch per replica
+and in the same loop. Also measured: the efficiency with a doubled batch, steps on one repeated batch (no wait for the pipeline),
+steps of one replica (no exchange), and the exchange alone.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from gpucheck.core.child.smoke.tensorflow import fresh
 from gpucheck.core.child.smoke.throughput import trainer
 from gpucheck.core.training.experiments._measure import build_strategy, forget, step_seconds
 
-PAYLOAD_BYTES = {"CPU": 4 << 20, "GPU": 32 << 20}  # per replica: enough that starting the exchange no longer counts
+PAYLOAD_BYTES = {"CPU": 4 << 20, "GPU": 32 << 20}  # per replica: large enough to make the start of the exchange negligible
 
 
 def run(setting: Setting) -> ExperimentResult:
-    """Measure the largest mirrored job that has passed, and its first device alone."""
+    """Measure the largest passed mirrored job, and its first device alone."""
     trained = _largest(setting)
     devices = list(trained.devices)
     count, batch = len(devices), network.batch_size(devices[0])
@@ -42,7 +42,7 @@ def run(setting: Setting) -> ExperimentResult:
     figures.update(_exchange(setting, devices))
     forget(setting.keras)
     result = ExperimentResult(tuple(devices), figures)
-    if not devices[0].startswith("CPU"):  # logical CPU devices share their cores: that says nothing of the job's devices
+    if not devices[0].startswith("CPU"):  # logical CPU devices share their cores, so their efficiency is meaningless
         trained.scaling_efficiency = figures["scaling_efficiency"]
         trained.doubled_batch_scaling_efficiency = figures["doubled_batch_scaling_efficiency"]
         result.run = trained
@@ -50,7 +50,7 @@ def run(setting: Setting) -> ExperimentResult:
 
 
 def _largest(setting: Setting) -> TrainingRun:
-    """Of logical CPU devices two: more of them share the same cores, and only take longer."""
+    """Return the largest passed mirrored job; of logical CPU devices, which share cores, the job on two."""
     devices = setting.devices()
     most = 2 if devices[0].startswith("CPU") else len(devices)
     for count in range(most, 1, -1):
@@ -61,11 +61,11 @@ def _largest(setting: Setting) -> TrainingRun:
 
 
 def _steps(setting: Setting, devices: list[str], batch: int) -> dict[str, float]:
-    """Seconds of a step on the smoke job's pipeline, with twice the batch, and on one batch again and again.
+    """Seconds of a step on the smoke job's pipeline, with a doubled batch, and on one repeated batch.
 
-    The batch's size is not traced, so that one trace, which takes about a second for each replica, does for all of them. While it
-    lasts a pipeline prepares batches ahead: the first to be measured is the one that has nothing to prepare. It is measured after
-    the others as well, so that a change of clock or load falls on both sides.
+    The batch size is not traced: one trace, which takes about a second per replica, serves all. During tracing a pipeline
+    prefetches batches, so the repeated batch, which needs no preparation, is measured first. It is also measured last, so that a
+    change of clock or load affects both.
     """
     tf, whole = setting.tf, batch * len(devices)
     fresh(setting.keras, "float32")
@@ -86,7 +86,7 @@ def _steps(setting: Setting, devices: list[str], batch: int) -> dict[str, float]
 
 
 def exchange(tf: Any, strategy: Any) -> Callable[[Any], Any]:
-    """A compiled function that sums a list of tensors over all replicas, the way an optimizer has its gradients summed."""
+    """A compiled function that sums a list of tensors over all replicas, as an optimizer does with gradients."""
 
     def on_replica(tensors: Any) -> Any:
         return tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, tensors)
@@ -99,7 +99,7 @@ def exchange(tf: Any, strategy: Any) -> Callable[[Any], Any]:
 
 
 def _exchange(setting: Setting, devices: list[str]) -> dict[str, float]:
-    """The exchange alone: of gradients like the network's, and of so many bytes that only the way between the devices counts."""
+    """Measure the exchange alone: of gradients like the network's, and of a payload large enough to measure the bandwidth."""
     tf = setting.tf
     strategy = build_strategy(setting, devices)
     with tf.device("/" + setting.names[devices[0]]):

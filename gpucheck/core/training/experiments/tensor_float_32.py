@@ -1,4 +1,4 @@
-"""What TensorFloat-32 costs and brings: float32 products whose factors the GPU rounds to 11 bits unless configured not to."""
+"""Measure the error and speedup of TensorFloat-32: by default, the GPU rounds the factors of float32 products to 11 bits."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from gpucheck.core.training.experiments._measure import (
 
 CAPABILITY = (8, 0)  # the first with TF32: CUDA C++ Programming Guide, "Compute Capabilities"
 STEPS = 6  # for the loss
-BATCHES = 4  # so many times the usual batch: with less work than this the GPU waits for Python, whatever it computes in
-TOLERANCE = 0.01  # relative, of the first loss: 5e-4 in every product, summed up by a small network's layers
+BATCHES = 4  # times the smoke job's batch: with a smaller one the GPU waits for Python in any precision
+TOLERANCE = 0.01  # relative, of the first loss: 5e-4 per product, accumulated over a small network's layers
 
 
 def run(setting: Setting) -> ExperimentResult:
-    """The same steps with TF32 and without, traced once: kernels are chosen when they run."""
+    """Train the same steps with and without TF32. One trace serves both, because kernels are selected when they run."""
     device = setting.devices()[0]
     require_tf32(setting, device)
     batch = BATCHES * network.batch_size(device)
-    losses, seconds = measured(setting, device, batch)
+    losses, seconds = measure(setting, device, batch)
     forget(setting.keras)
-    return compared(device, batch, losses, seconds)
+    return result_of(device, batch, losses, seconds)
 
 
-def compared(device: str, batch: int, losses: dict[bool, list[float]], seconds: dict[bool, float]) -> ExperimentResult:
-    """The figures of what was measured with TF32 (True) and without (False), and the problem that they show.
+def result_of(device: str, batch: int, losses: dict[bool, list[float]], seconds: dict[bool, float]) -> ExperimentResult:
+    """Return the figures with (True) and without (False) TF32, and the problem if they show one.
 
     Args:
-        device: where the steps were made.
+        device: the device that ran the steps.
         batch: samples of a step.
         losses: of each step.
         seconds: of a step.
@@ -63,8 +63,8 @@ def compared(device: str, batch: int, losses: dict[bool, list[float]], seconds: 
     return ExperimentResult((device,), finite(figures), problem)
 
 
-def measured(setting: Setting, device: str, batch: int) -> tuple[dict[bool, list[float]], dict[bool, float]]:
-    """Losses of some steps on one batch, and seconds of a step; both with TF32 and without."""
+def measure(setting: Setting, device: str, batch: int) -> tuple[dict[bool, list[float]], dict[bool, float]]:
+    """Return the losses of some steps on one batch, and the seconds of a step, with and without TF32."""
     images, labels = network.arrays(batch)
     job = Comparison(setting, [device])
     initial = [variable.numpy() for variable in job.trainer.variables]
@@ -84,7 +84,7 @@ def require_tf32(setting: Setting, device: str) -> None:
         raise NotHere(f"TF32 is computed by NVIDIA GPUs, and this is {device}")
     config = setting.tf.config
     visible, logical = config.get_visible_devices("GPU"), config.list_logical_devices("GPU")
-    # A GPU may be split: its logical devices follow each other, the same number for every GPU.
+    # If GPUs are split, each has the same number of logical devices, listed in order.
     number = int(setting.names[device].split(":")[1]) * len(visible) // len(logical)
     capability = config.experimental.get_device_details(visible[number]).get("compute_capability")
     if capability is None:

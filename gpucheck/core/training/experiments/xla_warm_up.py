@@ -1,6 +1,6 @@
 """The cost of XLA compilation at the start of a job, and its gain per step, from the first device's jobs with and without it.
 
-Nothing is trained again. The first job on a device loads its libraries too, and the one without XLA is the first.
+Nothing is trained again. The job without XLA runs first, so its first step also includes the loading of libraries.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from gpucheck.core.child.messages.training import ExperimentResult
 
 
 def run(setting: Setting) -> ExperimentResult:
-    """Compare, and count the steps after which XLA has earned its start back; no such figure where its steps are no faster."""
+    """Compare the jobs, and compute the step at which XLA's compilation pays off; omitted if its steps are not faster."""
     for device in setting.devices():
         plain, compiled = (setting.passed("one_device", device=device, compiled=by_xla) for by_xla in (False, True))
         if plain is not None and compiled is not None:

@@ -23,15 +23,15 @@ class Strategy(NamedTuple):
     """The properties that a file of this folder declares."""
 
     level: int  # minimum level of a run that includes it: 0 to 2; 3: only on request
-    # Of the names of the devices, whether everything is to be proven (--full), and whether every logical CPU device is one to
-    # prove: what to train, or in words why nothing.
+    # Called with device names, whether to test everything (--full), and whether to test every logical CPU device. Returns the
+    # jobs to train, or the reason for none.
     jobs: Callable[[list[str], bool, bool], list[Wanted] | str]
-    # Of TensorFlow, the logical names of devices, and how gradients shall be exchanged (None: as TensorFlow chooses).
+    # Called with TensorFlow, logical device names, and the method to exchange gradients (None: TensorFlow's default).
     build: Callable[[Any, tuple[str, ...], str | None], Any] | None
-    position: int = 9  # among the strategies of a run; the same: by name
-    backends: tuple[str, ...] = ("tensorflow",)  # of Keras, that train with it
+    position: int = 9  # order in a run; equal ones are sorted by name
+    backends: tuple[str, ...] = ("tensorflow",)  # Keras backends that support it
     steps_per_execution: int = 1  # of ``Model.fit``, run without returning to Python
-    absence_is_news: bool = True  # whether a run reports that it can't be trained
+    absence_is_news: bool = True  # whether a run reports the strategy as skipped if it can't be trained
     not_in_bench: str | None = None  # why ``gpucheck bench`` does not measure it; None: it does
 
 

@@ -7,7 +7,7 @@ from gpucheck.core.training.strategies.mirrored import counts
 
 
 def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted]:
-    """What to train: all accelerators, or all CPU devices; with ``full`` also 1, 2, 4, ... of them."""
+    """Plan a job on all accelerators, or all CPU devices; with ``full`` also on 1, 2, 4, ... of them."""
     several = tuple(device for device in devices if not device.startswith("CPU")) or tuple(devices)
     return [Wanted(several[:count]) for count in counts(len(several), full)]
 

@@ -1,4 +1,4 @@
-"""Mirrored: every GPU holds a replica of the model; on a machine without one, logical CPU devices do."""
+"""Mirrored: every GPU holds a replica of the model; on a machine without a GPU, logical CPU devices do."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _groups = itertools.count(1)
 
 
 def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
-    """What to train, or why nothing.
+    """Return the jobs to train, or the reason for none.
 
-    All GPUs, or all logical CPU devices. With ``full`` also 1, 2, 4, ... of them, to measure scaling.
+    On all GPUs, or all logical CPU devices; with ``full`` also on 1, 2, 4, ... of them, to measure scaling.
     """
     for kind in ("GPU", "CPU"):
         chosen = tuple(device for device in devices if device.startswith(kind))
@@ -33,7 +33,7 @@ def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
     Args:
         tf: TensorFlow.
         devices: logical names.
-        cross_device: None, "hierarchical_copy" or "reduction_to_one": how gradients are summed instead, without NCCL.
+        cross_device: None, "hierarchical_copy" or "reduction_to_one": how to sum gradients instead, without NCCL.
     """
     ways = {
         "hierarchical_copy": tf.distribute.HierarchicalCopyAllReduce,
@@ -41,8 +41,8 @@ def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
     }
 
     class Mirrored(tf.distribute.MirroredStrategy):  # type: ignore[misc]
-        # TensorFlow numbers the groups of its collective operations per strategy, each from the same number: a second
-        # strategy in one process, on other devices, is refused as "joining a group with size 8, but that group has size 2".
+        # Each strategy numbers the groups of its collective operations from the same number. A second strategy in one process,
+        # on other devices, would fail with "joining a group with size 8, but that group has size 2".
         _collective_key_base = 10_000 * next(_groups)
 
     return Mirrored(["/" + device for device in devices], cross_device_ops=ways[cross_device]() if cross_device else None)

@@ -1,8 +1,8 @@
 """Multi-worker mirrored: one process per worker, gradients summed over the network.
 
-Two workers on this machine, or this machine's own one of a real cluster (``gpucheck/core/cluster/members.py``
+Trains two workers on this machine, or this machine's worker of a real cluster (``gpucheck/core/cluster/members.py``
 decides). Keras 3's ``fit`` does not train under this strategy, so the workers train with a ``strategy.run`` loop
-(``gpucheck/core/child/worker.py``) and report what ``fit`` said.
+(``gpucheck/core/child/worker.py``) and report the error of ``fit``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
 
 
 def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
-    """The strategy of one worker, from TF_CONFIG; waits for the others. TensorFlow sums by NCCL on GPUs, in a ring on CPUs."""
+    """Build a worker's strategy from TF_CONFIG; waits for the others. TensorFlow sums with NCCL on GPUs, in a ring on CPUs."""
     return tf.distribute.MultiWorkerMirroredStrategy()
 
 

@@ -10,12 +10,12 @@ PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")  # the ones after th
 
 
 def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
-    """What to train, or why nothing.
+    """Return the jobs to train, or the reason for none.
 
-    Every accelerator, in every precision with ``full``. Where CPUs are the only kind, the first one like an accelerator, but not
-    in mixed_float16: a CPU emulates it, in some 30 ms a sample, and the experiment ``precision`` trains a few. Further logical
-    CPUs (the same cores) in float32 alone, with ``full`` or ``every``. Beside accelerators, with ``full``, the first CPU in
-    float32.
+    Every accelerator; with ``full`` in every precision. With ``full``, also the first CPU in float32. Without an accelerator the
+    first CPU takes its place, except in mixed_float16, which a CPU emulates in about 30 ms per sample (the experiment
+    ``precision`` trains a few samples). Further logical CPUs share the cores; they train in float32 only, with ``full`` or
+    ``every``.
     """
     accelerators = [device for device in devices if not device.startswith(("CPU", "TPU"))]
     cpus = [device for device in devices if device.startswith("CPU")]

@@ -1,7 +1,7 @@
 """Parameter server: a server holds the variables, and workers update them asynchronously.
 
-Trained only where ``--strategy parameter_server`` asks for it, with a cluster of one process: a coordinator, two workers and a
-parameter server that speak over loopback ports, on the CPU. That proves the mechanism, and no machine of a real cluster.
+Trained only with ``--strategy parameter_server``, on a cluster in one process: a coordinator, two workers and a parameter server,
+connected over loopback ports, on the CPU. This tests the mechanism, not the machines of a real cluster.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from typing import Any
 
 from gpucheck.core.training.strategies import Strategy, Wanted
 
-_servers: list[Any] = []  # they live as long as the process
+_servers: list[Any] = []  # kept until the process ends
 
 
 def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
-    """No jobs in the process that trains everything else: it would become part of a cluster."""
+    """No jobs in the main training process, which would become part of a cluster."""
     return []
 
 
 def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
-    """The coordinator's strategy; the workers and the server that TF_CONFIG names are started in this process."""
+    """Build the coordinator's strategy, and start the workers and the server of TF_CONFIG in this process."""
     cluster = tf.distribute.cluster_resolver.TFConfigClusterResolver().cluster_spec()
     config = tf.compat.v1.ConfigProto(device_count={"GPU": 0})
-    config.inter_op_parallelism_threads = 4  # servers of one process that share fewer can wait for each other for ever
+    config.inter_op_parallelism_threads = 4  # servers of one process that share fewer threads can deadlock
     for job in cluster.jobs:
         for index in cluster.task_indices(job):
             _servers.append(tf.distribute.Server(cluster, job_name=job, task_index=index, config=config, protocol="grpc"))

@@ -9,13 +9,13 @@ from gpucheck.core.training.strategies import Strategy, Wanted
 
 PRECISIONS = ("float32", "mixed_bfloat16")
 
-_resolvers: list[Any] = []  # the one that connected; TensorFlow accepts one TPU system per process
+_resolvers: list[Any] = []  # the connected one; TensorFlow accepts one TPU system per process
 
 
 def connect(tf: Any) -> int:
     """Connect to the TPU that the environment names, or the local one, and count its devices.
 
-    Raises whatever TensorFlow raises; may block for minutes, so the caller puts a limit on it.
+    Raises TensorFlow's exceptions. May block for minutes, so the caller must limit it.
     """
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=os.environ.get("TPU_NAME") or "local")
     tf.config.experimental_connect_to_cluster(resolver)
@@ -25,7 +25,7 @@ def connect(tf: Any) -> int:
 
 
 def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
-    """What to train, always on all TPU devices, or why nothing."""
+    """Return the job to train, on all TPU devices, or the reason for none."""
     chosen = tuple(device for device in devices if device.startswith("TPU"))
     if not chosen:
         return "no TPU is connected"
