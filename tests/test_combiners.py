@@ -90,6 +90,6 @@ def test_a_crash_is_told_once_and_never_healthy():
 
 def test_facts_by_type_hold_what_was_derived():
     whole = derive(facts(machine("h200")), load_combiners())
-    assert whole.get(GpuPresence) == GpuPresence(here=True, evidence=whole.get(GpuPresence).evidence)
+    assert whole.get(GpuPresence) == GpuPresence(present=True, evidence=whole.get(GpuPresence).evidence)
     assert whole.get(Pci) is not None
     assert Facts([]).get(GpuPresence) is None

@@ -29,10 +29,10 @@ def proven(env, **request):
 
 
 def test_each_device_and_all_together_are_trained(tmp_path):
-    seen, spoken, proof = proven(fakes(tmp_path))
+    seen, describe, proof = proven(fakes(tmp_path))
     assert (seen.name, seen.source, seen.imported, seen.version) == ("jax", "--backend", True, "0.99.0")
     assert [device.name for device in seen.devices] == ["CPU:0", "CPU:1"]
-    assert (spoken.backend, spoken.backend_source, spoken.legacy) == ("jax", "--backend", False)
+    assert (describe.backend, describe.backend_source, describe.legacy) == ("jax", "--backend", False)
     assert [(run.strategy, run.devices, run.status, run.backend, run.compiled) for run in proof.runs] == [
         ("one_device", ("CPU:0",), "passed", "jax", True),
         ("data_parallel", ("CPU:0", "CPU:1"), "passed", "jax", True),
@@ -86,16 +86,16 @@ def test_a_training_that_hangs_runs_out_of_time(tmp_path):
 
 @table
 def test_a_jax_that_does_not_import(tmp_path, text, error):
-    seen, spoken, proof = proven(fakes(tmp_path, jax=text))
+    seen, describe, proof = proven(fakes(tmp_path, jax=text))
     assert (seen.imported, seen.error, seen.devices) == (False, error, None)
-    assert not spoken.imported
+    assert not describe.imported
     assert proof.runs == ()
 
 
 def test_a_jax_that_hangs_is_unknown_not_broken(tmp_path):
-    seen, spoken, _ = proven(fakes(tmp_path, jax="import time; time.sleep(600)"), timeout_seconds=4)
+    seen, describe, _ = proven(fakes(tmp_path, jax="import time; time.sleep(600)"), timeout_seconds=4)
     assert (seen.imported, seen.ending) == (None, "timed out")
-    assert spoken.error == "not reached: JAX's process timed out in the stage import"
+    assert describe.error == "not reached: JAX's process timed out in the stage import"
 
 
 def test_platforms_that_were_chosen_are_why_there_is_no_gpu(tmp_path):
@@ -131,9 +131,9 @@ def test_without_the_option_the_environment_decides(tmp_path, told):
         variable = {"KERAS_HOME": folder}
         package = tmp_path / "keras" / "__init__.py"
         package.write_text(package.read_text().replace('os.environ["KERAS_BACKEND"]', '"jax"'))
-    seen, spoken, proof = proven({**env, **variable}, backend=None)
+    seen, describe, proof = proven({**env, **variable}, backend=None)
     source = "KERAS_BACKEND" if told == "variable" else f"{folder}/keras.json"
-    assert (seen.source, spoken.backend_source) == (source, source)
+    assert (seen.source, describe.backend_source) == (source, source)
     assert [run.backend for run in proof.runs] == ["jax", "jax"]
 
 

@@ -49,7 +49,7 @@ def test_nothing_is_left_where_the_run_ends_while_it_is_made(tmp_path):
 
 @linux
 def test_where_the_users_folder_can_t_be_written_to_another_is_taken(tmp_path):
-    scratch = Scratch({"TMPDIR": "/proc"}, usual=("/proc", str(tmp_path)))
+    scratch = Scratch({"TMPDIR": "/proc"}, default=("/proc", str(tmp_path)))
     (made,) = set(scratch.variables().values())
     assert os.listdir(tmp_path) == [os.path.relpath(made, tmp_path)]
     scratch.remove()

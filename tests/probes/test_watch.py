@@ -20,8 +20,8 @@ from gpucheck.core.host import Ending
 from gpucheck.core.host.child import LocalChild
 from gpucheck.core.host.process import Process
 
-LIMITS = Limits(whole=20.0, quiet=1.5, imported=3.0, joined=False, grace=1.0)
-JOINED = Limits(whole=14.0, quiet=1.0, imported=1.0, joined=True)  # a look at who listens falls due twice before the end
+LIMITS = Limits(total=20.0, quiet=1.5, imported=3.0, joined=False, grace=1.0)
+JOINED = Limits(total=14.0, quiet=1.0, imported=1.0, joined=True)  # a look at who listens falls due twice before the end
 NEVER = float("inf")
 
 
@@ -170,7 +170,7 @@ def test_the_one_that_failed_is_named_and_the_other_is_ended(script, how, reason
 def test_who_stands_still(first, second, named):
     faults_, seconds = outcome(first, second)
     assert [(worker, how, stage) for worker, how, _, stage in faults_] == named
-    assert seconds < LIMITS.whole or not named
+    assert seconds < LIMITS.total or not named
 
 
 @pytest.mark.parametrize(
@@ -183,13 +183,13 @@ def test_who_stands_still(first, second, named):
     ids=["importing", "connected", "in fit"],
 )
 def test_how_long_nobody_may_go_on(script, seconds, reasons):
-    named, waited = outcome(script, limits=LIMITS._replace(whole=60.0))
+    named, waited = outcome(script, limits=LIMITS._replace(total=60.0))
     assert [reason for _, _, reason, _ in named] == reasons
     assert seconds < waited < seconds + 1.0
 
 
 def test_out_of_time_is_no_hang():
-    limits = LIMITS._replace(whole=1.0)
+    limits = LIMITS._replace(total=1.0)
     assert [fault[1:3] for fault in outcome(WAITS, WAITS, limits=limits)[0]] == [("late", "not done in time")] * 2
 
 
@@ -200,7 +200,7 @@ def test_the_others_of_a_real_cluster_are_waited_for_to_the_limit(answers, how, 
     named, seconds = outcome(CONNECTING, limits=JOINED, listening=lambda: {"worker 1": next(given, said[-1])})
     assert [(worker, told, stage) for worker, told, _, stage in named] == [("worker 1", how, "connect")]
     assert reason in (None, named[0][2])
-    assert seconds > JOINED.whole  # longer than anybody may be quiet once the cluster stands
+    assert seconds > JOINED.total  # longer than anybody may be quiet once the cluster stands
 
 
 @pytest.mark.parametrize("other", [None, "refused"])

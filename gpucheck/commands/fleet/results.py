@@ -4,7 +4,7 @@ import msgspec
 
 from gpucheck.commands.fleet.names import fold
 from gpucheck.commands.fleet.read import Cause, NodeReport
-from gpucheck.core.model.checksums import Difference, first_difference, spoken
+from gpucheck.core.model.checksums import Difference, describe, first_difference
 
 CODE = "device-results-differ"
 AGAIN = "gpucheck --soak 30"
@@ -25,7 +25,7 @@ def with_odd_results(reports: list[NodeReport]) -> list[NodeReport]:
 
 
 def _causes(difference: Difference, model: str) -> dict[str, Cause]:
-    where, usual = f"first in {spoken(difference.computation)}", fold(difference.usual)
+    where, usual = f"first in {describe(difference.computation)}", fold(difference.usual)
     if difference.majority:
         summary = f"Its {model} gets other results than those of {usual} with the same software, {where}."
         return {node: Cause(CODE, "warning", "hardware", summary, AGAIN) for node in difference.odd}

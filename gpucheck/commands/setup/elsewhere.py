@@ -146,10 +146,10 @@ def _of_report(content: bytes, name: str) -> Machine:
         raise Unknown(f"{name}: {error}") from None
     known = Facts(recording.readings)
     parts = (known.get(Container), known.get(Pci), known.get(Driver), known.get(Cuda))
-    here = None if None in parts else presence(recording.request, *parts).here  # type: ignore[arg-type]
+    has_gpu = None if None in parts else presence(recording.request, *parts).present  # type: ignore[arg-type]
     interpreter = known.get(Interpreter)
     pythons = (Python(version=interpreter.version, executable=interpreter.executable),) if interpreter else None
     return facts.machine(
         known.get(System), known.get(Wsl), known.get(Driver), known.get(Gpus), known.get(Cuda), known.get(Tpu), known.get(Pci),
-        here=here, pythons=pythons,
+        has_gpu=has_gpu, pythons=pythons,
     )  # fmt: skip

@@ -45,7 +45,7 @@ def read(host: Host, tick: Tick | None = None) -> Seen:
     found = find(host, getattr(sys, "_base_executable", None) or sys.executable)
     facts = Facts(observation.wait(tick))
     parts = (facts.get(Container), facts.get(Pci), facts.get(Driver), facts.get(Cuda))
-    here = None if None in parts else presence(host.request, *parts).here  # type: ignore[arg-type]
+    has_gpu = None if None in parts else presence(host.request, *parts).present  # type: ignore[arg-type]
     seen = machine(
         facts.get(System),
         facts.get(Wsl),
@@ -54,7 +54,7 @@ def read(host: Host, tick: Tick | None = None) -> Seen:
         facts.get(Cuda),
         facts.get(Tpu),
         facts.get(Pci),
-        here=here,
+        has_gpu=has_gpu,
         pythons=found.pythons,
         silent=found.silent,
         uv=_has_uv(host),

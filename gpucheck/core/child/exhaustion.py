@@ -65,7 +65,7 @@ def _gpu(tf: Any, number: int) -> str:
 
 
 def _address_space() -> tuple[int | None, str | None]:
-    """Limit this process' address space to slightly more than it uses; return the limit in bytes, or why that failed."""
+    """Limit this process' address space to slightly more than it uses; return the limit in bytes, or the reason of a failure."""
     try:
         import resource
 

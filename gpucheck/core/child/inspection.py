@@ -42,7 +42,7 @@ LIBRARY = re.compile(
 
 
 @contextlib.contextmanager
-def unsearched() -> Iterator[None]:
+def without_gc() -> Iterator[None]:
     """Disable garbage collection during a large import, and exclude its objects from later collections.
 
     Collecting takes a sixth of the time of ``import tensorflow`` and later 0.2 s per collection, and frees nothing.
@@ -60,7 +60,7 @@ def import_tensorflow(reporter: Reporter) -> Any | None:
     reporter.begin(TensorFlowImported)
     started = time.perf_counter()
     try:
-        with unsearched():
+        with without_gc():
             import tensorflow as tf
 
         version = tf.__version__  # an empty or shadowed package imports without a version

@@ -38,7 +38,7 @@ def main() -> None:
     named = names(ray.nodes())
     known = {name: (None if node["Alive"] else "not alive", node["NodeManagerAddress"]) for name, node in named.items()}
     put(options["folder"], "@nodes", json.dumps(known))
-    wanted = wait_for_wanted(options["folder"])
+    wanted = wait_for_selection(options["folder"])
     check_nodes(ray, options, {name: (named[name]["NodeID"], variables) for name, variables in wanted.items()})
 
 
@@ -48,7 +48,7 @@ def names(nodes: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {host if hosts.count(host) == 1 else f"{host}-{node['NodeID'][:8]}": node for host, node in zip(hosts, nodes)}
 
 
-def wait_for_wanted(folder: str) -> dict[str, dict[str, str]]:
+def wait_for_selection(folder: str) -> dict[str, dict[str, str]]:
     """The nodes to check, each with additional environment variables."""
     end = time.monotonic() + START_SECONDS
     while not os.path.exists(f"{folder}/@wanted"):

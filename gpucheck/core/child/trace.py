@@ -120,8 +120,8 @@ def parts_of_step(space: Any, devices: tuple[str, ...], steps: int) -> Traced:
         working = [_spans(host, lambda line: not line.startswith("tf_data"), _is_work)]
     if not any(working):
         raise Unreadable("the trace holds nothing that the devices did" + _error(space))
-    device = [_length(within(spans, begin, end)) for spans in working]
-    covered = [_length(within(merged([*spans, *waiting]), begin, end)) for spans in working]
+    device = [_length(clipped(spans, begin, end)) for spans in working]
+    covered = [_length(clipped(merged([*spans, *waiting]), begin, end)) for spans in working]
     count, whole = len(working), end - begin
     picoseconds = (whole, sum(device) / count, (sum(covered) - sum(device)) / count, whole - sum(covered) / count)
     seconds = [round(value / steps / 1e12, 9) for value in picoseconds]
@@ -169,7 +169,7 @@ def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return whole
 
 
-def within(spans: list[tuple[int, int]], begin: int, end: int) -> list[tuple[int, int]]:
+def clipped(spans: list[tuple[int, int]], begin: int, end: int) -> list[tuple[int, int]]:
     """Clip spans to the time between ``begin`` and ``end``."""
     return [(max(start, begin), min(other, end)) for start, other in spans if other > begin and start < end]
 

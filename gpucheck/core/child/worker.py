@@ -26,7 +26,7 @@ from gpucheck.core.child.messages.workers import (
 )
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke import coordinator, loop, network, proof
-from gpucheck.core.child.smoke.fit import begun
+from gpucheck.core.child.smoke.fit import untrained_result
 from gpucheck.core.training import strategies
 
 TASK = WorkerTask
@@ -94,7 +94,7 @@ def _work(tf: Any, keras: Any, own: WorkerRecord, progress: _Progress) -> None:
     met = tuple(WorkerRecord(**record) for record in exchange(tf, strategy, to_builtins(own)))
     progress.end(WorkersMet(met))
     progress.begin(Trained)
-    result = begun(Job("multi_worker_mirrored", own.devices), "strategy.run")
+    result = untrained_result(Job("multi_worker_mirrored", own.devices), "strategy.run")
     model, shard = loop.train(tf, keras, strategy, result, progress.begin_step)
     _compare(result, [loop.Shard(**record) for record in exchange(tf, strategy, shard._asdict())])
     proof.judge(result)
@@ -113,7 +113,7 @@ def _coordinate(tf: Any, keras: Any, workers: int, progress: _Progress) -> None:
     strategy = strategies.build("parameter_server", tf, ())
     progress.end(ClusterConnected())
     progress.begin(Trained)
-    result = begun(Job("parameter_server", ("CPU:0",)), "ClusterCoordinator.schedule")
+    result = untrained_result(Job("parameter_server", ("CPU:0",)), "ClusterCoordinator.schedule")
     result.replicas = workers
     model = coordinator.train(tf, keras, strategy, result, progress.begin_step)
     proof.judge(result)

@@ -13,7 +13,7 @@ from gpucheck.core.host import Host
 
 FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
 PORT = 8470  # of TensorFlow's KubernetesClusterResolver
-ANSWER_SECONDS = 15.0  # for all pages of one question
+ANSWER_SECONDS = 15.0  # for all pages of one query
 MESSAGE_LENGTH = 160
 ENDED = ("Succeeded", "Failed")
 NAMESPACE = r"[a-z0-9-]{1,63}"
@@ -182,7 +182,7 @@ class Api:
         return self._ask(self._path("api/v1", "pods"), {"labelSelector": selector}, Pod)
 
     def wanted(self, own: Pod) -> int | None:
-        """The number of pods that their controller runs at a time; None if unspecified, or not readable for this account."""
+        """The number of pods that the controller runs at a time; None if unspecified, or not readable by this account."""
         if own.marks.get(SIZE, "").isdecimal():
             return int(own.marks[SIZE])
         kinds = {"Job": ("apis/batch/v1", "jobs"), "StatefulSet": ("apis/apps/v1", "statefulsets")}

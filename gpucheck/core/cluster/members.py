@@ -99,7 +99,7 @@ def _scheduled(host: Host, asked: bool) -> Members | str:
     count = len(step.addresses)
     if count < 2 or not asked:
         return _local(host, _invitation(f"the {count} tasks of this Slurm step") if count > 1 else None)
-    return _joined("Slurm", step.addresses, step.number, _own_gpus(host, step))
+    return _joined("Slurm", step.addresses, step.number, _assigned_gpus(host, step))
 
 
 def _orchestrated(host: Host, asked: bool) -> Members | str:
@@ -132,7 +132,7 @@ def _joined(source: str, addresses: tuple[str, ...], number: int, gpus: tuple[in
     return Members(source, names, addresses_by_name, (Start(number, json.dumps(own), gpus),))
 
 
-def _own_gpus(host: Host, step: slurm.Step) -> tuple[int, ...] | None:
+def _assigned_gpus(host: Host, step: slurm.Step) -> tuple[int, ...] | None:
     """The GPUs of this worker: an even share of the node's, as in the resolver, or all that are visible if Slurm bound them."""
     each = gpu_count(host) // step.places
     return None if step.bound or step.places < 2 or each == 0 else tuple(range(step.place * each, (step.place + 1) * each))

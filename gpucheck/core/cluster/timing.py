@@ -33,7 +33,7 @@ def limits(host: Host, framework: Child, joined: bool) -> Limits:
     left = max(0.0, host.remaining() - RESERVE_SECONDS)
     seconds = imported.outcome.import_seconds if imported else None
     return Limits(
-        whole=left if joined else min(left, LIMIT_SECONDS),
+        total=left if joined else min(left, LIMIT_SECONDS),
         quiet=QUIET_SECONDS + QUIET_FACTOR * max(first, default=0.0),
         imported=max(IMPORT_SECONDS, IMPORT_FACTOR * (seconds or 0.0)),
         joined=joined,

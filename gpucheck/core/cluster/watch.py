@@ -42,17 +42,17 @@ SYSTEM_CLOCK = Clock()
 class Limits(NamedTuple):
     """Time limits, in seconds."""
 
-    whole: float  # for everything
+    total: float  # for everything
     quiet: float  # in which at least one worker must progress
     imported: float  # the same, until all have imported TensorFlow
-    joined: bool  # the others may connect at any time within the whole limit
+    joined: bool  # the others may connect at any time within the total limit
     grace: float = 5.0  # for the others to report it, after one has failed
 
 
 class Watched(NamedTuple):
     """The result of watching."""
 
-    late: bool  # the whole limit expired
+    late: bool  # the total limit expired
     listening: dict[str, str | None]  # problem of each queried task; None: TensorFlow responds, or did; empty: no query
 
 
@@ -123,7 +123,7 @@ def watch(
         for worker in workers:
             worker.look()
         moved = max(worker.moved for worker in workers)
-        late = now - began > limits.whole
+        late = now - began > limits.total
         forming = not any(worker.child.message(ClusterConnected) for worker in workers)
         if ended is None and any(worker.over is not None and not worker.trained for worker in workers):
             ended = now

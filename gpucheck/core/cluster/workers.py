@@ -40,11 +40,13 @@ def train(host: Host, framework: Child) -> TrainingRun:
         workers.append(Worker(name, host.child(task, limit=host.remaining())))
     # TensorFlow's server listens on every address of its machine; its public address may not be reachable from here.
     queried = {name: ("127.0.0.1", parts[1]) if name in own else parts for name, parts in cluster.addresses.items()}
-    watched = watch.watch(workers, time_limits, lambda: _of_others(speak_grpc(host, queried, 1.0), own if cluster.joined else []))
+    watched = watch.watch(
+        workers, time_limits, lambda: _of_other_workers(speak_grpc(host, queried, 1.0), own if cluster.joined else [])
+    )
     return _run(cluster, workers, tuple(watch.faults(workers, watched, leader=cluster.names[0])))
 
 
-def _of_others(answers: dict[str, str | None], own: list[str]) -> dict[str, str | None]:
+def _of_other_workers(answers: dict[str, str | None], own: list[str]) -> dict[str, str | None]:
     """Remove this run's own worker unless it hangs: whether it listens does not explain why the cluster does not form."""
     return {task: answer for task, answer in answers.items() if task not in own or answer == NO_ANSWER}
 

@@ -1,5 +1,5 @@
-"""Facts derived from facts, once per run: what several rules ask of the same probes. A combiner touches nothing else.
+"""Combiners: each derives one fact from other facts, once per run, for the rules that share it. A combiner uses nothing else.
 
-A combiner's fact is handed to rules by its type, like a probe's. It is no part of the report, which holds what it came from; what
-rules cite of it is evidence that the combiner took from the probes' facts.
+Rules receive a combiner's fact by its type, like a probe's. It is not part of the report, which contains the facts that it is
+derived from. Rules cite the evidence that the combiner took from the probes' facts.
 """

@@ -27,7 +27,7 @@ def combine(
     environment: Environment | None,
     request: Request | None,
 ) -> Context:
-    """Take each fact that is there; a repair says what it does where one is unknown."""
+    """Combine the facts; each may be missing, and repairs handle unknown values."""
     slurm = None if environment is None else "slurm" if "SLURM_JOB_ID" in environment.variables else ""
     return Context(
         framework=request.other_backend if request is not None else None,

@@ -1,4 +1,4 @@
-"""The GPUs that CUDA offers this process, with their compute capability."""
+"""The GPUs that CUDA shows this process, with their compute capability."""
 
 import msgspec
 
@@ -19,16 +19,16 @@ class CapableGpu(msgspec.Struct, frozen=True):
 
 
 class CudaGpus(Fact, frozen=True, kw_only=True):
-    """What CUDA and NVML say of them."""
+    """These GPUs, as CUDA and NVML report them."""
 
     gpus: Gpus
     cuda: Cuda
-    capable: tuple[CapableGpu, ...]  # as CUDA lists them, else as NVML does; none where all are hidden
+    capable: tuple[CapableGpu, ...]  # as CUDA lists them, else as NVML does; empty if all are hidden
 
 
 @combiner
 def combine(gpus: Gpus, cuda: Cuda) -> CudaGpus:
-    """CUDA's list first: it holds what this process can use."""
+    """Prefer CUDA's list: it has the GPUs that this process can use."""
     if cuda.result == CUDA_ERROR_NO_DEVICE:
         return CudaGpus(gpus=gpus, cuda=cuda, capable=())
     capable = _as_cuda_lists(gpus, cuda) if cuda.devices else _as_nvml_lists(gpus)

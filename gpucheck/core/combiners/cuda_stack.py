@@ -1,6 +1,6 @@
 """The layers below CUDA: the PCI bus, the device files, the driver.
 
-The kernel module is not among them: reading its files can hang with a driver that hangs, and then these must still be judged.
+The kernel module is not included: if the driver hangs, reading its files can hang too, and these layers must still be judged.
 """
 
 from gpucheck.core.compat.cuda import CUDA_ERROR_STUB_LIBRARY
@@ -14,11 +14,11 @@ from gpucheck.core.probes.pci import Pci
 from gpucheck.core.probes.system import System
 from gpucheck.core.probes.wsl import Wsl
 
-_KERNEL_ANSWERED = (15, 16, 18)  # a GPU is lost, a reset is required, versions differ
+_KERNEL_RESPONDED = (15, 16, 18)  # a GPU is lost, a reset is required, versions differ
 
 
 class CudaStack(Fact, frozen=True, kw_only=True):
-    """Each layer as its probe saw it, and what several of them say together."""
+    """The fact of each layer, and conclusions from several of them."""
 
     request: Request
     system: System
@@ -31,35 +31,35 @@ class CudaStack(Fact, frozen=True, kw_only=True):
 
     @property
     def counts_gpus(self) -> bool:
-        """Whether CUDA counts a GPU: every layer below it works."""
+        """Whether CUDA counts a GPU, which proves that every layer below it works."""
         return bool(self.cuda.device_count)
 
     @property
-    def kernel_answers(self) -> bool:
-        """Whether NVML's answer came from the kernel's half of the driver, which proves a device below it."""
-        return bool(self.driver.gpu_count) or self.driver.result in _KERNEL_ANSWERED
+    def kernel_responds(self) -> bool:
+        """Whether NVML's result came from the kernel module, which proves that a device exists."""
+        return bool(self.driver.gpu_count) or self.driver.result in _KERNEL_RESPONDED
 
     @property
-    def given_no_gpu(self) -> bool:
-        """Whether this container got no GPU: no device was passed in, or no library with Apptainer, which shares devices."""
+    def container_lacks_gpu(self) -> bool:
+        """Whether this container has no GPU: no device was passed in, or with Apptainer, which shares all devices, no library."""
         nodes = (self.device_nodes.control, self.device_nodes.uvm, *self.device_nodes.gpus)
         passed = self.wsl.dxg_present or any(node.present for node in nodes)
-        return self.container.inside and not (passed and not self.given_no_libraries) and not self.kernel_answers
+        return self.container.inside and not (passed and not self.container_lacks_driver) and not self.kernel_responds
 
     @property
-    def given_no_libraries(self) -> bool:
-        """Whether this is a container of Apptainer without any of the driver's libraries; images may have a stub of libcuda."""
+    def container_lacks_driver(self) -> bool:
+        """Whether this is an Apptainer container without the driver's libraries, except for a stub of libcuda in the image."""
         without_cuda = self.cuda.status == "library-not-found" or self.cuda.result == CUDA_ERROR_STUB_LIBRARY
         return self.container.kind == "apptainer" and self.driver.status == "library-not-found" and without_cuda
 
     @property
-    def asks_for_gpu(self) -> bool:
-        """Whether this is a container that was started with a GPU asked for."""
+    def container_requests_gpu(self) -> bool:
+        """Whether this container was started with a request for a GPU."""
         return self.container.inside and bool(self.container.gpu_requested)
 
     @property
     def on_host(self) -> str:
-        """Where a container has to be repaired: a part of a sentence; empty outside of one."""
+        """The place of a container's repair, as the end of a clause; empty outside containers."""
         return " on the machine that runs this container" if self.container.inside else ""
 
 
@@ -74,7 +74,7 @@ def combine(
     driver: Driver,
     cuda: Cuda,
 ) -> CudaStack:
-    """All layers: one that was not checked leaves the cause unknown."""
+    """Require all layers: without one of them, the cause is unknown."""
     return CudaStack(
         request=request,
         system=system,

@@ -1,4 +1,4 @@
-"""What the user expects of this machine, and what comes of each expectation."""
+"""The user's expectations of this machine, and the result of each."""
 
 from gpucheck.core.expectations.items import Item, Machine
 from gpucheck.core.model import Fact, Request
@@ -16,7 +16,7 @@ from gpucheck.core.probes.training import Training
 
 
 class Expected(Fact, frozen=True, kw_only=True):
-    """The expectations of each kind, met, not met, or not checked."""
+    """The expectations of each kind: met, not met, or not checked."""
 
     given: bool  # whether there are any expectations
     gpu_count: tuple[Item, ...] = ()
@@ -40,7 +40,7 @@ def combine(
     tensorflow: TensorFlow | None,
     training: Training | None,
 ) -> Expected:
-    """What was not observed makes its expectations unknown, not unmet."""
+    """Compare; an expectation of something that was not observed is unknown, not unmet."""
     if request.expectations is None and request.promised is None:
         return Expected(given=False)
     from gpucheck.core.expectations import environment as expected_environment

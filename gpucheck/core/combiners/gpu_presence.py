@@ -1,4 +1,4 @@
-"""Whether an NVIDIA GPU is here for this process."""
+"""Whether this process has an NVIDIA GPU."""
 
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE, CUDA_ERROR_STUB_LIBRARY
 from gpucheck.core.model import Evidence, Fact, Request, Skip, saw
@@ -10,35 +10,35 @@ from gpucheck.core.probes.pci import Pci
 
 
 class GpuPresence(Fact, frozen=True, kw_only=True):
-    """Whether this process should be able to use an NVIDIA GPU once everything above the hardware is right."""
+    """Whether this process could use an NVIDIA GPU if all software were correct."""
 
-    here: bool | None  # None: unknown
+    present: bool | None  # None: unknown
     evidence: tuple[Evidence, ...] = ()  # how many the driver and CUDA count
 
     @property
     def skip(self) -> Skip | None:
-        """The answer of a rule that only matters where a GPU is: why it can't judge, or None where there is nothing to judge."""
-        return Skip("neither the driver nor the PCI bus could say whether a GPU is here") if self.here is None else None
+        """The result of a rule that needs a GPU: a skip if the presence of one is unknown, None if there is none."""
+        return Skip("neither the driver nor the PCI bus could say whether a GPU is here") if self.present is None else None
 
 
 def refuses(cuda: Cuda) -> bool:
-    """Whether a driver was loaded and names an error other than "no device", which a machine without GPUs never gives."""
+    """Whether a loaded driver returns an error other than "no device": a machine without GPUs never returns one."""
     return cuda.status == "failed" and cuda.result not in (None, CUDA_ERROR_NO_DEVICE, CUDA_ERROR_STUB_LIBRARY)
 
 
 @combiner
 def combine(request: Request, container: Container, pci: Pci, driver: Driver, cuda: Cuda) -> GpuPresence:
-    """From CUDA's count down to the bus."""
+    """Check from CUDA's count down to the PCI bus."""
     return GpuPresence(
-        here=_here(request, container, pci, driver, cuda), evidence=(*saw(driver, "gpu_count"), *saw(cuda, "device_count"))
+        present=_present(request, container, pci, driver, cuda), evidence=(*saw(driver, "gpu_count"), *saw(cuda, "device_count"))
     )
 
 
-def _here(request: Request, container: Container, pci: Pci, driver: Driver, cuda: Cuda) -> bool | None:
-    """Whether one is here.
+def _present(request: Request, container: Container, pci: Pci, driver: Driver, cuda: Cuda) -> bool | None:
+    """Whether this process has a GPU.
 
-    A container sees its host's PCI bus, so there the bus proves nothing; a GPU handed to a virtual machine is not ours.
-    Where no GPU is needed (--allow-cpu), those that were all hidden from CUDA on purpose do not count.
+    A container shows its host's PCI bus, which proves nothing. A GPU that was passed to a virtual machine does not count.
+    With --allow-cpu, GPUs do not count if all are hidden from CUDA on purpose.
     """
     if cuda.device_count:
         return True
@@ -49,5 +49,5 @@ def _here(request: Request, container: Container, pci: Pci, driver: Driver, cuda
     if not container.inside and any(gpu.kernel_driver != "vfio-pci" for gpu in pci.gpus):
         return True
     unanswered = {"crashed", "hung"} & {driver.status, cuda.status}
-    # A driver that hangs or refuses may well have a GPU, which WSL and containers show nowhere else.
+    # A driver that hangs or returns an error may have a GPU. In WSL and containers nothing else shows one.
     return None if unanswered or refuses(cuda) else False

@@ -1,4 +1,4 @@
-"""The GPUs that this process may use, as NVML describes them, and what TensorFlow calls each."""
+"""The GPUs that this process may use, as NVML reports them, with TensorFlow's name of each."""
 
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
 from gpucheck.core.model import Fact
@@ -8,14 +8,14 @@ from gpucheck.core.probes.gpus import Gpu, Gpus
 
 
 class GpusInUse(Fact, frozen=True, kw_only=True):
-    """The GPUs that CUDA offers this process; all that NVML lists, if CUDA could not say."""
+    """The GPUs that CUDA shows this process; all that NVML lists if CUDA's are unknown."""
 
     gpus: Gpus
     cuda: Cuda | None
-    used: tuple[tuple[int, Gpu], ...]  # with their places in ``Gpus.gpus``
+    used: tuple[tuple[int, Gpu], ...]  # with their indexes in ``Gpus.gpus``
 
     def device_name(self, gpu: Gpu) -> str:
-        """TensorFlow's name of that GPU, "GPU:0": it counts in CUDA's order."""
+        """TensorFlow's name of that GPU, "GPU:0", numbered in CUDA's order."""
         for device in self.cuda.devices if self.cuda is not None else ():
             if device.pci_address is not None and device.pci_address == gpu.pci_address:
                 return f"GPU:{device.ordinal}"
@@ -24,7 +24,7 @@ class GpusInUse(Fact, frozen=True, kw_only=True):
 
 @combiner
 def combine(gpus: Gpus, cuda: Cuda | None) -> GpusInUse:
-    """NVML's account of each, CUDA's choice among them."""
+    """Select from NVML's GPUs those that CUDA lists."""
     if cuda is not None and cuda.result == CUDA_ERROR_NO_DEVICE:
         return GpusInUse(gpus=gpus, cuda=cuda, used=())
     listed = tuple(enumerate(gpus.gpus))

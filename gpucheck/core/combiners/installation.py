@@ -1,4 +1,4 @@
-"""The examined interpreter and its packages, and what repairs of them depend on."""
+"""The examined interpreter and its packages, with the context that their repairs need."""
 
 from gpucheck.core.model import Fact
 from gpucheck.core.model.plugin import combiner
@@ -8,7 +8,7 @@ from gpucheck.core.repairs.context import Context
 
 
 class Installation(Fact, frozen=True, kw_only=True):
-    """An interpreter and what is installed for it."""
+    """An interpreter and its installed packages."""
 
     interpreter: Interpreter
     packages: Packages
@@ -17,5 +17,5 @@ class Installation(Fact, frozen=True, kw_only=True):
 
 @combiner
 def combine(interpreter: Interpreter, packages: Packages, context: Context) -> Installation:
-    """Both, or nothing: an interpreter without its packages does not show what is missing."""
+    """Require both: without the packages it is unknown what is missing."""
     return Installation(interpreter=interpreter, packages=packages, context=context)

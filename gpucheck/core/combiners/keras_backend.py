@@ -1,4 +1,4 @@
-"""The backend that Keras is configured to use, by what, and whether it works."""
+"""The backend that Keras is configured to use, the source of that setting, and whether the backend works."""
 
 import re
 
@@ -14,7 +14,7 @@ from gpucheck.core.probes.packages import Packages
 
 
 class KerasBackend(Fact, frozen=True, kw_only=True):
-    """The request, the environment and the packages that decide it, and what was seen of Keras and of its backend."""
+    """The request, environment and packages that determine the backend, and the results of importing Keras and the backend."""
 
     request: Request
     environment: Environment
@@ -24,27 +24,27 @@ class KerasBackend(Fact, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str | None:
-        """ "jax", or one that Keras does not know; None: none is configured. Before Keras was imported: KERAS_BACKEND alone."""
+        """ "jax", or an unsupported name; None: none is configured. Before the import of Keras, only KERAS_BACKEND counts."""
         return self.backend.name if self.backend is not None else self.environment.variables.get("KERAS_BACKEND")
 
     @property
     def keras_version(self) -> str | None:
-        """As Keras reports it, else its package."""
+        """The version that Keras reports, else its package's."""
         installed = self.installation.packages.keras
         return (self.keras.version if self.keras else None) or (installed.version if installed else None)
 
     @property
     def other(self) -> str | None:
-        """The backend other than TensorFlow that Keras trains on."""
+        """The backend that Keras trains on if it is not TensorFlow; else None."""
         return self.name if self.name in tables.OTHERS else None
 
     @property
     def ready(self) -> bool:
-        """Whether Keras is configured for another backend, and everything that it needs is installed."""
+        """Whether Keras is configured for another backend, and all packages of that backend are installed."""
         return self.other is not None and not missing_packages(self.installation.packages, self.other)
 
     def refused(self, error: str) -> bool:
-        """Whether an import failed because Keras 3 knows no such backend: its error names that one."""
+        """Whether an import failed because Keras 3 does not support the backend, which its error names."""
         installed = self.installation.packages.keras
         if installed is None or not versions.at_least(installed.version, "3"):
             return False
@@ -54,7 +54,7 @@ class KerasBackend(Fact, frozen=True, kw_only=True):
 
 
 def missing_packages(packages: Packages, backend: str) -> list[str]:
-    """The packages that Keras on that backend lacks."""
+    """The missing packages of a backend."""
     present = {package.name for package in packages.others}
     absent = [name for name in tables.PACKAGES[backend] if name not in present]
     return absent if packages.keras is not None else ["keras", *absent]
@@ -64,5 +64,5 @@ def missing_packages(packages: Packages, backend: str) -> list[str]:
 def combine(
     request: Request, environment: Environment, installation: Installation, keras: Keras | None, backend: Backend | None
 ) -> KerasBackend:
-    """Keras need not have been imported."""
+    """Combine the facts; Keras and the backend may not have been imported."""
     return KerasBackend(request=request, environment=environment, installation=installation, keras=keras, backend=backend)

@@ -50,7 +50,7 @@ class LibraryFaults(Fact, frozen=True, kw_only=True):
 
     def blocking(self, *kinds: str) -> list[Fault] | Skip:
         """The faults of these kinds that keep TensorFlow from a GPU that is here; none where it lists one, or none is here."""
-        if not self.presence.here:
+        if not self.presence.present:
             return self.presence.skip or []
         if self.lists_gpu:
             return []
@@ -83,7 +83,7 @@ def _fault(libraries: Libraries, place: int) -> Fault | None:
     error = (library.open_error or "") if library.opened is False else ""
     if library.path is None:
         kind = "unreachable" if library.elsewhere else "missing"
-        # None: something has loaded it already
+        # opened without a path: it was already loaded
         return None if library.opened else _describe(kind, libraries, place, copies=library.elsewhere)
     if library.problem or re.search(_DAMAGED, error):
         return _describe("corrupt", libraries, place)

@@ -1,4 +1,4 @@
-"""What this run's own log says went wrong, as far as no training that was tried here shows otherwise."""
+"""The causes that this run's own log names, unless a training job of this run disproves them."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -13,10 +13,10 @@ if TYPE_CHECKING:  # --quick, which reads no log, would pay for all causes
 
 
 class LogCauses(Fact, frozen=True, kw_only=True):
-    """The causes that the log names, by their codes."""
+    """The causes in the log, by code."""
 
     outcomes: TrainingOutcomes
-    named: "dict[str, Cause]"
+    causes: "dict[str, Cause]"
 
     @property
     def kernel_failed(self) -> bool:
@@ -27,19 +27,19 @@ class LogCauses(Fact, frozen=True, kw_only=True):
 
         return any(is_kernel_fault(event) for event in self.outcomes.events)
 
-    def alarm(self, code: str) -> "Cause | None":
-        """That cause; None where training, tried here, went well all the same."""
-        return None if self.outcomes.all_passed else self.named.get(code)
+    def cause(self, code: str) -> "Cause | None":
+        """The cause with that code; None if all training jobs of this run passed."""
+        return None if self.outcomes.all_passed else self.causes.get(code)
 
     def evidence(self, cause: "Cause | None") -> tuple[Evidence, ...]:
-        """The lines that it rests on."""
+        """The log lines that show a cause."""
         cited = cause.events if cause is not None else ()
         places = [self.outcomes.events.index(event) for event in cited if event in self.outcomes.events]
         return tuple(item for place in places for item in self.outcomes.saw_event(place))
 
-    def seen(self, code: str, pattern: str) -> tuple[Evidence, ...] | None:
-        """What shows that cause: a run that failed with a reason that matches, else the alarm; None: neither."""
-        failed, cause = self.outcomes.failed_run(pattern), self.alarm(code)
+    def evidence_of(self, code: str, pattern: str) -> tuple[Evidence, ...] | None:
+        """The evidence of a cause: a failed run whose reason matches, else the log's lines; None if there is neither."""
+        failed, cause = self.outcomes.failed_run(pattern), self.cause(code)
         if failed is None and cause is None:
             return None
         return failed.evidence if failed is not None else self.evidence(cause)
@@ -54,29 +54,29 @@ class LogCauses(Fact, frozen=True, kw_only=True):
         on: Callable[[TrainingRun], bool] = lambda run: True,
         severity: Severity | None = None,
     ) -> Finding | None:
-        """A run that failed with a reason that matches, else the alarm of that code.
+        """The finding from a failed run whose reason matches, else from the log; None if there is neither.
 
         Args:
             code: of the cause.
-            pattern: of the reason.
-            summary: of the run's failure, with {run} and {text} where they belong.
-            fix: of either.
+            pattern: matches the failure's reason.
+            summary: for a failed run, with the placeholders {run} and {text}.
+            fix: for both.
             on: which runs count.
-            severity: of the run's failure; None: the rule's own.
+            severity: for a failed run; None: the rule's own.
         """
         failed = self.outcomes.failed_run(pattern, on)
         if failed is not None and failed.run is not None:
             sentence = summary.format(run=label(failed.run), text=failed.text)
             return Finding(summary=sentence, evidence=failed.evidence, fix=fix, affects=failed.affects, severity=severity)
-        cause = self.alarm(code)
+        cause = self.cause(code)
         return self.finding(cause, fix) if cause is not None else None
 
     def repaired(self, cause: "Cause", repairs: Callable[..., Iterable[Fix]], context: Context) -> Finding:
-        """The cause as a rule's finding, with the rule's repairs for what its lines name."""
+        """The cause as a finding, with the repairs for the values in its lines."""
         return self.finding(cause, tuple(repairs(context, **cause.values(repairs.__kwdefaults__ or ()))))
 
     def finding(self, cause: "Cause", fix: tuple[Fix, ...]) -> Finding:
-        """The cause as a rule's finding."""
+        """The cause as a finding."""
         return Finding(
             summary=cause.summary,
             evidence=self.evidence(cause),
@@ -89,9 +89,9 @@ class LogCauses(Fact, frozen=True, kw_only=True):
 
 @combiner
 def combine(outcomes: TrainingOutcomes) -> LogCauses:
-    """None without a log."""
+    """Infer the causes from the log; none without a log."""
     if outcomes.log is None:
-        return LogCauses(outcomes=outcomes, named={})
+        return LogCauses(outcomes=outcomes, causes={})
     from gpucheck.core.logs.causes import judge
 
-    return LogCauses(outcomes=outcomes, named=judge(outcomes.log))
+    return LogCauses(outcomes=outcomes, causes=judge(outcomes.log))

@@ -1,4 +1,4 @@
-"""A mirrored run without NCCL, tried after one that did not pass: what it says of the exchange of gradients."""
+"""Whether NCCL makes a mirrored run fail: the result of training the same job again without NCCL."""
 
 from gpucheck.core.combiners.training_outcomes import label
 from gpucheck.core.model import Evidence, Fact, TrainingRun, saw
@@ -10,39 +10,39 @@ _CLASSES = {"hierarchical_copy": "HierarchicalCopyAllReduce", "reduction_to_one"
 
 
 class NcclTrial(Fact, frozen=True, kw_only=True):
-    """The run that did not pass, and the same one that passed with another exchange; both None if there is no such pair."""
+    """A run that did not pass, and the same job that passed with another exchange; both None if there is no such pair."""
 
-    stuck: TrainingRun | None = None
-    cure: TrainingRun | None = None
+    failed: TrainingRun | None = None
+    passed: TrainingRun | None = None
     evidence: tuple[Evidence, ...] = ()
 
-    def sentence(self, usual: str) -> str:
-        """What it shows; ``usual`` is what exchanges gradients otherwise."""
-        if self.stuck is None:
+    def sentence(self, method: str) -> str:
+        """The result as a sentence; ``method`` is the method that exchanged gradients in the failed run."""
+        if self.failed is None:
             return ""
-        hangs = self.stuck.status == "timed_out"
-        what = "hangs" if hangs else f"fails ({short(self.stuck.reason or 'no reason given')})"
-        return f"{label(self.stuck)} {what} with {usual}, and trains without it ({self.exchange})."
+        hangs = self.failed.status == "timed_out"
+        what = "hangs" if hangs else f"fails ({short(self.failed.reason or 'no reason given')})"
+        return f"{label(self.failed)} {what} with {method}, and trains without it ({self.exchange})."
 
     @property
     def exchange(self) -> str:
-        """The class of tf.distribute that the other run used, or that may help."""
-        way = (self.cure.cross_device if self.cure is not None else None) or "hierarchical_copy"
+        """The class of tf.distribute that the passed run used; without one, the class to try."""
+        way = (self.passed.cross_device if self.passed is not None else None) or "hierarchical_copy"
         return _CLASSES.get(way, way)
 
 
 @combiner
 def combine(training: Training | None) -> NcclTrial:
-    """The first pair."""
+    """Find the first pair."""
     runs = training.runs if training is not None else ()
-    for cure_place, cure in enumerate(runs):
+    for again_place, again in enumerate(runs):
         for place, run in enumerate(runs):
-            if training is not None and cure.cross_device is not None and cure.status == "passed" and _same_job(cure, run):
-                fields = f"runs[{place}].reason", f"runs[{cure_place}].cross_device", f"runs[{cure_place}].status"
-                return NcclTrial(stuck=run, cure=cure, evidence=saw(training, *fields))
+            if training is not None and again.cross_device is not None and again.status == "passed" and _same_job(again, run):
+                fields = f"runs[{place}].reason", f"runs[{again_place}].cross_device", f"runs[{again_place}].status"
+                return NcclTrial(failed=run, passed=again, evidence=saw(training, *fields))
     return NcclTrial()
 
 
-def _same_job(cure: TrainingRun, run: TrainingRun) -> bool:
-    same_job = (cure.strategy, cure.devices, cure.precision) == (run.strategy, run.devices, run.precision)
+def _same_job(again: TrainingRun, run: TrainingRun) -> bool:
+    same_job = (again.strategy, again.devices, again.precision) == (run.strategy, run.devices, run.precision)
     return same_job and run.cross_device is None and run.status in ("failed", "timed_out")

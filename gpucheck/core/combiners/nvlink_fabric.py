@@ -1,4 +1,4 @@
-"""What is wrong with the NVLinks, the NVSwitches and the fabric of this machine.
+"""Faults of this machine's NVLinks, NVSwitches and NVLink fabric.
 
 Sources: NVIDIA Health Validation, NVLink checks (no link of a GPU may be inactive); nvml.h, nvmlGpuFabricInfo_v3_t; NVIDIA Fabric
 Manager user guide (NVSwitches of a baseboard, fatal SXids).
@@ -17,13 +17,13 @@ from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.probes.pci import Pci
 
 GPUS_OF_A_BASEBOARD = 8
-SWITCHES_OF_A_BASEBOARD = {"0x1af1": 6, "0x22a3": 4}  # by device: of A100, of H100 and H200
+SWITCHES_OF_A_BASEBOARD = {"0x1af1": 6, "0x22a3": 4}  # by PCI device id: with A100, with H100 and H200
 
 
 class FabricFault(msgspec.Struct, frozen=True, kw_only=True):
     """One fault."""
 
-    summary: str  # a sentence without its full stop
+    summary: str  # without its full stop
     action: Action
     evidence: tuple[Evidence, ...]
     affects: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class FabricFault(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NvlinkFabric(Fact, frozen=True, kw_only=True):
-    """The faults, the worst first; none on a machine without NVLink."""
+    """The faults, worst first; empty on a machine without NVLink."""
 
     faults: tuple[FabricFault, ...]
     undecided: str | None = None  # why links that are down could not be judged
@@ -39,7 +39,7 @@ class NvlinkFabric(Fact, frozen=True, kw_only=True):
 
 @combiner
 def combine(xids: XidReports) -> NvlinkFabric:
-    """Judge links and fabric by NVML, switches by the bus, and by the kernel's messages about them."""
+    """Judge links and fabric from NVML, and switches from the PCI bus and the kernel's messages."""
     gpus, pci = xids.gpus, xids.pci
     faults = [
         *(_of_gpus(gpus, pci) if gpus is not None else ()),
@@ -116,9 +116,9 @@ def _missing_switch(pci: Pci) -> Iterator[FabricFault]:
 
 
 def _sxids(xids: XidReports) -> Iterator[FabricFault]:
-    """A fatal message counts until every GPU's driver says that nothing is needed."""
+    """A fatal message counts until NVML reports for every GPU that no action is needed."""
     gpus = xids.gpus.gpus if xids.gpus is not None else ()
-    if gpus and all(xids.spared(gpu) for gpu in gpus):
+    if gpus and all(xids.needs_no_action(gpu) for gpu in gpus):
         return
     for event, evidence in xids.switch_faults:
         yield FabricFault(
@@ -133,7 +133,7 @@ def _inactive(gpu: Gpu) -> list[int]:
 
 
 def _down(gpu: Gpu, linked: list[Gpu], switched: bool) -> bool:
-    """Boards with switches use every link; bridges leave some free, but the same number on each GPU of a kind."""
+    """With switches every link is used. With bridges some are free, but equally many on each GPU of a model."""
     most = max((_active(other) for other in linked if other.name == gpu.name), default=0)
     if switched or gpu.fabric_state == "completed":
         partly = 0 < len(_inactive(gpu)) < len(gpu.nvlinks)

@@ -1,4 +1,4 @@
-"""What this process is granted and by whom, how much main memory is left, and what refused an allocation: memory or a limit."""
+"""The resource limits of this process, its free memory, and whether a failed allocation hit a limit or ran out of memory."""
 
 import re
 
@@ -9,24 +9,24 @@ from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.limits import Limits
 
-# What a program says whose allocation was refused; one that is killed says nothing.
+# Messages of a program whose allocation was refused; a killed program prints none.
 REFUSED = r"allocator cpu|MemoryError|bad_alloc|[Cc]annot allocate memory|allocator CPU|mklcpu"
 _ALLOCATION_KINDS = (Kind.HOST_OUT_OF_MEMORY, Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP)
 
 
 class Resources(Fact, frozen=True, kw_only=True):
-    """What this process may still use, and where an allocation failed."""
+    """The resources that this process may still use."""
 
     limits: Limits | None
     container: Container | None
     outcomes: TrainingOutcomes
-    free_bytes: int | None  # of main memory, as far as known
+    free_bytes: int | None  # of main memory; None: unknown
     evidence: tuple[Evidence, ...]  # of ``free_bytes``
 
     def refused_by_limit(self, *kinds: str) -> Failure | None:
-        """An allocation, or an event of these kinds besides, that the limit on the address space refused.
+        """The first allocation, or event of these kinds, that the limit on the address space refused.
 
-        It was not the memory: more than the limit was free. None as well where either is unknown.
+        None if main memory may have run out instead: its free part is not larger than the limit, or one of them is unknown.
         """
         limit = self.limits.address_space_bytes if self.limits is not None else None
         if limit is None or self.free_bytes is None or self.free_bytes <= limit:
@@ -41,7 +41,7 @@ class Resources(Fact, frozen=True, kw_only=True):
 
 @combiner
 def combine(limits: Limits | None, container: Container | None, outcomes: TrainingOutcomes) -> Resources:
-    """The least of what the machine has available and the control group allows."""
+    """Take the lower of the machine's available memory and the control group's limit."""
     rooms: list[tuple[int, tuple[str, ...]]] = []
     if limits is not None and limits.memory_available_bytes is not None:
         rooms.append((limits.memory_available_bytes, ("memory_available_bytes",)))

@@ -1,4 +1,4 @@
-"""Training on several devices: which measured run falls short, by how much, and in what."""
+"""The scaling efficiency of training on several devices, and where the lost time goes."""
 
 import msgspec
 
@@ -8,10 +8,10 @@ from gpucheck.core.model import Evidence, Fact, TrainingRun, saw
 from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.training import Training
 
-# TensorFlow's and NVIDIA's published results for one machine lie above 0.9 where each step has enough work; below 0.8 every
-# fifth GPU is bought for nothing.
+# TensorFlow's and NVIDIA's published results for one machine are above 0.9 if each step has enough work. Below 0.8, one GPU of
+# five is wasted.
 EXPECTED_EFFICIENCY = 0.8
-_GAIN = 0.1  # of the efficiency, by the doubled batch alone: more than repeated measurements differ
+_GAIN = 0.1  # of the efficiency with a doubled batch, larger than the noise of repeated measurements
 _FIGURES = (
     "all_devices_step_seconds",
     "all_devices_repeated_batch_step_seconds",
@@ -22,24 +22,24 @@ _FIGURES = (
 
 
 class LostTime(msgspec.Struct, frozen=True):
-    """What a step on several devices takes longer than one on one of them, in seconds, and what of it was measured alone."""
+    """The extra seconds of a step on several devices over a step on one, and the parts that were measured separately."""
 
     seconds: float
-    exchange: float  # all gradients summed over the devices, alone
-    waiting: float  # for the input pipeline, beyond what one device waits
+    exchange: float  # summing all gradients over the devices
+    waiting: float  # for the input pipeline, in addition to one device's wait
     bandwidth: float | None  # bytes per second of a large sum over the devices
     evidence: tuple[Evidence, ...]
 
     @property
     def cause(self) -> str | None:
-        """What accounts for at least half of it: "exchange", "input", or None."""
+        """The part that is at least half of it: "exchange", "input", or None."""
         if self.waiting >= self.seconds / 2:
             return "input"
         return "exchange" if self.exchange >= self.seconds / 2 else None
 
 
 class Links(msgspec.Struct, frozen=True):
-    """How GPUs are joined."""
+    """How GPUs are connected."""
 
     name: str  # "NVLink", "PCIe 4.0 with 16 lanes, without NVLink,"
     nvlink: bool  # between all of them
@@ -49,34 +49,34 @@ class Links(msgspec.Struct, frozen=True):
 class ScaledRun(msgspec.Struct, frozen=True):
     """A run on several accelerators whose scaling efficiency was measured."""
 
-    place: int  # in ``Training.runs``
+    place: int  # index in ``Training.runs``
     run: TrainingRun
     efficiency: float
-    lost: LostTime | None  # as the experiment "scaling" measured it; None: it did not, or none is lost
-    links: Links | None  # the narrowest between its GPUs; None: NVML does not say
+    lost: LostTime | None  # from the experiment "scaling"; None: not measured, or none is lost
+    links: Links | None  # the slowest between its GPUs; None: not reported by NVML
 
     @property
     def larger_batch_helps(self) -> bool:
-        """Whether twice the batch does clearly better."""
+        """Whether a doubled batch clearly improves the efficiency."""
         doubled = self.run.doubled_batch_scaling_efficiency
         return doubled is not None and doubled >= self.efficiency + _GAIN
 
 
 class Scaling(Fact, frozen=True, kw_only=True):
-    """How well training on several accelerators used them."""
+    """The efficiency of training on several accelerators."""
 
     several: bool  # several accelerators trained together
     measured: tuple[ScaledRun, ...]
 
     @property
-    def short(self) -> list[ScaledRun]:
-        """Those below the expected efficiency."""
+    def inefficient(self) -> list[ScaledRun]:
+        """The runs below the expected efficiency."""
         return [scaled for scaled in self.measured if scaled.efficiency < EXPECTED_EFFICIENCY]
 
 
 @combiner
 def combine(training: Training, outcomes: TrainingOutcomes, used: GpusInUse | None) -> Scaling:
-    """Logical CPU devices share their cores: runs on these do not count."""
+    """Compute the efficiency of each run; logical CPU devices share cores and do not count."""
     together = [
         (place, run)
         for place, run in enumerate(training.runs)

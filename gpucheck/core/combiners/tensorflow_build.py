@@ -1,4 +1,4 @@
-"""What the installed TensorFlow can do with a GPU: whether it was built for CUDA, and which kernels it carries."""
+"""Whether the installed TensorFlow was built with CUDA, and the GPUs that it has kernels for."""
 
 import re
 
@@ -16,7 +16,7 @@ CUDA_SUPPORT_UNKNOWN = Skip("whether this TensorFlow was built with CUDA is only
 
 
 class Kernels(msgspec.Struct, frozen=True):
-    """What a TensorFlow build carries for GPUs, as compute capabilities."""
+    """The compute capabilities that a TensorFlow build has code for."""
 
     version: str
     native: tuple[tuple[int, int], ...]
@@ -25,27 +25,27 @@ class Kernels(msgspec.Struct, frozen=True):
 
     @property
     def lowest(self) -> tuple[int, int]:
-        """The lowest capability that TensorFlow does not ignore."""
+        """The minimum capability: TensorFlow ignores GPUs below it."""
         return min([*self.native, *([self.ptx] if self.ptx else [])])
 
     @property
     def highest(self) -> tuple[int, int]:
-        """The highest capability that there is any code for."""
+        """The highest capability with any code."""
         return max([*self.native, *([self.ptx] if self.ptx else [])])
 
     def runs_natively(self, capability: tuple[int, int]) -> bool:
-        """Native code runs on its own major and an equal or higher minor."""
+        """Whether native code runs on it: of the same major, and an equal or lower minor."""
         return any(major == capability[0] and minor <= capability[1] for major, minor in self.native)
 
 
 class TensorFlowBuild(Fact, frozen=True, kw_only=True):
-    """The examined interpreter's TensorFlow, by its own words, else by what is known of the wheels on PyPI."""
+    """The examined interpreter's TensorFlow, as it reports itself, else from the table of PyPI's wheels."""
 
     installation: Installation
     system: System | None
     tensorflow: TensorFlow | None
     built_with_cuda: bool | None
-    kernels: Kernels | None  # None: neither can say
+    kernels: Kernels | None  # None: unknown
 
     @property
     def packages(self) -> Packages:
@@ -66,7 +66,7 @@ class TensorFlowBuild(Fact, frozen=True, kw_only=True):
 
     @property
     def absent(self) -> bool:
-        """Whether there is no TensorFlow at all: no package that provides it, and no import of it."""
+        """Whether TensorFlow is missing: no package provides it, and it was not imported."""
         imported = self.tensorflow is not None and self.tensorflow.imported
         return self.packages.tensorflow is None and not self.packages.flavours and not imported
 
@@ -78,7 +78,7 @@ class TensorFlowBuild(Fact, frozen=True, kw_only=True):
 
 @combiner
 def combine(installation: Installation, system: System | None, tensorflow: TensorFlow | None) -> TensorFlowBuild:
-    """The import, where there was one; else the package's name, version and platform."""
+    """Use the imported module if there is one, else the package's name, version and platform."""
     packages = installation.packages
     return TensorFlowBuild(
         installation=installation,

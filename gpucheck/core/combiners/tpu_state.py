@@ -1,4 +1,4 @@
-"""What is known of a TPU: on this machine, over the network, from an attempt to connect, and in a log."""
+"""The state of a TPU, from this machine, its environment, an attempt to connect, and the log."""
 
 from gpucheck.core.compat.tpu import generation_of
 from gpucheck.core.logs.log import Log
@@ -9,38 +9,38 @@ from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.tpu_resolver import TpuResolver
 
 TYPE = "TPU_ACCELERATOR_TYPE"
-# TPUs reached over the network: nothing of them is on this machine's bus.
+# Variables of TPUs that are reached over the network; these are not on this machine's bus.
 _REMOTE = ("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_CONFIG", "COLAB_TPU_ADDR")
 
 
 class TpuState(Fact, frozen=True, kw_only=True):
-    """The chip, the connection and the environment; None for what was not checked."""
+    """The chips, the connection and the environment; None for a part that was not checked."""
 
     tpu: Tpu
     resolver: TpuResolver | None
     environment: Environment | None
-    in_log: bool  # the log is of a program on a TPU, for all that it names: its workers are the TPU's then
+    in_log: bool  # the log seems to be from a program on a TPU; its workers are then the TPU's
 
     @property
     def connected(self) -> bool:
-        """Whether TensorFlow has connected to the TPU, which proves all that it needs for that."""
+        """Whether TensorFlow connected to the TPU, which proves that everything it needs works."""
         return self.resolver is not None and bool(self.resolver.connected)
 
     @property
     def remote(self) -> bool:
-        """Whether the environment names a TPU elsewhere on the network."""
+        """Whether the environment names a TPU on the network."""
         variables = self.environment.variables if self.environment is not None else {}
         return any(variables.get(name) for name in _REMOTE) or variables.get("TPU_NAME", "local") not in ("", "local")
 
     @property
     def announced(self) -> str | None:
-        """The generation that the environment names ("tpu7x"); None if it names none, or an unknown one."""
+        """The generation that the environment names ("tpu7x"); None if it names no known one."""
         named = self.environment.variables.get(TYPE, "") if self.environment is not None else ""
         return generation_of(named)
 
     @property
     def title(self) -> str:
-        """'4 × v5e', or what else shows that one is here."""
+        """'4 × v5e', or another sign of a TPU."""
         kinds = sorted(set(self.tpu.generations))
         if kinds:
             return ", ".join(f"{self.tpu.generations.count(kind)} × {kind}" for kind in kinds)
@@ -48,11 +48,11 @@ class TpuState(Fact, frozen=True, kw_only=True):
 
     @property
     def at_work(self) -> bool:
-        """Whether the workers of a job are a TPU's."""
+        """Whether the workers of this job are a TPU's."""
         return self.in_log or (self.resolver is not None and self.resolver.tried)
 
 
 @combiner
 def combine(tpu: Tpu, resolver: TpuResolver | None, environment: Environment | None, log: Log | None) -> TpuState:
-    """Whatever there is beside the machine's own."""
+    """Combine the facts; only those of this machine are required."""
     return TpuState(tpu=tpu, resolver=resolver, environment=environment, in_log=log is not None and log.of_tpu)

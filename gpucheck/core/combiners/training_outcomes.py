@@ -1,4 +1,4 @@
-"""How training went: the jobs that were run, and a log as far as training did not go on after its lines."""
+"""The outcomes of training: the jobs of this run, and the log lines after which training did not continue."""
 
 import re
 from collections.abc import Callable, Collection
@@ -16,7 +16,7 @@ from gpucheck.core.repairs.wording import short
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Where a failure of a known kind was seen first."""
+    """The first occurrence of a failure."""
 
     text: str  # the reason or the log line, shortened
     evidence: tuple[Evidence, ...]
@@ -26,7 +26,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class TrainingOutcomes(Fact, frozen=True, kw_only=True):
-    """Training jobs and log lines, as rules ask for them."""
+    """Queries of training jobs and log lines."""
 
     training: Training | None
     log: Log | None
@@ -53,16 +53,16 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
 
     @property
     def all_passed(self) -> bool:
-        """Whether training, tried here, passed and nothing failed: an alarming line is no failure then."""
+        """Whether jobs passed and none failed; an alarming log line is then not a failure."""
         return self.training is not None and self.training.ending is None and bool(self.passed) and not self.failed
 
     @property
     def skip(self) -> Skip | None:
-        """Why nothing is known of training; None where something is."""
+        """A skip if there is neither a job nor a log; else None."""
         return Skip("no training job and no log to check") if self.training is None and self.log is None else None
 
     def trained_on_gpu(self, *, compiled: bool = False) -> bool:
-        """Whether a job passed on a GPU (``compiled``: with a step compiled by TensorFlow's XLA): proof of all below it."""
+        """Whether a job passed on a GPU, which proves all layers below it. ``compiled``: with a step compiled by XLA."""
         return any(on_gpu(run) and (not compiled or _compiled_by_xla(run)) for run in self.passed)
 
     def failure(
@@ -72,9 +72,9 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
         on: Callable[[TrainingRun], bool] = lambda run: True,
         where: Callable[[Event], bool] = lambda event: True,
     ) -> Failure | Skip | None:
-        """A failed run whose reason matches, else a log event of these kinds that nothing later took back.
+        """The first failed run whose reason matches, else the first unresolved log event of these kinds.
 
-        Where the jobs passed, an alarming line is no failure: None.
+        None if all jobs passed: an alarming log line is then not a failure.
         """
         if (failed := self.failed_run(pattern, on)) is not None:
             return failed
@@ -91,11 +91,11 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
         return None
 
     def unresolved(self, *kinds: str) -> list[tuple[int, Event]]:
-        """The log's events of these kinds after which training did not go on, with their places."""
+        """The log's events of these kinds after which training did not continue, with their indexes."""
         return unresolved(self.log, *kinds)
 
     def alarms(self, *kinds: str) -> list[tuple[int, Event]]:
-        """The unresolved events of these kinds; none where training, tried here, went well all the same."""
+        """The unresolved events of these kinds; none if all training jobs of this run passed."""
         return [] if self.all_passed else self.unresolved(*kinds)
 
     def saw_run(self, place: int, *fields: str) -> tuple[Evidence, ...]:
@@ -103,15 +103,15 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
         return saw(self.training, *(f"runs[{place}].{field}" for field in fields)) if self.training is not None else ()
 
     def saw_event(self, place: int) -> tuple[Evidence, ...]:
-        """A line of the log as evidence."""
+        """A log line as evidence."""
         return saw(self.log, f"events[{place}].text") if self.log is not None else ()
 
     def saw_events(self, *kinds: str) -> tuple[Evidence, ...]:
-        """Every line of these kinds, resolved or not, as further evidence."""
+        """All log lines of these kinds, resolved or not, as further evidence."""
         return tuple(item for place, event in enumerate(self.events) if event.kind in kinds for item in self.saw_event(place))
 
     def figures(self, name: str, devices: Collection[str]) -> tuple[int, dict[str, float | None]]:
-        """An experiment's place in ``Training.experiments`` and its figures, if it passed on these devices; else none."""
+        """An experiment's index in ``Training.experiments`` and its figures if it passed on these devices, else no figures."""
         for place, experiment in enumerate(self.training.experiments if self.training is not None else ()):
             if experiment.name == name and experiment.status == "passed" and set(experiment.devices) == set(devices):
                 return place, experiment.figures
@@ -124,7 +124,7 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
 
 
 def on_gpu(run: TrainingRun) -> bool:
-    """Whether the run was meant for GPUs."""
+    """Whether the run was planned for GPUs."""
     return any("GPU" in device for device in run.devices)
 
 
@@ -137,7 +137,7 @@ def label(run: TrainingRun) -> str:
 
 @combiner
 def combine(training: Training | None, log: Log | None) -> TrainingOutcomes:
-    """Either may be missing: nothing trained here, or no log."""
+    """Combine both; each may be missing."""
     return TrainingOutcomes(training=training, log=log)
 
 

@@ -1,4 +1,4 @@
-"""What the kernel's log and NVML say that the driver needs: only about GPUs that are here, each message decoded."""
+"""Decoded messages of the kernel's log about this machine's GPUs, and the recovery actions that the driver requests."""
 
 import re
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from gpucheck.core.probes.kernel_log import KernelLog, SxidEvent
 from gpucheck.core.probes.pci import Pci
 
 _ADDRESS = re.compile(r"\b(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.0)?\b")
-# Complaints of the driver without an Xid: what it needs, and in words.
+# Messages of the driver without an Xid: the requested action, and a description.
 _COMPLAINTS = (
     (re.compile(r"(?i)needs to be reset|requires? (?:a )?reset|reset required"), Action.RESET_GPU, "it needs a reset"),
     (
@@ -29,21 +29,21 @@ _COMPLAINTS = (
 
 
 class XidReport(msgspec.Struct, frozen=True):
-    """One Xid message that accuses a GPU of this machine."""
+    """One Xid message about a GPU of this machine."""
 
     xid: Xid
-    device: str | None  # "0000:3b:00.0"; None: a log does not say
-    gpu: Gpu | None  # as NVML lists it; None: it does not
+    device: str | None  # "0000:3b:00.0"; None: not in the log
+    gpu: Gpu | None  # None: NVML does not list it
     text: str
     evidence: tuple[Evidence, ...]
 
     @property
     def label(self) -> str:
-        """'GPU 3 at 0000:3b:00.0', or what else is known of it."""
+        """'GPU 3 at 0000:3b:00.0', or the known part of it."""
         return _label(self.gpu, self.device)
 
     @property
-    def answers(self) -> bool:
+    def responds(self) -> bool:
         """Whether NVML can talk to the GPU now."""
         return self.gpu is not None and self.gpu.result is None and self.gpu.problem is None
 
@@ -54,12 +54,12 @@ class XidReport(msgspec.Struct, frozen=True):
 
     @property
     def action(self) -> Action:
-        """What the message asks for."""
+        """The action that the message requests."""
         return Action(self.xid.action)
 
 
 class Demand(msgspec.Struct, frozen=True):
-    """What the driver itself says that a GPU needs: NVML's recovery action, else the latest Xid 154."""
+    """The action that the driver requests for a GPU: NVML's recovery action, else that of the latest Xid 154."""
 
     recovery: Recovery
     device: str | None
@@ -68,35 +68,35 @@ class Demand(msgspec.Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """As of a report."""
+        """The label, as in a report."""
         return _label(self.gpu, self.device)
 
     @property
     def action(self) -> Action:
-        """What is needed."""
+        """The requested action."""
         return Action(self.recovery.action)
 
 
 class Complaint(msgspec.Struct, frozen=True):
-    """A message of the driver that has no Xid but asks for something, or an Xid that is not in the table."""
+    """A message of the driver that requests an action without an Xid, or an Xid that is not in the table."""
 
     action: Action
     words: str
-    device: str | None  # None: the message does not say
+    device: str | None  # None: not in the message
     gpu: Gpu | None
     evidence: tuple[Evidence, ...]
     code: int | None = None  # of the Xid
 
     @property
     def label(self) -> str:
-        """As of a report."""
+        """The label, as in a report."""
         return _label(self.gpu, self.device)
 
 
 class XidReports(Fact, frozen=True, kw_only=True):
-    """The messages about a fault of the machine that still counts, the latest of each code and GPU; and the GPUs themselves.
+    """The current faults that messages report, the latest of each code and GPU; and the GPUs themselves.
 
-    The driver's own word counts more than a message before it: it clears the faults of a GPU that was reset since.
+    The driver's requested action overrides earlier messages: it clears the faults of a GPU that was reset since.
     """
 
     gpus: Gpus | None
@@ -106,11 +106,11 @@ class XidReports(Fact, frozen=True, kw_only=True):
     demands: dict[str, Demand] = {}  # noqa: RUF012 - by the GPU's address; msgspec copies an empty default
     complaints: tuple[Complaint, ...] = ()
     switch_faults: tuple[tuple[SxidEvent, tuple[Evidence, ...]], ...] = ()  # fatal messages of NVSwitches of this machine
-    addresses: dict[int, str] = {}  # noqa: RUF012 - of each GPU by its index, where it is known
-    last_message: tuple[Evidence, ...] = ()  # the driver's last complaint without an Xid, where the log has one
+    addresses: dict[int, str] = {}  # noqa: RUF012 - by the GPU's index, if known
+    last_message: tuple[Evidence, ...] = ()  # the driver's last message without an Xid
 
     def logged(self, fault: str) -> list[XidReport]:
-        """Those of the run's own log."""
+        """The reports of a fault in the run's own log."""
         events = self.log.events if self.log is not None else ()
         return [
             XidReport(message, event.fields.get("device"), None, event.text, saw(self.log, f"events[{events.index(event)}].text"))
@@ -119,41 +119,41 @@ class XidReports(Fact, frozen=True, kw_only=True):
         ]
 
     def of(self, fault: str) -> list[XidReport]:
-        """Those that report a fault: see ``Xid.fault``."""
+        """The reports of a fault: see ``Xid.fault``."""
         return [report for report in self.reports if report.xid.fault == fault]
 
     def demand(self, gpu: Gpu | None) -> Demand | None:
-        """What the driver says that a GPU needs; None: it says nothing."""
+        """The driver's demand for a GPU; None if it has none."""
         return self.demands.get(self.addresses.get(gpu.index, "")) if gpu is not None else None
 
     def action(self, reports: Iterable[XidReport]) -> Action:
-        """What the worst of these reports asks for: the driver's own word, where it says something, else the message."""
+        """The strongest action of these reports; for each, the driver's demand if there is one, else that of the message."""
         return Action.strongest(
             demand.action if (demand := self.demand(report.gpu)) is not None else report.action for report in reports
         )
 
-    def spared(self, gpu: Gpu) -> bool:
-        """Whether the driver says that the GPU needs nothing."""
+    def needs_no_action(self, gpu: Gpu) -> bool:
+        """Whether the driver reports that the GPU needs no action."""
         return (demand := self.demand(gpu)) is not None and demand.action is Action.IGNORE
 
 
-def trouble(gpu: Gpu) -> bool:
-    """Whether NVML counts memory errors of a GPU, or a repair of its memory that failed or waits."""
+def has_memory_errors(gpu: Gpu) -> bool:
+    """Whether NVML reports memory errors of a GPU, or a failed or pending repair of its memory."""
     return bool(gpu.ecc_uncorrected_volatile or gpu.remapping_pending or gpu.remapping_failed or gpu.retired_pages_pending)
 
 
 def codes(reports: Iterable[XidReport]) -> str:
-    """The codes as a repair takes them: '79,119'."""
+    """The codes as an argument of repairs: '79,119'."""
     return ",".join(dict.fromkeys(str(report.xid.code) for report in reports))
 
 
 def devices(reports: Iterable[XidReport | Demand | Complaint]) -> str:
-    """The addresses as a repair takes them: '0000:3b:00.0'."""
+    """The addresses as an argument of repairs: '0000:3b:00.0'."""
     return ",".join(dict.fromkeys(report.device for report in reports if report.device is not None))
 
 
 def cited(reports: Iterable[XidReport | Demand | Complaint]) -> tuple[Evidence, ...]:
-    """The lines of the kernel's log, and NVML's answers."""
+    """The evidence: lines of the kernel's log, and values from NVML."""
     return tuple(item for report in reports for item in report.evidence)
 
 
@@ -166,24 +166,24 @@ def affected(reports: Iterable[XidReport | Demand | Complaint]) -> tuple[str, ..
 def combine(
     kernel_log: KernelLog | None, gpus: Gpus | None, pci: Pci | None, container: Container | None, log: Log | None
 ) -> XidReports:
-    """A container may see its host's log and PCI bus, so there only the GPUs that NVML lists count.
+    """Decode the messages. A container may see its host's log and PCI bus, so there only the GPUs that NVML lists count.
 
-    What programs cause themselves (13, 31, 43, 45) is no fault of the machine.
+    Xids that programs cause themselves (13, 31, 43, 45) are not faults of the machine.
     """
     functions = pci if pci is not None and not (container is not None and container.inside) else None
     machine = _Machine(gpus, functions)
     events = kernel_log.events if kernel_log is not None else ()
-    answered, asked = machine.answered(), machine.asked(kernel_log)
+    actions, messages = machine.recovery_actions(), machine.recovery_messages(kernel_log)
     latest: dict[tuple[int, str], XidReport] = {}
     for place, event in enumerate(events):
         message, device = xid(event.code), event.device
-        if kernel_log is None or message is None or message.fault is None or device is None or device not in machine.here:
+        if kernel_log is None or message is None or message.fault is None or device is None or device not in machine.addresses:
             continue
         evidence = saw(kernel_log, f"events[{place}].text", f"events[{place}].time")
-        if not _cleared(device, place, answered, asked):
+        if not _cleared(device, place, actions, messages):
             latest[event.code, device] = XidReport(message, device, machine.listed.get(device), event.text, evidence)
-    wanted = {device: demand for device, (_, demand) in asked.items() if demand.action is not Action.IGNORE}
-    demands = {**wanted, **answered}
+    wanted = {device: demand for device, (_, demand) in messages.items() if demand.action is not Action.IGNORE}
+    demands = {**wanted, **actions}
     return XidReports(
         gpus=gpus,
         pci=pci,
@@ -197,11 +197,11 @@ def combine(
     )
 
 
-def _cleared(device: str, place: int, answered: dict[str, Demand], asked: dict[str, tuple[int, Demand]]) -> bool:
-    """Whether the driver says that nothing is needed: in NVML now, or in the log after this message."""
-    if device in answered:
-        return answered[device].action is Action.IGNORE
-    after, demand = asked.get(device, (-1, None))
+def _cleared(device: str, place: int, actions: dict[str, Demand], messages: dict[str, tuple[int, Demand]]) -> bool:
+    """Whether the driver reports that no action is needed: in NVML, or in the log after this message."""
+    if device in actions:
+        return actions[device].action is Action.IGNORE
+    after, demand = messages.get(device, (-1, None))
     return demand is not None and after > place and demand.action is Action.IGNORE
 
 
@@ -209,17 +209,17 @@ class _Machine:
     """The GPUs of this machine by their addresses."""
 
     def __init__(self, gpus: Gpus | None, pci: Pci | None) -> None:
-        """NVML lists GPUs in the bus's order, so the place of a lost one identifies it where its address is unknown."""
+        """Match GPUs to addresses. NVML lists them in the bus's order, which identifies a lost GPU without an address."""
         self.gpus, self.pci = gpus, pci
         every = gpus.gpus if gpus is not None else ()
         self.listed = {gpu.pci_address: gpu for gpu in every if gpu.pci_address}
-        self.here = {*self.listed, *(gpu.address for gpu in (pci.gpus if pci is not None else ()))}
-        nameless, free = [gpu for gpu in every if not gpu.pci_address], sorted(self.here - self.listed.keys())
+        self.addresses = {*self.listed, *(gpu.address for gpu in (pci.gpus if pci is not None else ()))}
+        nameless, free = [gpu for gpu in every if not gpu.pci_address], sorted(self.addresses - self.listed.keys())
         if len(nameless) == len(free):
             self.listed |= dict(zip(free, nameless, strict=True))
 
-    def answered(self) -> dict[str, Demand]:
-        """NVML's recovery actions; a number that is not known says nothing."""
+    def recovery_actions(self) -> dict[str, Demand]:
+        """NVML's recovery actions by address; unknown numbers are ignored."""
         return {
             device: Demand(RECOVERIES[gpu.recovery_action], device, gpu, saw(self.gpus, f"gpus[{place}].recovery_action"))
             for place, gpu in enumerate(self.gpus.gpus if self.gpus is not None else ())
@@ -227,28 +227,28 @@ class _Machine:
             if self.gpus is not None and device is not None and gpu.recovery_action in RECOVERIES
         }
 
-    def asked(self, kernel_log: KernelLog | None) -> dict[str, tuple[int, Demand]]:
-        """The latest Xid 154 of each GPU, with its place in the log."""
+    def recovery_messages(self, kernel_log: KernelLog | None) -> dict[str, tuple[int, Demand]]:
+        """The latest Xid 154 of each GPU, with its index in the log."""
         return {
             event.device: (
                 place,
                 Demand(RECOVERIES[number], event.device, self.listed.get(event.device), saw(kernel_log, f"events[{place}].text")),
             )
             for place, event in enumerate(kernel_log.events if kernel_log is not None else ())
-            if kernel_log is not None and event.code == RECOVERY_CHANGED and event.device in self.here
+            if kernel_log is not None and event.code == RECOVERY_CHANGED and event.device in self.addresses
             for number in [recovery_of(event.text)]
             if number in RECOVERIES
         }
 
     def complaints(self, kernel_log: KernelLog | None, demands: dict[str, Demand]) -> tuple[Complaint, ...]:
-        """The latest of each kind and GPU, unless the driver says of that GPU, or of all, that nothing is needed."""
+        """The latest of each kind and GPU, without those of GPUs for which the driver reports that no action is needed."""
         well = {device for device, demand in demands.items() if demand.recovery is RECOVERIES[NONE_NEEDED]}
         latest: dict[tuple[str, str | None], Complaint] = {}
         for place, text in enumerate(kernel_log.nvrm if kernel_log is not None else ()):
             address = _ADDRESS.search(text)
             device = f"{int(address[1] or '0', 16):04x}:{address[2]}:{address[3]}.0".lower() if address else None
-            about = {device} if device is not None else self.here
-            if kernel_log is None or not about <= self.here or about <= well:
+            about = {device} if device is not None else self.addresses
+            if kernel_log is None or not about <= self.addresses or about <= well:
                 continue
             for pattern, action, words in _COMPLAINTS:
                 if pattern.search(text):
@@ -257,7 +257,7 @@ class _Machine:
         return (*latest.values(), *self._unknown(kernel_log, well))
 
     def _unknown(self, kernel_log: KernelLog | None, well: set[str]) -> tuple[Complaint, ...]:
-        """The latest message of each GPU and code that the table lacks: to be looked up, no reason to drain the node."""
+        """The latest message of each GPU and unknown code: to look up, not a reason to drain the node."""
         latest = {
             (event.code, event.device): Complaint(
                 Action.IGNORE,
@@ -269,7 +269,7 @@ class _Machine:
             )
             for place, event in enumerate(kernel_log.events if kernel_log is not None else ())
             if kernel_log is not None and xid(event.code) is None
-            if event.device is not None and event.device in self.here and event.device not in well
+            if event.device is not None and event.device in self.addresses and event.device not in well
         }
         return tuple(latest.values())
 

@@ -1,4 +1,4 @@
-"""The CUDA toolkit on this machine that XLA could use, where it finds none by itself."""
+"""The CUDA toolkit on this machine that XLA could use if it finds none by itself."""
 
 import re
 
@@ -15,14 +15,14 @@ _DATA_FOLDER = r"""--xla_gpu_cuda_data_dir=("(?:[^"\\]|\\.)*"|'[^']*'|\S*)\s*"""
 
 
 class XlaToolkit(Fact, frozen=True, kw_only=True):
-    """The variable that lets XLA find it; None: no toolkit fits, or XLA lacks nothing."""
+    """The variable that makes XLA find it; None: no toolkit fits, or XLA needs none."""
 
     assignment: Assignment | None
 
 
 @combiner
 def combine(libraries: Libraries, driver: Driver | None, environment: Environment | None) -> XlaToolkit:
-    """Where ptxas or libdevice is missing, the toolkit whose ptxas fits best."""
+    """Choose the toolkit whose ptxas fits best, if ptxas or libdevice is missing."""
     lacking = [name for name, tool in (("ptxas", libraries.ptxas), ("libdevice", libraries.libdevice)) if tool.path is None]
     folder = _toolkit(libraries, driver) if lacking else None
     if folder is None or environment is None:
@@ -32,14 +32,14 @@ def combine(libraries: Libraries, driver: Driver | None, environment: Environmen
     flags = environment.variables.get("XLA_FLAGS", "")
     kept = re.sub(_DATA_FOLDER, "", flags).strip()
     operation = Operation.PREPEND
-    if kept != flags.strip():  # of two such flags the last counts
+    if kept != flags.strip():  # if the flag is repeated, the last one counts
         operation, flag = Operation.SET, f"{flag} {kept}".strip()
         reason = f"{reason}, and the folder named so far has none"
     return XlaToolkit(assignment=Assignment(variable="XLA_FLAGS", operation=operation, value=flag, reason=reason))
 
 
 def _toolkit(libraries: Libraries, driver: Driver | None) -> str | None:
-    """The folder of the CUDA that TensorFlow was built for, else of any that the driver can follow."""
+    """The folder of TensorFlow's CUDA version, else of any version that the driver supports."""
     release = releases.release(libraries.tensorflow or "")
     newest = versions.parse(driver.cuda_version)[:1] if driver is not None and driver.cuda_version else None
 

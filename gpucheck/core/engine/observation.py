@@ -33,7 +33,7 @@ class Observation:
         self._changed = threading.Condition()
         wanted = collections.deque[Probe]()
         for probe in self._probes:
-            reason = unwanted(probe, host.request)
+            reason = why_excluded(probe, host.request)
             if reason is None:
                 wanted.append(probe)
             else:
@@ -54,7 +54,7 @@ class Observation:
             tick([probe.name for probe in self._probes])  # also where all of them are done before the first wait
         while True:
             with self._changed:
-                left = {probe.name: self._left(probe, end) for probe in self._probes if probe.name not in self._readings}
+                left = {probe.name: self._seconds_left(probe, end) for probe in self._probes if probe.name not in self._readings}
                 pending = [name for name, seconds in left.items() if seconds > 0]
                 if not pending:
                     break
@@ -71,8 +71,8 @@ class Observation:
             late = {probe.name: now - self._began.get(probe.name, self._started) for probe in self._probes}
             return [self._readings.get(probe.name) or _late(probe, late[probe.name]) for probe in self._probes]
 
-    def _left(self, probe: Probe, end: float) -> float:
-        """Return the seconds left to wait for a probe."""
+    def _seconds_left(self, probe: Probe, end: float) -> float:
+        """Return how many seconds to wait for a probe."""
         began = self._began.get(probe.name)
         own = end if probe.limit_seconds is None or began is None else began + probe.limit_seconds
         return min(own, end) - time.monotonic()
@@ -95,7 +95,7 @@ class Observation:
             self._changed.notify_all()
 
 
-def unwanted(probe: Probe, request: Request) -> str | None:
+def why_excluded(probe: Probe, request: Request) -> str | None:
     """Return why the request excludes a probe; None if it includes it."""
     if probe.level > request.level:
         return f"not checked {NOT_RUN[request.level]}" if request.level in NOT_RUN else "only with --full"

@@ -11,7 +11,7 @@ from gpucheck import __version__
 from gpucheck.core.engine.discovery import load_probes, load_rows, load_rules
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.judgement import EXPECTATION, Judgement, fold, judge, skipped
-from gpucheck.core.engine.observation import Observation, Tick, unwanted
+from gpucheck.core.engine.observation import Observation, Tick, why_excluded
 from gpucheck.core.engine.verdict import decide, mute
 from gpucheck.core.host import Host
 from gpucheck.core.model import (
@@ -95,7 +95,7 @@ def _limits_only(host: Host, started: float, why: str) -> Report:
     probes, rules, rows = load_probes(), load_rules(), load_rows()
     readings = Observation(host, [probe for probe in probes if probe.name == "limits"]).wait()
     for probe in probes:
-        reason = unwanted(probe, host.request)
+        reason = why_excluded(probe, host.request)
         if probe.name != "limits":
             status = ProbeStatus.FAILED if reason is None else ProbeStatus.SKIPPED
             readings.append(Reading(probe=probe.name, status=status, problem=reason or why))

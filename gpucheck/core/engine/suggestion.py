@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable
 
-FEW = 12  # fewer names than this are all listed if none is similar
+LISTED_BELOW = 12  # if no name is similar, all names are listed if there are fewer
 
 
 def did_you_mean(name: str, names: Iterable[str], *, most: int = 1, otherwise: str | None = None) -> str:
@@ -21,4 +21,4 @@ def did_you_mean(name: str, names: Iterable[str], *, most: int = 1, otherwise: s
         return f" (did you mean {' or '.join(close)}?)"
     if otherwise is not None:
         return otherwise
-    return f"; expected one of {', '.join(names)}" if len(names) < FEW else ""
+    return f"; expected one of {', '.join(names)}" if len(names) < LISTED_BELOW else ""

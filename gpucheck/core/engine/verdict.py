@@ -50,12 +50,12 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 def mute(findings: Iterable[Diagnosis], mutes: Iterable[Mute], today: datetime.date) -> tuple[Diagnosis, ...]:
-    """Mark the findings that are muted on that day (UTC), and those whose mute is over: they stay in the report.
+    """Mark the findings that are muted on that day (UTC), and those whose mute has expired. All stay in the report.
 
     Args:
         findings: in any order, which is kept.
-        mutes: several of one code: the latest counts. What follows from a muted finding is not muted with it.
-        today: the last day of a mute still belongs to it.
+        mutes: if several have one code, the latest counts. Findings that a muted one explains are not muted.
+        today: a mute includes its last day.
     """
     latest = {mute.code: mute for mute in sorted(mutes, key=lambda mute: mute.until)}
     return tuple(_marked(finding, latest.get(finding.code), today) for finding in findings)
@@ -103,7 +103,7 @@ def decide(
 
 
 def _limited(finding: Diagnosis) -> bool:
-    """Whether a limit of this process is so low that nothing it saw is a proof; the node's jobs have limits of their own."""
+    """Whether a limit of this process is so low that the run proves nothing about the node, whose jobs have other limits."""
     return finding.code == OF_PROCESS and finding.severity is Severity.ERROR
 
 
@@ -143,7 +143,7 @@ def _accelerator(facts: Facts) -> bool:
 
 
 def _unlisted(request: Request, facts: Facts) -> str | None:
-    """Return the devices that no framework lists; None where one is listed, none is here, or all are hidden on purpose."""
+    """Describe the devices that no framework lists. None: one is listed, the machine has none, or all are hidden on purpose."""
     listed = [framework.devices for framework in (facts.get(TensorFlow), facts.get(Backend)) if framework is not None]
     known = [device for devices in listed if devices is not None for device in devices]
     if not known or any(device.kind != "CPU" for device in known) or request.gpuless:
@@ -171,7 +171,7 @@ def _refusal(driver: Driver | None) -> str | None:
     return f"driver: NVML answers {driver.result_name or 'an error'} ({driver.result}), so a GPU may be here"
 
 
-def _needless(facts: Facts) -> bool:
+def _tensorflow_not_needed(facts: Facts) -> bool:
     """Whether TensorFlow is neither installed nor needed: Keras is configured for another backend, which was imported."""
     backend, packages = facts.get(Backend), facts.get(Packages)
     return bool(backend and backend.other and backend.imported and packages and packages.tensorflow is None)
@@ -181,7 +181,7 @@ def _framework_gaps(request: Request, facts: Facts) -> Iterable[str]:
     tensorflow, backend, keras = facts.get(TensorFlow), facts.get(Backend), facts.get(Keras)
     if backend is not None and backend.other and backend.devices is None:
         yield f"The devices of Keras on {backend.name} were not reached: {backend.error or backend.ending or 'no answer'}"
-    if tensorflow is not None and tensorflow.devices is None and not _needless(facts):
+    if tensorflow is not None and tensorflow.devices is None and not _tensorflow_not_needed(facts):
         yield _no_devices(request, tensorflow)
     if keras is not None and keras.imported is False:
         yield f"Keras could not be imported: {keras.error or keras.error_type or 'no reason was given'}"

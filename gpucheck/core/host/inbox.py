@@ -70,7 +70,7 @@ class Inbox:
             self.refuse(f"its report can't be read: {' '.join(str(error).split())[:PROBLEM_LENGTH]}")
 
     def _begin(self, stage: Stage) -> None:
-        self._close(stage.whole)
+        self._close(stage.parent)
         self.open.append(stage)
 
     def _end(self, name: Any, job: Any, value: Any) -> None:
@@ -87,4 +87,4 @@ class Inbox:
     def _close(self, stage: Stage) -> None:
         """Close a stage and the step inside it."""
         self.progress_count += 1
-        self.open = [other for other in self.open if other.whole != stage]
+        self.open = [other for other in self.open if other.parent != stage]

@@ -1,4 +1,4 @@
-"""Where a shell finds Pythons, and what their file names say."""
+"""Where a shell finds Python interpreters, and the version in their file names."""
 
 import re
 

@@ -15,17 +15,17 @@ from gpucheck.core.system.bounded import NoResponse, with_timeout
 
 VARIABLES = ("TMPDIR", "TEMP", "TMP")  # as tempfile looks them up
 # The next folders that tempfile would try; tempfile itself would try the folders of the environment again.
-USUAL: tuple[str | None, ...] = ("/tmp", "/var/tmp", "/usr/tmp") if os.name == "posix" else (None,)  # noqa: S108
-MAKE_SECONDS = 3.0  # for a folder on a file system that may hang
+DEFAULT_FOLDERS: tuple[str | None, ...] = ("/tmp", "/var/tmp", "/usr/tmp") if os.name == "posix" else (None,)  # noqa: S108
+CREATE_SECONDS = 3.0  # to create it, for a folder on a file system that may hang
 REMOVE_SECONDS = 0.5
 
 
 class Scratch:
     """A folder created on first use; if that fails, children use the same folder as the user's programs."""
 
-    def __init__(self, env: Mapping[str, str], usual: tuple[str | None, ...] = USUAL) -> None:
-        """Create nothing yet; the folder goes where ``env`` puts temporary files, else into one of the ``usual`` folders."""
-        self._usual = usual
+    def __init__(self, env: Mapping[str, str], default: tuple[str | None, ...] = DEFAULT_FOLDERS) -> None:
+        """Create nothing yet. The folder is created where ``env`` says, else in one of the ``default`` folders."""
+        self._default = default
         self._env = env
         self._path: str | None = None
         self._tried = False
@@ -37,7 +37,7 @@ class Scratch:
         with self._making:
             if not self._tried:
                 self._tried = True
-                self._path = self._make()
+                self._path = self._create()
             if self._over:  # removed while it was created
                 self.remove()
             return {} if self._path is None else dict.fromkeys((*VARIABLES, SCRATCH), self._path)
@@ -50,12 +50,12 @@ class Scratch:
             with contextlib.suppress(NoResponse):
                 with_timeout(REMOVE_SECONDS, shutil.rmtree, path, True)
 
-    def _make(self) -> str | None:
-        """Create the folder in the first usual place that is writable and responds, as for the user's programs."""
+    def _create(self) -> str | None:
+        """Create the folder where the user's programs create theirs: the first candidate that is writable and responds."""
         import tempfile  # not needed with --quick
 
         named = [self._env[name] for name in VARIABLES if self._env.get(name)]
-        for folder in [*named, *self._usual]:
+        for folder in [*named, *self._default]:
             with contextlib.suppress(OSError, ValueError):
-                return with_timeout(MAKE_SECONDS, tempfile.mkdtemp, None, "gpucheck-", folder)
+                return with_timeout(CREATE_SECONDS, tempfile.mkdtemp, None, "gpucheck-", folder)
         return None

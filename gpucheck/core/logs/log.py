@@ -54,7 +54,7 @@ def unresolved(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
     last = max((index for index, event in enumerate(events) if event.kind == Kind.TRAINING_PROGRESS), default=-1)
     starts = [event.line for event in events[: last + 1] if event.kind in _STARTS]
 
-    def went_on(index: int) -> bool:
+    def continued_after(index: int) -> bool:
         """Whether training continued; a killed program still prints its buffers, but no more unless it is restarted."""
         if index > last or not _ends(events[index]):
             return index < last and events[index].line < events[last].line  # not after the progress bar that it interrupts
@@ -66,7 +66,7 @@ def unresolved(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
         (index, event)
         for index, event in enumerate(events)
         if (not kinds or event.kind in kinds)
-        and not went_on(index)
+        and not continued_after(index)
         and not any(index < place and _resolves(success, event) for place, success in later)
     ]
 

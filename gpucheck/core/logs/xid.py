@@ -9,15 +9,15 @@ from gpucheck.core.logs.events import Event, Kind
 from gpucheck.core.model import Action
 
 
-class Asked(NamedTuple):
-    """What the driver asks for in an Xid 154."""
+class RequestedAction(NamedTuple):
+    """The recovery action that the driver requests in an Xid 154."""
 
     recovery: Recovery
     event: Event
 
     @property
     def action(self) -> Action:
-        """The same as data."""
+        """The action."""
         return Action(self.recovery.action)
 
 
@@ -34,14 +34,14 @@ def reported(events: Iterable[Event], fault: str) -> list[tuple[Event, Xid]]:
 
 
 def unknown(events: Iterable[Event]) -> list[Event]:
-    """Return the driver's own Xid lines whose code is not in the table; a line without a GPU may be of another program."""
+    """Return the driver's own Xid lines whose code is not in the table; a line without a GPU may be another program's."""
     return [event for event in events if event.kind == Kind.XID and address(event) and _decoded(event) is None]
 
 
-def asked(events: Iterable[Event]) -> dict[str | None, Asked]:
-    """Return what the driver last asked for, by the GPU's address."""
+def requested_actions(events: Iterable[Event]) -> dict[str | None, RequestedAction]:
+    """Return the driver's last requests, by the GPU's address."""
     return {
-        address(event): Asked(RECOVERIES[number], event)
+        address(event): RequestedAction(RECOVERIES[number], event)
         for event in events
         if event.kind == Kind.XID and event.fields.get("code") == str(RECOVERY_CHANGED)
         for number in [recovery_of(event.text)]
@@ -49,13 +49,13 @@ def asked(events: Iterable[Event]) -> dict[str | None, Asked]:
     }
 
 
-def needed(events: Sequence[Event], reports: Iterable[tuple[Event, Xid]]) -> tuple[Action, list[Event]]:
-    """Return what messages of a log ask for, and the driver's lines about it.
+def required_action(events: Sequence[Event], reports: Iterable[tuple[Event, Xid]]) -> tuple[Action, list[Event]]:
+    """Return the strongest action for these messages, and the driver's requests among the lines.
 
-    The driver's own words count more than the message: before it if they ask for something, after it also if nothing is needed.
+    A request of the driver overrides the message: a later one always, an earlier one only if it requests an action.
     There must be a message.
     """
-    words, actions, lines = asked(events), [], []
+    words, actions, lines = requested_actions(events), [], []
     for event, message in reports:
         own = words.get(address(event))
         if own is not None and (own.action is not Action.IGNORE or own.event.line > event.line):

@@ -1,7 +1,7 @@
-"""The nouns: what a run observes, judges and reports. No I/O. Of ours only the declarations of what children send are imported.
+"""The data types of a run: what it observes, judges and reports. No I/O. Imports only child messages from the rest of gpucheck.
 
-``Report`` is the one model of a run, JSON its serialised form. All is keyword-only and frozen, except ``TrainingRun``, which a
-child fills in while it trains; None is *unknown*, never "no".
+``Report`` is the one model of a run, JSON its serialised form. Every type is keyword-only and frozen, except ``TrainingRun``,
+which a child fills in while it trains. None is *unknown*, never "no".
 """
 
 from gpucheck.core.child.messages.checksums import Checksums, DeviceChecksums

@@ -7,7 +7,7 @@ from gpucheck.core.child.messages.checksums import Checksums, DeviceChecksums
 
 
 class Difference(NamedTuple):
-    """The first computation whose results differ, and who differs."""
+    """The first computation whose results differ, and the names whose results differ."""
 
     computation: str
     odd: tuple[str, ...]  # those that differ from the largest group
@@ -16,7 +16,7 @@ class Difference(NamedTuple):
 
 
 def first_difference(results: Mapping[str, Mapping[str, str]]) -> Difference | None:
-    """The first difference, in the order of computations; ``results`` are checksums by computation, by name of who computed."""
+    """The first difference, in the order of computations. ``results``: name of a device or node -> computation -> checksum."""
     for computation in dict.fromkeys(name for checksums in results.values() for name in checksums):
         groups: dict[str, list[str]] = {}
         for who, checksums in results.items():
@@ -39,11 +39,11 @@ def between_devices(checksums: Checksums) -> Iterator[tuple[Difference, dict[str
 
 
 def agree(checksums: Checksums) -> bool:
-    """Whether every result was right, the same each time, and the same on every device of a model."""
+    """Whether every result was correct, equal on repetition, and equal on all devices of the same model."""
     return not any(device.wrong or device.unstable for device in checksums.devices) and not any(between_devices(checksums))
 
 
-def spoken(computation: str) -> str:
+def describe(computation: str) -> str:
     """'the gradients of step 2 in float32', 'the int8 product'."""
     words = computation.split()
     if "step" in words:

@@ -9,7 +9,7 @@ import msgspec
 
 from gpucheck.core.host import Host
 
-FOREIGN = "built for "  # beginning of a problem for which the loader skips a file and searches further
+FOREIGN = "built for "  # start of a problem for which the loader skips the file and continues its search
 
 _HEAD_BYTES = 4096  # includes the program headers of all known libraries
 _PT_LOAD, _PT_DYNAMIC = 1, 2

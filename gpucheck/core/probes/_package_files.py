@@ -20,7 +20,7 @@ CHUNK_BYTES = 1 << 24
 # Only native code can be truncated without an error. Patterns are compiled on demand: each takes as long as reading.
 _NATIVE = {"win32": rb"\.(?:pyd|dll),", "darwin": rb"\.(?:so|dylib),"}
 _NATIVE_ELSEWHERE = rb"\.so[.\d]*,"
-_MODULES = {"protobuf": "google/protobuf"}  # where the folder does not have the package's name
+_MODULES = {"protobuf": "google/protobuf"}  # if the folder's name differs from the package's
 _HEADERS = b"\ntensorflow/include/"  # 90 % of TensorFlow's list, which pip and uv write sorted
 _NOT_NEEDED = r"tests?\b|/lite/"  # images omit them to be smaller
 

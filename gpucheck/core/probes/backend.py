@@ -46,7 +46,7 @@ def read(host: Host) -> Backend:
     imported = child.wait_for(BackendImported)
     if imported is None:
         how = child.end().how
-        hidden = child.message(Shadowed)  # they break the child as they would any program
+        hidden = child.message(Shadowed)  # they break the child like any program
         return Backend(
             name=name,
             source=source,

@@ -50,7 +50,7 @@ def read(host: Host) -> DeviceNodes:
     limit = min(LIMIT_SECONDS, host.remaining())
     child = host.child(DeviceNodesTask(tuple(wanted)), limit=limit)
     opened = {path: child.wait_for(NodeOpened, path) for path in wanted}
-    # After every answer, do not wait for its end: closing a sleeping GPU takes as long as waking it.
+    # Once all nodes are tried, do not wait for the child's end: closing a sleeping GPU takes as long as waking it.
     ending = child.end() if None in opened.values() else None
     if ending is not None and (why := too_early(ending, limit)) is not None:
         raise RuntimeError(f"{ending.stage.job if ending.stage else 'the device files'} did not open within {limit:.2g} s: {why}")

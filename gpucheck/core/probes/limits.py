@@ -84,7 +84,7 @@ def read(host: Host) -> Limits:
 
 
 def lasting(limits: Limits) -> str:
-    """The limits as a text for comparison, without the values that change all the time."""
+    """The limits as text to compare, without the values that other processes change."""
     fields = {name: getattr(limits, name) for name in limits.__struct_fields__ if name not in _PASSING}
     return repr(sorted(fields.items()))
 

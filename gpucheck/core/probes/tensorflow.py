@@ -55,7 +55,7 @@ def read(host: Host) -> TensorFlow:
     framework = frameworks.tensorflow_child(host)
     imported = framework.wait_for(TensorFlowImported)
     if imported is None:
-        how, hidden = framework.end().how, framework.message(Shadowed)  # they break the child as they would any program
+        how, hidden = framework.end().how, framework.message(Shadowed)  # they break the child like any program
         outcome = TensorFlow(imported=None if how == "timed out" else False, error=how, shadows=hidden.files if hidden else {})
         return _with_ending(host, outcome, framework)
     outcome = msgspec.convert(imported.outcome, TensorFlow, from_attributes=True)

@@ -54,9 +54,9 @@ def read(host: Host) -> Training:
         runs += _without_nccl(host, plan.jobs, runs, free)
         from gpucheck.core.cluster import coordinator, workers  # --quick does not need them
 
-        if frameworks.other_backend(host) is None and _is_wanted(host, workers.STRATEGY):
+        if frameworks.other_backend(host) is None and _is_included(host, workers.STRATEGY):
             runs.append(workers.train(host, child))
-        if _is_wanted(host, coordinator.STRATEGY):
+        if _is_included(host, coordinator.STRATEGY):
             runs.append(coordinator.train(host, child))
         experiments = _experiments(child, ending)
         if host.request.level >= Level.FULL:
@@ -79,15 +79,15 @@ def read(host: Host) -> Training:
 
 
 def _is_pointless(host: Host, child: Child) -> bool:
-    """Whether the driver hangs, so that GPUs would hang as well, and a CPU is not what this run is for."""
+    """Whether training would only hang: the driver hangs, and the run is not about the CPU."""
     listed = child.message(DevicesListed)
     if listed is None or not frameworks.driver_hangs(host):
         return False
     return not host.request.allow_cpu or any(device.kind == "GPU" for device in listed.devices or ())
 
 
-def _is_wanted(host: Host, strategy: str) -> bool:
-    """Whether a strategy of several processes belongs to this run."""
+def _is_included(host: Host, strategy: str) -> bool:
+    """Whether this run includes a strategy of several processes."""
     request = host.request
     return strategy in request.strategies or (request.level >= load(strategy).level and not request.strategies)
 

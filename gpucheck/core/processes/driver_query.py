@@ -53,7 +53,7 @@ def query_driver(
     """Wait until the child ends, or has not answered for too long.
 
     Args:
-        child: that queries the driver.
+        child: the one that queries the driver.
         activities: descriptions of its stages by name: {"init": "in nvmlInit"}.
         kinds: messages that hold the driver's failure, if it fails.
         silence: seconds without an answer after which the driver hangs.
@@ -104,7 +104,7 @@ def _answer(child: Child, kinds: tuple[type[Message], ...], loaded: LibraryLoade
 
 
 def too_early(ending: Ending, seconds: float) -> str | None:
-    """Why a timeout of this child after that time does not prove a fault of the driver; None: it does."""
+    """Why a timeout of this child does not prove a fault of the driver; None if it does."""
     if ending.how not in LATE:
         return None
     if ending.starved:

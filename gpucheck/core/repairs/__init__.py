@@ -1,1 +1,1 @@
-"""What findings have in common in what they say and advise: sentences, commands, and fixes that several rules give."""
+"""Shared parts of findings: sentences, commands, and fixes that several rules use."""

@@ -27,16 +27,16 @@ def pip(interpreter: Interpreter | None, *packages: str) -> str:
 
 def library_path(*folders: str) -> str:
     """Return the command that makes the loader search these folders first. It affects processes started afterwards."""
-    return statement(look_first(folders, ""))
+    return statement(search_first(folders, ""))
 
 
-def look_first(folders: Iterable[str], reason: str) -> Assignment:
+def search_first(folders: Iterable[str], reason: str) -> Assignment:
     """Make the loader search these folders first."""
     return Assignment(variable="LD_LIBRARY_PATH", operation=Operation.PREPEND, value=":".join(folders), reason=reason)
 
 
 def without(variable: str, folder: str) -> str:
-    """Return the command that takes a folder out of a search path whose value is unknown."""
+    """Return the command that removes a folder from a search path whose value is unknown."""
     chosen = f"grep -vxF -e {word(folder)} -e {word(folder + '/')}"
     return f'export {variable}="$(echo "${variable}" | tr : \'\\n\' | {chosen} | paste -sd : -)"'
 

@@ -40,9 +40,9 @@ class Context(Fact, frozen=True, kw_only=True):
     python_version: str | None = None  # "3.12"; of a live machine, ``interpreter`` has it
     amd: bool = False  # whether its GPU is AMD's, and none NVIDIA's
     notebook: str | None = None  # "colab", "kaggle"
-    manager: str | None = None  # that installed the packages: "pip", "conda", "uv", "poetry"
+    manager: str | None = None  # the tool that installed the packages: "pip", "conda", "uv", "poetry"
     scheduler: str | None = None  # "slurm"; "": certainly none
-    tried: tuple[str, ...] = ()  # commands that were run before, as they were typed
+    tried: tuple[str, ...] = ()  # commands that were run earlier, as typed
     interpreter: Interpreter | None = None
     packages: Packages | None = None
     system: System | None = None
@@ -54,7 +54,7 @@ class Context(Fact, frozen=True, kw_only=True):
 
     @property
     def kinds(self) -> dict[str, str | None]:
-        """What ``only`` asks for: the value of each kind; "": certainly none, None: unknown."""
+        """The values that ``only`` compares, by kind; "": certainly none, None: unknown."""
         inside = self.container.inside if self.container is not None else bool(self.notebook) or (False if self.windows else None)
         linux = self.system is not None and self.system.platform == "linux"
         return {
@@ -83,7 +83,7 @@ class Context(Fact, frozen=True, kw_only=True):
 
     @property
     def in_container(self) -> bool:
-        """Whether this is known to be a container, or a notebook's, which is one."""
+        """Whether this is known to be a container, such as that of a notebook."""
         return bool(self.notebook) or (self.container is not None and self.container.inside)
 
     @property
@@ -95,7 +95,7 @@ class Context(Fact, frozen=True, kw_only=True):
         """Yield a fix if the machine is of these kinds, with a label if that is unknown: ``only(fix, system="win32")``.
 
         Args:
-            fix: right for such a machine only.
+            fix: valid only for such a machine.
             kinds: names of ``kinds`` with the value, or several with "|" between them.
         """
         labels = []
@@ -139,7 +139,7 @@ class Context(Fact, frozen=True, kw_only=True):
 
         Args:
             packages: requirements.
-            python: minor version of its Python: "3.12"; empty: any that is there.
+            python: minor version of its Python: "3.12"; empty: any installed one.
         """
         wanted = " ".join(map(word, packages))
         if self.manager == "conda":
@@ -162,9 +162,9 @@ class Context(Fact, frozen=True, kw_only=True):
         return f"{tool} uninstall -y {' '.join(names)}"
 
     def reinstall(self, names: Iterable[str | None]) -> Fix | None:
-        """Return the fix that reinstalls those of the packages that are recorded as installed; None if none of them is.
+        """Return the fix that reinstalls the given packages, as far as they are installed; None if none is.
 
-        A version with a part of its own ("2.17.0+nv25.2") is on no package index.
+        A version with a local part ("2.17.0+nv25.2") is on no package index.
         """
         if self.packages is None:
             return None
@@ -185,7 +185,7 @@ class Context(Fact, frozen=True, kw_only=True):
 
         Args:
             backend: what trains.
-            instead_of: packages that are removed from this environment before.
+            instead_of: packages to remove from this environment first.
             configured: whether Keras is configured for the backend already.
             absent: whether no build of the backend is installed, not even one for the CPU.
         """
@@ -194,11 +194,11 @@ class Context(Fact, frozen=True, kw_only=True):
         from gpucheck.core.solver.solve import best
 
         title = keras_tables.TITLES[backend]
-        own, machine = self._asked()
+        own, machine = self._solver_input()
         machine = dataclasses.replace(machine, gpus=(Gpu(),)) if machine.gpus is None else machine
         beside = next((name[-2:] for name in self.installed if re.fullmatch(r"nvidia-.*-cu\d\d", name)), None)
         choice = best(machine, Wishes(backend=backend, python=own), beside) or best(machine, Wishes(backend=backend))
-        if choice is None and self.interpreter is None and machine.architecture == "aarch64":  # of a log, which names no GPU
+        if choice is None and self.interpreter is None and machine.architecture == "aarch64":  # from a log that names no GPU
             command = None if self.in_container else f"docker run --gpus all -it {images.LAST.name}"
             return Fix(text=f"Use NVIDIA's own build for ARM, which has GPU code, the image {images.LAST.name}", command=command)
         if choice is None:
@@ -245,8 +245,8 @@ class Context(Fact, frozen=True, kw_only=True):
             return self.interpreter.prefix
         return "$CONDA_PREFIX" if self.manager == "conda" else "$VIRTUAL_ENV"
 
-    def _asked(self) -> tuple["Python | None", "Machine"]:
-        """This interpreter and this machine, as the solver takes them."""
+    def _solver_input(self) -> tuple["Python | None", "Machine"]:
+        """This interpreter and this machine, as input of the solver."""
         from gpucheck.core.solver import facts
         from gpucheck.core.solver.machine import Python
 
@@ -257,16 +257,16 @@ class Context(Fact, frozen=True, kw_only=True):
         return own, facts.machine(self.system, self.wsl, self.driver, self.gpus, self.cuda, pythons=pythons)
 
     def _works(self, version: str) -> bool:
-        """Whether that TensorFlow can use the GPUs of this machine: the libraries of one that cannot are of no use."""
+        """Whether that TensorFlow can use the GPUs of this machine; otherwise its libraries are useless."""
         from gpucheck.core.solver.machine import Wishes
         from gpucheck.core.solver.solve import best
 
-        own, machine = self._asked()
+        own, machine = self._solver_input()
         choice = best(machine, Wishes(tensorflow=f"=={versions.minor(version)}.*", python=own))
         return choice is not None and choice.source == "pip"
 
     def cuda_libraries(self) -> Fix:
-        """Install the CUDA libraries of the installed TensorFlow, with what its release needs besides to find them."""
+        """Install the CUDA libraries of the installed TensorFlow, and the search path that its release needs to find them."""
         installed = self.packages.tensorflow if self.packages is not None else None
         version = installed.version if installed is not None else self.framework_version
         release = releases.release(version) if version and self.framework in (None, "tensorflow") else None

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from gpucheck.core.model import Change, Fix
 
 Installed = Mapping[str, str]  # the version of each installed package that is known, by name
-_NEW_SHELL = "open a new shell"  # what one shell exports or unsets affects no other
+_NEW_SHELL = "open a new shell"  # a variable affects only the shell that sets it
 
 
 class _Effect(NamedTuple):
     """What commands of one form change."""
 
-    form: str  # a pattern of the whole command; compiled only where something is to be repaired
+    form: str  # a pattern of the whole command; compiled only if a report has a repair
     change: Change
     undo: Callable[[re.Match[str], Installed], str | None]  # "": nothing is left to undo; None: unknown, or impossible
 
@@ -64,7 +64,7 @@ def described(fix: Fix, installed: Installed) -> Fix:
     """Return a repair with what its command changes and how to undo it, as far as the command shows it.
 
     Args:
-        fix: what it declares itself is kept.
+        fix: its own declarations are kept.
         installed: the versions of installed packages by name, for the command that restores them.
     """
     if fix.kind != "repair" or fix.command is None:

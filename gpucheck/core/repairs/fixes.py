@@ -4,12 +4,14 @@ from gpucheck.core.compat.xid import Xid, xid
 from gpucheck.core.model import Action, Fix, Severity
 from gpucheck.core.repairs.wording import listing
 
-CPU_IS_ENOUGH = Fix(text="If you want to train on the CPU, allow it", command="gpucheck --allow-cpu")
-NONE_PROMISED = Fix(text="If this node should have no GPU, say so", command="gpucheck node --gres 0")
+ALLOW_CPU = Fix(text="If you want to train on the CPU, allow it", command="gpucheck --allow-cpu")
+EXPECT_NO_GPU = Fix(text="If this node should have no GPU, say so", command="gpucheck node --gres 0")
 COMPARE_WITH_CPU = Fix(text="Compare with the CPU alone", command="CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu", kind="look")
-FRESH = Fix(text="Install TensorFlow and its libraries in a new environment, and compare again")
+NEW_ENVIRONMENT = Fix(text="Install TensorFlow and its libraries in a new environment, and compare again")
 TEST_GPU = Fix(text="Test the GPU itself, as an administrator", command="dcgmi diag -r 3", kind="look")
-ASK_SLURM = Fix(text="Request a GPU from Slurm when starting the job: srun --gres=gpu:1 COMMAND, or #SBATCH --gres=gpu:1")
+REQUEST_FROM_SLURM = Fix(
+    text="Request a GPU from Slurm when starting the job: srun --gres=gpu:1 COMMAND, or #SBATCH --gres=gpu:1"
+)
 
 
 def without_nccl(exchange: str = "HierarchicalCopyAllReduce", *, tried: bool = False) -> Fix:
@@ -25,11 +27,11 @@ def without_nccl(exchange: str = "HierarchicalCopyAllReduce", *, tried: bool = F
 
 
 def for_xids(codes: str, wanted: Action) -> tuple[Fix, ...]:
-    """Return what each Xid means and asks for, and whether to drain the machine; the most severe first.
+    """Return the meaning and the action of each Xid, and whether to drain the machine; the most severe first.
 
     Args:
         codes: of the kernel's messages, with commas: "79, 119".
-        wanted: what has to be done in all; the driver may ask for more or less than its messages usually do.
+        wanted: the action for all of them; the driver may request more or less than its messages usually mean.
     """
     numbers = {int(code) for code in codes.split(",") if code.strip().isdecimal()}
     known = [message for number in numbers if (message := xid(number)) is not None]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from gpucheck.core.model import Assignment, Diagnosis, Fix, Operation
-from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
+from gpucheck.core.repairs.fixes import ALLOW_CPU
 
 _AT_START = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH")  # read once, before a script's first line
 
@@ -20,7 +20,7 @@ def _repair(finding: Diagnosis) -> str:
     lines = list(_statements(finding))
     if lines:
         return "\n".join([f"{fix.text}, before TensorFlow is imported:", "    import os", *(f"    {line}" for line in lines)])
-    if fix.command == CPU_IS_ENOUGH.command:
+    if fix.command == ALLOW_CPU.command:
         return f"{fix.text}:\n    gpucheck.require(gpus=0)"
     if fix.command is None:
         return f"{fix.text}."

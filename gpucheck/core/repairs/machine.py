@@ -1,4 +1,4 @@
-"""Repairs of the machine below CUDA that several rules give: its driver, a runtime with a GPU, a restart."""
+"""Repairs of the layers below CUDA that several rules use: the driver, a runtime with a GPU, a restart."""
 
 from collections.abc import Iterator, Sequence
 
@@ -42,11 +42,11 @@ _COMMON = ("ubuntu", "debian", "fedora")  # the variants for an unknown distribu
 
 
 def install_driver(context: Context, what: str = "Install NVIDIA's driver") -> Iterator[Fix]:
-    """Install the newest driver: as the distribution does it, on Windows for WSL, on the host for a container.
+    """Install the newest driver: with the distribution's packages, on Windows for WSL, on the host for a container.
 
     Args:
         context: the machine.
-        what: the step, without its place.
+        what: the step, without where to do it.
     """
     if context.notebook:
         return  # its provider installs the driver
@@ -71,7 +71,7 @@ def _of_linux(context: Context, what: str) -> Iterator[Fix]:
 
 
 def notebook_gpu(context: Context) -> Iterator[Fix]:
-    """Choose a runtime with a GPU, where a notebook service runs the program."""
+    """Choose a runtime with a GPU, if a notebook service runs the program."""
     if context.notebook == "colab":
         yield Fix(text="Choose a GPU in Colab's menu: Runtime > Change runtime type > T4 GPU; this restarts the runtime")
     elif context.notebook:
@@ -83,7 +83,7 @@ def restart(context: Context, text: str = "Restart the machine") -> Iterator[Fix
 
     Args:
         context: the machine.
-        text: the step, for a machine of its own.
+        text: the step outside WSL and containers.
     """
     if context.notebook:
         yield Fix(text="Restart the notebook's runtime, which gives it another machine")
@@ -96,13 +96,13 @@ def restart(context: Context, text: str = "Restart the machine") -> Iterator[Fix
 
 
 def restart_container(context: Context) -> Iterator[Fix]:
-    """Restart the container, as its runtime does it."""
+    """Restart the container, with the command of its runtime."""
     kind = context.kinds["container"] or "docker"
     yield Fix(text=_RESTART.get(kind, "Restart the container"))
 
 
 def start_with_gpus(context: Context) -> Iterator[Fix]:
-    """Start a container with its GPUs, as its runtime takes them; for an unknown runtime, one fix for each."""
+    """Start a container with its GPUs, with the options of its runtime; for an unknown runtime, one fix for each."""
     for kind, fix in START_WITH_GPUS.items():
         yield from context.only(fix, container=f"{kind}|containerd|nspawn" if kind == "docker" else kind)
 
@@ -118,13 +118,13 @@ def apple_plugin(context: Context) -> Fix:
     )
 
 
-def asked_for(action: str, xids: str, otherwise: Action) -> Action:
+def required_action(action: str, xids: str, otherwise: Action) -> Action:
     """Return what to do about a fault of the hardware.
 
     Args:
-        action: that a finding asks for; empty: the strongest that the kernel's messages ask for.
+        action: of the finding; empty: the strongest action of the kernel's messages.
         xids: codes of these messages, with commas.
-        otherwise: if they ask for less, or there are none.
+        otherwise: the minimum action, also without messages.
     """
     if action:
         return Action(action)
@@ -133,12 +133,12 @@ def asked_for(action: str, xids: str, otherwise: Action) -> Action:
 
 
 def act(context: Context, action: Action, devices: Sequence[str] = ()) -> Iterator[Fix]:
-    """Do what a fault of the hardware asks for.
+    """Yield the fixes for an action with the hardware.
 
     Args:
         context: the machine.
-        action: what it asks for.
-        devices: the GPUs, by address or UUID; empty: not known, then no command resets any.
+        action: the action.
+        devices: the GPUs, by address or UUID; empty: unknown, so no command resets one.
     """
     if context.notebook:
         yield Fix(text="Restart the notebook's runtime, which gives it another machine")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.model import Fix
 
-# Interfaces of one machine, which no other reaches; Docker's first network is 172.17.0.0/16.
+# Interfaces inside one machine, unreachable from others; Docker's first network is 172.17.0.0/16.
 _OWN = re.compile(r"(?:lo\d*|docker\d*|br-\w+|virbr\d*|veth\w+|podman\d*|cni\w*|flannel\S*|cali\w+|tun\d*|tailscale\d*)$")
 
 
@@ -13,9 +13,9 @@ def other_interface(interface: str = "", asked: str = "", address: str = "") -> 
     """Make NCCL use the network that the machines share.
 
     Args:
-        interface: that NCCL uses.
+        interface: the one that NCCL uses.
         asked: the value of NCCL_SOCKET_IFNAME.
-        address: that could not be reached.
+        address: the unreachable one.
     """
     used = interface or asked.lstrip("=") or ("docker0" if address.startswith("172.17.") else "")
     if _OWN.match(used):

@@ -1,4 +1,4 @@
-"""Apply the assignments of the findings and check again: an assignment is returned only with the report of a check under it."""
+"""Apply the assignments of the findings and check again: an assignment is only returned after a check with it."""
 
 import contextlib
 import os
@@ -22,25 +22,25 @@ def prove(check: Callable[[Mapping[str, str]], Report], env: Mapping[str, str]) 
     """Repair an environment until no finding is left that an environment variable can fix.
 
     Args:
-        check: checks the machine as a process with that environment sees it.
+        check: checks the machine in a process with that environment.
         env: the environment to start from.
 
     Returns:
         All assignments in the order in which they were applied, and the report of the last environment.
     """
-    made: dict[tuple[str, str], Assignment] = {}
+    assignments: dict[tuple[str, str], Assignment] = {}
     for _ in range(ROUNDS_MAX):
-        report = check(applied(made.values(), env))
+        report = check(applied(assignments.values(), env))
         new: dict[tuple[str, str], Assignment] = {}
         for assignment in (assignment for finding in report.findings for assignment in finding.assignments):
             key = (assignment.variable, assignment.value)
-            if key not in made:
+            if key not in assignments:
                 new.setdefault(key, assignment)
-        made |= new
+        assignments |= new
         if not any(assignment.apply for assignment in new.values()):
-            return Proof(tuple(made.values()), report)
+            return Proof(tuple(assignments.values()), report)
         _prepare(new.values())
-    return Proof(tuple(made.values()), check(applied(made.values(), env)))
+    return Proof(tuple(assignments.values()), check(applied(assignments.values(), env)))
 
 
 def growth(env: Mapping[str, str]) -> tuple[Assignment, ...]:

@@ -1,4 +1,4 @@
-"""Fixes for memory and processors: more of them for a container, a pod or a job, and GPU memory that others use."""
+"""Fixes for memory and processors: give more to a container, a pod or a job, and free GPU memory that others use."""
 
 from collections.abc import Iterator
 
@@ -13,13 +13,13 @@ HOLDERS = Fix(
 
 
 def at_start(context: Context, what: str, *, docker: str, pod: str) -> Iterator[Fix]:
-    """Yield how a container or a pod is started otherwise; nothing in a batch job or a notebook of a cloud service.
+    """Yield how to restart a container or a pod with another option; nothing in a batch job or a cloud service's notebook.
 
     Args:
         context: where it runs.
         what: "with more memory".
-        docker: options of docker run; empty: none changes it.
-        pod: what to change for Kubernetes; empty: nothing changes it.
+        docker: options of docker run; empty: none exists.
+        pod: the change for Kubernetes; empty: none exists.
     """
     if context.notebook or (context.scheduler and not context.in_container):
         return
@@ -32,7 +32,7 @@ def at_start(context: Context, what: str, *, docker: str, pod: str) -> Iterator[
 
 
 def granted(context: Context, what: str, *, docker: str, kubernetes: str, slurm: str) -> Iterator[Fix]:
-    """Yield how a container, a pod or a job gets more of something; in a notebook of a cloud service nothing.
+    """Yield how to give a container, a pod or a job more of a resource; nothing in a cloud service's notebook.
 
     Args:
         context: where it runs.
@@ -49,7 +49,7 @@ def granted(context: Context, what: str, *, docker: str, kubernetes: str, slurm:
         yield from context.only(Fix(text=f"Request more {what} for the job: #SBATCH {slurm}"), scheduler="slurm")
 
 
-def take_only_what_is_needed(context: Context, text: str) -> Iterator[Fix]:
+def disable_preallocation(context: Context, text: str) -> Iterator[Fix]:
     """Yield the variable that stops the framework from reserving GPU memory at its start; PyTorch does not reserve any.
 
     Args:

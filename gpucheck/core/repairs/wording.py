@@ -4,7 +4,7 @@ import re
 
 _SIZE = re.compile(r"(\d[\d,]*(?:\.\d*)?) ?([KMGT]?)i?B?")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-# What a repair for one kind of machine is labelled with where the kind is unknown.
+# The labels of repairs for one kind of machine, printed if the kind is unknown.
 LABELS = {
     "linux": "Linux",
     "win32": "Windows",

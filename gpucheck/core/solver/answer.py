@@ -34,7 +34,7 @@ class Choice:
     index: str | None = None  # a package index other than pip's default
     steps: tuple[tuple[tuple[str, ...], str | None], ...] = ()  # packages and index of each installation; (): as packages says
     also: tuple[str, ...] = ()  # other frameworks in the environment: "JAX"
-    run_options: str = "--gpus all"  # docker's, which hand the GPU to the image
+    run_options: str = "--gpus all"  # docker's, which pass the GPU to the container
     image: str | None = None  # "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"
     assignments: tuple[Assignment, ...] = ()  # required environment variables; {environment} is its folder
     remarks: tuple[str, ...] = ()
@@ -65,9 +65,9 @@ class Answer:
     choices: tuple[Choice, ...] = ()  # best first
     excluded: tuple[Excluded, ...] = ()  # newest first; only releases newer than the best choice
     limits: tuple[Limit, ...] = ()
-    first: str | None = None  # what has to be done before anything of it works: the driver
+    first: str | None = None  # what to do before any choice works: install the driver
     advice: tuple[str, ...] = field(default=())  # other ways; without a choice, what to do
-    depends: tuple[str, ...] = ()  # what the answer assumes of a machine that a description left open
+    depends: tuple[str, ...] = ()  # assumptions about properties that the description does not give
 
     @property
     def best(self) -> Choice | None:

@@ -1,4 +1,4 @@
-"""What an answer says besides its choices: the driver to install first, other ways, and what it assumes of the machine."""
+"""The parts of an answer besides its choices: the driver to install first, other ways, and assumptions about the machine."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -22,7 +22,7 @@ def complete(answer: Answer, wishes: Wishes, solve: Solve) -> Answer:
     Args:
         answer: the choices, and why others do not work.
         wishes: the user's.
-        solve: the solver, to ask it about other drivers and frameworks.
+        solve: the solver, for other drivers and frameworks.
     """
     machine = answer.machine
     first = _first(answer, wishes, solve)
@@ -33,7 +33,7 @@ def complete(answer: Answer, wishes: Wishes, solve: Solve) -> Answer:
 
 
 def drivers(machine: Machine) -> list[str]:
-    """The drivers newer than the machine's at which something begins to work, oldest first."""
+    """The newer drivers with which something more works, oldest first."""
     first, last = cuda_tables.branches()
     exact = [lowest[machine.windows_driver] for lowest in cuda_tables.LOWEST_DRIVER.values()]
     branches = [str(branch) for branch in range(first, last + 1) if cuda_tables.is_branch(branch)]
@@ -42,12 +42,12 @@ def drivers(machine: Machine) -> list[str]:
 
 
 def with_driver(machine: Machine, need: str) -> Machine:
-    """The machine with the first driver of a branch ('570'), or with that driver."""
+    """The machine with that driver, or with the first driver of a branch ('570')."""
     return replace(machine, driver=need if "." in need else f"{need}.0")
 
 
 def driver_words(machine: Machine, need: str) -> str:
-    """'driver 570 or newer', 'a driver of branch 580' where the present one is newer; in WSL2 with the side it belongs to."""
+    """'driver 570 or newer', or 'a driver of branch 580' if the present one is newer; in WSL2 with the side to install it on."""
     side = ", on Windows' side" if machine.wsl else ""
     if machine.driver is not None and versions.at_least(machine.driver, need):
         return f"a driver of branch {need}{side}"
@@ -55,7 +55,7 @@ def driver_words(machine: Machine, need: str) -> str:
 
 
 def _first(answer: Answer, wishes: Wishes, solve: Solve) -> str | None:
-    """The driver to install, where the present one prevents everything."""
+    """The driver to install if nothing works with the present one."""
     machine = answer.machine
     if (
         answer.choices
@@ -87,7 +87,7 @@ def _title(wishes: Wishes) -> str:
 
 
 def _opened(machine: Machine, wishes: Wishes, solve: Solve) -> list[str]:
-    """What works on a machine, the wished framework first."""
+    """The names of what works on a machine, the requested framework first."""
     found = []
     for backend in dict.fromkeys((wishes.backend, *TITLES)):
         asked = wishes if backend == wishes.backend else replace(wishes, backend=backend, tensorflow=None)
@@ -132,7 +132,7 @@ def _first_reason(answer: Answer) -> str | None:
 
 
 def _is_poor(answer: Answer, wishes: Wishes) -> bool:
-    """Whether other frameworks may do better: nothing works, or only an image, an old release or the CPU where a GPU is."""
+    """Whether another framework may work better: nothing works, or only an image, an old release, or the CPU despite a GPU."""
     machine, best = answer.machine, answer.best
     accelerated = bool(machine.gpus) or machine.others or machine.tpu is not None or _is_mac(machine)
     if best is None:
@@ -151,7 +151,7 @@ def _is_mac(machine: Machine) -> bool:
 
 
 def _other(answer: Answer, backend: str, wishes: Wishes, solve: Solve) -> Iterator[str]:
-    """The line that names another framework, if it uses the accelerator (or the CPU, where nothing else works)."""
+    """The advice to use another framework, if it uses the accelerator (or the CPU, if nothing else works)."""
     machine = answer.machine
     choice = solve(machine, replace(wishes, backend=backend, tensorflow=None)).best
     if choice is None:
@@ -175,7 +175,7 @@ def _is_for_cpu(choice: Choice) -> bool:
 
 
 def _depends(machine: Machine, wishes: Wishes, answer: Answer, solve: Solve) -> Iterator[str]:
-    """What a description left open, and what the answer assumes of it."""
+    """The properties that a description does not give, and the assumptions about them."""
     left_open = machine.left_open or ()
     best = answer.best
     floor = _glibc(best)
@@ -235,7 +235,7 @@ def _lowest_driver(machine: Machine, wishes: Wishes, answer: Answer, solve: Solv
 
 
 def _pythons(machine: Machine, wishes: Wishes, best: Choice, solve: Solve) -> str | None:
-    """The Pythons with which the answer stays the same: '3.9 to 3.13'."""
+    """The Python versions with which the answer stays the same: '3.9 to 3.13'."""
     fitting = []
     for minor in range(7, 16):
         python = Python(version=f"3.{minor}")

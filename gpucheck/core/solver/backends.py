@@ -12,7 +12,7 @@ from gpucheck.core.solver.machine import Machine, Python, Wishes
 
 NAMES = tuple(frameworks.BUILDS)
 _FOR_OLD_GLIBC = "2.17"
-_THOR = (11, 0)  # with JetPack 7 it runs the same packages as servers with aarch64
+_THOR = (11, 0)  # with JetPack 7 it runs the packages for aarch64 servers
 
 
 def solve(machine: Machine, wishes: Wishes) -> Answer:
@@ -70,7 +70,7 @@ def _without_code(build: Build, machine: Machine, backend: str) -> Iterator[Reas
 
 
 def _platform(platforms: tuple[Platform, ...], machine: Machine, source: str) -> Reason | None:
-    """Why no package of these is for the machine's system and processor."""
+    """Why none of these packages supports the machine's system and processor."""
     if machine.musl:
         return Reason(kind="platform", text="its packages need glibc, and this Linux has musl", source=source)
     if machine.avx is False and source == frameworks.SOURCES["jax"]:
@@ -189,7 +189,7 @@ def _on_tpu(machine: Machine, wishes: Wishes) -> Answer:
 
 
 def _python(lowest: str, highest: str, machine: Machine, wishes: Wishes) -> Python | None:
-    """The newest Python that fits; if none here fits and the user named none, one that uv fetches."""
+    """The newest Python that fits. If none of the machine fits and the user requested none, one that uv fetches."""
     candidates = (wishes.python,) if wishes.python is not None else machine.pythons or ()
     fitting = [python for python in candidates if _between(lowest, python, highest)]
     newest = max(fitting, key=lambda python: versions.parse(python.version)[:2], default=None)
@@ -197,7 +197,7 @@ def _python(lowest: str, highest: str, machine: Machine, wishes: Wishes) -> Pyth
 
 
 def python_for(build: Build, machine: Machine, wishes: Wishes) -> Python | None:
-    """The newest Python that fits a build; None if the user named one that does not."""
+    """The newest Python that fits a build; None if the user requested one that does not."""
     return _python(build.python_min, build.python_max, machine, wishes)
 
 
@@ -212,10 +212,10 @@ def _fetched(python: Python, machine: Machine) -> Iterator[str]:
 
 
 def _limits(excluded: Iterable[Excluded]) -> Iterator[Limit]:
-    """The first build for which only the driver, Python or glibc is too old."""
+    """The first build that only needs a newer driver, Python or glibc."""
     for entry in excluded:
         (reason, *others) = entry.reasons
-        if not others and reason.needs is not None and reason.kind in _WHAT:
+        if not others and reason.needs is not None and reason.kind in _NAMES_OF_KINDS:
             yield Limit(
                 text=f"with {_condition(reason)}: {entry.tensorflow}",
                 kind=reason.kind,
@@ -224,14 +224,14 @@ def _limits(excluded: Iterable[Excluded]) -> Iterator[Limit]:
             return
 
 
-_WHAT = {"driver": "driver", "python": "Python", "glibc": "glibc"}
+_NAMES_OF_KINDS = {"driver": "driver", "python": "Python", "glibc": "glibc"}
 
 
 def _condition(reason: Reason) -> str:
-    """'driver 580.65.06 or newer'; a driver that is too new for the GPU needs a branch."""
+    """'driver 580.65.06 or newer', or a branch if the driver is too new for the GPU."""
     if reason.needs is not None and reason.source == constraints.LEGACY_GPUS:
         return f"a driver of branch {reason.needs}"
-    return f"{_WHAT[reason.kind]} {reason.needs} or newer"
+    return f"{_NAMES_OF_KINDS[reason.kind]} {reason.needs} or newer"
 
 
 def _place(name: str, wishes: Wishes) -> int:

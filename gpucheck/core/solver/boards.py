@@ -1,4 +1,4 @@
-"""The answers for GPUs whose packages the vendor makes: AMD's GPUs, and NVIDIA's Jetson boards."""
+"""The answers for GPUs with the vendor's own packages: AMD's GPUs, and NVIDIA's Jetson boards."""
 
 from dataclasses import replace
 
@@ -59,7 +59,7 @@ def _why_not_rocm(machine: Machine, backend: str, chips: set[str]) -> Reason | N
 
 
 def _rocm_elsewhere(machine: Machine, chips: set[str]) -> list[str]:
-    """PyTorch on Windows and in WSL2, which AMD makes itself."""
+    """AMD's own packages of PyTorch for Windows and WSL2."""
     if not (machine.system == "win32" or machine.wsl) or (chips and not chips & set(vendors.ROCM_WINDOWS)):
         return []
     wsl = f"AMD makes PyTorch with ROCm for WSL2: {vendors.ROCM_RADEON_GUIDE}"

@@ -23,14 +23,14 @@ CUDNN = "https://github.com/conda-forge/tensorflow-feedstock/issues/457"
 
 SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 FIRST_BLACKWELL = (10, 0)
-_USUAL_GLIBC = "2.28"  # the newest releases of NumPy, h5py, ml-dtypes and optree have wheels from here on
+_USUAL_GLIBC = "2.28"  # the minimum for the newest wheels of NumPy, h5py, ml-dtypes and optree
 ONLY_WHEELS = "--only-binary=:all:"
 
 Constraint = Callable[[Release, Machine], Reason | None]
 
 
 def platform(release: Release, machine: Machine) -> Reason | None:
-    """There are packages for the system, the processor and the C library."""
+    """The release has packages for the system, the processor and the C library."""
     if machine.musl:
         return Reason(kind="platform", text="its packages need glibc, and this Linux has musl", source=PYPI)
     if machine.avx is False:
@@ -42,7 +42,7 @@ def platform(release: Release, machine: Machine) -> Reason | None:
 
 
 def without_avx(source: str) -> Reason:
-    """Why packages do not work on a processor of before 2011."""
+    """Why packages do not work on processors from before 2011."""
     text = "its packages use AVX instructions, which this processor does not have: build it from source, or use another machine"
     return Reason(kind="platform", text=text, source=source)
 
@@ -69,14 +69,14 @@ def cuda_build(release: Release, machine: Machine) -> Reason | None:
 
 
 def jetson(release: Release, machine: Machine) -> Reason | None:
-    """The machine is no Jetson: the packages on PyPI are not for its GPU."""
+    """The machine is not a Jetson, whose GPU the packages on PyPI don't support."""
     if not machine.jetson:
         return None
     return Reason(kind="gpu", text="its packages on PyPI cannot use the GPU of a Jetson", source=vendors.JETSON_GUIDE)
 
 
 def lowest_driver(release: Release, machine: Machine) -> str:
-    """The minimum driver of a release, on Windows and in WSL2 Windows' driver."""
+    """The minimum driver of a release; on Windows and in WSL2 that of the Windows driver."""
     return release.driver_min_windows if machine.windows_driver else release.driver_min_linux
 
 
@@ -150,7 +150,7 @@ def has_packages(release: Release, candidate: Python) -> bool:
 
 
 def python_reason(release: Release, pythons: tuple[Python, ...]) -> Reason:
-    """Why none of these fits: the supported versions, and the nearest one."""
+    """Why none of these fits: the supported versions, and the nearest available one."""
     newest = max((versions.parse(candidate.version)[:2] for candidate in pythons), default=())
     too_old = bool(newest) and newest < versions.parse(release.python_min)
     here = ", ".join(sorted({versions.minor(candidate.version) for candidate in pythons}, key=versions.parse))
@@ -164,7 +164,7 @@ def python_reason(release: Release, pythons: tuple[Python, ...]) -> Reason:
 
 
 def driver_for_gpus(machine: Machine) -> Reason | None:
-    """The driver supports the GPUs: NVIDIA begins and ends the support of an architecture with a driver branch."""
+    """The driver supports the GPUs: NVIDIA adds and drops an architecture with a driver branch."""
     parsed = versions.parse(machine.driver or "")
     if not parsed:
         return None

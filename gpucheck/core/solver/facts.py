@@ -20,7 +20,7 @@ def machine(
     tpu: Tpu | None = None,
     pci: Pci | None = None,
     *,
-    here: bool | None = None,
+    has_gpu: bool | None = None,
     pythons: tuple[Python, ...] | None = None,
     silent: tuple[str, ...] = (),
     uv: bool | None = None,
@@ -36,7 +36,7 @@ def machine(
         cuda: CUDA's GPUs, if NVML has none.
         tpu: TPU chips.
         pci: the bus, which shows AMD's GPUs.
-        here: whether there is an NVIDIA GPU (from the combiner GpuPresence); None: unknown.
+        has_gpu: whether there is an NVIDIA GPU (from the combiner GpuPresence); None: unknown.
         pythons: interpreters usable for an environment; None: not searched.
         silent: folders that could not be searched for them.
         uv: whether uv is installed.
@@ -51,7 +51,7 @@ def machine(
         musl=system.musl if system else None,
         wsl=bool(wsl is not None and wsl.inside),
         driver=_version(driver),
-        gpus=() if here is False else _gpus(gpus, cuda) or ((Gpu(),) if here else None),
+        gpus=() if has_gpu is False else _gpus(gpus, cuda) or ((Gpu(),) if has_gpu else None),
         others=tuple(
             OtherGpu(vendor="amd", accelerator=(gpu.class_code or "").startswith(ACCELERATOR))
             for gpu in (pci.amd_gpus if pci is not None else ())

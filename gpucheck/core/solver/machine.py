@@ -38,7 +38,7 @@ class OtherGpu:
     vendor: str  # "amd", "apple", "intel"
     name: str | None = None
     chip: str | None = None  # AMD's name of the architecture, "gfx942"; None: unknown
-    accelerator: bool = False  # certainly no integrated one: the bus shows it as an accelerator, not as a display
+    accelerator: bool = False  # certainly not integrated: its PCI class is accelerator, not display
 
     @property
     def title(self) -> str:
@@ -65,15 +65,17 @@ class Machine:
     gpus: tuple[Gpu, ...] | None = ()  # NVIDIA's; (): none; None: unknown
     others: tuple[OtherGpu, ...] = ()  # other vendors'
     tpu: str | None = None  # generation, "v5e"
-    pythons: tuple[Python, ...] | None = ()  # None: not searched, so any Python may be there
+    pythons: tuple[Python, ...] | None = ()  # None: not searched, so any version may be installed
     silent: tuple[str, ...] = ()  # folders that could not be searched: their file systems do not respond
     uv: bool | None = None  # whether uv is installed
     jetpack: str | None = None  # of a Jetson: "6"
-    left_open: tuple[str, ...] | None = None  # what a description does not say: "driver"; None: the machine was examined
+    left_open: tuple[str, ...] | None = (
+        None  # properties that a description does not give: "driver"; None: the machine was examined
+    )
 
     @property
     def lacks_driver(self) -> bool:
-        """Whether there is no NVIDIA driver; one that a description leaves open may be there."""
+        """Whether the machine has no NVIDIA driver. If a description does not give it, it may have one."""
         return self.driver is None and "driver" not in (self.left_open or ())
 
     @property
@@ -83,7 +85,7 @@ class Machine:
 
     @property
     def jetson(self) -> bool:
-        """Whether it is a Jetson, whose driver and packages NVIDIA makes for it alone."""
+        """Whether it is a Jetson, which needs NVIDIA's own driver and packages for Jetson."""
         return any(capability in gpus.JETSON for capability, _ in self.kinds)
 
     @property

@@ -19,7 +19,7 @@ _TENSORRT_PYTHON = "3.10"  # the newest for which there is a package
 _NEWEST_CUDNN = "9.99"  # newer than any that pip installs if only the major is bounded
 _LIFTED: tuple[Kind, ...] = ("driver", "python", "glibc")
 _NUMPY_1 = "numpy<2"
-_LAST_WITHOUT_NUMPY_LIMIT = "2.11"  # its METADATA allows NumPy 2, with which it cannot be imported
+_LAST_WITHOUT_NUMPY_LIMIT = "2.11"  # its METADATA allows NumPy 2, but its import fails with it
 
 
 def best(machine: Machine, wishes: Wishes | None = None, beside: str | None = None) -> Choice | None:
@@ -42,7 +42,7 @@ def solve(machine: Machine, wishes: Wishes | None = None) -> Answer:
 
 
 def _solve(machine: Machine, wishes: Wishes) -> Answer:
-    """The answer of the part that knows this kind of machine."""
+    """The answer for this kind of machine."""
     if not wishes.cpu and machine.tpu is None and _has_amd(machine):
         return boards.amd(machine, wishes)
     if wishes.backend != "tensorflow":
@@ -64,13 +64,13 @@ def _solve(machine: Machine, wishes: Wishes) -> Answer:
 
 
 def _has_amd(machine: Machine) -> bool:
-    """Whether an AMD GPU is the one to use; a display of unknown model may be a part of the processor."""
+    """Whether to use an AMD GPU. A display of unknown model may be integrated into the processor."""
     amd = any(gpu.vendor == "amd" and (gpu.chip or gpu.accelerator) for gpu in machine.others)
     return amd and machine.gpus == () and machine.system != "darwin"
 
 
 def _choices(machine: Machine, wishes: Wishes) -> tuple[tuple[Choice, ...], dict[str, tuple[Reason, ...]]]:
-    """The choices, with a Python that uv fetches or NVIDIA's image if need be, and why other releases do not work."""
+    """The choices, if necessary with a Python that uv fetches or NVIDIA's image, and why other releases do not work."""
     choices, reasons = _judge(machine, wishes)
     if choices:
         return choices, reasons
@@ -157,7 +157,7 @@ def is_fetched(python: Python, machine: Machine) -> bool:
 
 
 def _packages(release: Release, python: Python) -> tuple[str, ...]:
-    """TensorFlow with its CUDA libraries. 2.14 also requires a TensorRT for few Pythons: list its other packages by name."""
+    """TensorFlow with its CUDA libraries. 2.14 requires a TensorRT that few Pythons have: list the others by name."""
     if not release.and_cuda:
         return (f"tensorflow=={release.latest_patch}",)
     if not _lacks_tensorrt(release, python):

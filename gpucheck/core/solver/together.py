@@ -2,8 +2,8 @@
 
 They share NVIDIA's packages there: those of cuDNN and NCCL for CUDA 12 and for CUDA 13 contain the same files, so only one CUDA
 major fits. TensorFlow's wheels need CUDA 12 and, from 2.20 on, accept ranges of its packages, which include what PyTorch pins and
-JAX requires; older releases pin exact versions. PyTorch 2.6.0, its last for old systems, pins CUDA 12.4, which is below these
-ranges, and with which JAX would be an old one. Source: METADATA of the wheels; tools/check_symbols.py resolves and reads them.
+JAX requires; older releases pin exact versions. PyTorch 2.6.0, its last release for old systems, pins CUDA 12.4, which is below
+these ranges and would need an old JAX. Source: METADATA of the wheels; tools/check_symbols.py resolves and reads them.
 """
 
 from collections.abc import Callable, Iterator
@@ -54,7 +54,7 @@ def _pythons(machine: Machine, wishes: Wishes) -> Iterator[Python]:
 
 
 def _combined(machine: Machine, wishes: Wishes, others: tuple[str, ...], solve: Solve) -> Choice | None:
-    """Return the combination for one Python: on the GPU what fits there, the rest on the CPU."""
+    """Return the combination for one Python: the frameworks that fit use the GPU, the others the CPU."""
     if machine.tpu is not None and not wishes.cpu:
         return None  # tensorflow-tpu and jax[tpu] need different releases of libtpu
     on_cpu = [_cpu(machine, wishes, name, solve) for name in ("tensorflow", *others)]

@@ -1,6 +1,6 @@
 """The files of a tar or zip archive, such as a folder of logs that was packed for support: read as streams, never extracted.
 
-An archive comes from somebody else, so everything is bounded: the number of files, their size when unpacked, and its own headers.
+An archive is untrusted input, so everything is bounded: the number of files, their size when unpacked, and its own headers.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from gpucheck.core.system.text import LIMIT, lines, unpacked
 
 MOST_FILES = 500
 _MOST_HEADER = 1 << 20  # bytes of a header with a long name or other attributes
-_MOST_NAME = 160  # characters of a file's name that are shown
+_MOST_NAME = 160  # characters of a file's name that are display_name
 _TAR_MAGIC, _TAR_AT = b"ustar", 257  # POSIX.1-1988
 ZIP_MAGIC = b"PK\x03\x04"
 _HEADERS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
@@ -32,14 +32,14 @@ class Archive:
         Args:
             stream: of a tar archive, unpacked; or of a zip archive, which must be able to seek.
             name: of the archive, for messages.
-            late: whether no time is left.
+            late: returns whether the deadline has passed.
             limit: maximum size of all files when unpacked, in bytes.
         """
         self.cut: str | None = None
         self._stream, self._name, self._late, self._left = stream, name, late, limit
 
     def texts(self) -> Iterator[tuple[str, Iterator[str]]]:
-        """Yield the name and the lines of each file, none if it is not text; read them before the next file is asked for.
+        """Yield the name and the lines of each file, no lines if it is not text. Read them before the next file is requested.
 
         Raises:
             Refused: nothing in the archive can be read.
@@ -59,7 +59,7 @@ class Archive:
             self.cut = f"its archive is damaged or truncated after {count} files"
 
     def _lines(self, name: str, stream: IO[bytes]) -> Iterator[str]:
-        """Yield the lines of one file, up to what is damaged."""
+        """Yield the lines of one file, up to the first damaged part."""
         # The modules' exceptions share no base class, and nothing but reading happens here.
         with contextlib.suppress(Exception):
             for line in lines(stream, name, self._left):
@@ -76,17 +76,17 @@ class Archive:
                 for entry in archive.infolist():
                     if not entry.is_dir():
                         with _opened(archive, entry) as file:
-                            yield shown(entry.filename), file
+                            yield display_name(entry.filename), file
             return
         with tarfile.open(fileobj=self._stream, mode="r|", tarinfo=_Header) as tar:
             for member in tar:
                 if member.isreg() and (content := tar.extractfile(member)) is not None:
-                    yield shown(member.name), content
+                    yield display_name(member.name), content
 
 
 class _Header(tarfile.TarInfo):
     def _proc_member(self, tar: Any) -> Any:
-        """Refuse a header of headers that would fill memory: tarfile reads each of them at once."""
+        """Refuse an extended header that would fill memory: tarfile reads each of them completely."""
         if self.type in _HEADERS and self.size > _MOST_HEADER:
             raise tarfile.ReadError("a header is too large")
         return super()._proc_member(tar)  # type: ignore[misc]
@@ -96,26 +96,26 @@ def _opened(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
     try:
         return archive.open(entry)
     except (RuntimeError, NotImplementedError):  # encrypted, an unknown compression
-        return io.BytesIO(b"\0\x01")  # no text
+        return io.BytesIO(b"\0\x01")  # not text
 
 
-def shown(name: str) -> str:
-    """Return a file's name without control characters, and without what leads out of the archive; the end of a long one."""
+def display_name(name: str) -> str:
+    """Return a file's name without control characters, empty parts and ``..``. A long name is cut to its end."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
     clean = "".join(letter if letter.isprintable() else "?" for letter in "/".join(parts))
     return clean if len(clean) <= _MOST_NAME else f"...{clean[-_MOST_NAME:]}"
 
 
 def archive_in(stream: IO[bytes] | Limited, path: str, name: str) -> Archive | io.BufferedReader:
-    """Return the archive that a file is, compressed or not; or its content if it is another file.
+    """Open an archive, compressed or not. If the file is not an archive, return its content.
 
     Args:
         stream: its bytes, from the start.
-        path: of the file, which a zip archive is opened by: its list of files is at its end.
+        path: of the file. A zip archive is opened from it, because its list of files is at its end.
         name: the name the user gave.
 
     Raises:
-        Refused: it is in a format that is not supported, such as a zip archive that comes through a pipe.
+        Refused: its format is not supported, such as a zip archive from a pipe.
     """
     late = stream.late if isinstance(stream, Limited) else lambda: False
     if os.path.isfile(path):

@@ -25,7 +25,7 @@ class Limited(io.RawIOBase):
         """Set the source and the limits; reads nothing.
 
         Args:
-            some: returns at most so many bytes, and none at the end. It may block forever.
+            some: reads up to the given number of bytes; returns none at the end. It may block forever.
             until: the deadline, in ``time.monotonic()`` seconds.
             most_bytes: the maximum to read.
         """
@@ -83,8 +83,8 @@ def opened(path: str, until: float) -> Limited:
         OSError: it can't be opened, its file system did not respond, or the pipe has no writer.
     """
     if path == "-":
-        given: Any = sys.stdin.buffer
-        stream = Limited(given.read1, until)
+        stdin: Any = sys.stdin.buffer
+        stream = Limited(stdin.read1, until)
         with contextlib.suppress(OSError):  # a stream in memory
             stream.is_device = stat.S_ISCHR(os.fstat(sys.stdin.fileno()).st_mode)
         return stream

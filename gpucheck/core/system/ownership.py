@@ -53,7 +53,7 @@ def why_not_as_root(program: str) -> str | None:
     try:
         for place in dict.fromkeys((os.path.abspath(program), os.path.realpath(program))):
             folder = os.stat(os.path.dirname(place))
-            reason = _why_of_others(os.stat(place), "it") or _why_of_others(folder, "its folder")
+            reason = _why_untrusted_program(os.stat(place), "it") or _why_untrusted_program(folder, "its folder")
             if reason is not None:
                 return f"{reason}, and root executes nothing that others can have put there"
     except OSError:
@@ -61,14 +61,14 @@ def why_not_as_root(program: str) -> str | None:
     return None
 
 
-def _why_of_others(status: os.stat_result, name: str) -> str | None:
+def _why_untrusted_program(status: os.stat_result, name: str) -> str | None:
     """Like ``_why``, for programs that root executes: groups of administrators may write to system folders."""
-    if status.st_uid != 0 and not (status.st_uid == _NOBODY and _leaves_ids_out()):
+    if status.st_uid != 0 and not (status.st_uid == _NOBODY and _maps_only_some_users()):
         return f"{name} belongs to user {status.st_uid}"
     return f"{name} can be written by every user" if status.st_mode & stat.S_IWOTH else None
 
 
-def _leaves_ids_out() -> bool:
+def _maps_only_some_users() -> bool:
     """Whether this user namespace maps only some users; files of the others appear as nobody's (user_namespaces(7))."""
     try:
         with open("/proc/self/uid_map", encoding="ascii") as file:

@@ -52,10 +52,10 @@ def read(path: str, limit: int, dash: bool = False) -> bytes:
 
 
 def whole(path: str, limit: int, dash: bool = False) -> bytes:
-    """The same content as it is, in whatever encoding.
+    """Return the content unchanged, in any encoding.
 
     Raises:
-        OSError: no such file, no regular file, too large (EFBIG), or standard input is closed; ``strerror`` says which.
+        OSError: file not found, not a regular file, too large (EFBIG), or standard input is closed; ``strerror`` says which.
         ValueError: the name has a NUL.
     """
     if dash and path == "-":
@@ -69,7 +69,7 @@ def utf8(data: bytes) -> bytes:
     """Convert text to UTF-8 without a byte order mark, also from UTF-16 (PowerShell's ``>``); other data stays unchanged."""
     import json
 
-    if not data.strip(b"\0"):  # a hole in a file is no text
+    if not data.strip(b"\0"):  # a hole in a file is not text
         return data
     try:
         return data.decode(json.detect_encoding(data)).encode()
@@ -82,7 +82,7 @@ def _open(path: str, dash: bool) -> int:
     number = descriptor(path)
     if number is not None and stat.S_ISFIFO(os.fstat(number).st_mode):
         return os.dup(number)
-    _regular(os.stat(path), dash)  # before it is opened: opening is enough to set some devices going
+    _regular(os.stat(path), dash)  # before opening: to open some devices already triggers them
     opened = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         _regular(os.fstat(opened), dash)

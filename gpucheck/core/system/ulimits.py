@@ -1,7 +1,6 @@
 """Resource limits of this process. gpucheck raises the one on open files during a run, because it needs many.
 
-The original limit is the one that is reported, and the one that children which import TensorFlow and the command of
-``gpucheck run`` get.
+Reports show the original limit. Children that import TensorFlow and the command of ``gpucheck run`` run with it.
 """
 
 import errno

@@ -10,7 +10,7 @@ from gpucheck.core.training.experiments import input_pipeline
 run = replace(Job("one_device", ("CPU:0",)).planned_run, status="passed")
 whole = to_builtins(input_pipeline.run(Setting(tf, keras, {"CPU:0": "CPU:0"}, [run])))
 
-plain = input_pipeline.ladder(tf, 2, network.arrays(8))
+plain = input_pipeline.optimization_steps(tf, 2, network.arrays(8))
 rewrites = {name: vars(data.options().experimental_optimization)["_options"] for name, data in plain.items()}
 
 fast = network.dataset
@@ -20,7 +20,7 @@ def slow(tf, global_batch, drop_remainder=True):
             return tf.identity(images), labels
     return fast(tf, global_batch, drop_remainder).map(sleep)
 network.dataset = slow
-input_pipeline.ladder = lambda *_: {}
+input_pipeline.optimization_steps = lambda *_: {}
 starved = input_pipeline.run(Setting(tf, keras, {"CPU:0": "CPU:0"}, [run]))
 
 try:

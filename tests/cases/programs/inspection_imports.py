@@ -2,7 +2,7 @@ import gc
 from gpucheck.core.child import inspection
 
 try:
-    with inspection.unsearched():
+    with inspection.without_gc():
         assert not gc.isenabled()
         kept = [[] for _ in range(1000)]
         if {fails}:

@@ -49,7 +49,7 @@ def _inspect(reporter: Reporter, framework: Any, task: BackendTask) -> list[str]
     reporter.begin(BackendImported)
     started = time.perf_counter()
     try:
-        with inspection.unsearched():
+        with inspection.without_gc():
             built: BackendImport = framework.load(task.source)
     except BaseException as error:
         reporter.end(BackendImported(inspection.failed(BackendImport, error, name=task.backend, source=task.source)))

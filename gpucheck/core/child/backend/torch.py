@@ -66,7 +66,7 @@ def seed(number: int) -> None:
 
 
 def comparable() -> bool:
-    """Whether the CPU computes the same numbers: no, a GPU draws others from the same seed."""
+    """Whether the CPU computes the same numbers: no, a GPU draws other numbers from the same seed."""
     return False
 
 

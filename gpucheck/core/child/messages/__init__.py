@@ -37,13 +37,13 @@ class Stage(NamedTuple):
     step: str = ""  # a part of it: "first step"
 
     def __str__(self) -> str:
-        """For display: "train one_device GPU:0 float32: first step"; "step 3" where there is only one job."""
+        """For display: "train one_device GPU:0 float32: first step"; "step 3" if there is only one job."""
         if self.step and not self.job:
             return self.step
         return " ".join(filter(None, (self.name, self.job))) + (f": {self.step}" if self.step else "")
 
     @property
-    def whole(self) -> Stage:
+    def parent(self) -> Stage:
         """The stage that a step is a part of."""
         return self._replace(step="")
 
@@ -51,7 +51,7 @@ class Stage(NamedTuple):
 class Message(Struct):
     """A child's report at the end of a stage, or a message from the parent."""
 
-    stage: ClassVar[str] = ""  # its name; empty: a message from the parent
+    stage: ClassVar[str] = ""  # the stage's name; empty: a message from the parent
 
 
 class Task(Struct):

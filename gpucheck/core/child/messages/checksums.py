@@ -23,7 +23,7 @@ class DeviceChecksums(Struct, frozen=True, kw_only=True):
 
 
 class Checksums(Message):
-    """Those of all devices; with ``reference`` if devices of one model differ."""
+    """The checksums of all devices; with ``reference`` if devices of one model differ."""
 
     stage: ClassVar[str] = "checksums"
     devices: tuple[DeviceChecksums, ...]

@@ -70,7 +70,7 @@ class WorkerFault(Struct, frozen=True, kw_only=True):
     """A worker responsible for the failure of a job of several."""
 
     worker: str  # "worker 1"
-    # "ended" (by a signal or on its own), "raised", "stalled" (stalled), "missing", "lost" (by the others), "port taken",
+    # "ended" (by a signal or on its own), "raised", "stalled", "missing", "lost" (by the others), "port taken",
     # "late"; while the cluster forms also "no answer" (its address accepts connections), "other program" (responds there),
     # "not connected" (it started, but waits for the others)
     how: str

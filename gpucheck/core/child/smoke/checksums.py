@@ -1,7 +1,7 @@
 """Repeat computations on each device: the results must have the same bits each time, and on each device of a model.
 
 ``steps`` trains from a fixed seed, in operations that TensorFlow makes deterministic. ``operations`` (``--full``, ``--soak``) are
-large products, a convolution, a sum and patterns in memory whose exact result is known, so that rounding explains no difference.
+large products, a convolution, a sum and patterns in memory whose exact result is known, so rounding explains no difference.
 Everything runs eagerly: nothing has to be traced for each device.
 """
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 
 class Setting(NamedTuple):
-    """What all devices have in common."""
+    """The settings of all devices."""
 
     tf: Any
     step: Step
-    every: bool  # also the operations and the other precisions
-    soak_seconds: float  # repeat for so long, at least ``ROUNDS`` times
+    every: bool  # whether to include the operations and the other precisions
+    soak_seconds: float  # repeat for this time, at least ``ROUNDS`` times
     free_bytes: dict[str, int]  # free memory by GPU number
 
 
@@ -72,7 +72,7 @@ def run(reporter: Reporter, setting: Setting, names: dict[str, str]) -> None:
 
 
 def _disable_determinism() -> None:
-    """What runs later in this process shall be as fast as usual."""
+    """Restore the normal speed for what runs later in this process."""
     try:
         from tensorflow.python.framework import config
 
@@ -86,7 +86,7 @@ def _reference(setting: Setting, device: str) -> tuple[float, ...]:
 
 
 def device_checksums(setting: Setting, device: str, logical: str) -> DeviceChecksums:
-    """Compute on one device until the time is over."""
+    """Compute on one device until the time is up."""
     kind, _, number = device.partition(":")
     repeated = Repeated(setting.tf, logical)
     began, rounds = time.monotonic(), 0
@@ -153,7 +153,7 @@ def _full_float32(setting: Setting, found: DeviceChecksums, logical: str) -> Dev
 
 
 def model(tf: Any, device: str) -> str | None:
-    """A device's product name, "CPU" for the CPU; None: TensorFlow does not say it."""
+    """A device's product name, "CPU" for the CPU; None: not reported by TensorFlow."""
     if device.startswith("CPU"):
         return "CPU"
     gpus = tf.config.list_physical_devices("GPU")
@@ -161,7 +161,7 @@ def model(tf: Any, device: str) -> str | None:
     if len(set(known)) == 1:
         return known[0]
     number = int(device.partition(":")[2])
-    whole = len(gpus) == len(tf.config.list_logical_devices("GPU"))  # otherwise the numbers are not those of GPUs
+    whole = len(gpus) == len(tf.config.list_logical_devices("GPU"))  # otherwise the GPUs can't be matched by number
     return known[number] if whole and number < len(known) else None
 
 
@@ -215,7 +215,7 @@ class Repeated:
     """The results of one device's computations, compared with the first ones."""
 
     def __init__(self, tf: Any, logical: str) -> None:
-        """Begin without any; ``logical`` is the device's name."""
+        """Start without results; ``logical`` is the device's logical name."""
         self.checksums: dict[str, str] = {}
         self.unstable: dict[str, int] = {}
         self.wrong: dict[str, float] = {}
@@ -224,7 +224,7 @@ class Repeated:
         self._first: dict[str, Any] = {}  # results that stay on the device
 
     def note(self, found: dict[str, str]) -> None:
-        """Compare checksums with those of the first time. A wrong value spoils all that follow it: only the first one counts."""
+        """Compare checksums with the first round's. A wrong value changes all later ones, so only the first one counts."""
         differing = (name for name, value in found.items() if self.checksums.setdefault(name, value) != value)
         for name in list(differing)[:1]:
             self.unstable[name] = self.unstable.get(name, 0) + 1
@@ -252,7 +252,7 @@ class Repeated:
             self.wrong[name] = difference
 
     def memory(self, size: int) -> None:
-        """Write patterns to so many bytes of memory, and read them back."""
+        """Write patterns to ``size`` bytes of memory, and read them back."""
         tf = self._tf
         for pattern, value in PATTERNS.items():
             try:

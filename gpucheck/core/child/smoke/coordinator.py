@@ -9,7 +9,7 @@ from typing import Any
 from gpucheck.core.child.messages.training import TrainingRun
 from gpucheck.core.child.smoke import loop, network, proof
 
-ROUNDS = 2  # times the usual number of steps: asynchronous steps learn more slowly
+ROUNDS = 2  # times the other strategies' number of steps: asynchronous steps learn more slowly
 
 
 def train(tf: Any, keras: Any, strategy: Any, result: TrainingRun, begin: Callable[[str], None]) -> Any:

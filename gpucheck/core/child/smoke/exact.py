@@ -1,4 +1,4 @@
-"""Computations whose exact result is known, so that rounding explains no difference."""
+"""Computations whose exact result is known, so that rounding can't explain a difference."""
 
 from __future__ import annotations
 

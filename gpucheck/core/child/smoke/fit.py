@@ -49,7 +49,7 @@ class FrameworkJob(Protocol):
 
 def train(reporter: Reporter, keras: Any, job: Job, framework: FrameworkJob) -> TrainingRun:
     """Train one planned job; report and return its result."""
-    result = begun(job)
+    result = untrained_result(job)
     reporter.begin(Trained, job.id)
     reporter.begin(Trained, job.id, "build")
     steps = None
@@ -88,8 +88,8 @@ def train(reporter: Reporter, keras: Any, job: Job, framework: FrameworkJob) -> 
     return result
 
 
-def begun(job: Job, loop: str = "fit") -> TrainingRun:
-    """The result of a job that has only been planned."""
+def untrained_result(job: Job, loop: str = "fit") -> TrainingRun:
+    """The result of a planned job before training."""
     return replace(job.planned_run, status="failed", stage="build", loop=loop)
 
 

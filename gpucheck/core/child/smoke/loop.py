@@ -21,7 +21,7 @@ class Shard(NamedTuple):
 
 
 def train(tf: Any, keras: Any, strategy: Any, result: TrainingRun, begin: Callable[[str], None]) -> tuple[Any, Shard]:
-    """Train the network for the usual number of steps, every worker on its own share of each batch.
+    """Train the network for ``network.STEPS`` steps, every worker on its own share of each batch.
 
     Args:
         tf: TensorFlow.

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from gpucheck.core.child.messages.training import Job, Trained, TrainingRun
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke import memory, network, placement, proof
-from gpucheck.core.child.smoke.fit import begun, note_sizes
+from gpucheck.core.child.smoke.fit import note_sizes, untrained_result
 from gpucheck.core.child.smoke.tensorflow import cpu_first_loss
 
 STEPS = 4  # enough to verify training; speed is measured when a device trains alone
@@ -52,7 +52,7 @@ def train(reporter: Reporter, tf: Any, keras: Any, jobs: list[Job], names: dict[
     samples = next(iter(network.dataset(tf, batch)))
     trainings = []
     for job, own in zip(jobs, variables):
-        result = begun(job, "train_step")
+        result = untrained_result(job, "train_step")
         result.cpu_first_loss, result.trained_with = loss, len(jobs) - 1
         proof.note_numerics(result, model, proof.tf32(tf), logical)
         trainings.append(_Training(tf, reporter, job, result, own, step, samples))

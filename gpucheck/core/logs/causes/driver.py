@@ -7,7 +7,7 @@ from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order, values
 from gpucheck.core.logs.causes.startup import NVML_NO_GPU, infer_startup_failure, missing_driver_libraries, module_failures
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.logs.xid import address, needed, reported
+from gpucheck.core.logs.xid import address, reported, required_action
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import short
 
@@ -170,7 +170,7 @@ def cuda_init_failed(events: Events) -> Cause | None:
     else:
         reason = first_value(named, "message") or (xids[0][1].meaning if xids else "the driver gives no reason")
         summary = f"CUDA does not initialize: {short(reason)}."
-    action, lines = needed(events.log.events, xids) if xids else (None, [])
+    action, lines = required_action(events.log.events, xids) if xids else (None, [])
     named = [*named, *(event for event, _ in xids), *lines]
     devices = [device for event, _ in xids if (device := address(event))]
     return Cause(summary, named, None, tuple(devices), tuple(message for _, message in xids), action=action)

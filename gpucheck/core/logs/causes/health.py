@@ -6,7 +6,7 @@ from gpucheck.core.compat.xid import RECOVERY_CHANGED, Xid, xid
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order
 from gpucheck.core.logs.events import Event, Kind
-from gpucheck.core.logs.xid import address, asked, needed, reported, unknown
+from gpucheck.core.logs.xid import address, reported, requested_actions, required_action, unknown
 from gpucheck.core.model import Action, Severity
 from gpucheck.core.repairs.wording import listing, short
 
@@ -42,7 +42,7 @@ def gpu_lost(events: Events) -> Cause | None:
         named += [event for event in events.nvml_refusals(_NVML_UNKNOWN) if event.fields.get("device")]
     if not named:
         return _asked_for(events) or _unknown(events)
-    action, lines = needed(events.log.events, reports) if reports else (_action(named), [])
+    action, lines = required_action(events.log.events, reports) if reports else (_action(named), [])
     named = in_order(*named, *lines)
     devices = _addresses(named)
     label = f"The GPU at {devices[0]}" if len(devices) == 1 else f"GPUs ({listing(devices)})" if devices else "A GPU"
@@ -66,7 +66,9 @@ def _asked_for(events: Events) -> Cause | None:
     messages = [event for fault in ("memory", "nvlink", "start") for event, _ in reported(events.log.events, fault)]
     explained = set(_addresses(messages))
     wanted = [
-        own for device, own in asked(events.log.events).items() if own.action is not Action.IGNORE and device not in explained
+        own
+        for device, own in requested_actions(events.log.events).items()
+        if own.action is not Action.IGNORE and device not in explained
     ]
     if not wanted:
         return None
@@ -103,7 +105,7 @@ def ecc_errors(events: Events) -> Cause | None:
     named = in_order(*lost, *counts, *repairs, *(event for event, _ in reports))
     if not named:
         return None
-    asks, lines = needed(events.log.events, reports) if reports else (Action.IGNORE, [])
+    asks, lines = required_action(events.log.events, reports) if reports else (Action.IGNORE, [])
     unrepaired = repairs or (not reports and (lost or (counts and not old)))
     named = in_order(*named, *lines)
     device = next(iter(_addresses(named)), "")
@@ -140,7 +142,7 @@ def nvlink_down(events: Events) -> Cause | None:
         summary = f"An NVSwitch reports errors{which} that are not fatal: {short(failed[0].text)}."
         return Cause(summary, failed, action=Action.IGNORE)
     switch = Action.REBOOT if any("SXid" in event.text for event in grave) else Action.RESET_GPU
-    action, lines = needed(events.log.events, reports) if reports else (switch, [])
+    action, lines = required_action(events.log.events, reports) if reports else (switch, [])
     named = in_order(*named, *lines)
     device = next(iter(_addresses(named)), None)
     which = f"{f'NVLink {link}' if link else 'An NVLink'}{f' of the GPU at {device}' if device else ''}"

@@ -8,7 +8,7 @@ from gpucheck.core.model.naming import devices
 from gpucheck.core.processes.last_words import fatal
 from gpucheck.core.repairs.wording import short
 
-_ENOUGH = 3  # epochs or steps that a model may need to become better than a guess
+_MANY_EPOCHS = 3  # epochs or steps that a model may need to become better than a guess
 _FILL_REPORT_SECONDS = 10  # interval of progress messages in shuffle_dataset_op.cc (tensorflow/core/kernels/data)
 _FILL_SECONDS = 30
 _REFILLS = 2
@@ -19,11 +19,11 @@ def loss_not_falling(events: Events) -> Cause | None:
     """A user reports it, or epochs end with the loss and accuracy of a guess. Both may be intended."""
     guesses = events.of(Kind.LOSS_AT_CHANCE)
     last = events.of(Kind.LOSS_AT_CHANCE, Kind.TRAINING_PROGRESS)[-1:]
-    if len(guesses) < _ENOUGH or guesses[-1].line != last[0].line:
+    if len(guesses) < _MANY_EPOCHS or guesses[-1].line != last[0].line:
         return None
     classes = guesses[-1].fields["classes"]
     summary = f"The model does not learn: its loss and accuracy equal a random guess among {classes} classes."
-    return Cause(summary, guesses[-_ENOUGH:], Severity.WARNING)
+    return Cause(summary, guesses[-_MANY_EPOCHS:], Severity.WARNING)
 
 
 def input_pipeline_bound(events: Events) -> Cause | None:

@@ -111,7 +111,7 @@ class Listing:
     def through(self, lines: Iterable[str]) -> Iterator[str]:
         """Yield the same lines, and classify the first ones."""
         stream = iter(lines)
-        return itertools.chain(self._looked_at(itertools.islice(stream, _MOST_LINES)), stream)
+        return itertools.chain(self._tee(itertools.islice(stream, _MOST_LINES)), stream)
 
     def only_mentions(self, line: str) -> bool:
         """Whether the line's failure is only mentioned; the line, or its start, is from ``lines.plain``."""
@@ -122,7 +122,7 @@ class Listing:
         """Whether the text is source code without program output."""
         return not self._output and self._code >= max(_FEWEST, _SHARE * (self._code + self._others))
 
-    def _looked_at(self, lines: Iterable[str]) -> Iterator[str]:
+    def _tee(self, lines: Iterable[str]) -> Iterator[str]:
         for line in lines:
             self._look(raw.plain(raw.ends(line)))
             yield line

@@ -17,7 +17,7 @@ from gpucheck.core.model.progress import Progress
 HARMLESS = 40  # kept distinct harmless lines
 _END = 100  # last lines of a log, which are always parsed
 _CITED = 400  # characters of a line
-_ENOUGH = 40  # lines of one shape (equal but for numbers and identifiers); after these, only the last one is parsed
+_LINES_PER_SHAPE = 40  # lines of one shape (equal except numbers and identifiers); of further ones, only the last is parsed
 _SHAPES = 4000  # shapes that are counted
 
 PATTERNS = patterns.load(("place", *patterns.TOPICS, "harmless", "suspects"))
@@ -45,7 +45,7 @@ def parse(
     allowance = Allowance(clock)
     reader = Reader(allowance)
     if progress is not None:
-        progress.snapshot = lambda: reader.known(source)
+        progress.snapshot = lambda: reader.partial(source)
     for batch in batches(lines, allowance):
         reader.read(batch)
     return reader.log(source)
@@ -130,7 +130,7 @@ class Reader:
         for index, shape in self._screen.lines(lines, is_last=is_last):
             # The first lines and the last of a progress bar are enough.
             count = self._shapes.get(shape, 0)
-            if count >= _ENOUGH:
+            if count >= _LINES_PER_SHAPE:
                 if shape in self._harmless_shapes:
                     self._harmless_lines += 1
                 else:
@@ -158,9 +158,9 @@ class Reader:
         """Return the log with the kept events in order, after all lines were read."""
         self._read_held(is_last=True)
         self._read_latest()
-        return self.known(source)
+        return self.partial(source)
 
-    def known(self, source: str) -> Log:
+    def partial(self, source: str) -> Log:
         """Return the log as read so far, with its events in order; safe to call from another thread."""
         kept = [event for kind in list(self._kinds.values()) for event in (*kind.first, kind.last) if event is not None]
         events = tuple(sorted(kept, key=lambda event: event.line))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpucheck.core.model import Checksums, DeviceChecksums
-from gpucheck.core.model.checksums import Difference, between_devices, spoken
+from gpucheck.core.model.checksums import Difference, between_devices, describe
 from gpucheck.core.model.naming import devices
 
 FARTHER = 10  # times: rounding makes two sound devices about equally far
@@ -27,7 +27,7 @@ def faults(checksums: Checksums) -> Iterator[Fault]:
     for place, device in enumerate(checksums.devices):
         for computation, rounds in device.unstable.items():
             yield Fault(
-                f"{device.device} gets different results from the same computation: {spoken(computation)} differed in {rounds} of"
+                f"{device.device} gets different results from the same computation: {describe(computation)} differed in {rounds} of"
                 f" {device.rounds - 1} repetitions.",
                 (f"devices[{place}].unstable",),
                 (device.device,),
@@ -38,10 +38,8 @@ def faults(checksums: Checksums) -> Iterator[Fault]:
 
 def _wrong(device: DeviceChecksums, computation: str, difference: float) -> str:
     if computation.startswith("memory"):
-        return (
-            f"{device.device} does not keep its memory: {difference:,.0f} values of {spoken(computation)} were read back changed."
-        )
-    return f"{device.device} computes {spoken(computation)} wrongly: it differs by {difference:.2g} of its largest value."
+        return f"{device.device} does not keep its memory: {difference:,.0f} values of {describe(computation)} were read back changed."
+    return f"{device.device} computes {describe(computation)} wrongly: it differs by {difference:.2g} of its largest value."
 
 
 def _between(difference: Difference, members: dict[str, DeviceChecksums], checksums: Checksums) -> Fault:
@@ -58,7 +56,7 @@ def _between(difference: Difference, members: dict[str, DeviceChecksums], checks
     numbers = {device.device: place for place, device in enumerate(checksums.devices)}
     shown = (affected[0], others[0] if others else affected[-1])
     return Fault(
-        f"{what} ({model}): they first differ in {spoken(difference.computation)}.",
+        f"{what} ({model}): they first differ in {describe(difference.computation)}.",
         tuple(f"devices[{numbers[name]}].checksums.{difference.computation}" for name in shown),
         affected,
         sure=False,

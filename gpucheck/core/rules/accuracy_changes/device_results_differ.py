@@ -32,7 +32,7 @@ from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import FRESH, TEST_GPU
+from gpucheck.core.repairs.fixes import NEW_ENVIRONMENT, TEST_GPU
 from gpucheck.core.rules.accuracy_changes import _repeated
 
 # Relative, for a loss of the order of one: TensorFloat-32, the default for float32 since Ampere, and float16 round to 11 bits
@@ -112,7 +112,7 @@ def repairs(context: Context, *, gpu: bool = True) -> Iterator[Fix]:
         context: where.
         gpu: whether the device is a GPU.
     """
-    yield FRESH
+    yield NEW_ENVIRONMENT
     yield Fix(
         text="Repeat it without options that trade exactness for speed",
         command="env -u XLA_FLAGS -u TF_FP16_CONV_USE_FP32_COMPUTE gpucheck --full",

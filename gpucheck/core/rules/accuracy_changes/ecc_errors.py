@@ -32,7 +32,7 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import TEST_GPU, for_xids
-from gpucheck.core.repairs.machine import act, asked_for
+from gpucheck.core.repairs.machine import act, required_action
 
 LOST = r"CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_CONTAINED|[Uu]ncorrectable ECC"
 COUNTED = (48, 63, 64, 94, 95, 171, 172)  # Xids that leave a trace in NVML's counters until the GPU is reset
@@ -123,7 +123,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
         devices: addresses, UUIDs or indices of the GPUs, with commas.
         xids: codes of the kernel's messages, with commas.
     """
-    wanted = asked_for(action, xids, Action.IGNORE)
+    wanted = required_action(action, xids, Action.IGNORE)
     if wanted is Action.IGNORE:
         text = "Let the jobs on this GPU end, then reset it or restart the machine: that completes repairs that wait"
         yield Fix(text=text, needs=("reboot",))

@@ -37,7 +37,7 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, TrainingRun, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import COMPARE_WITH_CPU, FRESH, TEST_GPU
+from gpucheck.core.repairs.fixes import COMPARE_WITH_CPU, NEW_ENVIRONMENT, TEST_GPU
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
@@ -78,7 +78,7 @@ def repairs(context: Context, *, classes: str = "", own_model: bool = False, gpu
         gpu: whether a GPU trained it.
     """
     if own_model:
-        yield FRESH
+        yield NEW_ENVIRONMENT
         yield Fix(text="Train without XLA to find the faulty part: model.compile(..., jit_compile=False)")
         yield from (COMPARE_WITH_CPU, TEST_GPU) if gpu else ()
         return

@@ -32,7 +32,7 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label, o
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import COMPARE_WITH_CPU, FRESH, TEST_GPU
+from gpucheck.core.repairs.fixes import COMPARE_WITH_CPU, NEW_ENVIRONMENT, TEST_GPU
 
 _DATA = "Check the data: NaN, infinite values, and labels out of range"
 _ADVICE = {  # of each framework, by topic
@@ -97,7 +97,7 @@ def repairs(
     if own_model:
         if "float16" in precision:
             yield Fix(text='Train in float32 until this is fixed: keras.mixed_precision.set_global_policy("float32")')
-        yield FRESH
+        yield NEW_ENVIRONMENT
         yield from (COMPARE_WITH_CPU, TEST_GPU) if gpu else ()
         return
     advice = _ADVICE.get(context.framework or "tensorflow", _ADVICE["tensorflow"])

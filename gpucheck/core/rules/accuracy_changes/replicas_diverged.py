@@ -31,7 +31,7 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import FRESH
+from gpucheck.core.repairs.fixes import NEW_ENVIRONMENT
 
 
 @rule(
@@ -73,7 +73,7 @@ def repairs(context: Context, *, own_model: bool = False, gpu: bool = True) -> I
             " tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())"
         )
     if own_model and not gpu:
-        yield FRESH
+        yield NEW_ENVIRONMENT
     if not own_model:
         command = f"{context.python} -m pip freeze | sort | sha256sum"
         yield Fix(text="Compare the packages of the machines", command=command, kind="look")

@@ -42,7 +42,7 @@ def searched_first(faults: LibraryFaults, tensorflow: TensorFlow | None) -> Find
 def too_old(faults: LibraryFaults) -> Finding | None:
     """Find an installed package whose library lacks a symbol that another installed library needs: a pin of another framework."""
     packages = faults.installation.packages
-    for fault in faults.faults if faults.presence.here and not faults.lists_gpu else ():
+    for fault in faults.faults if faults.presence.present and not faults.lists_gpu else ():
         match = _SYMBOL.search(fault.library.open_error or "")
         wheel = next((package for package in packages.nvidia if match and _contains(package.name, match["soname"])), None)
         if match is None or wheel is None:

@@ -41,7 +41,7 @@ def missing_tool(
 ) -> Finding | Skip | None:
     """Report a tool that XLA can't find, unless a compiled step on a GPU passed without it."""
     libraries = faults.libraries
-    if not faults.presence.here:
+    if not faults.presence.present:
         return faults.presence.skip
     if libraries.tensorflow is None:
         return faults.unknown

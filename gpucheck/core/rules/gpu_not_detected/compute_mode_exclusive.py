@@ -34,7 +34,7 @@ from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpu
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import ASK_SLURM
+from gpucheck.core.repairs.fixes import REQUEST_FROM_SLURM
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -116,7 +116,7 @@ def repairs(context: Context, *, mode: str = "", indices: str = "", holder: str 
         holder: the process that uses the GPU.
     """
     if context.scheduler == "slurm":
-        yield ASK_SLURM
+        yield REQUEST_FROM_SLURM
     only = f" -i {indices}" if indices else ""
     shared = Fix(
         text=f"Let only one process use the GPU{'' if mode else ', which probably allows no more'}: end the others if they are yours,"

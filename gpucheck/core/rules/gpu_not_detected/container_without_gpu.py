@@ -37,7 +37,7 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
+from gpucheck.core.repairs.fixes import ALLOW_CPU
 from gpucheck.core.repairs.machine import START_WITH_GPUS
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -101,7 +101,7 @@ _NODES = Fix(
 )
 def check(stack: CudaStack, kernel_module: KernelModule, tpu: Tpu | None, context: Context) -> Finding | None:
     """Report that no device file was passed in, although the bus shows a GPU, one was requested, or the bus is not readable."""
-    if not stack.given_no_gpu or stack.counts_gpus or not _wanted(stack, tpu):
+    if not stack.container_lacks_gpu or stack.counts_gpus or not _wanted(stack, tpu):
         return None
     kind = f"{stack.container.kind} container" if stack.container.kind else "container"
     return Finding(
@@ -189,4 +189,4 @@ def repairs(
             yield from context.only(fix, container=kind)
     yield from context.only(_NODES, container="kubernetes")
     if not requested:
-        yield CPU_IS_ENOUGH
+        yield ALLOW_CPU

@@ -37,7 +37,7 @@ from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
-from gpucheck.core.repairs.machine import act, asked_for, install_driver, restart, restart_container
+from gpucheck.core.repairs.machine import act, install_driver, required_action, restart, restart_container
 
 _MPS = Fix(text="Stop the MPS server and its clients, then restart it", command="echo quit | nvidia-cuda-mps-control")
 _OF_CODE = {
@@ -61,7 +61,7 @@ def check(stack: CudaStack, xids: XidReports, environment: Environment | None, c
     """Report that cuInit failed or lists no GPU although one is here, or that the driver returned an error of its own."""
     cuda, refused = stack.cuda, refuses(stack.cuda)
     failed = cuda.status == "failed" or (cuda.status == "ok" and cuda.device_count == 0)
-    if not failed or (stack.given_no_gpu and not (refused and not stack.request.needs_gpu)):
+    if not failed or (stack.container_lacks_gpu and not (refused and not stack.request.needs_gpu)):
         return None  # container-without-gpu is silent where no GPU is needed
     nodes = any(node.present for node in stack.device_nodes.gpus)
     if not (refused or stack.driver.gpu_count or stack.pci.gpus or stack.wsl.dxg_present or nodes):
@@ -105,7 +105,7 @@ def repairs(context: Context, *, code: str = "", action: str = "", devices: str 
         devices: addresses of the GPUs that could not be started, with commas.
         xids: codes of the kernel's messages about them, with commas.
     """
-    wanted = asked_for(action, xids, Action.IGNORE)
+    wanted = required_action(action, xids, Action.IGNORE)
     if wanted is not Action.IGNORE:
         yield from act(context, wanted, [device for device in devices.split(",") if device])
     yield from for_xids(xids, wanted)

@@ -36,7 +36,7 @@ from gpucheck.core.model import Assignment, Evidence, Finding, Fix, Scope, Sever
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.libraries import Libraries
 from gpucheck.core.probes.packages import Packages
-from gpucheck.core.repairs.commands import look_first
+from gpucheck.core.repairs.commands import search_first
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.system.shells import statement, word
@@ -98,7 +98,7 @@ def _assignment(unreachable: list[Fault], packages: Packages) -> Assignment | No
         return None  # the loader splits the variable at these characters and has no quoting
     names = listing([fault.soname for fault in unreachable])
     verb = "is" if len(unreachable) == 1 else "are"
-    return look_first(folders, f"{names} {verb} outside the search path of TensorFlow's loader")
+    return search_first(folders, f"{names} {verb} outside the search path of TensorFlow's loader")
 
 
 def _folder(fault: Fault, packages: Packages) -> str:

@@ -40,7 +40,7 @@ _CACHE = "grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/"
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=WITHOUT_CUDA)
 def check(stack: CudaStack, environment: Environment, context: Context) -> Finding | None:
     """Report the stub if CUDA names it and a GPU is here; without a GPU, another rule reports that."""
-    if stack.cuda.result != _STUB_LIBRARY or stack.given_no_gpu:
+    if stack.cuda.result != _STUB_LIBRARY or stack.container_lacks_gpu:
         return None
     if not (stack.pci.gpus or stack.driver.gpu_count or stack.wsl.dxg_present):
         return None

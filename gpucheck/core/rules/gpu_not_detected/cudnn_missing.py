@@ -58,7 +58,7 @@ from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_
 def check(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Report that only cuDNN is missing, or parts of the copy that is loaded."""
     installation = faults.installation
-    if faults.presence.here and faults.libraries.cudnn_parts_missing:
+    if faults.presence.present and faults.libraries.cudnn_parts_missing:
         return _partial(faults.libraries, installation, outcomes)
     missing = faults.blocking("missing")
     if isinstance(missing, Skip):

@@ -57,7 +57,7 @@ _FIRST_FOR_CUDA_12 = "8.9"  # of the releases of TensorFlow
 def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Report TensorFlow's own message, else compare the version that the loader finds with the release's."""
     installation = faults.installation
-    if not faults.presence.here or outcomes.trained_on_gpu():
+    if not faults.presence.present or outcomes.trained_on_gpu():
         return faults.presence.skip
     libraries = faults.libraries
     version = libraries.tensorflow

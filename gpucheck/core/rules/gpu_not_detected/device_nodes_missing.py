@@ -75,7 +75,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Fi
 def _matter(stack: CudaStack, kernel_module: KernelModule) -> bool:
     """Whether CUDA fails on a loaded driver with an error that missing files can cause."""
     container, cuda = stack.container, stack.cuda
-    if stack.wsl.inside or not kernel_module.loaded or stack.counts_gpus or stack.given_no_gpu:
+    if stack.wsl.inside or not kernel_module.loaded or stack.counts_gpus or stack.container_lacks_gpu:
         return False
     if cuda.status not in ("failed", "ok") or cuda.result in _OTHER_CAUSES:
         return False

@@ -38,7 +38,7 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.device_nodes import DeviceNode
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import ASK_SLURM
+from gpucheck.core.repairs.fixes import REQUEST_FROM_SLURM
 from gpucheck.core.repairs.machine import restart, restart_container
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -61,7 +61,7 @@ _NVML_REFUSED = (4, 17)  # no permission; blocked by the operating system or a c
 def check(stack: CudaStack, context: Context) -> Finding | Skip | None:
     """Report refused device files, unless CUDA lists a GPU: the others then belong to another job."""
     container, device_nodes, driver, cuda = stack.container, stack.device_nodes, stack.driver, stack.cuda
-    if stack.wsl.inside or stack.counts_gpus or stack.given_no_gpu:
+    if stack.wsl.inside or stack.counts_gpus or stack.container_lacks_gpu:
         return None
     nodes = {"control": device_nodes.control, "uvm": device_nodes.uvm}
     nodes |= {f"gpus[{place}]": node for place, node in enumerate(device_nodes.gpus)}
@@ -119,7 +119,7 @@ def repairs(context: Context, *, error: str = "", group: str | None = None, code
     if context.notebook:
         yield from restart(context)
     elif context.scheduler == "slurm":
-        yield ASK_SLURM
+        yield REQUEST_FROM_SLURM
         look = "scontrol show job $SLURM_JOB_ID | grep -i tres"
         yield Fix(text="Check the resources of this job", command=look, kind="look")
     elif context.in_wsl or ("blocked by the operating system" in message and context.wsl is None):
@@ -134,7 +134,7 @@ def repairs(context: Context, *, error: str = "", group: str | None = None, code
             yield from (Fix(text=f"In a container: {fix.text[0].lower()}{fix.text[1:]}") for fix in restart_container(context))
         yield from _on_host(group)
         if by_rule:
-            yield from context.only(ASK_SLURM, scheduler="slurm")
+            yield from context.only(REQUEST_FROM_SLURM, scheduler="slurm")
 
 
 def _in_container(context: Context) -> Iterator[Fix]:

@@ -34,7 +34,7 @@ from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import ASK_SLURM, CPU_IS_ENOUGH
+from gpucheck.core.repairs.fixes import ALLOW_CPU, REQUEST_FROM_SLURM
 from gpucheck.core.repairs.machine import START_WITH_GPUS, notebook_gpu, start_with_gpus
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 from gpucheck.core.system.shells import statement, word
@@ -187,17 +187,17 @@ def repairs(
     if beyond:
         yield Fix(text="Use a GPU that is there: programs count the visible ones from 0, so that the only one is GPU:0 or cuda:0")
     elif context.scheduler == "slurm":
-        yield ASK_SLURM
+        yield REQUEST_FROM_SLURM
     elif value is None and context.in_container:
         yield from start_with_gpus(context)
     yield from _show_all(context, value, in_python=in_python)
     if value is None and not beyond and context.container is None and not context.windows:
         yield from context.only(START_WITH_GPUS["docker"], container="docker")
-        yield from context.only(ASK_SLURM, scheduler="slurm") if context.scheduler is None else ()
+        yield from context.only(REQUEST_FROM_SLURM, scheduler="slurm") if context.scheduler is None else ()
     if context.scheduler != "slurm":
         names = "List the GPUs, to select some of them by number (from 0) or by UUID"
         yield Fix(text=names, command="nvidia-smi -L", kind="look")
-        yield from () if cpu_allowed or beyond else (CPU_IS_ENOUGH,)
+        yield from () if cpu_allowed or beyond else (ALLOW_CPU,)
 
 
 def _show_all(context: Context, value: str | None, *, in_python: bool) -> Iterator[Fix]:

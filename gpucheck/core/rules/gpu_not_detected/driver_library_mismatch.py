@@ -65,7 +65,7 @@ def check(
 ) -> Finding | None:
     """Report a mismatch that NVML or CUDA returned, unless CUDA works."""
     driver, cuda = stack.driver, stack.cuda
-    if stack.counts_gpus or stack.given_no_gpu:
+    if stack.counts_gpus or stack.container_lacks_gpu:
         return None
     mismatch = _mismatch(driver, cuda, outcomes)
     if not mismatch:

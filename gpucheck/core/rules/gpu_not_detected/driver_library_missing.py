@@ -91,10 +91,10 @@ def check(stack: CudaStack, kernel_module: KernelModule, outcomes: TrainingOutco
     An answer of NVML proves a loaded driver: a sandbox may hide /proc/driver/nvidia.
     """
     container = stack.container
-    if stack.wsl.inside or stack.given_no_gpu or not (kernel_module.loaded or stack.kernel_answers):
+    if stack.wsl.inside or stack.container_lacks_gpu or not (kernel_module.loaded or stack.kernel_responds):
         return None
     holders = {gpu.kernel_driver for gpu in stack.pci.gpus}
-    if holders and "nvidia" not in holders and not (stack.counts_gpus or stack.kernel_answers):
+    if holders and "nvidia" not in holders and not (stack.counts_gpus or stack.kernel_responds):
         return None  # driver-not-loaded: the module drives no GPU, so its libraries would not help
     missing = _missing(stack, outcomes)
     if missing is None:

@@ -34,7 +34,7 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
+from gpucheck.core.repairs.fixes import ALLOW_CPU
 from gpucheck.core.repairs.machine import install_driver, notebook_gpu
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -88,4 +88,4 @@ def repairs(context: Context, *, device: str = "") -> Iterator[Fix]:
     if not device:
         bus = Fix(text="Check whether the machine has an NVIDIA GPU", command="lspci -d 10de:", kind="look")
         yield from () if context.notebook else context.only(bus, system="linux")
-        yield CPU_IS_ENOUGH
+        yield ALLOW_CPU

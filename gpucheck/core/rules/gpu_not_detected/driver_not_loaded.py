@@ -69,7 +69,7 @@ _READ = Fix(text="Read what the driver says of the GPU", command="sudo dmesg | g
 def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Finding | Skip | None:
     """Report a GPU that the nvidia module does not drive, although a part of the driver is installed."""
     gpus = stack.pci.gpus
-    if stack.wsl.inside or not gpus or stack.driver.gpu_count or stack.counts_gpus or stack.given_no_gpu:
+    if stack.wsl.inside or not gpus or stack.driver.gpu_count or stack.counts_gpus or stack.container_lacks_gpu:
         return None
     if kernel_module.loaded is None:
         return Skip("the list of loaded kernel modules could not be read")

@@ -30,14 +30,24 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.combiners.xid_reports import Complaint, Demand, XidReport, XidReports, affected, cited, codes, devices, trouble
+from gpucheck.core.combiners.xid_reports import (
+    Complaint,
+    Demand,
+    XidReport,
+    XidReports,
+    affected,
+    cited,
+    codes,
+    devices,
+    has_memory_errors,
+)
 from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
-from gpucheck.core.repairs.machine import act, asked_for
+from gpucheck.core.repairs.machine import act, required_action
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -83,7 +93,7 @@ def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Non
     lost = [
         *_unanswering(stack, xids),
         *(_input_output_errors(stack.device_nodes) or _unlisted(stack, gpus)),
-        *(_reported(report) for report in reports if not report.answers and report.xid.fault == "gpu"),
+        *(_reported(report) for report in reports if not report.responds and report.xid.fault == "gpu"),
         *(_reported(report) for report in xids.logged("gpu")),
     ]
     if not lost and driver.result in _LOST:
@@ -91,7 +101,7 @@ def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Non
         action = Action.RESET_GPU if driver.result == _RESET_REQUIRED else Action.POWER_CYCLE
         lost = [LostGpu("A GPU of this machine", problem, saw(driver, "result", "problem"), action)]
     if not lost:
-        return _answering([report for report in reports if report.answers], xids, context)
+        return _answering([report for report in reports if report.responds], xids, context)
     labels = list(dict.fromkeys(gpu.label for gpu in lost))
     reasons = listing(list(dict.fromkeys(gpu.reason for gpu in lost)))
     verb = "no longer responds to its driver" if len(labels) == 1 else "no longer respond to their driver"
@@ -122,7 +132,9 @@ def _answering(reports: list[XidReport], xids: XidReports, context: Context) -> 
         demands = [demand for report in reports if (demand := xids.demand(report.gpu)) is not None]
         return _needed(reports, [*reports, *demands], reason, action, codes(reports), context)
     elsewhere = {report.device for report in xids.reports}
-    faulty = [gpu for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if trouble(gpu)]  # ecc-errors says what these need
+    faulty = [
+        gpu for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if has_memory_errors(gpu)
+    ]  # ecc-errors says what these need
     needed = [demand for demand in xids.demands.values() if demand.action is not Action.IGNORE]
     if demands := [demand for demand in needed if demand.device not in elsewhere and demand.gpu not in faulty]:
         reason = f"the driver says what it needs: {demands[0].recovery.advice}"
@@ -219,7 +231,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
         devices: addresses or UUIDs of the GPUs, with commas.
         xids: codes of the kernel's messages, with commas.
     """
-    wanted = asked_for(action, xids, Action.IGNORE)
+    wanted = required_action(action, xids, Action.IGNORE)
     which = [device for device in devices.split(",") if device]
     if wanted is not Action.IGNORE:
         yield from act(context, wanted, which)

@@ -68,7 +68,9 @@ def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
             *saw(interpreter, "executable", "version"),
         ),
         fix=tuple(
-            repairs(installation.context, backend=name if lacks else "", keras="keras" in absent or old, gpu=bool(presence.here))
+            repairs(
+                installation.context, backend=name if lacks else "", keras="keras" in absent or old, gpu=bool(presence.present)
+            )
         ),
     )
 

@@ -62,7 +62,7 @@ def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip |
     """What wins is no sound library, or what was installed is not whole; what TensorFlow can do without is only a warning."""
     damaged = _damaged(installation.packages, faults)
     opened: list[Fault] = []
-    if faults.presence.here and not faults.unknown:
+    if faults.presence.present and not faults.unknown:
         opened = [
             fault for fault in faults.faults if fault.kind == "corrupt" and not (faults.lists_gpu and fault.library.required)
         ]
@@ -70,7 +70,7 @@ def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip |
         return _of_opened(faults, opened, damaged)
     if damaged:
         return _of_installed(faults, damaged)
-    return None if faults.presence.here is False else faults.presence.skip or faults.unknown
+    return None if faults.presence.present is False else faults.presence.skip or faults.unknown
 
 
 def _damaged(packages: Packages, faults: LibraryFaults) -> list[int]:
@@ -78,7 +78,7 @@ def _damaged(packages: Packages, faults: LibraryFaults) -> list[int]:
     places = [
         place
         for place, file in enumerate(packages.damaged)
-        if faults.presence.here is not False or not file.package.startswith("nvidia-")
+        if faults.presence.present is not False or not file.package.startswith("nvidia-")
     ]
     return sorted(places, key=lambda place: not _required(packages, place, faults))
 

@@ -80,7 +80,7 @@ def check(faults: LibraryFaults, environment: Environment, tensorflow: TensorFlo
     """Another version wins; an error only where the two are known not to work together."""
     if (foreign := searched_first(faults, tensorflow)) is not None:
         return foreign
-    if not faults.presence.here:
+    if not faults.presence.present:
         return faults.presence.skip
     if faults.unknown:
         return faults.unknown

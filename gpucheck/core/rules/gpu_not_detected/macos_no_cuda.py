@@ -30,7 +30,7 @@ from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, Skip, sa
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
+from gpucheck.core.repairs.fixes import ALLOW_CPU
 from gpucheck.core.repairs.machine import apple_plugin
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -81,7 +81,7 @@ def repairs(context: Context, *, package: str = "", torch: str = "") -> Iterator
     elif framework in (None, "tensorflow") and not _is_intel(context):
         yield from context.only(apple_plugin(context), framework="tensorflow")
     yield Fix(text="Train on a Linux machine with an NVIDIA GPU, on a cloud or in a notebook service")
-    yield CPU_IS_ENOUGH
+    yield ALLOW_CPU
 
 
 def _is_intel(context: Context) -> bool:

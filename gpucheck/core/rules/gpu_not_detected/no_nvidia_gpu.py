@@ -35,7 +35,7 @@ from gpucheck.core.model import Finding, Fix, Level, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH, NONE_PROMISED
+from gpucheck.core.repairs.fixes import ALLOW_CPU, EXPECT_NO_GPU
 from gpucheck.core.repairs.machine import START_WITH_GPUS, install_driver, notebook_gpu, restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -52,11 +52,11 @@ def check(stack: CudaStack, tpu: Tpu, context: Context) -> Finding | Skip | None
     pci = stack.pci
     if not stack.request.needs_gpu or stack.system.platform != "linux" or tpu.expected:
         return None
-    if stack.kernel_answers or stack.counts_gpus:
+    if stack.kernel_responds or stack.counts_gpus:
         return None
     if pci.gpus or pci.amd_gpus or stack.wsl.inside:
         return None  # driver-missing, rocm-gpu-unsupported and wsl-misconfigured have their own pages
-    if stack.asks_for_gpu:
+    if stack.container_requests_gpu:
         return None  # container-without-gpu; without a request the bus decides, which a container shares with its host
     if not pci.readable:
         return Skip("the PCI bus is not readable here")
@@ -87,6 +87,6 @@ def repairs(context: Context, *, absent: bool = False, node: bool = False, code:
     if not context.notebook:
         yield Fix(text="Use a machine or instance type with an NVIDIA GPU")
         yield from context.only(START_WITH_GPUS["kubernetes"], container="kubernetes") if context.container else ()
-    yield NONE_PROMISED if node else CPU_IS_ENOUGH
+    yield EXPECT_NO_GPU if node else ALLOW_CPU
     if not (context.notebook or context.windows):
         yield Fix(text="List NVIDIA devices on the bus", command="lspci -d 10de:", kind="look")

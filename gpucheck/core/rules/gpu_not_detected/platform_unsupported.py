@@ -84,7 +84,7 @@ def check(
         )
     if system.architecture != "aarch64" or build.packages.tensorflow is None or build.lists_gpu:
         return None
-    if not presence.here:
+    if not presence.present:
         return presence.skip
     if build.built_with_cuda is None:
         return CUDA_SUPPORT_UNKNOWN

@@ -28,7 +28,7 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
+from gpucheck.core.repairs.fixes import ALLOW_CPU
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -61,7 +61,7 @@ def check(stack: CudaStack, tpu: Tpu | None, build: TensorFlowBuild | None, cont
     pci = stack.pci
     if not stack.request.needs_gpu or not pci.amd_gpus or pci.gpus or stack.driver.gpu_count or stack.counts_gpus:
         return None
-    if stack.asks_for_gpu or (tpu is not None and tpu.expected):
+    if stack.container_requests_gpu or (tpu is not None and tpu.expected):
         return None
     if build is not None:
         if build.lists_gpu:
@@ -114,7 +114,7 @@ def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Itera
         install = "If ROCm supports this GPU, install ROCm, and AMD's own package for exactly that release"
         yield Fix(text=f"{install} (TensorFlow: tensorflow-rocm)")
     yield Fix(text="Or use a machine with an NVIDIA GPU")
-    yield CPU_IS_ENOUGH
+    yield ALLOW_CPU
     supported = Fix(text="Check what ROCm reports about the GPU", command="rocminfo | grep -i gfx", kind="look")
     yield from context.only(supported, system="linux")
 

@@ -70,7 +70,7 @@ def check(presence: GpuPresence, tpu: Tpu, build: TensorFlowBuild, keras_backend
     request, backend = keras_backend.request, keras_backend.backend
     if tpu.expected or request.gpuless:
         return None  # a build for TPUs has no GPU code, and needs none
-    if not presence.here:
+    if not presence.present:
         return presence.skip
     judged = None if request.other_backend else _tensorflow(presence, build)
     if backend is None or not backend.other or isinstance(judged, Finding):

@@ -53,7 +53,7 @@ def check(
         return None
     if packages.tensorflow_folder is not None:
         return Skip(f"{packages.tensorflow_folder} is there, without a package's metadata: only the import shows it")
-    with_cuda = bool(presence.here and build.cuda_wheels)
+    with_cuda = bool(presence.present and build.cuda_wheels)
     return Finding(
         summary=f"TensorFlow is not installed for {interpreter.executable} (Python {interpreter.version}).",
         evidence=(

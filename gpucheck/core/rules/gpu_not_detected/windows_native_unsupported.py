@@ -34,7 +34,7 @@ from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
+from gpucheck.core.repairs.fixes import ALLOW_CPU
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 
@@ -91,4 +91,4 @@ def repairs(context: Context, *, package: str = "") -> Iterator[Fix]:
             f' && conda run -n tensorflow python -m pip install "tensorflow=={releases.LAST_ON_WINDOWS}.*" "numpy<2"'
         )
         yield Fix(text=old, command=command if context.manager == "conda" else None)
-    yield CPU_IS_ENOUGH
+    yield ALLOW_CPU

@@ -41,7 +41,7 @@ from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.wsl import Wsl
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
+from gpucheck.core.repairs.fixes import ALLOW_CPU
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -153,10 +153,10 @@ def repairs(context: Context, *, why: str = "", message: str = "", library: str 
         command="wsl.exe --set-version Ubuntu 2",
     )
     if why == "wsl1" or _WSL1.search(message):
-        yield from (convert, CPU_IS_ENOUGH)
+        yield from (convert, ALLOW_CPU)
     elif why == "disabled":
         yield _ENABLE
-        yield CPU_IS_ENOUGH
+        yield ALLOW_CPU
     elif why == "linux-driver":
         yield _REMOVE
         yield Fix(text="Then restart WSL, from a Windows prompt", command=_SHUTDOWN)
@@ -165,10 +165,10 @@ def repairs(context: Context, *, why: str = "", message: str = "", library: str 
     elif why == "no-driver" or library or "no adapters" in message:
         yield _WINDOWS
         yield _UPDATE
-        yield CPU_IS_ENOUGH
+        yield ALLOW_CPU
     else:
         yield _UPDATE
         yield _WINDOWS
-        yield CPU_IS_ENOUGH if why else replace(_REMOVE, text="If a Linux driver is installed inside WSL, remove it")
+        yield ALLOW_CPU if why else replace(_REMOVE, text="If a Linux driver is installed inside WSL, remove it")
     if not why:
         yield Fix(text="Check that the version of WSL is 2, from a Windows prompt", command="wsl.exe -l -v", kind="look")

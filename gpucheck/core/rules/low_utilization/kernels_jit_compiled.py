@@ -44,7 +44,7 @@ def check(
     used: GpusInUse | None, build: TensorFlowBuild | None, log_causes: LogCauses, context: Context
 ) -> Finding | Skip | None:
     """The driver had to compile, and the first step shows it. What came from the cache costs nothing and is no finding."""
-    cause, outcomes = log_causes.named.get("kernels-jit-compiled"), log_causes.outcomes
+    cause, outcomes = log_causes.causes.get("kernels-jit-compiled"), log_causes.outcomes
     kernels = build.kernels if build is not None else None
     foreign = _foreign(used, kernels)
     if cause is None and not (kernels and foreign):

@@ -61,16 +61,16 @@ _PATIENCE = Fix(
 )
 def check(trial: NcclTrial, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """A run's reason, or a line of a run that did not pass, names NCCL; or the run passes as soon as NCCL is left out."""
-    cause, failed = log_causes.alarm("nccl-failed"), log_causes.outcomes.failed_run(FAILED)
+    cause, failed = log_causes.cause("nccl-failed"), log_causes.outcomes.failed_run(FAILED)
     named = cause.values(repairs.__kwdefaults__ or ()) if cause is not None else {}
     if failed is not None and failed.run is not None:
         named["lines"] = f"{failed.run.reason}\n{named.get('lines', '')}"
-    fix = tuple(repairs(context, **{**named, "exchange": trial.exchange if trial.cure is not None else ""}))
+    fix = tuple(repairs(context, **{**named, "exchange": trial.exchange if trial.passed is not None else ""}))
     if (failure := log_causes.failure("nccl-failed", FAILED, "NCCL failed in {run}: {text}.", fix)) is not None:
         return failure
-    if trial.cure is None or not on_gpu(trial.cure):
+    if trial.passed is None or not on_gpu(trial.passed):
         return log_causes.outcomes.skip
-    return Finding(summary=trial.sentence("NCCL"), evidence=trial.evidence, fix=fix, affects=trial.cure.devices)
+    return Finding(summary=trial.sentence("NCCL"), evidence=trial.evidence, fix=fix, affects=trial.passed.devices)
 
 
 def repairs(

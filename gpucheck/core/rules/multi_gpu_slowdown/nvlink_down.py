@@ -33,7 +33,7 @@ from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
-from gpucheck.core.repairs.machine import act, asked_for
+from gpucheck.core.repairs.machine import act, required_action
 
 UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"
 _LOOK = Fix(text="Check the links", command="nvidia-smi nvlink --status", kind="look")
@@ -96,7 +96,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
         devices: addresses or UUIDs of the GPUs, with commas.
         xids: codes of the kernel's messages, with commas.
     """
-    wanted = asked_for(action, xids, Action.RESET_GPU)
+    wanted = required_action(action, xids, Action.RESET_GPU)
     if wanted is not Action.IGNORE:
         yield from act(context, wanted, [device for device in devices.split(",") if device])
     yield from for_xids(xids, wanted)

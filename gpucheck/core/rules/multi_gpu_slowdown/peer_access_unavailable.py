@@ -53,7 +53,7 @@ def check(
             affects=failed.affects,
             severity=Severity.ERROR,
         )
-    cause = log_causes.alarm("peer-access-unavailable")
+    cause = log_causes.cause("peer-access-unavailable")
     if cause is not None and cause.events[0].kind == Kind.PEER_ACCESS_UNAVAILABLE:  # CUDA's message says more than NCCL's
         return log_causes.repaired(cause, repairs, context)
     if cuda is None or cuda.peers_missing is None:
@@ -70,7 +70,7 @@ def _missed(
     pairs = list(dict.fromkeys(tuple(sorted(pair)) for pair in cuda.peers_missing or ()))
     switched = _switched(cuda, gpus)
     promised = [pair for pair in pairs if set(pair) <= switched]
-    short = scaling.short if scaling is not None else []
+    short = scaling.inefficient if scaling is not None else []
     slow = next((run for run in short if run.lost is None or run.lost.cause != "input"), None)
     evidence = saw(cuda, "peers_missing")
     if promised:

@@ -44,9 +44,9 @@ def check(scaling: Scaling, outcomes: TrainingOutcomes, context: Context) -> Fin
         return None
     if not scaling.measured:
         return Skip("scaling over several GPUs was not measured")
-    if not scaling.short:
+    if not scaling.inefficient:
         return None
-    worst = min(scaling.short, key=lambda scaled: scaled.efficiency)
+    worst = min(scaling.inefficient, key=lambda scaled: scaled.efficiency)
     run, lost = worst.run, worst.lost
     kind = run.devices[0].partition(":")[0]
     reaches = f"{label(run)} reaches {100 * worst.efficiency:.0f} % of {len(run.devices)} times the speed of one {kind}"

@@ -33,7 +33,7 @@ def check(scaling: Scaling, outcomes: TrainingOutcomes, context: Context) -> Fin
     """A run falls short, and the same run with twice the batch does clearly better."""
     if not scaling.several:
         return None
-    small = next((scaled for scaled in scaling.short if scaled.larger_batch_helps), None)
+    small = next((scaled for scaled in scaling.inefficient if scaled.larger_batch_helps), None)
     if small is None:
         tried = any(scaled.run.doubled_batch_scaling_efficiency is not None for scaled in scaling.measured)
         return None if tried else Skip("scaling over several GPUs was not measured with two batch sizes")

@@ -57,7 +57,7 @@ def check(cluster: Cluster | None, log_causes: LogCauses, context: Context) -> F
             evidence=saw(cluster, "problems"),
             fix=tuple(repairs(context, message=first)),
         )
-    cause = log_causes.named.get("tf-config-malformed")
+    cause = log_causes.causes.get("tf-config-malformed")
     if cause is not None:
         return log_causes.repaired(cause, repairs, context)
     return Skip("neither TF_CONFIG nor a log was read") if cluster is None and log_causes.outcomes.log is None else None

@@ -77,7 +77,7 @@ def check(cluster: Cluster | None, tpu: TpuState | None, log_causes: LogCauses, 
     failed = outcomes.failed_run(GONE, lambda run: run.strategy == "multi_worker_mirrored")
     if failed is not None:
         return _failed(failed, context)
-    cause = log_causes.alarm("worker-unreachable")
+    cause = log_causes.cause("worker-unreachable")
     taken = cause is not None and cause.events[0].kind == Kind.WORKER_ADDRESS_IN_USE
     on_tpu = tpu is not None and tpu.at_work  # a TPU's workers are tpu-unreachable
     if cause is not None and (taken or not on_tpu):

@@ -45,7 +45,7 @@ def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
         differing = _differing(run)
         if differing:
             return _skew(run, differing, outcomes.saw_run(place, "worker_versions"), context)
-    cause = log_causes.named.get("worker-version-skew")
+    cause = log_causes.causes.get("worker-version-skew")
     if cause is not None:
         return log_causes.repaired(cause, repairs, context)
     return Skip("no job with several workers reported its versions") if outcomes.log is None and not asked else None

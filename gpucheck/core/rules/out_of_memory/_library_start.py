@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.model import Finding, Fix, Skip
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.resources import HOLDERS, take_only_what_is_needed
+from gpucheck.core.repairs.resources import HOLDERS, disable_preallocation
 from gpucheck.core.repairs.wording import library_not_started
 
 
@@ -21,7 +21,7 @@ def library_start_failure(
         library: its name.
         pattern: matches the reason of a run that failed in the library.
     """
-    cause, run = log_causes.alarm(code), log_causes.outcomes.failed_run(pattern)
+    cause, run = log_causes.cause(code), log_causes.outcomes.failed_run(pattern)
     if cause is None and log_causes.kernel_failed:
         return None  # after a failed kernel every call to the GPU fails, so the library may have started
     fix = tuple(leave_memory(context, library))
@@ -33,7 +33,7 @@ def library_start_failure(
 
 def leave_memory(context: Context, library: str) -> Iterator[Fix]:
     """Yield how to leave GPU memory for the library."""
-    yield from take_only_what_is_needed(context, f"Leave some GPU memory for {library}")
+    yield from disable_preallocation(context, f"Leave some GPU memory for {library}")
     if context.framework == "torch":
         yield Fix(text=f"Leave some GPU memory for {library}: halve the batch size")
     yield Fix(

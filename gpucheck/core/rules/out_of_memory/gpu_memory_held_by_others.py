@@ -38,7 +38,7 @@ from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, s
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.gpus import Gpu, GpuProcess, Gpus
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.resources import HOLDERS, take_only_what_is_needed
+from gpucheck.core.repairs.resources import HOLDERS, disable_preallocation
 from gpucheck.core.repairs.wording import gib
 
 # A CUDA context, cuBLAS' and cuDNN's workspaces and a small model: the smoke job peaks at 0.5 GiB beside its context.
@@ -168,7 +168,7 @@ def repairs(
     if not (free_uuid or crowded or context.notebook):
         yield Fix(text="Or train on a GPU that is free: export CUDA_VISIBLE_DEVICES=INDEX")
     if not starved:
-        yield from take_only_what_is_needed(context, "If processes share this GPU on purpose, set this for each of them")
+        yield from disable_preallocation(context, "If processes share this GPU on purpose, set this for each of them")
     yield from _looks(context, pids, outside)
 
 

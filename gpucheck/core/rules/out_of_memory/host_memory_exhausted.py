@@ -97,7 +97,7 @@ def _failed(resources: Resources, log_causes: LogCauses) -> tuple[str, tuple[Evi
     failed = resources.outcomes.failed_run(REFUSED)
     if failed is not None:
         return f"Main memory ran out: {short(failed.text, 100)}", failed.evidence
-    cause = log_causes.alarm("host-memory-exhausted")
+    cause = log_causes.cause("host-memory-exhausted")
     return (cause.summary, log_causes.evidence(cause)) if cause is not None else None
 
 

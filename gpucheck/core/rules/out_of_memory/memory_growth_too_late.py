@@ -47,7 +47,7 @@ def check(
     elif tensorflow is not None and tensorflow.devices is not None:
         return None  # it was in time, or there is no GPU; a later refusal comes from gpucheck's own request
     else:
-        evidence = log_causes.seen("memory-growth-too-late", TOO_LATE)
+        evidence = log_causes.evidence_of("memory-growth-too-late", TOO_LATE)
     if evidence is None:
         return outcomes.skip
     return Finding(

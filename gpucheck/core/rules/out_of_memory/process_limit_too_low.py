@@ -115,7 +115,7 @@ def _gravest(shortages: Iterable[Shortage | None], context: Context) -> Finding 
 def _reached(resources: Resources, system: System | None, log_causes: LogCauses) -> Shortage | None:
     """A limit that a log or a signal names."""
     training, limits = resources.outcomes.training, resources.limits
-    cause = log_causes.alarm("process-limit-too-low")
+    cause = log_causes.cause("process-limit-too-low")
     if cause is not None:
         limit, fatal = REACHED[cause.events[0].kind].limit, cause.severity is not Severity.WARNING
         evidence, short = log_causes.evidence(cause), _threads(limits, system) if limits is not None else None

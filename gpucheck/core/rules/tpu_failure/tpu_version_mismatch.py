@@ -61,7 +61,7 @@ def check(state: TpuState, context: Context, tensorflow: TensorFlow | None, log_
         return None
     fix = tuple(repairs(replace(context, framework="tensorflow"), tensorflow_tpu=tpu.tensorflow_tpu))
     if fits is None:
-        cause = log_causes.named.get("tpu-version-mismatch")
+        cause = log_causes.causes.get("tpu-version-mismatch")
         return log_causes.finding(cause, fix) if cause else Skip(f"whether libtpu {tpu.libtpu} fits is not known")
     return Finding(
         summary=f"libtpu {tpu.libtpu} is incompatible with tensorflow-tpu {tpu.tensorflow_tpu}, which then aborts or finds no TPU.",

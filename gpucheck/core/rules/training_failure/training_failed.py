@@ -71,12 +71,12 @@ def check(training: Training, trial: NcclTrial, context: Context) -> Finding | S
     failed = [(place, run) for place, run in enumerate(training.runs) if run.status == "failed"]
     if failed:
         return _failed(training, failed, tuple(repairs(context, own_model=True)))
-    if trial.stuck is not None:
+    if trial.failed is not None:
         return Finding(
             summary=trial.sentence("the usual exchange of gradients"),
             evidence=trial.evidence,
             fix=(without_nccl(trial.exchange, tried=True), *repairs(context, own_model=True)),
-            affects=trial.stuck.devices,
+            affects=trial.failed.devices,
         )
     if training.runs:
         return _xla(training, context) or _experiment(training, context)

@@ -36,7 +36,7 @@ REFUSED = r"distribution strategy scope|tf\.distribute\.Strategy(?:\.scope\(\)| 
 def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a run or a log line in which TensorFlow or Keras refuses a variable of another scope."""
     summary = "Something was created or used outside the scope of the strategy that trains it: {text}."
-    failed, cause = log_causes.outcomes.failed_run(REFUSED), log_causes.alarm("variable-outside-scope")
+    failed, cause = log_causes.outcomes.failed_run(REFUSED), log_causes.cause("variable-outside-scope")
     text = failed.text if failed is not None else cause.events[0].text if cause is not None else ""
     fix = tuple(repairs(context, text=text))
     return log_causes.failure("variable-outside-scope", REFUSED, summary, fix) or log_causes.outcomes.skip

@@ -1,23 +1,23 @@
-"""What each line means, as data: a file for each topic.
+"""The patterns of log lines and their events, as data: one file per topic.
 
-    PART:                                 a part of blocks, which write it as {PART}; those of ``common.txt`` are every topic's
+    PART:                                 part of a block, used as {PART}; that of ``common.txt`` is available to all topics
         text
 
-    kind: literal || literal              a line without any of the literals (lower case, plain) is never handed to the regex
-        regex                             as many lines as it takes, joined with nothing in between
-        unless regex                      the line is no such event if this is found in it
-        field=value where regex           the field has that value if this is found in the line
-        do words                          what cures it: the field "cure", with fields in braces; a line " words" continues it
-        pip requirement                   what to install: the field "install"
+    kind: literal || literal              the regex is only tried on lines with one of the literals (plain, lower case)
+        regex                             on any number of lines, which are joined without a separator
+        unless regex                      not an event if the line contains this
+        field=value where regex           the field has that value if the line contains this
+        do words                          the fix: the field "cure", with fields in braces; a line " words" continues it
+        pip requirement                   the package to install: the field "install"
         => field=value, word -> other, lower, file names, function(), +3 lines
 
-A pattern's named groups are the event's fields; ``name2`` and ``name3`` are alternatives of ``name``. After ``=>`` come
-values of fields that the line does not give, which may be made of others (``device=GPU:{number}``); other words for a value; that
-values are written in lower case, or paths as their file's name; the function of ``converters.py`` that makes the fields; and how
-many following lines the match may run into.
+A pattern's named groups are the event's fields; ``name2`` and ``name3`` are alternatives of ``name``. ``=>`` sets
+fields that the line does not contain, also from other fields (``device=GPU:{number}``), replaces words, converts values to lower
+case or paths to file names, names the function of ``converters.py`` that makes the fields, and gives the number of following
+lines that a match may include.
 
-A pattern rests on structure that survives a rewording: error codes, status words, names of libraries and calls. The
-letter that grades a line (I, W, E, F) is no part of it, because TensorFlow and XLA grade harmless lines as errors.
+A pattern uses what survives a rewording: error codes, status words, names of libraries and calls. It does not use the
+severity letter of a line (I, W, E, F), because TensorFlow and XLA log harmless lines as errors.
 """
 
 import pkgutil
@@ -39,49 +39,49 @@ _OPTION = re.compile(r", ?(?=\+\d|\w+=|\w+\(\)|lower\b|file names\b|[\w. ]+ -> )
 _WHERE = re.compile(r"(\w+)=(\S+) where (.+)")
 _PART = re.compile(r"\{([A-Z_]+)\}")
 _LONGEST_REPEAT = 512
-_REPEAT = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[*+]|(?<=\d),(?=\})")  # an escape and a set of characters are passed over
+_REPEAT = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[*+]|(?<=\d),(?=\})")  # skips escapes and sets of characters
 
 
 @cache
 def compiled(regex: str) -> "re.Pattern[str]":
-    """The regex with a most for every repeat: without one, it takes quadratic time where what it repeats goes on and on."""
+    """The compiled regex with a limit on every repeat, without which a long repetition takes quadratic time."""
     return re.compile(bounded(regex))
 
 
 def bounded(regex: str) -> str:
-    """The regex with a most for every repeat."""
+    """The regex with a limit on every repeat."""
     most = {"*": f"{{0,{_LONGEST_REPEAT}}}", "+": f"{{1,{_LONGEST_REPEAT}}}", ",": f",{_LONGEST_REPEAT}"}
     return _REPEAT.sub(lambda sign: most.get(sign[0], sign[0]), regex)
 
 
 class Options(NamedTuple):
-    """What is made of a match."""
+    """The options of a pattern: how a match becomes an event."""
 
     unless: str = ""  # a regex
     where: tuple[tuple[str, str, str], ...] = ()  # field, value, regex
     convert: Fields = named
     constants: tuple[tuple[str, str], ...] = ()  # field, value
-    words: tuple[tuple[str, str], ...] = ()  # a value in lower case, and the one that takes its place
+    words: tuple[tuple[str, str], ...] = ()  # a value in lower case, and its replacement
     lower: bool = False
     file_names: bool = False
     continuation_lines: int = 0
 
 
 class Pattern(NamedTuple):
-    """One recognisable line. Within a topic the more telling pattern of a kind comes first: a line gives one event per kind."""
+    """One kind of line. In a topic, the more specific pattern of a kind comes first, because a line gives one event per kind."""
 
     kind: Kind
-    literals: tuple[str, ...]  # lower case, plain: a line without any of them is never handed to the regular expression
-    regex: str  # compiled at first use; searched in the line without its prefixes, from inside its first line
+    literals: tuple[str, ...]  # lower case, plain: the regex is only tried on lines with one of them
+    regex: str  # compiled at first use; searched in the line without its prefixes
     options: Options = Options()
 
     @property
     def regexes(self) -> tuple[str, ...]:
-        """Every regex that a line may meet."""
+        """All regexes of the pattern."""
         return (self.regex, *filter(None, [self.options.unless]), *(regex for _, _, regex in self.options.where))
 
     def fields(self, match: "re.Match[str]") -> dict[str, str] | None:
-        """The event's fields; None: no event after all."""
+        """The event's fields; None if the match is not an event."""
         options = self.options
         if options.unless and _found(options.unless, match):
             return None
@@ -103,14 +103,14 @@ def _found(regex: str, match: "re.Match[str]") -> bool:
 
 
 def load(topics: Iterable[str] = TOPICS) -> tuple[Pattern, ...]:
-    """Every pattern of these topics."""
+    """All patterns of these topics."""
     common: dict[str, str] = {}
     list(_read("common", common))
     return tuple(pattern for topic in topics for pattern in _read(topic, dict(common)))
 
 
 def _read(topic: str, parts: dict[str, str]) -> Iterator[Pattern]:
-    """The patterns of a file; its parts are added to ``parts``."""
+    """Yield the patterns of a file, and add its parts to ``parts``."""
     text = (pkgutil.get_data(__name__, f"{topic}.txt") or b"").decode()
     for heading, block in _BLOCK.findall(text):
         lines = [_PART.sub(lambda part: parts[part[1]], line[4:]) for line in block.splitlines()]
@@ -123,7 +123,7 @@ def _read(topic: str, parts: dict[str, str]) -> Iterator[Pattern]:
 
 
 def _options(lines: list[str]) -> tuple[str, Options]:
-    """The regex of a block, and what is made of its match."""
+    """The regex of a block, and its options."""
     options, regex, cure = Options(), "", ""
     for line in lines:
         if line.startswith("=> "):

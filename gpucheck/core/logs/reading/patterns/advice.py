@@ -1,4 +1,4 @@
-"""What the message of an exception says that the user should do."""
+"""Extract from an exception's message what the user should do."""
 
 import re
 
@@ -24,7 +24,7 @@ _PIP = re.compile(r"pip3? install (?:-U |--upgrade |-q )*['\"`]?([A-Za-z][\w.-]*
 
 
 def advice(match: "re.Match[str]") -> dict[str, str] | None:
-    """cure: the sentences of an exception's message that say what to do; install: the package that it names."""
+    """Return ``cure``, the sentences that say what to do, and ``install``, the package that they name."""
     message = _NEXT.split(" ".join(match.string[match.start("message") : match.endpos].split()))[0]
     said = [part for part in _SENTENCE.split(message) if _SAYS.match(part) and not _NO_CURE.search(part)]
     package = _PIP.search(message)

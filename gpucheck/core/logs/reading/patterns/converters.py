@@ -1,6 +1,6 @@
-"""What the pattern files cannot say as data: functions from a match to the fields of an event, which the files name.
+"""Functions from a match to the fields of an event, for what the pattern files cannot express as data. The files name them.
 
-Each takes a match and returns the fields, or None where the line is no such event after all.
+Each returns the fields, or None if the match is not an event.
 """
 
 import math
@@ -18,11 +18,11 @@ Match = re.Match[str]
 # -- results of CUDA and NVML --
 
 _NO_FAILURE = {"0", "4", "600", "704"}  # success; the driver shutting down; not ready yet; enabled before
-_UNANSWERED = {"2", "3", "6", "7", "13", "21", "25", "26"}  # one query that this GPU or driver does not know
+_UNSUPPORTED = {"2", "3", "6", "7", "13", "21", "25", "26"}  # a query that this GPU or driver does not support
 
 
 def cuda_result(match: Match) -> dict[str, str] | None:
-    """code, name and message of whatever the pattern caught: a number, a name or a sentence."""
+    """Return ``code``, ``name`` and ``message`` of a result that the line gives as number, name or sentence."""
     caught = named(match)
     spelled = next((caught[key] for key in ("name", "code", "number", "message") if key in caught), "")
     result = results.cuda(spelled) or results.cuda(caught.get("message", ""))
@@ -33,30 +33,32 @@ def cuda_result(match: Match) -> dict[str, str] | None:
 
 
 def cuda_error(match: Match) -> dict[str, str] | None:
-    """The same, of a result that is known."""
+    """Like ``cuda_result``, but only for a known result."""
     fields = cuda_result(match)
     return fields if fields and ("code" in fields or "name" in fields) else None
 
 
 def cuda_name(match: Match) -> dict[str, str] | None:
-    """The fields that the line gives, with code and name of the result in place of a name or a sentence."""
+    """Replace a name or sentence of the line by the result's ``code`` and ``name``."""
     fields = named(match)
     result = results.cuda(fields["name"])
     return fields if result is None else {**fields, "name": result.name, "code": result.code}
 
 
 def nvml_result(match: Match) -> dict[str, str] | None:
-    """code, name and message; Go's bindings leave NVML's prefix out of the name."""
+    """Return ``code``, ``name`` and ``message``; Go's bindings omit NVML's prefix of the name."""
     fields = named(match)
     spelled = fields.get("name") or fields.get("message", "")
     result = results.nvml(spelled) or results.nvml(f"NVML_{spelled.partition(' ')[0]}")
     if result is None:
         return None if spelled.startswith("ERROR_") else fields
-    return None if result.code in _UNANSWERED else {"message": result.message, **fields, "code": result.code, "name": result.name}
+    return (
+        None if result.code in _UNSUPPORTED else {"message": result.message, **fields, "code": result.code, "name": result.name}
+    )
 
 
 def nvml_handle(match: Match) -> dict[str, str] | None:
-    """A GPU whose handle is "Not Found" is gone, though the same words elsewhere are of one query only."""
+    """Return the result for a GPU's handle: "Not Found" means a lost GPU there, in other calls an unsupported query."""
     return nvml_result(match) or {**named(match), "code": "28", "name": "NVML_ERROR_GPU_NOT_FOUND"}
 
 
@@ -64,23 +66,23 @@ def nvml_handle(match: Match) -> dict[str, str] | None:
 
 
 def one_gpu(match: Match) -> dict[str, str] | None:
-    """Several GPUs in one line identify none of them."""
+    """Return ``gpu``: the name, or "several" if the line names more than one."""
     names = {gpu_match["gpu"].lower() for gpu_match in match.re.finditer(match.string, 0, match.endpos)}
     return named(match) if len(names - {"blackwell"}) < 2 else {"gpu": "several"}
 
 
 def listed_gpus(match: Match) -> dict[str, str] | None:
-    """count, of a list of PhysicalDevice."""
+    """Return ``count`` of a list of PhysicalDevice."""
     return {"count": str(len(re.findall(r"physical_device:(?:XLA_)?GPU:\d+", match[0])))}
 
 
 def added_gpus(match: Match) -> dict[str, str] | None:
-    """count, of a list of numbers."""
+    """Return ``count`` of a list of numbers."""
     return {"count": str(len(re.findall(r"\d+", match["devices"] or "")))}
 
 
 def strategy(match: Match) -> dict[str, str] | None:
-    """strategy, the kinds of its devices, and their count."""
+    """Return ``strategy``, the kinds of its ``devices``, and their ``count``."""
     devices = re.findall(r"(?:device:)?\b(GPU|CPU|TPU):(\d+)", match["devices"])
     kinds = sorted({kind for kind, _ in devices})
     counted = {"devices": ",".join(kinds), "count": str(len(devices))} if devices else {}
@@ -88,14 +90,14 @@ def strategy(match: Match) -> dict[str, str] | None:
 
 
 def requested_gpus(match: Match) -> dict[str, str] | None:
-    """asked and count; without any GPU the trouble is another one."""
+    """Return ``asked`` and ``count``; None without any GPU, which has another cause."""
     asked = match["count"] or str(len(re.findall(r"\d+", match["wanted"])))
     available = len(re.findall(r"(?<!xla_)gpu:\d+|(?<![\w:])\d+", match["found"]))
     return {"asked": asked, "count": str(available)} if available else None
 
 
 def invisible_gpus(match: Match) -> dict[str, str] | None:
-    """devices, the lowest first. Of a cluster's jobs TensorFlow says so of devices that only go by another name."""
+    """Return ``devices``, the lowest first, without those of a cluster's jobs, which only have another name here."""
     numbers = re.findall(r"(?:^|,)(?:/job:localhost)?(?:/(?:replica|task):\d+)*/device:GPU:(\d+)", match["devices"])
     return {"devices": ",".join(f"GPU:{number}" for number in sorted(map(int, numbers)))} if numbers else None
 
@@ -104,7 +106,7 @@ def invisible_gpus(match: Match) -> dict[str, str] | None:
 
 
 def _columns(match: Match) -> dict[str, str]:
-    """Name and value of each column of a comma-separated query: a line of names, and the first line of values."""
+    """Return column names and values of a comma-separated query: a line of names, and the first line of values."""
     cells = match[0].split(", ")
     middle = len(cells) // 2  # it holds the last name and the first value
     last = re.match(r"[\w.]+(?: \[[^\]]*\])?", cells[middle])
@@ -115,26 +117,26 @@ def _columns(match: Match) -> dict[str, str]:
 
 
 def queried_errors(match: Match) -> dict[str, str] | None:
-    """The first count of what could not be corrected since the driver was loaded, if it is no zero."""
+    """Return the first nonzero ``count`` of uncorrected errors since the driver was loaded."""
     counts = (re.match(r"\d+", value) for name, value in _columns(match).items() if ".volatile." in name)
     count = next((count[0] for count in counts if count and int(count[0])), None)
     return {"count": count, "section": "volatile"} if count else None
 
 
 def queried_mode(match: Match) -> dict[str, str] | None:
-    """mode, of a query, if it is not the default one."""
+    """Return ``mode`` of a query, if it is not the default."""
     mode = _columns(match).get("compute_mode", "").replace("_", "-")
     return {"mode": mode} if mode.startswith(("Exclusive", "Prohibited")) else None
 
 
 def link(match: Match) -> dict[str, str] | None:
-    """A link at its full width is no finding; its speed drops while a GPU idles."""
+    """Return the link's fields if it is not at full width; its speed is lower while a GPU is idle."""
     fields = named(match)
     return fields if int(fields["width"]) < int(fields["width_max"]) else None
 
 
 def queried_link(match: Match) -> dict[str, str] | None:
-    """The same, of a query."""
+    """Like ``link``, for a query."""
     values = _columns(match)
     width, most = values.get("pcie.link.width.current", ""), values.get("pcie.link.width.max", "")
     numeric = width.isdecimal() and most.isdecimal()
@@ -142,14 +144,14 @@ def queried_link(match: Match) -> dict[str, str] | None:
 
 
 def differing(match: Match) -> dict[str, str] | None:
-    """Two versions that agree as far as both are spelled out are one."""
+    """Return the two versions if they differ; one may be a prefix of the other."""
     kernel, library = match["kernel"], match["library"]
     return None if kernel.startswith(library) or library.startswith(kernel) else named(match)
 
 
 # -- shared libraries --
 
-# Nothing that training needs: absent on healthy machines, and named in their logs.
+# Libraries that training does not need: healthy machines lack them and log that.
 _OPTIONAL = re.compile(
     r"libnvinfer|libnvrtc|libnvjpeg|libcupti|libtpu|libnuma|librdmacm|libibverbs|libmlx|libnccl-|libamd"
     r"|libhip|libroc|libcufile|tensorrt"
@@ -159,7 +161,7 @@ _OPTIONAL = re.compile(
 
 
 def missing_library(match: Match) -> dict[str, str] | None:
-    """soname and error; a library that is there can miss one that it needs in turn."""
+    """Return ``soname`` and ``error``; the missing library may be a dependency of the named one."""
     asked = file_name(match["soname"])
     fields = {**named(match), "soname": asked}
     if error := fields.get("error"):
@@ -170,14 +172,14 @@ def missing_library(match: Match) -> dict[str, str] | None:
 
 
 def optional_library(match: Match) -> dict[str, str] | None:
-    """soname of one that a program can do without; one that raises cannot."""
+    """Return ``soname`` of an optional library; not if its absence raises an exception."""
     soname = file_name(match["soname"])
     dispensable = _OPTIONAL.search(soname) and not re.search(r"\b(?:Import|OS)Error: ", match.string)
     return {"soname": soname} if dispensable else None
 
 
 def any_library(match: Match) -> dict[str, str] | None:
-    """Of the spellings a loader tried, the one with just the major version."""
+    """Return ``soname``: of the names that a loader tried, the one with only the major version."""
     names = [file_name(name) for name in match["names"].split(",")]
     best = next((name for name in names if re.fullmatch(r".*\.so\.\d+", name)), names[0])
     return None if _OPTIONAL.search(best) else {"soname": best}
@@ -187,7 +189,7 @@ def any_library(match: Match) -> dict[str, str] | None:
 
 
 def exhausted(match: Match) -> dict[str, str] | None:
-    """device, bytes, shape and allocator ("gpu", "cuda", "cpu"), as far as the line gives them."""
+    """Return ``device``, ``bytes``, ``shape`` and ``allocator`` ("gpu", "cuda", "cpu"), as far as the line contains them."""
     caught = named(match)
     fields = {"shape": caught["shape"]} if "shape" in caught else {}
     if (size := byte_count(caught.get("bytes") or caught.get("size", ""))) is not None:
@@ -202,7 +204,7 @@ def exhausted(match: Match) -> dict[str, str] | None:
 
 
 def _allocator(name: str) -> str:
-    """'gpu_host_bfc' hands out the host's memory, pinned for copies."""
+    """Return the kind of an allocator; 'gpu_host_bfc' allocates pinned host memory."""
     if re.match(r"(?i)(?:\w+_)?(?:gpu|cuda)_host", name):
         return "cpu"
     if re.match(r"(?i)gpu", name):
@@ -211,7 +213,7 @@ def _allocator(name: str) -> str:
 
 
 def holders(match: Match) -> dict[str, str] | None:
-    """What others hold of the GPU. In a container this includes the own process, which may be the largest."""
+    """Return ``others``, the GPU memory of other processes, and ``total``. In a container, the largest may be this process."""
     sizes = [byte_count(size) or 0 for size in re.findall(r"Process \d+ has ([\d.]+ [KMGT]iB) memory in use", match[0])]
     others = sum(sizes) - (0 if "this process has" in match[0] else max(sizes))
     return {"others": str(others), "total": str(byte_count(match["total"]))} if others else None
@@ -224,7 +226,7 @@ _INSTALLED = re.compile(r"(?i)[/\\](?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/
 
 
 def imported(match: Match) -> dict[str, str] | None:
-    """What could not be imported: named by the message, or by the file that the loader refused."""
+    """Return ``module`` that could not be imported, from the message or from the path of the file."""
     fields = named(match)
     message = fields.get("message", "")
     module = re.search(r"while importing ([\w.]+)|from '([\w.]+)'|/site-packages/(\w+)/|/dist-packages/(\w+)/", message)
@@ -235,7 +237,7 @@ def imported(match: Match) -> dict[str, str] | None:
 
 
 def own_file(match: Match) -> dict[str, str] | None:
-    """A user's file that is named like a package, or like a module of Python's own; the file, if the line names it."""
+    """Return the fields for a user's file that has the name of a package or of a standard library module."""
     fields = named(match)
     module, file = fields.get("module", ""), fields.get("file", "")
     if _INSTALLED.search(file) or (module not in _IMPORTED and (not file or module not in sys.stdlib_module_names)):
@@ -244,19 +246,19 @@ def own_file(match: Match) -> dict[str, str] | None:
 
 
 def removed(match: Match) -> dict[str, str] | None:
-    """name, page, why and instead, if the exception names something that TensorFlow or Keras removed."""
+    """Return ``name``, ``page``, ``why`` and ``instead`` if the exception names an API that TensorFlow or Keras removed."""
     caught = named(match)
     missing = gone.attribute(caught.get("owner", "keras.utils"), caught["attribute"])
     return {key: value for key, value in missing._asdict().items() if value} if missing else None
 
 
 def replaced(match: Match) -> dict[str, str]:
-    """name, page, why and instead, of an exception that names the successor itself."""
+    """Return ``name``, ``page``, ``why`` and ``instead`` of an exception that names the replacement itself."""
     return {**named(match), "page": gone.API, "why": "its package removed"}
 
 
 def offered(match: Match) -> dict[str, str] | None:
-    """package, the version asked for, and what the index offered to this interpreter."""
+    """Return the package, the requested version, and the versions that the index has for this interpreter."""
     fields = named(match)
     if versions := fields.pop("versions", ""):
         listed = [version.strip() for version in versions.split(",")]
@@ -266,12 +268,12 @@ def offered(match: Match) -> dict[str, str] | None:
 
 # -- training --
 
-_MOST_CLASSES = 10  # as their logarithm: 22,026
-_CHANCE = 0.1  # how far, relatively, an accuracy may be from that of a guess
+_MOST_CLASSES = 10  # logarithm of the number: 22,026
+_CHANCE = 0.1  # relative tolerance of the accuracy of a guess
 
 
 def at_chance(match: Match) -> dict[str, str] | None:
-    """classes: the number of classes that loss and accuracy are those of a guess among."""
+    """Return ``classes`` if loss and accuracy equal those of a random guess among that many classes."""
     loss, accuracy = float(match["loss"]), float(match["accuracy"])
     classes = round(math.exp(loss)) if 0 < loss < _MOST_CLASSES else 0
     if classes < 2 or abs(loss - math.log(classes)) > 0.005 * loss or abs(accuracy * classes - 1) > _CHANCE:
@@ -279,20 +281,20 @@ def at_chance(match: Match) -> dict[str, str] | None:
     return {"loss": match["loss"], "accuracy": match["accuracy"], "classes": str(classes)}
 
 
-# -- the system, as a person names it --
+# -- the system, as users write it --
 
-_SYSTEMS = {  # the first that fits
+_SYSTEMS = {  # the first match counts
     "wsl": r"\bWSL ?[12]?\b|Windows Subsystem for Linux|microsoft-standard",
     "windows": r"\bWindows\b|\bWin ?(?:7|8|10|11)\b|\bwin32\b",
     "macos": r"\bmac ?OS\b|\bOS ?X\b|\bDarwin\b|\bMac(?:Book)?\b",
     "linux": r"Linux|Ubuntu|Debian|Fedora|CentOS|\bRHEL\b|Red ?Hat|\bRocky\b|\bArch\b|SUSE|\bMint\b|\bPop!?_OS\b|NixOS|Gentoo",
 }
-_ANSWER = 60  # characters: the next heading comes after them
+_ANSWER_LENGTH = 60  # characters; the next heading may follow
 
 
 def system(match: Match) -> dict[str, str] | None:
-    """os: "wsl", "windows", "macos" or "linux"."""
-    answer = match.string[match.start("os") : match.start("os") + _ANSWER]
+    """Return ``os``: "wsl", "windows", "macos" or "linux"."""
+    answer = match.string[match.start("os") : match.start("os") + _ANSWER_LENGTH]
     answer = re.split(r"(?i)\b(?:mobile device|(?:tensorflow|python|cuda|bazel|gcc)\b(?:/\w+)? (?:version|installed))", answer)[0]
     name = next((name for name, pattern in _SYSTEMS.items() if re.search(pattern, answer, re.IGNORECASE)), None)
     return {"os": name} if name else None

@@ -1,4 +1,4 @@
-"""The fields of an event, as the named groups of a match give them."""
+"""The fields of an event, from the named groups of a match."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterable, Mapping
 Fields = Callable[["re.Match[str]"], "dict[str, str] | None"]
 
 _QUOTES = ("'", '"', "`")
-_MARK = re.compile(r"(?P<opens>(?<!\S)['\"`](?=\S)|(?<=[(\[=:,])['\"`](?=\w))|(?<=\S)['\"`](?!\w)")  # no apostrophe
+_MARK = re.compile(r"(?P<opens>(?<!\S)['\"`](?=\S)|(?<=[(\[=:,])['\"`](?=\w))|(?<=\S)['\"`](?!\w)")  # except apostrophes
 _LONGEST = 240  # characters; a message longer than that is a dump
 _FILES = ("soname", "file", "library")  # fields that hold a path
 _GROUP = re.compile(r"\{(\w+)\}")
 
 
 def named(match: "re.Match[str]") -> dict[str, str]:
-    """The pattern's named groups that took part, trimmed; ``name2`` and ``name3`` are alternatives of ``name``."""
+    """The named groups that matched, trimmed; ``name2`` and ``name3`` are alternatives of ``name``."""
     values = ((name, _trimmed(value)) for name, value in match.groupdict().items() if value is not None)
     return {name.rstrip("0123456789"): value[:_LONGEST] for name, value in values if value}
 
 
 def _trimmed(value: str) -> str:
-    """The value without the quotation marks around it; those of its first and last word stay in pairs."""
+    """The value without surrounding quotation marks; paired marks of its first and last word stay."""
     bare = value.strip(" \t'\"`,;")
     if not bare:
         return bare
@@ -41,7 +41,7 @@ def lowered(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def file_names(fields: Mapping[str, str]) -> dict[str, str]:
-    """The fields with just the file's name where they hold a path."""
+    """The fields with paths replaced by file names."""
     return {name: file_name(value) if name in _FILES else value for name, value in fields.items()}
 
 
@@ -51,14 +51,14 @@ def file_name(path: str) -> str:
 
 
 def replaced(fields: Mapping[str, str], words: Mapping[str, str]) -> dict[str, str]:
-    """The fields with other words for those that are a key of ``words``, in upper or lower case."""
+    """The fields with values replaced by ``words``, ignoring case."""
     return {name: words.get(value.lower(), value) for name, value in fields.items()}
 
 
 def with_constants(fields: Mapping[str, str], constants: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The fields, and the constants where a field has no value of its own.
+    """The fields, with constants for those without a value.
 
-    A constant may be made of fields, which are left out then: ``with_constants({"number": "1"}, [("device", "GPU:{number}")])``
+    A constant may contain fields, which are then removed: ``with_constants({"number": "1"}, [("device", "GPU:{number}")])``
     -> ``{"device": "GPU:1"}``.
     """
     values = dict(fields)
