@@ -14,7 +14,7 @@ from reports.cases import CASES, SITUATIONS, cusolver, situation
 from reports.hostile import INJECTION, UUID, dirty, long, many, named, secretive
 
 from gpucheck.cli.exit_styles import EXIT_STYLES, exit_code
-from gpucheck.core.expectations import NONE_GIVEN
+from gpucheck.core.expectations import NO_EXPECTATIONS
 from gpucheck.core.model import Level, Request, Severity, Status, TrainingRun, Verdict
 from gpucheck.core.reports import github, html, junit, markdown, nagios, npd, prometheus, terminal, termination
 from gpucheck.core.reports import json as format_json
@@ -229,7 +229,7 @@ def test_every_format_counts_what_was_not_checked_alike(level):
     made = report(
         "h200",
         judgements=[
-            *others(Status.SKIPPED, 4, NONE_GIVEN, name="expected"),
+            *others(Status.SKIPPED, 4, NO_EXPECTATIONS, name="expected"),
             *others(Status.SKIPPED, 3, "why", name="unseen"),
             *others(Status.CRASHED, 2, "oh", name="broken"),
         ],

@@ -9,7 +9,7 @@ from gpucheck.commands.expectations.tracked import PER_JOB
 from gpucheck.core.expectations import FORMAT_VERSION, SPEED_TOLERANCE, steady, toml
 from gpucheck.core.expectations.gpus import GIB, usable_gpus
 from gpucheck.core.expectations.items import Machine
-from gpucheck.core.expectations.training import as_usual
+from gpucheck.core.expectations.training import is_default_compilation
 from gpucheck.core.expectations.versions import ABSENT, versions_seen
 from gpucheck.core.model import (
     Expectations,
@@ -80,7 +80,7 @@ def _training(report: Report) -> TrainingExpectations:
     slowest: dict[str, dict[str, float]] = {}
     starts = []
     for run in passed:
-        if not as_usual(run):
+        if not is_default_compilation(run):
             continue
         if run.first_step_seconds is not None:
             starts.append(run.first_step_seconds)
@@ -173,7 +173,9 @@ def _training_lines(wanted: TrainingExpectations, report: Report) -> Iterable[st
         return
     yield f"strategies = {toml.value(wanted.strategies)}  # must pass"
     if wanted.max_first_step_seconds is not None:
-        starts = [run.first_step_seconds or 0.0 for run in report.training if run.status == "passed" and as_usual(run)]
+        starts = [
+            run.first_step_seconds or 0.0 for run in report.training if run.status == "passed" and is_default_compilation(run)
+        ]
         yield f"# The slowest first step took {max(starts):.3g} s; {START_FACTOR} times as long is allowed, at least"
         yield f"# {START_SECONDS_MIN:g} s, because it compiles."
         yield f"max_first_step_seconds = {toml.value(wanted.max_first_step_seconds)}"
@@ -196,7 +198,7 @@ def _on_cpu(report: Report) -> list[TrainingRun]:
     jobs = {
         run.precision: run
         for run in reversed(report.training)
-        if (run.strategy, run.status, run.trained_with) == ("one_device", "passed", 0) and as_usual(run)
+        if (run.strategy, run.status, run.trained_with) == ("one_device", "passed", 0) and is_default_compilation(run)
     }
     return [run for run in jobs.values() if run.samples_per_second is not None and not steady(run.devices)]
 
@@ -206,7 +208,7 @@ def _slowest(report: Report, strategy: str, precision: str) -> float:
         run.samples_per_second
         for run in report.training
         if (run.strategy, run.precision, run.status) == (strategy, precision, "passed")
-        and as_usual(run)
+        and is_default_compilation(run)
         and run.samples_per_second is not None
         and steady(run.devices)
     )

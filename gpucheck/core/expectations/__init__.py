@@ -6,7 +6,7 @@ The expectations themselves (``gpucheck.core.model.Expectations``) are part of t
 from collections.abc import Iterable
 
 FORMAT_VERSION = 1  # of an expectations file: ``schema_version = 1``
-NONE_GIVEN = "no expectations were given"  # why the rules of the row are skipped in most runs; not a gap
+NO_EXPECTATIONS = "no expectations were given"  # why the rules of the row are skipped in most runs; not a gap
 # Share of measured samples/s that a healthy machine may lose between two runs. A check trains for some hundred milliseconds:
 # that shows whether a device is broken, not how fast it is (see docs/expectations.md). `gpucheck bench` measures speed.
 SPEED_TOLERANCE = 0.5

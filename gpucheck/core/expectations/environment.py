@@ -10,7 +10,7 @@ UNSET = "not set"
 
 
 def environment(machine: Machine) -> Iterator[Item]:
-    """Variables that have an exact value, or are not set. A node has many environments: `gpucheck node` checks none."""
+    """Variables that must have a value, or be unset. A node has many environments, so `gpucheck node` checks none."""
     fact = machine.get(Environment)
     for name, wanted in machine.expected.environment.items() if machine.request.level is not Level.NODE else ():
         expected = f'"{wanted}"' if isinstance(wanted, str) else UNSET

@@ -19,7 +19,7 @@ def gpu_count(machine: Machine) -> Iterator[Item]:
     """How many GPUs this process can use."""
     wanted, promised = machine.expected.gpu.count, machine.request.promised
     if promised is not None:
-        yield _kept(machine, promised)
+        yield _scheduled(machine, promised)
     if wanted is None:
         return
     count, evidence = usable_gpus(machine)
@@ -27,7 +27,7 @@ def gpu_count(machine: Machine) -> Iterator[Item]:
     yield Item("number of GPUs", str(wanted), words, None if count is None else count == wanted, evidence)
 
 
-def _kept(machine: Machine, promised: PromisedGpus) -> Item:
+def _scheduled(machine: Machine, promised: PromisedGpus) -> Item:
     """Whether the node has as many GPUs as its scheduler allocates. More is not a fault: a site may reserve one."""
     if promised.count is None:
         return Item("number of GPUs", "what the scheduler hands out", promised.source, None)
@@ -81,7 +81,7 @@ def _gpu_wishes(expectations: Expectations) -> Iterator[Wish]:
     wanted = expectations.gpu
     if wanted.names:
         names = wanted.names
-        yield "name", " or ".join(names), lambda name: any(_named(name, pattern) for pattern in names), str
+        yield "name", " or ".join(names), lambda name: any(_name_matches(name, pattern) for pattern in names), str
     if wanted.memory_gib is not None:
         least = wanted.memory_gib
         yield (
@@ -100,5 +100,5 @@ def _gpu_wishes(expectations: Expectations) -> Iterator[Wish]:
         )
 
 
-def _named(name: str, pattern: str) -> bool:
+def _name_matches(name: str, pattern: str) -> bool:
     return name == pattern or fnmatch.fnmatchcase(name, pattern)

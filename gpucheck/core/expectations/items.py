@@ -30,7 +30,7 @@ class Machine:
 
     @classmethod
     def of(cls, report: Report) -> "Machine":
-        """The machine that a report is about."""
+        """The machine of a report."""
         return cls(report.fact(Request) or Request(), *report.facts.values())
 
     def get(self, kind: type[FactType]) -> FactType | None:

@@ -66,7 +66,7 @@ def _of_machine(expected: Expectations) -> bool:
 
 def convert(table: Any, text: str, name: str, at: Path = ()) -> Expectations:
     """Convert a table at a path of a document into expectations; arguments and errors as for ``parse``."""
-    where = _Where(text, name, at)
+    where = _Location(text, name, at)
     if not isinstance(table, dict):
         raise where.problem((), f"expected a table, not {_kind(table)}")
     table = dict(table)
@@ -83,7 +83,7 @@ def convert(table: Any, text: str, name: str, at: Path = ()) -> Expectations:
     return expected
 
 
-class _Where:
+class _Location:
     def __init__(self, text: str, name: str, at: Path) -> None:
         self._text, self._name, self._at = text, name, at
 
@@ -94,7 +94,7 @@ class _Where:
         return Problem(f"{self._name}{f':{line}' if line else ''}: {f'{dotted}: ' if dotted else ''}{words}")
 
 
-def _check_version(version: Any, where: _Where) -> None:
+def _check_version(version: Any, where: _Location) -> None:
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise where.problem(("schema_version",), f"expected a whole number from 1 on, not {version!r}")
     if version > FORMAT_VERSION:
@@ -102,7 +102,7 @@ def _check_version(version: Any, where: _Where) -> None:
         raise where.problem(("schema_version",), words)
 
 
-def _check_keys(table: dict[str, Any], kind: type[msgspec.Struct], where: _Where, at: Path = ()) -> None:
+def _check_keys(table: dict[str, Any], kind: type[msgspec.Struct], where: _Location, at: Path = ()) -> None:
     """Raise for an unknown key of any table; a struct's nested tables are structs of the same names."""
     fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
     for name, entry in table.items():
@@ -119,7 +119,7 @@ def _check_keys(table: dict[str, Any], kind: type[msgspec.Struct], where: _Where
                     _check_keys(table, mute, where, (*at, name, place))
 
 
-def _spelled(name: str, entry: Any, where: _Where) -> Any:
+def _spelled(name: str, entry: Any, where: _Location) -> Any:
     """Expand short forms: one speed for a strategy means float32, one name means a list of one."""
     if name == "training" and isinstance(entry, dict) and isinstance(speeds := entry.get("min_samples_per_second"), dict):
         full = {strategy: speed if isinstance(speed, dict) else {"float32": speed} for strategy, speed in speeds.items()}

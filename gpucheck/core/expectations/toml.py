@@ -87,7 +87,7 @@ def _keys(dotted: str) -> tuple[str, ...]:
 
 
 def _after(row: str, start: int, depth: int, quote: str) -> tuple[int, str]:
-    """How many brackets, and which multi-line string, are open at the end of a row."""
+    """Return the number of open brackets and the open multi-line string at the end of a row."""
     while True:
         if quote:
             end = row.find(quote, start)

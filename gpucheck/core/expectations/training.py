@@ -67,14 +67,14 @@ def _cite(fact: Training | None, place: int, field: str) -> tuple[Evidence, ...]
     return () if fact is None else saw(fact, f"runs[{place}].{field}")
 
 
-def as_usual(run: TrainingRun) -> bool:
+def is_default_compilation(run: TrainingRun) -> bool:
     """Whether it was compiled as its backend does by default."""
     return run.compiled == (run.backend == "jax")
 
 
 def _measured(fact: Training | None) -> list[tuple[int, TrainingRun]]:
     """The runs whose speed and first step are compared."""
-    return [(place, run) for place, run in _planned(fact) if run.status != "skipped" and as_usual(run)]
+    return [(place, run) for place, run in _planned(fact) if run.status != "skipped" and is_default_compilation(run)]
 
 
 def _planned(fact: Training | None) -> list[tuple[int, TrainingRun]]:

@@ -24,7 +24,7 @@ START_BYTES = 4 << 20
 START_SECONDS = 1.0  # after the boot; the first message is later only if earlier ones are lost
 LIMIT_SECONDS = 3.0
 KEPT = 50
-ALIKE = 3  # kept with the same code from the same GPU
+KEPT_PER_KIND = 3  # kept with the same code from the same GPU
 LINE = 300  # characters of a line that are kept
 
 # Patterns are compiled on demand: most machines have no line that needs them.
@@ -185,7 +185,7 @@ def _latest(items: list[Item], key: Callable[[Item], object]) -> tuple[Item, ...
     counts: dict[object, int] = {}
     for item in reversed(items):
         counts[key(item)] = count = counts.get(key(item), 0) + 1
-        if count <= ALIKE and len(kept) < KEPT:
+        if count <= KEPT_PER_KIND and len(kept) < KEPT:
             kept.append(item)
     return tuple(reversed(kept))
 

@@ -1,1 +1,1 @@
-"""Reports: each file renders the one report model into one format. None of them looks at the machine or judges."""
+"""Reports: each file renders the report in one format, without reading the machine or judging."""

@@ -1,4 +1,4 @@
-"""At most fifteen lines to paste into an issue: what TensorFlow's and Keras' issue forms ask for, and the verdict."""
+"""At most fifteen lines to paste into an issue: the verdict, and the fields of TensorFlow's and Keras' issue forms."""
 
 from collections.abc import Iterator
 
@@ -15,16 +15,16 @@ from gpucheck.core.reports.shared.headline import headline
 from gpucheck.core.reports.shared.limited_text import cut, line
 
 LINE_BYTES = 300
-WHEELS = ("nvidia-cuda-runtime", "nvidia-cudnn")  # what is asked for as "CUDA/cuDNN version"
+WHEELS = ("nvidia-cuda-runtime", "nvidia-cudnn")  # for the field "CUDA/cuDNN version"
 
 
 def render(report: Report) -> str:
-    """A block of Markdown, with a line for each question that has an answer."""
-    lines = [f"{name:11} {line(text)}" for name, text in _answers(report) if text]
+    """Render a block of Markdown, with a line for each known field."""
+    lines = [f"{name:11} {line(text)}" for name, text in _fields(report) if text]
     return "\n".join(["```text", *(cut(one.replace("```", "'''"), LINE_BYTES) for one in lines), "```", ""])
 
 
-def _answers(report: Report) -> Iterator[tuple[str, str]]:
+def _fields(report: Report) -> Iterator[tuple[str, str]]:
     checklist = areas(report)
     seen = {area.name: area.words for area in checklist}
     driver = ("driver " if any(area.name == "driver" and area.state == "ok" for area in checklist) else "") + seen["driver"]
@@ -33,7 +33,7 @@ def _answers(report: Report) -> Iterator[tuple[str, str]]:
     yield "OS", seen["system"]
     yield "Python", _python(report.fact(Interpreter))
     yield "TensorFlow", _tensorflow(report)
-    yield "Keras", seen.get("keras", "")  # a node's report has no area of an environment
+    yield "Keras", seen.get("keras", "")  # a node's report has no areas of an environment
     yield "CUDA", f"{driver}{_wheels(report.fact(Packages))}"
     yield "GPU", seen["gpus"]
     yield "libraries", seen.get("libraries", "")
@@ -53,7 +53,7 @@ def _python(interpreter: Interpreter | None) -> str:
 
 
 def _tensorflow(report: Report) -> str:
-    """The installed distribution, and what it was built with; another backend that Keras uses."""
+    """Return the installed distribution and what it was built with, and the other backend if Keras uses one."""
     packages, tensorflow, backend = report.fact(Packages), report.fact(TensorFlow), report.fact(Backend)
     installed = packages.tensorflow if packages else None
     words = (

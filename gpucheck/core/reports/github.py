@@ -1,8 +1,8 @@
 """Workflow commands of GitHub Actions: each root cause becomes an annotation. ``summary`` is for $GITHUB_STEP_SUMMARY.
 
 Source: docs.github.com, "Workflow commands for GitHub Actions". Only 10 annotations of a type are kept per step, so the most
-severe come first and the rest are counted in the last. Every line is one escaped command: nothing that a machine says about
-itself (a GPU's name, a log line) can begin a command of its own.
+severe come first and the rest are counted in the last. Every line is one escaped command: text from the machine (a GPU's name, a
+log line) can't start another command.
 """
 
 import re
@@ -17,11 +17,11 @@ MOST_PER_TYPE = 10
 MESSAGE_BYTES = 4000
 SUMMARY_BYTES = 1 << 20
 
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # a terminal that shows the log would obey them
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # a terminal that shows the log would execute them
 
 
 def render(report: Report) -> str:
-    """One ``::error``, ``::warning`` or ``::notice`` command per line."""
+    """Render one ``::error``, ``::warning`` or ``::notice`` command per line."""
     strict = warnings_fail(report)
     errors = [root for root in roots(report) if root.severity is Severity.ERROR or strict]
     warnings = [root for root in roots(report) if root not in errors]
@@ -32,7 +32,7 @@ def render(report: Report) -> str:
 
 
 def summary(report: Report, room_bytes: int = SUMMARY_BYTES) -> str:
-    """The report as Markdown without its facts, in at most that many bytes; empty where none fits."""
+    """Render the report as Markdown without facts, in at most ``room_bytes`` bytes; empty if nothing fits."""
     text = markdown.render(report, facts=False)
     if len(text.encode("utf-8")) <= room_bytes:
         return text
@@ -56,7 +56,7 @@ def _commands(kind: str, entries: list[tuple[str, str]]) -> list[str]:
 
 
 def command(kind: str, message: str, **properties: str) -> str:
-    """One workflow command on a line of its own, escaped as GitHub's toolkit escapes messages and properties."""
+    """Return one workflow command on its own line, escaped like messages and properties in GitHub's toolkit."""
     written = [f"{name}={_escape(text).replace(':', '%3A').replace(',', '%2C')}" for name, text in properties.items()]
     return f"::{kind} {','.join(written)}::{_escape(message)}\n"
 

@@ -1,6 +1,6 @@
-"""The report as one HTML file that needs nothing else: no network, no server. Findings, evidence, training, all facts.
+"""The report as one self-contained HTML file, without network or server: findings, evidence, training, all facts.
 
-Needs jinja2. The templates lie beside this file.
+Needs jinja2. The templates are in this folder.
 """
 
 import json
@@ -22,7 +22,7 @@ from gpucheck.core.reports.shared.findings import followers, gaps, muted, roots,
 from gpucheck.core.reports.shared.headline import headline
 from gpucheck.core.reports.shared.limited_text import plain
 from gpucheck.core.reports.shared.redaction_notice import notice
-from gpucheck.core.reports.shared.training import beside, row, shares, why_not
+from gpucheck.core.reports.shared.training import concurrency_note, row, shares, why_not
 from gpucheck.core.reports.shared.versions import versions
 from gpucheck.core.reports.shared.words import duration
 
@@ -30,14 +30,14 @@ MOST_FACTS = 20_000  # rows; a browser searches these at once
 
 
 class Row(NamedTuple):
-    """One value of a fact: its path inside the fact and the value in JSON's words."""
+    """One value of a fact: its path in the fact, and the value as JSON."""
 
     path: str
     value: str
 
 
 def render(report: Report) -> str:
-    """A whole HTML document. What a machine says about itself is escaped, its control characters dropped."""
+    """Render an HTML document. Text from the machine is escaped, without control characters."""
     page = jinja2.Environment(
         loader=jinja2.FunctionLoader(_source),
         autoescape=True,
@@ -59,7 +59,7 @@ def render(report: Report) -> str:
             (run, row(run), share, "" if run.status == "passed" else why_not(run))
             for run, share in zip(report.training, shares(report.training), strict=True)
         ],
-        beside=beside(report.training),
+        beside=concurrency_note(report.training),
         experiments=[
             (made, experiments.name(made), devices(made.devices) or "–", experiments.figures(made)) for made in report.experiments
         ],
@@ -88,7 +88,7 @@ def _final(value: Any) -> Any:
 
 
 def _facts(facts: dict[str, Fact]) -> dict[str, list[Row]]:
-    """Every value of every fact by its path, as evidence names it."""
+    """Return every value of every fact, with its path as in evidence."""
     return {
         probe: [Row(path.removeprefix("."), value) for path, value in _flat(msgspec.to_builtins(fact))][:MOST_FACTS]
         for probe, fact in sorted(facts.items())

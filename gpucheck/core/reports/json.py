@@ -1,4 +1,4 @@
-"""The report as JSON: its one serialised form. ``gpucheck schema`` describes it."""
+"""The report as JSON, its only serialised form. ``gpucheck schema`` prints its schema."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from gpucheck.core.model import Report
 
 
 def render(report: Report) -> str:
-    """Indented JSON with a newline at the end. Numbers that are not finite become null; text is valid Unicode."""
+    """Render indented JSON with a final newline. Numbers that are not finite become null; text is valid Unicode."""
     try:
         data = msgspec.json.encode(report)
-    except (UnicodeEncodeError, OverflowError):  # a file name that is not UTF-8, an integer beyond 64 bits
+    except (UnicodeEncodeError, OverflowError):  # a file name that is not UTF-8, an integer of more than 64 bits
         data = msgspec.json.encode(_encodable(msgspec.to_builtins(report)))
     return msgspec.json.format(data, indent=2).decode() + "\n"
 

@@ -1,6 +1,6 @@
-"""JUnit XML as CI servers read it: a case per rule and per training run, and one for what could not be checked.
+"""JUnit XML for CI servers: a case per rule and per training run, and one for what could not be checked.
 
-A failure is a finding or a training run that failed; an error is an answer that is missing; skipped is never passed.
+A failure is a finding or a failed training run, an error a missing result; skipped never counts as passed.
 """
 
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ from gpucheck.core.reports.shared.training import why_not
 from gpucheck.core.reports.shared.words import training_run
 
 _TAGS: dict[str, Tag] = {"skipped": "skipped", "failed": "failure"}  # by a training run's status
-HOST = "localhost"  # the schema demands one, and a report names no host
+HOST = "localhost"  # required by the schema; a report does not name its host
 
 
 def render(report: Report) -> str:
-    """An XML document. Characters that XML forbids are dropped."""
+    """Render an XML document, without characters that XML forbids."""
     suites = [
         _suite("gpucheck.rules", list(_rules(report)), 0.0, report),
         _suite("gpucheck.training", list(_training(report)), _training_seconds(report), report),
@@ -28,7 +28,7 @@ def render(report: Report) -> str:
 
 
 def _suite(name: str, cases: list[Case], seconds: float, report: Report) -> Suite:
-    started_at = line(report.started_at).removesuffix("Z")  # the schema knows no time zone
+    started_at = line(report.started_at).removesuffix("Z")  # the schema has no time zone
     properties = {"verdict": report.verdict.value, "gpucheck": report.tool.version}
     return Suite(name, cases, seconds, {"timestamp": started_at, "hostname": HOST}, properties)
 
@@ -58,7 +58,7 @@ def _found(case: Case, finding: Diagnosis, report: Report, strict: bool) -> Case
         return case._replace(output="\n".join([f"muted: {finding.muted}", *lines]))
     if finding.severity is Severity.ERROR or strict:
         return case._replace(problem=Problem("failure", finding.severity.value, finding.summary, "\n".join(lines)))
-    return case._replace(output="\n".join(["warning", *lines]))  # a warning passes, and is reported
+    return case._replace(output="\n".join(["warning", *lines]))  # a warning is reported, and the case passes
 
 
 def _crash(outcome: Outcome) -> str:
@@ -75,14 +75,14 @@ def _training(report: Report) -> Iterator[Case]:
 
 
 def _run(report: Report) -> Case:
-    """Without it a run that could not look would be all green."""
+    """Return the case for what could not be checked, without which such a run would be all green."""
     why = report.unknown_because
     problem = Problem("error", "unknown", why[0], "\n".join(why)) if why else None
     return Case("gpucheck.run", "everything was checked", problem, seconds=report.seconds)
 
 
 def _seconds(run: TrainingRun) -> float:
-    """As far as it was measured: the first step, and the median of the others times their number."""
+    """Return the measured time: the first step, and the median of the others times their number."""
     return (run.first_step_seconds or 0.0) + (run.step_seconds or 0.0) * max((run.steps or 0) - 1, 0)
 
 

@@ -1,6 +1,6 @@
-"""The report as Markdown, to paste into a bug tracker: findings first, then training, gaps and the facts, folded away.
+"""The report as Markdown, for a bug tracker: findings, training, gaps, and the facts in a collapsed section.
 
-What a machine says about itself is written in code spans and fences, where nothing is markup, a mention or an issue number.
+Text from the machine is in code spans and fences, so it can't be markup, a mention or an issue number.
 """
 
 import json
@@ -19,20 +19,20 @@ from gpucheck.core.reports.shared.findings import followers, gaps, muted, root_c
 from gpucheck.core.reports.shared.headline import headline
 from gpucheck.core.reports.shared.limited_text import line, plain
 from gpucheck.core.reports.shared.redaction_notice import notice
-from gpucheck.core.reports.shared.training import beside, row
+from gpucheck.core.reports.shared.training import concurrency_note, row
 from gpucheck.core.reports.shared.words import duration, plural
 
-LIMIT_CHARACTERS = 60_000  # GitHub takes 65,536 in an issue, GitLab more
-MARKUP = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|^[-+#])")  # not an underscore inside a word
+LIMIT_CHARACTERS = 60_000  # GitHub's limit for an issue is 65,536, GitLab's is higher
+MARKUP = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|^[-+#])")  # except an underscore inside a word
 
 
 def title(report: Report) -> str:
-    """The heading: the verdict, and the root cause's code where there is one."""
+    """The heading: the verdict, and the root cause's code if there is one."""
     return " ".join(filter(None, ("gpucheck:", report.verdict.value, root_code(report))))
 
 
 def render(report: Report, *, facts: bool = True) -> str:
-    """Markdown; ``facts``: with every probe's fact as JSON, as far as they fit into an issue."""
+    """Render Markdown; ``facts``: with the facts as JSON, as far as they fit into an issue."""
     lines = [f"# {title(report)}", ""]
     if report.verdict is Verdict.UNKNOWN or not roots(report):
         lines += [escape(headline(report)), ""]
@@ -58,10 +58,10 @@ def render(report: Report, *, facts: bool = True) -> str:
 
 
 def escape(text: str) -> str:
-    """Prose on one line in which nothing is markup or a mention."""
+    """Escape prose on one line, so that nothing is markup or a mention."""
     escaped = MARKUP.sub(r"\\\1", line(text).replace("&", "&amp;"))
-    escaped = re.sub(r"^(\d+)([.)] )", r"\1\\\2", escaped)  # no numbered list
-    return re.sub(r"@|#(?=\d)", r"\g<0><!-- -->", escaped)  # a backslash does not stop GitHub from linking these
+    escaped = re.sub(r"^(\d+)([.)] )", r"\1\\\2", escaped)  # not a numbered list
+    return re.sub(r"@|#(?=\d)", r"\g<0><!-- -->", escaped)  # GitHub links these despite a backslash
 
 
 def _finding(report: Report, root: Diagnosis) -> list[str]:
@@ -90,7 +90,7 @@ def _training(runs: tuple[TrainingRun, ...]) -> list[str]:
         result = run.status if run.status == "passed" else f"{run.status}: {run.stage or ''} {run.reason or ''}"
         rows.append((*row(run), result))
     lines = ["## Training", "", *_table(headings, rows, numbers=range(3, 8))]
-    if caveat := beside(runs):
+    if caveat := concurrency_note(runs):
         lines += ["", escape(caveat)]
     return [*lines, ""]
 
@@ -121,7 +121,7 @@ def _paths(paths: tuple[hardware_paths.Path, ...]) -> list[str]:
 
 
 def _table(headings: Sequence[str], rows: Iterable[Iterable[str]], numbers: Sequence[int] = ()) -> list[str]:
-    """A table; ``numbers`` are the columns that are set to the right."""
+    """Render a table; ``numbers`` are the right-aligned columns."""
     rules = ["---:" if place in numbers else "---" for place in range(len(headings))]
     cells = [headings, rules, *([escape(cell) for cell in cells] for cells in rows)]
     return [f"| {' | '.join(line)} |" for line in cells]
@@ -155,7 +155,7 @@ def _folded(summary: str, lines: list[str]) -> list[str]:
 
 
 def _fence(text: str, language: str) -> list[str]:
-    """A fence longer than any run of backticks inside."""
+    """Render a code block, with a fence longer than any run of backticks inside."""
     text = plain(text)
     fence = "`" * max(3, *(len(run) + 1 for run in re.findall(r"`+", text)), 3)
     return [f"{fence}{language}", *text.split("\n"), fence]

@@ -37,12 +37,12 @@ def _long(report: Report) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """A bar would begin performance data, in the long text too."""
+    """Replace bars, which start performance data, also in the long text."""
     return line(text).replace("|", "¦")
 
 
 def _performance(report: Report) -> list[str]:
-    """``'label'=value[UOM];warn;crit;min;max``, the most telling first: what doesn't fit is left out."""
+    """Render ``'label'=value[UOM];warn;crit;min;max``, the most important first; what does not fit is omitted."""
     errors = sum(root.severity is Severity.ERROR for root in roots(report))
     asked, skipped, crashed = (len(outcomes(report, *only)) for only in ((), (Status.SKIPPED,), (Status.CRASHED,)))
     data = [
@@ -61,7 +61,7 @@ def _performance(report: Report) -> list[str]:
             data.append(f"'gpu{gpu.index}_temperature'={gpu.temperature_celsius}")
     labels: set[str] = set()
     for run in report.training:
-        # A rate under the load of others that trained at the same time is not one to compare with theirs who trained alone.
+        # Rates of devices that trained at the same time are not comparable with rates of devices that trained alone.
         how = f"{precision(run)}{' together' if run.trained_with else ''}"
         label = _label(f"{run.strategy} {devices(run.devices, ascii=True)} {how} samples_per_second")
         if run.samples_per_second is not None and label not in labels:
@@ -71,5 +71,5 @@ def _performance(report: Report) -> list[str]:
 
 
 def _label(text: str) -> str:
-    """A label holds neither quotes nor an equals sign."""
+    """Return a label without quotes and equals signs, which are not allowed."""
     return _text(text).replace("'", "").replace("=", ":")

@@ -6,15 +6,15 @@ import re
 from gpucheck.core.engine.manual import SECTIONS, Page
 from gpucheck.core.model.plugin import Row, Rule
 
-LITERAL = ("Symptom", "References")  # line by line; the other sections are prose and flow
+LITERAL = ("Symptom", "References")  # printed line by line; the other sections are wrapped prose
 ITEM = re.compile(r"\s*(?:\d+[.)]|[-*])\s+")
 
-HEADINGS = {"Unless": "When to ignore it"}  # of sections, where another says more to a reader
-ALSO = "Also shows up as"  # what it explains
+HEADINGS = {"Unless": "When to ignore it"}  # clearer headings of some sections
+ALSO = "Also shows up as"  # the heading for what it explains
 
 
 def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: bool) -> str:
-    """The page for a terminal; prose flows to ``width``, commands at the end of a line of it stand on their own line."""
+    """Render the page for a terminal: prose is wrapped to ``width``, and a command at its end gets its own line."""
     from gpucheck.core.reports.shared.terminal_text import TerminalText  # rich is for terminals only
 
     out = TerminalText(width=width, color=color, ascii=ascii)
@@ -32,7 +32,7 @@ def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: 
             if marker:
                 out.add(prose.removeprefix(marker), indent=4, label=marker, hang=column)
             elif name == "References":
-                out.command(prose, column)  # an address is copied too
+                out.command(prose, column)  # an address is also copied, so it is not broken
             elif prose:
                 out.add(prose, indent=column)
             for command in commands:
@@ -45,7 +45,7 @@ def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: 
 
 
 def render_json(page: Page, rule: Rule, row: Row) -> str:
-    """The page as one JSON object."""
+    """Render the page as one JSON object."""
     data = {
         "code": page.code,
         "title": page.title,
@@ -62,7 +62,7 @@ def render_json(page: Page, rule: Rule, row: Row) -> str:
 
 
 def render_markdown(page: Page, rule: Rule, row: Row, folder: str = "") -> str:
-    """The page as Markdown, for the docs; ``folder`` has the pages of what it explains, seen from this one."""
+    """Render the page as Markdown for the docs; ``folder``: the relative folder of the pages that it links."""
     lines = [f"# {page.code}", "", _escape(page.title), "", f"{row.problem} · {rule.severity.value} · scope: {rule.scope.value}"]
     for name in SECTIONS:
         lines += ["", f"## {HEADINGS.get(name, name)}", ""]
@@ -89,10 +89,10 @@ def render_markdown(page: Page, rule: Rule, row: Row, folder: str = "") -> str:
 
 
 def blocks(page: Page, section: str) -> list[tuple[str, list[str]]]:
-    """A section as paragraphs: (prose on one line, the commands that follow it).
+    """Return a section as paragraphs: (prose on one line, the commands after it).
 
-    Lines of prose are joined; a blank line or a list marker begins a new paragraph. What begins with "$ " is a command, with "? "
-    one that only looks. Of the example only its sentence is shown: the rest is for the test suite.
+    Lines of prose are joined; a blank line or a list marker starts a new paragraph. A line with "$ " is a command, one with
+    "? " is a command that changes nothing. Only the summary of the example is shown: the rest is for the test suite.
     """
     text = page.sections[section]
     if section == "Example" and text.startswith("bad:\n"):  # programs, of a rule for training scripts

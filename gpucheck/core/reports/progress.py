@@ -1,4 +1,4 @@
-"""One line on a terminal's standard error that says what a run is waiting for. No threads: the pipeline's tick drives it."""
+"""A progress line on standard error with what a run is waiting for. It uses no thread: the pipeline's tick updates it."""
 
 import sys
 import time
@@ -9,12 +9,12 @@ from gpucheck.core.model.activity import Activity
 from gpucheck.core.reports.shared import waiting
 from gpucheck.core.reports.shared.words import clean
 
-SILENT_SECONDS = 0.5  # a run that is done by then shows no progress
-SHORTEST = 24  # characters of what is waited for, beside the usual time
+SILENT_SECONDS = 0.5  # shorter runs show no progress
+SHORTEST = 24  # minimum characters for the activity, next to its typical time
 
 
 class Progress:
-    """A line that overwrites itself, where the stream is a terminal; elsewhere nothing."""
+    """A line that overwrites itself if the stream is a terminal; else nothing is written."""
 
     def __init__(
         self,
@@ -24,27 +24,27 @@ class Progress:
         width: Callable[[], int] | None = None,
         shown: bool | None = None,
     ) -> None:
-        """Begin to count.
+        """Start the clock.
 
         Args:
-            phases: what the run does, one after the other; see ``waiting.phases``.
-            stream: where to write; standard error unless given.
-            clock: seconds, never going back.
-            width: columns of the terminal now; rich's answer unless given.
-            shown: whether the stream overwrites a line; as a terminal does, unless given.
+            phases: the phases of the run, in order; see ``waiting.phases``.
+            stream: where to write; by default standard error.
+            clock: a monotonic clock, in seconds.
+            width: returns the columns of the terminal; by default rich's.
+            shown: whether the stream can overwrite a line; by default if it is a terminal.
         """
         self._stream = stream or sys.stderr
         self._clock = clock
-        self._started = self._last = clock()  # when a child was last at work
+        self._started = self._last = clock()  # when a child was last active
         self._phases = phases
         self._since: dict[Activity, float] = {}  # when each was first seen
-        self._most = 0  # of what was pending at once
-        self._reached = waiting.LOOK  # the phase
+        self._most = 0  # largest number of pending items
+        self._reached = waiting.LOOK  # the current phase
         self._shown = ""
         self._open = self._stream.isatty() if shown is None else shown
         self._width: Callable[[], int] = width or (lambda: 80)
         if self._open and width is None:
-            from rich.console import Console  # only where there is a terminal to ask
+            from rich.console import Console  # only with a terminal
 
             console = Console(file=self._stream)
             self._open = not console.is_dumb_terminal
@@ -52,11 +52,11 @@ class Progress:
         self._ascii = not (getattr(self._stream, "encoding", None) or "").lower().startswith("utf")
 
     def update(self, pending: list[str], doing: list[Activity]) -> None:
-        """Show what is awaited.
+        """Show what the run waits for.
 
         Args:
-            pending: names of the probes that have not answered, or of what is still to be measured.
-            doing: what each child does; of several, the line is about the one that is late, else about the last phase.
+            pending: names of the probes that still run, or of what is not yet measured.
+            doing: what each child does; of several, the line shows a late one, else the one of the last phase.
         """
         if not self._open:
             return
@@ -76,32 +76,32 @@ class Progress:
             kind = waiting.SUMMING_UP
         elif late is None:
             self._reached = kind.phase
-        usual = "" if kind.usual is None else f" ({_range(*kind.usual)})"
-        self._show(self._count(kind, pending), kind.words, f" · {seconds:.0f} s", usual)
+        typical = "" if kind.typical is None else f" ({_range(*kind.typical)})"
+        self._show(self._count(kind, pending), kind.words, f" · {seconds:.0f} s", typical)
 
     def _place(self, kind: waiting.Wait) -> int:
         return self._phases.index(kind.phase) if kind.phase in self._phases else 0
 
     def _count(self, kind: waiting.Wait, pending: list[str]) -> str:
-        """Which part of how many: of what is measured, else of the run's phases."""
+        """Return the position, "[2/5] ", among the measurements, else among the run's phases."""
         if kind.phase == waiting.MEASURE:
             return f"[{self._most - len(pending) + 1}/{self._most}] " if pending else ""
         return f"[{self._place(kind) + 1}/{len(self._phases)}] "
 
     def close(self) -> None:
-        """Take the line away; later updates show nothing."""
+        """Remove the line; later updates show nothing."""
         if self._open and self._shown:
             self._write("\r" + " " * len(self._shown) + "\r")
         self._open = False
 
-    def _show(self, count: str, words: str, time: str, usual: str) -> None:
-        """The line, which fits: first the words are shortened to a readable rest, then the usual time is left out."""
+    def _show(self, count: str, words: str, time: str, typical: str) -> None:
+        """Write the line so that it fits: the words are shortened as far as readable, then the typical time is omitted."""
         room = max(self._width() - 1, 0)
-        if len(count + words + time + usual) > room and room - len(count + time + usual) < SHORTEST:
-            usual = ""
-        space = max(room - len(count + time + usual), 0)
+        if len(count + words + time + typical) > room and room - len(count + time + typical) < SHORTEST:
+            typical = ""
+        space = max(room - len(count + time + typical), 0)
         words = words if len(words) <= space else f"{words[: max(space - 1, 0)].rstrip()}…"
-        line = clean(count + words + time + usual, self._ascii)[:room]
+        line = clean(count + words + time + typical, self._ascii)[:room]
         if line != self._shown:
             self._write("\r" + line.ljust(len(self._shown)) + ("\r" + line if len(line) < len(self._shown) else ""))
             self._shown = line
@@ -110,12 +110,12 @@ class Progress:
         try:
             self._stream.write(text)
             self._stream.flush()
-        except (OSError, ValueError):  # the terminal went away: the run goes on without it
+        except (OSError, ValueError):  # the terminal is gone; the run continues without it
             self._open = False
 
 
 def _is_late(kind: waiting.Wait, seconds: float) -> bool:
-    return kind.usual is not None and seconds > 2 * kind.usual[1]
+    return kind.typical is not None and seconds > 2 * kind.typical[1]
 
 
 def _range(least: float, most: float) -> str:

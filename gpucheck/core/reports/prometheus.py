@@ -1,4 +1,4 @@
-"""Metrics for the textfile collector of Prometheus' node_exporter: no timestamps, no labels that grow without bound.
+"""Metrics for the textfile collector of Prometheus' node_exporter: no timestamps, no labels with unbounded values.
 
 Source: prometheus/node_exporter, "Textfile Collector"; prometheus.io, "Metric and label naming".
 """
@@ -15,9 +15,9 @@ from gpucheck.core.probes.kernel_log import KernelLog
 from gpucheck.core.reports.shared.findings import outcomes, roots
 from gpucheck.core.reports.shared.machine import gpu_count, listed_gpus
 from gpucheck.core.reports.shared.metrics import Gauge, Labels, exposition
-from gpucheck.core.reports.shared.probe_answers import could_look
+from gpucheck.core.reports.shared.probe_answers import has_result
 
-GPU_GAUGES = {  # field of a GPU's fact -> what it is; the metric is named like the field
+GPU_GAUGES = {  # field of a GPU's fact -> description; the metric has the field's name
     "memory_total_bytes": "Memory of the GPU",
     "memory_used_bytes": "Memory of the GPU in use",
     "temperature_celsius": "Temperature of the GPU",
@@ -36,7 +36,7 @@ GPU_GAUGES = {  # field of a GPU's fact -> what it is; the metric is named like 
     "remapping_failed": "1: a memory row could not be remapped",
     "fabric_status": "NVML's result of the registration with the NVSwitch fabric; 0 for success",
 }
-TRAINING_GAUGES = {  # field of a training run -> what it is
+TRAINING_GAUGES = {  # field of a training run -> description
     "samples_per_second": "Median throughput of the steps after the first",
     "step_seconds": "Median duration of the steps after the first",
     "first_step_seconds": "Duration of the first step, compilation included",
@@ -46,12 +46,12 @@ TRAINING_GAUGES = {  # field of a training run -> what it is
 
 
 def render(report: Report) -> str:
-    """The text exposition format. Help texts are the same in every file, as the collector demands."""
+    """Render the text exposition format. Help texts are the same in every file, as the collector requires."""
     return exposition(itertools.chain(_run(report), _findings(report), _probes(report), _gpus(report), _training(report)))
 
 
 def _run(report: Report) -> Iterator[Gauge]:
-    """Every metric, also where its value is zero: an absent metric can't be alerted on."""
+    """Yield every metric, including zeros: an absent metric can't trigger an alert."""
     yield Gauge("info", "The gpucheck that wrote this", [({"version": report.tool.version}, 1)])
     verdicts = [({"verdict": each.value}, report.verdict is each) for each in Verdict]
     yield Gauge("verdict", "1 for the verdict of the last run", verdicts)
@@ -90,7 +90,7 @@ def _findings(report: Report) -> Iterator[Gauge]:
 
 def _probes(report: Report) -> Iterator[Gauge]:
     ran = [run for run in report.probes if run.status is not ProbeStatus.SKIPPED and run.name != "request"]
-    ok = [({"probe": run.name}, could_look(report, run)) for run in ran]
+    ok = [({"probe": run.name}, has_result(report, run)) for run in ran]
     yield Gauge("probe_success", "1: the probe could look", ok)
     yield Gauge("probe_duration_seconds", "Duration of the probe", [({"probe": run.name}, run.seconds) for run in ran])
 
@@ -100,7 +100,7 @@ def _gpus(report: Report) -> Iterator[Gauge]:
     wanted = _expected_gpus(report.fact(Request) or Request())
     yield Gauge("gpus_expected", "GPUs that --gres or --expect requires here", [({}, wanted)] if wanted is not None else [])
     listed = listed_gpus(report)
-    # Other metrics carry the index alone: joined on it, they get these labels.
+    # Other metrics only have the index; a join on it adds these labels.
     named = [
         ({"gpu": str(gpu.index), "name": gpu.name or "", "uuid": gpu.uuid or "", "pci": gpu.pci_address or ""}, 1)
         for gpu in listed

@@ -1,4 +1,4 @@
-"""The report for a person at a terminal: what is wrong and what to type, or what was proved. Nothing else unless asked."""
+"""The report for a terminal: what is wrong and what to type, or what was proved. Everything else only on request."""
 
 import re
 
@@ -7,37 +7,37 @@ from gpucheck.core.reports.shared import terminal_findings
 from gpucheck.core.reports.shared.areas import Area, areas
 from gpucheck.core.reports.shared.findings import gaps, muted, roots, ruled_out, unchecked
 from gpucheck.core.reports.shared.headline import proved
-from gpucheck.core.reports.shared.probe_answers import why_no_answer
+from gpucheck.core.reports.shared.probe_answers import why_no_result
 from gpucheck.core.reports.shared.terminal_text import Part, TerminalText
 from gpucheck.core.reports.shared.versions import versions
 from gpucheck.core.reports.shared.words import duration, plural
 
 NOT_CHECKED = "not checked"
-_SETS = re.compile(r".*\b(?:export|unset) ", re.DOTALL)  # a command that changes the shell in which it is typed
+_SETS = re.compile(r".*\b(?:export|unset) ", re.DOTALL)  # a command that changes the current shell
 STATE_STYLES = {"ok": "ok", "WARN": "warn", "FAIL": "fail"}
 
 
 def render(
     report: Report, *, width: int, color: bool, ascii: bool, verbose: bool, again: str | None = None, following: str | None = None
 ) -> str:
-    """The report as lines no wider than ``width``, commands excepted: they are never broken.
+    """Render lines no wider than ``width``; only commands may be wider, because they are never broken.
 
     Args:
-        report: what to show.
+        report: the report.
         width: terminal cells per line.
-        color: whether escape codes may be written.
-        ascii: whether only ASCII may be written.
-        verbose: with every cause that could not be checked, and every probe; with experiments and the paths that
-            fit, which are printed after ``--full`` and ``--soak`` too.
-        again: the command that says whether it is cured; None: not printed.
-        following: the command to type next where all is well; None: not printed.
+        color: whether to use escape codes.
+        ascii: whether to use only ASCII.
+        verbose: with every cause that was not checked, and every probe; also with experiments and hardware paths, which
+            are always printed after ``--full`` and ``--soak``.
+        again: the command to check again; None: not printed.
+        following: the command to type next after a pass; None: not printed.
     """
     out = TerminalText(width=width, color=color, ascii=ascii)
     _header(out, report)
     out.blank()
     _areas(out, areas(report))
-    if report.training and (verbose or not _is_beside_the_point(report)):
-        from gpucheck.core.reports.shared import terminal_training  # --quick does without
+    if report.training and (verbose or not _omits_training(report)):
+        from gpucheck.core.reports.shared import terminal_training  # --quick does not need it
 
         terminal_training.write(out, report.training)
     request = report.fact(Request)
@@ -62,8 +62,8 @@ def render(
     return str(out)
 
 
-def _is_beside_the_point(report: Report) -> bool:
-    """Whether the CPU trained well on a machine that fails for want of an accelerator: the checklist says so already."""
+def _omits_training(report: Report) -> bool:
+    """Whether to omit the table: only the CPU trained, and the run fails without an accelerator."""
     trained = all(run.status == "passed" and all(name.startswith("CPU") for name in run.devices) for run in report.training)
     return report.verdict is Verdict.FAIL and trained and not report.experiments
 
@@ -74,7 +74,7 @@ def _header(out: TerminalText, report: Report) -> None:
 
 
 def _areas(out: TerminalText, every: list[Area]) -> None:
-    """The checklist: a line for each area; those skipped for the same reason share a line."""
+    """Write the checklist: a line per area; areas skipped for the same reason share a line."""
     unseen: dict[str, list[str]] = {}
     for area in every:
         if area.state == "–" and area.words.startswith(NOT_CHECKED):
@@ -113,7 +113,7 @@ def _probes(out: TerminalText, report: Report) -> None:
     for run in report.probes:
         if run.name == "request":
             continue
-        no_answer = why_no_answer(report, run)
+        no_answer = why_no_result(report, run)
         status = "no answer" if no_answer else run.status.value.replace("_", " ")
         label = f"{run.name:14} {status:9} {duration(run.seconds) if run.seconds else '–':>7}"
         out.add(run.problem or no_answer or "", indent=4, label=label, hang=40 if out.width >= 70 else 8)

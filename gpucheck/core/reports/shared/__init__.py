@@ -1,1 +1,1 @@
-"""What several reports share: values in words, what counts in a report, and the sections that they have in common."""
+"""Shared by reports: formatting of values, selection of findings, and common sections."""

@@ -1,6 +1,6 @@
-"""One line per area of the machine: ok, WARN, FAIL, "follows" for what an error elsewhere led to, "–" for what was not checked.
+"""One line per area of the machine: ok, WARN, FAIL, "follows" (explained by an error elsewhere), or "–" (not checked).
 
-Blame comes from the findings only: one root cause is one FAIL.
+Only findings make an area fail: one root cause is one FAIL.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,7 +27,7 @@ from gpucheck.core.reports.shared.machine import counted, gpu_count, gpu_kind, o
 
 
 class Area(msgspec.Struct, frozen=True):
-    """One line: its name, its state ("ok", "WARN", "FAIL", "follows" or "–") and what was seen."""
+    """One line: the area's name, its state ("ok", "WARN", "FAIL", "follows" or "–") and a description."""
 
     name: str
     state: str
@@ -35,15 +35,15 @@ class Area(msgspec.Struct, frozen=True):
 
 
 class Look(NamedTuple):
-    """What a fact says of its area."""
+    """The state of an area according to its fact."""
 
-    sound: bool | None  # None: could not look, or nothing there to look at
+    sound: bool | None  # None: not checked, or nothing to check
     words: str
 
 
 class _Part(NamedTuple):
-    fact: type[Fact]  # what describes the area
-    others: tuple[str, ...]  # further probes whose facts a finding of this area may rest on
+    fact: type[Fact]  # the fact that describes the area
+    others: tuple[str, ...]  # further probes with evidence for findings of this area
     look: Callable[[Any, Report], Look]
 
     @property
@@ -52,7 +52,7 @@ class _Part(NamedTuple):
 
 
 def areas(report: Report) -> list[Area]:
-    """Every area of the report, from the operating system up to training; a TPU's and another backend's where there is one."""
+    """Return every area, from the operating system up to training; TPU and other backend only if present."""
     tpu, backend = report.fact(Tpu), report.fact(Backend)
     needless = {"tpu": not (tpu and tpu.expected), "backend": not (backend and backend.other)}
     if of_node(report):
@@ -77,7 +77,7 @@ def _area(name: str, part: _Part, report: Report) -> Area:
 
 
 def _cited(part: _Part, report: Report) -> bool:
-    """Whether an error of this run depends on it, or this machine has a GPU."""
+    """Whether an error of this run has evidence from the area, or the machine has a GPU."""
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR]
     probes = {evidence.fact for finding in errors for evidence in finding.evidence}
     return part.probes[0] in probes or bool(errors and gpu_count(report))
@@ -144,7 +144,7 @@ def _tensorflow(tensorflow: TensorFlow, report: Report) -> Look:
 
 
 def _lists(listed: tuple[Device, ...], report: Report) -> Look:
-    """A framework's devices: its GPUs against those that the driver has."""
+    """Describe a framework's devices, with its GPUs out of the driver's."""
     gpus, count = [device for device in listed if device.kind == "GPU"], gpu_count(report)
     if count or gpus:
         return Look(len(gpus) >= count, f"sees {len(gpus)} of {max(count, len(gpus))} GPUs")
@@ -190,7 +190,7 @@ def _training(fact: Training, report: Report) -> Look:
 
 
 def _strategies(runs: Iterable[TrainingRun]) -> str:
-    """Each strategy with its devices as in every table; of several jobs each device once."""
+    """List each strategy with its devices, each device once."""
     jobs: dict[str, dict[tuple[str, ...], None]] = {}  # the devices of each job, in order
     for run in runs:
         jobs.setdefault(run.strategy, {})[run.devices] = None
@@ -211,7 +211,7 @@ def _tpu(tpu: Tpu, report: Report) -> Look:
     return Look(None, f"{words}; not connected: {(resolver and resolver.reason) or 'not tried'}")
 
 
-_ENVIRONMENTS = ("libraries", "tensorflow", "keras", "training")  # of which a node may have many
+_ENVIRONMENTS = ("libraries", "tensorflow", "keras", "training")  # of environments, of which a node may have many
 _PARTS = {
     "system": _Part(System, ("wsl", "container", "limits", "interpreter", "environment", "cluster"), _system),
     "driver": _Part(Driver, ("kernel_module", "device_nodes"), _driver),

@@ -1,4 +1,4 @@
-"""What --full measured, in a few sentences: what limits this machine, what to change, what is fine. Nothing is estimated."""
+"""The conclusion of --full in a few sentences: what limits this machine, what to change, what is fine. Only measured values."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -8,8 +8,8 @@ from gpucheck.core.model import Experiment, Report
 from gpucheck.core.model.naming import devices
 from gpucheck.core.reports.shared.words import significant, spelled
 
-MUCH = 1.2  # times as fast: what is worth a change
-WAIT_SHARE = 0.1  # of a step, waited for data
+MUCH = 1.2  # speedup that justifies a change
+WAIT_SHARE = 0.1  # of a step, spent waiting for data
 GOOD_EFFICIENCY = 0.8
 REMEDIES = {
     "prefetch": ".prefetch(tf.data.AUTOTUNE)",
@@ -30,14 +30,14 @@ Figures = Mapping[str, float | None]
 
 
 class Sentence(NamedTuple):
-    """One thing: "limits", "change" or "fine", and the sentence."""
+    """A sentence, and its kind: "limits", "change" or "fine"."""
 
     kind: str
     text: str
 
 
 def conclusion(report: Report) -> list[Sentence]:
-    """The sentences, what limits first; none where no experiment was made."""
+    """Return the sentences, those on limits first; empty without experiments."""
     made = {one.name: one for one in report.experiments if one.status == "passed"}
     failed = [
         Sentence("limits", f"The experiment {spelled(one.name)} failed: {one.reason}.")
@@ -56,7 +56,7 @@ def conclusion(report: Report) -> list[Sentence]:
 
 
 def _of(figures: Figures, *names: str) -> list[float] | None:
-    """These figures; None if one of them was not measured."""
+    """Return these figures; None if one was not measured."""
     values = [figures.get(name) for name in names]
     return None if None in values else [value for value in values if value is not None]
 
@@ -99,7 +99,7 @@ def _xla(experiment: Experiment) -> Iterator[Sentence]:
 
 def _scaling(experiment: Experiment) -> Iterator[Sentence]:
     share, count = experiment.figures.get("scaling_efficiency"), len(experiment.devices)
-    if share is None or any(name.startswith("CPU") for name in experiment.devices):  # parts of one processor
+    if share is None or any(name.startswith("CPU") for name in experiment.devices):  # logical CPU devices share one processor
         return
     work = f"{devices(experiment.devices)} do the work of {share * count:.1f}"
     if share >= GOOD_EFFICIENCY:
@@ -114,7 +114,7 @@ def _scaling(experiment: Experiment) -> Iterator[Sentence]:
 _WORDS = {"scaling": _scaling, "input_pipeline": _input, "precision": _precision, "xla_warm_up": _xla}
 
 
-# Each piece is left out where one of its figures was not measured; "_ms", "_percent" and "_mib" are made of what is measured.
+# A text is omitted if one of its figures was not measured. Figures in "_ms", "_percent" and "_mib" are converted.
 _TABLE = {
     "batch_normalization": (
         "distance from the global batch: {synchronized_distance_from_global_batch} if synchronized=True,"
@@ -152,7 +152,7 @@ _TABLE = {
 
 
 def _scaled(figures: Figures) -> dict[str, str]:
-    """Figures as they are printed, in further units too."""
+    """Format figures, also in other units."""
     values = {name: value for name, value in figures.items() if value is not None}
     further = {
         **{f"{name.removesuffix('_seconds')}_ms": value * 1000 for name, value in values.items()},
@@ -163,7 +163,7 @@ def _scaled(figures: Figures) -> dict[str, str]:
 
 
 def measured(experiment: Experiment) -> str:
-    """Its telling figures in one line; empty where it has none."""
+    """Return an experiment's most important figures in one line; empty if it has none."""
     parts, values = [], _scaled(experiment.figures)
     for piece in _TABLE.get(experiment.name, ()) if experiment.status == "passed" else ():
         with contextlib.suppress(KeyError):

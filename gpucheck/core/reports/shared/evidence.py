@@ -1,4 +1,4 @@
-"""Evidence in words, by the name of the thing it was seen on: "GPU 3 temperature: 91 °C"."""
+"""Format evidence with the name of its object: "GPU 3 temperature: 91 °C"."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from gpucheck.core.probes.pci import PciFunction
 from gpucheck.core.reports.shared.words import significant, size, spelled
 
 UNITS = {"seconds": " s", "celsius": " °C", "watts": " W", "mhz": " MHz", "percent": " %"}  # endings of field names
-ABSENT = {  # fields whose None is documented to mean more than "unknown"
+ABSENT = {  # fields in which None has a documented meaning other than "unknown"
     ("libraries", "path"): "not found by the loader",
     ("packages", "tensorflow"): "not installed",
     ("packages", "keras"): "not installed",
@@ -38,7 +38,7 @@ LABELS: dict[type, Callable[[Any], str]] = {
 
 
 def evidence(item: Evidence, report: Report, verbose: bool = False) -> str:
-    """One piece of evidence as "what: value", named by the thing it was seen on: "GPU 3 temperature: 91 °C"."""
+    """Return one piece of evidence as "what: value", with the name of its object: "GPU 3 temperature: 91 °C"."""
     parts = re.findall(r"[^.\[\]]+", item.field)
     if item.fact == "environment" and len(parts) == 2 and parts[0] == "variables":
         return f'{parts[1]}="{_shorten(str(item.value), verbose)}"' if item.value is not None else f"{parts[1]} not set"
@@ -56,7 +56,7 @@ def evidence(item: Evidence, report: Report, verbose: bool = False) -> str:
 
 
 def _names(fact: Fact | None, probe: str, parts: list[str]) -> tuple[str, list[str]]:
-    """The last thing with a name on the way to a field, and the words that lead from there to it."""
+    """Return the last named object on the path to a field, and the words of the path after it."""
     thing, words = "", [probe]
     node: Any = fact
     for part in parts:
@@ -64,7 +64,7 @@ def _names(fact: Fact | None, probe: str, parts: list[str]) -> tuple[str, list[s
             node = node[int(part)]
             if name := label(node):
                 thing, words = name, []
-            elif not isinstance(node, str):  # a line of text among others needs no number
+            elif not isinstance(node, str):  # a line of text needs no number
                 words.append(part)
         else:
             node = node.get(part) if isinstance(node, dict) else getattr(node, part, None) if isinstance(node, Struct) else None
@@ -73,7 +73,7 @@ def _names(fact: Fact | None, probe: str, parts: list[str]) -> tuple[str, list[s
 
 
 def label(entry: object) -> str | None:
-    """What a person would call one entry of a list in a fact: "GPU 3", "libcudart.so.12". None: it has no name."""
+    """Return the name of a list entry for a reader: "GPU 3", "libcudart.so.12"; None if it has none."""
     if type(entry) in LABELS:
         return LABELS[type(entry)](entry)
     if not isinstance(entry, Struct):
@@ -83,7 +83,7 @@ def label(entry: object) -> str | None:
 
 
 def value(plain: Any, field: str = "", unit: str = "", verbose: bool = False) -> str:
-    """A value in words; ``field`` and ``unit`` are the last word of its name and that name's unit."""
+    """Format a value; ``field`` and ``unit`` are the last word of its name, and the name's unit."""
     if plain is None:
         return "unknown"
     if isinstance(plain, bool):

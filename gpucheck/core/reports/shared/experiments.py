@@ -1,4 +1,4 @@
-"""What experiments measured, in words: shared by the reports that people read."""
+"""Format the figures of experiments, for reports that people read."""
 
 from collections.abc import Callable
 
@@ -10,8 +10,8 @@ from gpucheck.core.reports.shared.terminal_training import RESULTS, STYLES
 from gpucheck.core.reports.shared.words import significant, size, spelled
 
 RESULT_WIDTH = max(map(len, RESULTS.values()))
-TABLE_WIDTH = 76  # narrower, and devices are left out
-# Endings of figures' names, longest first, and how their values are written.
+TABLE_WIDTH = 76  # minimum width for the column of devices
+# Endings of figures' names, longest first, and the format of their values.
 UNITS: dict[str, Callable[[float], str]] = {
     "_samples_per_second": lambda value: f"{significant(value)} samples/s",
     "_seconds_per_sample": lambda value: f"{_seconds(value)} per sample",
@@ -32,12 +32,12 @@ def name(experiment: Experiment) -> str:
 
 
 def figures(experiment: Experiment) -> list[str]:
-    """Its figures in words, in the order in which it gives them."""
+    """Return its formatted figures, in its order."""
     return [figure(key, value) for key, value in experiment.figures.items()]
 
 
 def figure(key: str, value: float | None) -> str:
-    """'device 3,650 samples/s': the unit at the end of a figure's name becomes its value's."""
+    """Format a figure: 'device 3,650 samples/s'. The unit at the end of its name becomes that of the value."""
     ending = next((ending for ending in UNITS if f"_{key}".endswith(ending)), "")
     words = spelled(key if ending == "_speedup" else f"_{key}".removesuffix(ending))
     if value is None:
@@ -48,14 +48,14 @@ def figure(key: str, value: float | None) -> str:
 
 
 def write(out: TerminalText, report: Report) -> None:
-    """A line for each; all their figures stand in the other formats."""
+    """Write a line for each experiment; other formats have all figures."""
     made = report.experiments
     if not made:
         return
     out.blank()
     out.add(("experiments", "title"), indent=2)
     widths = [max(len(words(experiment)) for experiment in made) for words in (name, _on)]
-    widths[1] *= out.width >= TABLE_WIDTH  # below, what was measured needs the room
+    widths[1] *= out.width >= TABLE_WIDTH  # on narrower terminals the figures need the space
     for experiment in made:
         word = RESULTS.get(experiment.status, experiment.status)
         reason = None if experiment.reason in (None, word) else experiment.reason
@@ -68,7 +68,7 @@ def write(out: TerminalText, report: Report) -> None:
 
 
 def write_conclusion(out: TerminalText, report: Report) -> None:
-    """What follows from them, in a few sentences: what limits this machine, what to change, what is fine."""
+    """Write the conclusion in a few sentences: what limits this machine, what to change, what is fine."""
     if not report.experiments:
         return
     out.blank()

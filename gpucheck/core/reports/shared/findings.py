@@ -1,13 +1,13 @@
-"""What counts in a report: root causes and what follows from each, rules that could not look."""
+"""Select from a report: root causes, the findings that they explain, and rules that were not checked."""
 
-from gpucheck.core.expectations import NONE_GIVEN
+from gpucheck.core.expectations import NO_EXPECTATIONS
 from gpucheck.core.model import Diagnosis, Outcome, Report, Request, Severity, Status, Verdict
 from gpucheck.core.model.plugin import NOT_OF_NODE
 from gpucheck.core.reports.shared.words import plural
 
 
 def roots(report: Report) -> list[Diagnosis]:
-    """The findings that count and follow from no other that does: errors first, otherwise in the report's order."""
+    """Return the root causes: findings that are not muted or explained by another. Errors first, else in the report's order."""
     muted_codes = {finding.code for finding in muted(report)}
     causes = [
         finding
@@ -23,13 +23,13 @@ def root_code(report: Report) -> str | None:
 
 
 def action_mark(report: Report) -> str:
-    """ " [reset-gpu]": what the first root cause asks for, if no new job may start before it; else empty."""
+    """ " [reset-gpu]": the action that the first root cause requires before a new job may start; else empty."""
     action = next((root.action for root in roots(report) if report.verdict is not Verdict.UNKNOWN), None)
     return f" [{action.value}]" if action is not None and action.severity is Severity.ERROR else ""
 
 
 def muted(report: Report) -> list[Diagnosis]:
-    """The findings that the user knows of and that don't count for now."""
+    """The muted findings."""
     return [finding for finding in report.findings if finding.muted is not None]
 
 
@@ -39,29 +39,29 @@ def followers(report: Report, root: Diagnosis) -> list[Diagnosis]:
 
 
 def first_steps(root: Diagnosis) -> list[str]:
-    """What to do first, as a command where there is one; empty if unknown."""
+    """The first step of the fix, as a command if there is one; empty if unknown."""
     return [fix.command or fix.text for fix in root.fix[:1]]
 
 
 def warnings_fail(report: Report) -> bool:
-    """Whether the run was asked to count warnings as faults (--strict)."""
+    """Whether warnings count as faults (--strict)."""
     request = report.fact(Request)
     return bool(request and request.strict) or (report.verdict is Verdict.WARN and report.exit_code != 0)
 
 
 def outcomes(report: Report, *statuses: Status) -> list[Outcome]:
-    """What became of the rules that this run had a question for: of expectations only where some were given, of a node its own.
+    """Return the outcomes of the rules in this run's scope: expectations only if given; for a node, only its rules.
 
     Args:
         report: of the run.
-        statuses: only the rules that ended so; none: all of them.
+        statuses: only outcomes with these; empty: all.
     """
-    asked = (outcome for outcome in report.outcomes if outcome.reason not in (NONE_GIVEN, NOT_OF_NODE))
+    asked = (outcome for outcome in report.outcomes if outcome.reason not in (NO_EXPECTATIONS, NOT_OF_NODE))
     return [outcome for outcome in asked if not statuses or outcome.status in statuses]
 
 
 def unchecked(report: Report) -> list[Outcome]:
-    """The rules that could not look, and those that crashed."""
+    """The rules that were skipped or crashed."""
     return outcomes(report, Status.SKIPPED, Status.CRASHED)
 
 
@@ -71,6 +71,6 @@ def ruled_out(report: Report) -> list[str]:
 
 
 def gaps(report: Report) -> list[str]:
-    """How many could not look: "3 not checked", "1 check crashed"; empty where every rule could."""
+    """Count what was not checked: "3 not checked", "1 check crashed"; empty if all rules were applied."""
     skipped, crashed = len(outcomes(report, Status.SKIPPED)), len(outcomes(report, Status.CRASHED))
     return [f"{skipped:,} not checked"] * bool(skipped) + [f"{plural(crashed, 'check')} crashed"] * bool(crashed)

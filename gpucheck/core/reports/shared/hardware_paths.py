@@ -1,4 +1,4 @@
-"""Which hardware path fits: the decision table, with what this run measured of each path's first metric. Never an estimate."""
+"""The decision table of hardware paths, with this run's measurement of each path's first metric. Nothing is estimated."""
 
 from typing import NamedTuple
 
@@ -11,31 +11,31 @@ from gpucheck.core.reports.shared.training import singles
 from gpucheck.core.reports.shared.words import significant, size
 
 NOT_MEASURED = "not measured here"
-HERE = "this machine"  # the cluster of workers that were started side by side
+LOCAL_WORKERS = "this machine"  # the cluster of workers on this machine
 LABEL_CELLS = 15
 Found = tuple[str | None, str]  # the last two fields of a row
 
 
 class Path(NamedTuple):
-    """A row of the table."""
+    """A row of the table, about one path."""
 
     option: str
-    suited: str  # what it is best suited for
+    suited: str  # best use
     limitation: str
-    metric: str  # the first to check
+    metric: str  # the first metric to check
     measured: str | None  # its value; None: not measured in this run
-    fits: str  # whether this machine can go that way, in one line
+    fits: str  # whether the path works on this machine, in one line
 
 
 def paths(report: Report) -> tuple[Path, ...]:
-    """The rows; none where nothing was trained."""
+    """The rows; empty if nothing was trained."""
     if not report.training:
         return ()
     return tuple(Path(*words, *look(report)) for words, look in _ROWS)
 
 
 def write(out: TerminalText, report: Report) -> None:
-    """A line for each path that was tried here."""
+    """Write a line for each path that was tested."""
     rows = [row for row in paths(report) if not row.fits.startswith(("not here", "not tried"))]
     if not rows:
         return
@@ -71,7 +71,7 @@ def _peak(alone: list[TrainingRun], report: Report) -> str | None:
 
 
 def _wrong(report: Report) -> dict[str, str]:
-    """Devices that an error is about, though they may have trained, with its code."""
+    """Devices affected by an error, with its code; they may have trained anyway."""
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR and finding.muted is None]
     return {device: finding.code for finding in reversed(errors) for device in finding.affects}
 
@@ -90,7 +90,7 @@ def _single(report: Report) -> Found:
 
 
 def _multi(report: Report) -> Found:
-    """The largest mirrored job on GPUs: its scaling efficiency, and what that makes of the GPUs."""
+    """Judge the largest mirrored job on GPUs by its scaling efficiency."""
     wrong = _wrong(report)
     tried = [run for run in report.training if run.strategy == "mirrored" and _on_gpus(run) and len(run.devices) > 1]
     if not tried:
@@ -116,7 +116,7 @@ def _multi(report: Report) -> Found:
 
 
 def _workers(report: Report) -> Found:
-    """Workers with devices of their own, measured by what such a device does alone."""
+    """Judge training with several workers, relative to one device alone."""
     tried = [run for run in report.training if run.strategy == "multi_worker_mirrored"]
     run = next((run for run in tried if run.status == "passed"), None)
     if run is None:
@@ -124,8 +124,8 @@ def _workers(report: Report) -> Found:
         if first is None or first.status == "skipped":
             return None, f"not tried: {'--strategy multi_worker_mirrored does' if first is None else first.reason}"
         return None, f"not yet: {first.workers or 'several'} workers together did not pass"
-    works = f"works: {run.workers or run.replicas} workers trained together ({run.cluster or HERE})"
-    shared = run.cluster in (None, HERE) and len(set(run.devices)) < len(run.devices)
+    works = f"works: {run.workers or run.replicas} workers trained together ({run.cluster or LOCAL_WORKERS})"
+    shared = run.cluster in (None, LOCAL_WORKERS) and len(set(run.devices)) < len(run.devices)
     single = next(iter(singles(run, report.training)), None)
     if shared or single is None or not run.samples_per_second or not single.samples_per_second:
         return None, works
@@ -134,7 +134,7 @@ def _workers(report: Report) -> Found:
 
 
 def _tpu(report: Report) -> Found:
-    """A TPU's time to target accuracy is measured by `gpucheck bench --target-accuracy` only."""
+    """Judge the TPU. Its metric, the time to a target accuracy, is only measured by `gpucheck bench --target-accuracy`."""
     run = next(iter(_passed(report, "tpu")), None)
     if run is not None:
         return None, f"fits: {devices(run.devices)} {_rate(run)}"

@@ -1,4 +1,4 @@
-"""The answer of a run in one sentence."""
+"""The result of a run in one sentence."""
 
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.model import Level, Report, Request, TrainingRun, Verdict
@@ -11,7 +11,7 @@ CPU_ONLY = "the CPU only (--allow-cpu): no accelerator was found"
 
 
 def headline(report: Report) -> str:
-    """The sentence to read if only one is read: the root cause, why there is no verdict, or what was proved."""
+    """Return the most important sentence: the root cause, why there is no verdict, or what was proved."""
     first = next(iter(roots(report)), None)
     if report.verdict is Verdict.UNKNOWN:
         return f"No verdict: {next(iter(report.unknown_because), 'no reason given')}"
@@ -19,12 +19,12 @@ def headline(report: Report) -> str:
 
 
 def in_lines(report: Report, outcome: str, *, steps: bool = True) -> list[str]:
-    """The answer for a command that does something else: its outcome with the root cause, what to type, where to read on.
+    """Return the result for another command: its outcome with the root cause, the commands to type, and the page.
 
     Args:
         report: of the check.
         outcome: of the command: "not started".
-        steps: whether to say what to type.
+        steps: whether to include the commands to type.
     """
     first = next(iter(roots(report)), None) if report.verdict is not Verdict.UNKNOWN else None
     code = f"{first.code}: " if first is not None else ""
@@ -36,7 +36,7 @@ def in_lines(report: Report, outcome: str, *, steps: bool = True) -> list[str]:
 
 
 def proved(report: Report) -> str:
-    """What a run without errors showed, and never more than that."""
+    """Return what a run without errors proved, and nothing more."""
     tpu = report.fact(Tpu)
     accelerator = bool(gpu_count(report) or (tpu and tpu.expected))
     if not report.training:

@@ -1,4 +1,4 @@
-"""The one writer of JUnit XML: reports, fleets and lint runs say only which test cases there are.
+"""Write JUnit XML, from the test cases of reports, fleets and lint runs.
 
 Elements and attributes are those of Jenkins' and pytest's schemas (junit-10.xsd).
 """
@@ -20,7 +20,7 @@ class Problem(NamedTuple):
     tag: Tag
     kind: str  # "warning", "timed_out"
     message: str
-    text: str | None = None  # over several lines; None: the message says everything
+    text: str | None = None  # several lines; None: the message is enough
 
 
 class Case(NamedTuple):
@@ -34,7 +34,7 @@ class Case(NamedTuple):
 
 
 class Suite(NamedTuple):
-    """Test cases, what is known of all of them, and how long they took (None: not measured)."""
+    """Test cases with common properties, and their duration (None: not measured)."""
 
     name: str
     cases: Sequence[Case]
@@ -44,7 +44,7 @@ class Suite(NamedTuple):
 
 
 def document(name: str, suites: Sequence[Suite], seconds: float | None = None) -> str:
-    """An XML document. Characters that XML forbids are dropped."""
+    """Render an XML document, without characters that XML forbids."""
     cases = [case for suite in suites for case in suite.cases]
     root = ElementTree.Element("testsuites", {"name": name, **_time(seconds), **_counts(cases)})
     root.extend(map(_suite, suites))

@@ -1,8 +1,8 @@
-"""Text for formats with limits: control characters dropped, one line, no more bytes of UTF-8 than asked."""
+"""Text for formats with limits: without control characters, on one line, up to a number of bytes."""
 
 import re
 
-# What XML 1.0 and HTML forbid, what a log collector chokes on, and what could reorder a line: C0, C1, bidirectional
+# Characters that XML 1.0 and HTML forbid, that break log collectors, or that reorder a line: C0, C1, bidirectional
 # controls, zero-width characters, lone surrogates and noncharacters. Newline and tab stay.
 DROPPED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufdd0-\ufdef\ufeff\ud800-\udfff\ufffe\uffff]"
@@ -22,7 +22,7 @@ def line(text: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """At most ``limit`` bytes of UTF-8, never half a character; a cut text ends with "…"."""
+    """Cut a text to ``limit`` bytes of UTF-8, between characters; a cut text ends with "…"."""
     data = text.encode("utf-8")
     if len(data) <= limit:
         return text
@@ -33,7 +33,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def fit(lines: list[str], limit: int) -> str:
-    """As many whole lines as fit into ``limit`` bytes, the first cut if it must be; says how many were left out."""
+    """Join as many lines as fit into ``limit`` bytes, and the number of omitted lines; the first is cut if necessary."""
     text = "".join(f"{entry}\n" for entry in lines)
     if len(text.encode("utf-8")) <= limit:
         return text

@@ -14,7 +14,7 @@ from gpucheck.core.reports.shared.words import size
 
 
 def system_name(report: Report) -> str:
-    """The operating system, and what it runs in: "Ubuntu 24.04.3 LTS in docker"."""
+    """The operating system, with WSL or container: "Ubuntu 24.04.3 LTS in docker"."""
     system, container, wsl = report.fact(System), report.fact(Container), report.fact(Wsl)
     name = (system.os_name or system.platform) if system else "unknown system"
     if wsl and wsl.inside:
@@ -23,25 +23,25 @@ def system_name(report: Report) -> str:
 
 
 def of_node(report: Report) -> bool:
-    """Whether the run asked about the machine alone, and about no environment."""
+    """Whether the run checked only the machine, and no environment."""
     request = report.fact(Request)
     return request is not None and request.level is Level.NODE
 
 
 def listed_gpus(report: Report) -> tuple[Gpu, ...]:
-    """The GPUs that NVML lists; empty where it was not asked."""
+    """The GPUs that NVML lists; empty if it was not queried."""
     gpus = report.fact(Gpus)
     return gpus.gpus if gpus else ()
 
 
 def gpu_count(report: Report) -> int:
-    """GPUs this process could use: as CUDA counts them, else NVML, else the PCI bus."""
+    """Number of GPUs available to this process: by CUDA, else by NVML, else by the PCI bus."""
     cuda, pci = report.fact(Cuda), report.fact(Pci)
     return (cuda and cuda.device_count) or len(listed_gpus(report)) or len(pci.gpus if pci else ())
 
 
 def gpu_names(report: Report) -> str:
-    """GPUs by kind: "8 × NVIDIA H200". Empty where none is known by name."""
+    """GPUs by kind: "8 × NVIDIA H200"; empty if no name is known."""
     cuda = report.fact(Cuda)
     gpus: tuple[Gpu | CudaDevice, ...] = listed_gpus(report) or (cuda.devices if cuda else ())
     return ", ".join(counted(gpu.name or "GPU of unknown name" for gpu in gpus))
@@ -58,5 +58,5 @@ def gpu_kind(gpu: Gpu) -> str:
 
 
 def counted(kinds: Iterable[str]) -> list[str]:
-    """Equal ones together, in the order in which they first come: "2 × TPU v5e"."""
+    """Count equal names, in order of first occurrence: "2 × TPU v5e"."""
     return [f"{count} × {kind}" for kind, count in Counter(kinds).items()]

@@ -1,4 +1,4 @@
-"""The one writer of metrics for Prometheus: gauges in its text format, without timestamps.
+"""Write metrics for Prometheus: gauges in its text format, without timestamps.
 
 Source: prometheus.io, "Exposition formats", the text-based format.
 """
@@ -12,10 +12,10 @@ Labels = dict[str, str]
 
 
 class Gauge(NamedTuple):
-    """One metric, ``gpucheck_NAME``. Of several samples with the same labels the first is written."""
+    """One metric, ``gpucheck_NAME``. Of samples with equal labels, the first is written."""
 
     name: str
-    meaning: str  # the same in every file, as node_exporter's textfile collector demands; without a full stop
+    meaning: str  # without a full stop; the same in every file, as node_exporter's textfile collector requires
     samples: Sequence[tuple[Labels, float]]
 
 

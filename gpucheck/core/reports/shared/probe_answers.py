@@ -1,4 +1,4 @@
-"""Which probes could look: one whose child process ended before it could answer has a fact that says just that."""
+"""Whether a probe got its result: if its child process ended early, its fact only says so."""
 
 from gpucheck.core.model import ProbeRun, ProbeStatus, Report
 from gpucheck.core.probes.backend import Backend
@@ -7,13 +7,13 @@ from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.probes.training import Training
 
 
-def could_look(report: Report, run: ProbeRun) -> bool:
-    """Whether a probe could look at what it is for."""
-    return run.status is ProbeStatus.OK and why_no_answer(report, run) is None
+def has_result(report: Report, run: ProbeRun) -> bool:
+    """Whether a probe got its result."""
+    return run.status is ProbeStatus.OK and why_no_result(report, run) is None
 
 
-def why_no_answer(report: Report, run: ProbeRun) -> str | None:
-    """Why a probe that ran to its end has no answer: how its child ended, and in which stage. None: it has one."""
+def why_no_result(report: Report, run: ProbeRun) -> str | None:
+    """Why a completed probe has no result: how its child ended, and in which stage; None if it has one."""
     if run.status is not ProbeStatus.OK:
         return None
     match report.facts.get(run.name):

@@ -1,6 +1,6 @@
-"""Lines of styled text that are never wider than asked: what every terminal text is written on.
+"""Styled text with lines of a maximum width, used for all terminal output.
 
-Of rich only the widths of unusual characters are taken: its console costs as much time as a third of a ``--quick`` run has.
+Only rich's widths of unusual characters are used: its console would take a third of the time of a ``--quick`` run.
 """
 
 import re
@@ -10,7 +10,7 @@ from gpucheck.core.reports.shared.words import clean
 
 STYLES = {"title": "1", "ok": "32", "warn": "33", "fail": "1;31", "quiet": "2", "command": "1;36"}  # ECMA-48 SGR
 ONE_CELL = r"[ -~\xa1-\xac\xae-\u02af\u2010-\u2027\u2190-\u2193✓✗]*"  # text whose width needs no table
-NARROWEST = 20  # below this nothing reads well; the lines are then wider than the terminal
+NARROWEST = 20  # minimum width; lines may be wider than a narrower terminal
 Part = str | tuple[str, str]  # text, or (text, name of a style)
 
 
@@ -23,23 +23,23 @@ _Line = list[_Span]
 
 
 class TerminalText:
-    """A growing text. What is written on it is data: it is stripped of control characters and never read as markup."""
+    """A growing text. Everything added is data: control characters are removed, and nothing is markup."""
 
     def __init__(self, *, width: int, color: bool, ascii: bool) -> None:
-        """``width`` in terminal cells; ``color``: with escape codes; ``ascii``: nothing but ASCII."""
+        """``width`` in terminal cells; ``color``: with escape codes; ``ascii``: only ASCII."""
         self.width = max(width, NARROWEST)
         self.ascii = ascii
         self._color = color
         self._lines: list[_Line] = []
 
     def add(self, *parts: Part, indent: int = 0, label: Part | None = None, hang: int | None = None) -> None:
-        """Write parts, wrapped between words.
+        """Add parts, wrapped between words.
 
         Args:
-            parts: what to write.
+            parts: the text.
             indent: blanks before the first line.
             label: written once, after the indent; the text then begins at ``hang``.
-            hang: column of the later lines; None: ``indent``.
+            hang: column of the following lines; None: ``indent``.
         """
         column = min(indent if hang is None else hang, self.width // 2)
         start = [_Span(" " * min(indent, column), "")]
@@ -54,7 +54,7 @@ class TerminalText:
             start = [_Span(" " * column, "")]
 
     def tail(self, *parts: Part, indent: int) -> None:
-        """Write parts behind the last line if there is room, else on a line of their own."""
+        """Append parts to the last line if they fit, else add a line."""
         spans = self._spans(*parts)
         if self._lines and _cells(self._lines[-1]) + 4 + _cells(spans) <= self.width:
             self._lines[-1] += [_Span(" " * 4, ""), *spans]
@@ -62,7 +62,7 @@ class TerminalText:
             self.add(*parts, indent=indent)
 
     def flow(self, items: list[Part], separator: str, *, indent: int = 0, hang: int = 2) -> None:
-        """Write items one behind the other; a line ends only between two of them, unless one alone is too wide."""
+        """Add items in sequence; lines break only between items, unless an item is too wide."""
         line: list[Part] = []
         column = indent
         for item in items:
@@ -74,17 +74,17 @@ class TerminalText:
         self.add(*line, indent=column)
 
     def command(self, command: str, column: int, *, indent: int = 0, label: Part = "") -> None:
-        """Write a command on one line, however long: a copied command must work."""
+        """Add a command on one line of any length: a copied command must work."""
         start = [_Span(" " * indent, ""), *self._spans(label)]
         start.append(_Span(" " * (column - _cells(start)), ""))
         self._lines.append([*start, *self._spans((command, "command"))])
 
     def verbatim(self, *parts: Part) -> None:
-        """Write one line as it is, spaces included."""
+        """Add one line unchanged, including spaces."""
         self._lines.append(self._spans(*parts))
 
     def blank(self) -> None:
-        """Write an empty line, never two in a row."""
+        """Add an empty line, never two in a row."""
         if self._lines and self._lines[-1]:
             self._lines.append([])
 
@@ -104,14 +104,14 @@ def _cells(line: _Line) -> int:
 
 
 def _stripped(line: _Line) -> _Line:
-    """Without blanks at the end."""
+    """Return the line without trailing blanks."""
     while line and not line[-1].text.strip():
         line = line[:-1]
     return [*line[:-1], line[-1]._replace(text=line[-1].text.rstrip())] if line else line
 
 
 def _wrap(line: _Line, width: int) -> list[_Line]:
-    """Lines of at most ``width`` cells, broken between words; a word that is too long by itself is cut."""
+    """Break a line into lines of at most ``width`` cells, between words; longer words are cut."""
     text = "".join(span.text for span in line)
     cuts: list[tuple[int, int]] = []
     start = end = 0
@@ -131,7 +131,7 @@ def _wrap(line: _Line, width: int) -> list[_Line]:
 
 
 def cells(text: str) -> int:
-    """Cells of a terminal that a text takes: wide characters two."""
+    """The width of a text in terminal cells; wide characters take two."""
     if re.fullmatch(ONE_CELL, text):
         return len(text)
     from rich.cells import cell_len
@@ -140,7 +140,7 @@ def cells(text: str) -> int:
 
 
 def _wider(text: str, start: int, end: int, width: int) -> bool:
-    """Whether that part takes more cells than ``width``; of a long one no more is measured than that takes."""
+    """Whether a part is wider than ``width`` cells; a long one is only measured until it exceeds that."""
     size = width + 1
     while start + size < end:
         if cells(text[start : start + size]) > width:

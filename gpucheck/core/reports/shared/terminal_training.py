@@ -2,7 +2,7 @@
 
 from gpucheck.core.model import TrainingRun
 from gpucheck.core.reports.shared.terminal_text import TerminalText
-from gpucheck.core.reports.shared.training import NOTHING, beside, row, singles, why_not
+from gpucheck.core.reports.shared.training import NOTHING, concurrency_note, row, singles, why_not
 from gpucheck.core.reports.shared.words import clean, significant
 
 HEADINGS = {
@@ -16,17 +16,17 @@ HEADINGS = {
     "loss": "loss",
     "result": "result",
 }
-LEFT = ("strategy", "devices", "precision", "result")
+LEFT_ALIGNED = ("strategy", "devices", "precision", "result")
 STYLES = {"passed": "ok", "failed": "fail", "timed_out": "warn", "skipped": "quiet"}
 RESULTS = {"passed": "ok", "failed": "FAIL", "timed_out": "out of time", "skipped": "not tried"}
 INDENT, GAP = 2, 3
-USUAL_PRECISION = "float32"
-SHORT_DEVICES = 12  # a longer list of devices is cut before the rate is dropped
+DEFAULT_PRECISION = "float32"
+SHORT_DEVICES = 12  # longer lists of devices are cut before the rate is dropped
 
 
 def write(out: TerminalText, runs: tuple[TrainingRun, ...]) -> None:
-    """Write the table; a run that did not pass says its stage and reason below its row."""
-    # As wide as with an arrow of one letter, so that the same columns fit.
+    """Write the table; below the row of a run that did not pass are its stage and reason."""
+    # The same width as with a one-character arrow, so that the same columns fit.
     rows = [{column: clean(text, out.ascii).replace(" -> ", "->") for column, text in _cells(run, runs).items()} for run in runs]
     widths = {column: max(len(HEADINGS[column]), *(len(cells[column]) for cells in rows)) for column in HEADINGS}
     nothing = clean(NOTHING, out.ascii)
@@ -43,17 +43,17 @@ def write(out: TerminalText, runs: tuple[TrainingRun, ...]) -> None:
     for run, cells in zip(runs, rows, strict=True):
         head = _line({**cells, "result": ""}, widths).ljust(before_result)
         out.add(head, (cells["result"], STYLES.get(run.status, "")), indent=INDENT)
-        if below and cells["precision"] != USUAL_PRECISION:
+        if below and cells["precision"] != DEFAULT_PRECISION:
             out.add(cells["precision"], indent=INDENT + 4)
         for note in _notes(run, runs):
             out.add(note, indent=INDENT + 4)
-    if caveat := beside(runs):
+    if caveat := concurrency_note(runs):
         out.add(caveat, indent=INDENT)
     out.blank()
 
 
 def _notes(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> list[str]:
-    """The text below the row of a job."""
+    """Return the text below the row of a job."""
     by_itself = run.fit_verified is False and run.status == "passed"
     notes = [
         _efficiency(run, runs),
@@ -68,7 +68,9 @@ def _notes(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> list[str]:
 
 def _cells(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> dict[str, str]:
     plain = row(run)
-    if plain.loss != NOTHING and len({one.steps for one in runs if one.steps}) > 1:  # losses of as many steps can be compared
+    if (
+        plain.loss != NOTHING and len({one.steps for one in runs if one.steps}) > 1
+    ):  # only losses of equally many steps are comparable
         plain = plain._replace(loss=f"{plain.loss} in {run.steps}")
     return {
         **plain._asdict(),
@@ -80,7 +82,7 @@ def _cells(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> dict[str, str]:
 
 
 def _fixed(value: float | None, factor: float, decimals: int) -> str:
-    """The same number of decimals down the column, as long as they differ."""
+    """Format a column with equal decimals, as many as are needed to distinguish its values."""
     if value is None:
         return NOTHING
     value *= factor
@@ -88,7 +90,7 @@ def _fixed(value: float | None, factor: float, decimals: int) -> str:
 
 
 def _least_important_first(rows: list[dict[str, str]]) -> list[str]:
-    """Which columns to drop in what order: one precision for all is left out."""
+    """The columns in the order to drop them; the precision first if all are equal."""
     return ["first_step", "loss", *(["precision"] if _look_the_same(rows) else []), "memory", "step", "precision", "rate"]
 
 
@@ -97,7 +99,7 @@ def _look_the_same(rows: list[dict[str, str]]) -> bool:
 
 
 def _fit(widths: dict[str, int], width: int, order: list[str]) -> None:
-    """Drop columns in that order, and cut the devices, until a line fits. The last number to go is the rate."""
+    """Drop columns in that order, and cut the devices, until a line fits. The rate is the last number to drop."""
     for column in order:
         spare = max(widths["devices"] - SHORT_DEVICES, 0) if column == "rate" else 0
         if _total(widths) - spare > width:
@@ -111,7 +113,9 @@ def _total(widths: dict[str, int]) -> int:
 
 
 def _line(cells: dict[str, str], widths: dict[str, int]) -> str:
-    aligned = (cells[column].ljust(width) if column in LEFT else cells[column].rjust(width) for column, width in widths.items())
+    aligned = (
+        cells[column].ljust(width) if column in LEFT_ALIGNED else cells[column].rjust(width) for column, width in widths.items()
+    )
     return (" " * GAP).join(aligned).rstrip()
 
 
@@ -120,7 +124,7 @@ def _cut(text: str, width: int, mark: str) -> str:
 
 
 def _efficiency(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> str | None:
-    """Throughput of several GPUs as a share of one GPU's times their number: measured for it, else of comparable jobs."""
+    """Scaling efficiency of a run on several GPUs: from its experiment, else from comparable jobs."""
     if run.replicas < 2 or run.status != "passed" or any(name.startswith("CPU") for name in run.devices):
         return None
     share = run.scaling_efficiency

@@ -1,4 +1,4 @@
-"""What reports say of training jobs: one row of a table each, and what their rates can be compared with."""
+"""Training jobs in reports: the row of a table for each, and which rates are comparable."""
 
 import math
 from typing import NamedTuple
@@ -8,11 +8,11 @@ from gpucheck.core.model.naming import devices
 from gpucheck.core.reports.shared.words import duration, significant, size, strategy
 
 NOTHING = "–"
-ALIKE = 1.1  # times as fast: below it, bars would say nothing
+ALIKE = 1.1  # ratio of rates below which bars would not show a difference
 
 
 class Row(NamedTuple):
-    """One training job in words, as tables that are wide enough show it."""
+    """The formatted values of one training job, for a table."""
 
     strategy: str
     devices: str
@@ -25,7 +25,7 @@ class Row(NamedTuple):
 
 
 def row(run: TrainingRun) -> Row:
-    """A training job as the row of a table."""
+    """Return the row of a training job."""
     first, last = run.loss.first, run.loss.last
     return Row(
         strategy=strategy(run),
@@ -45,7 +45,7 @@ def precision(run: TrainingRun) -> str:
 
 
 def number(value: float | None) -> str:
-    """Three significant digits; "–" where it is unknown."""
+    """Three significant digits; "–" if unknown."""
     return NOTHING if value is None else significant(value)
 
 
@@ -55,7 +55,7 @@ def why_not(run: TrainingRun) -> str:
 
 
 def shares(runs: tuple[TrainingRun, ...]) -> list[int | None]:
-    """Each job's rate in percent of the fastest one's, for a bar; all None if they are about the same, or one job has a rate."""
+    """Each job's rate in percent of the fastest, for a bar; all None if they are about equal, or only one job has a rate."""
     rates = [rate if rate is not None and 0 < rate < math.inf else None for rate in (run.samples_per_second for run in runs)]
     known = [rate for rate in rates if rate is not None]
     if not known or max(known) <= ALIKE * min(known):
@@ -63,16 +63,16 @@ def shares(runs: tuple[TrainingRun, ...]) -> list[int | None]:
     return [None if rate is None else max(1, round(100 * rate / max(known))) for rate in rates]
 
 
-def beside(runs: tuple[TrainingRun, ...]) -> str | None:
-    """Which devices' rates are less than they can do, in a sentence; None where nothing trained beside another."""
+def concurrency_note(runs: tuple[TrainingRun, ...]) -> str | None:
+    """A sentence with the devices that trained at the same time, which lowers their rates; None if there are none."""
     names = dict.fromkeys(name for run in runs if run.trained_with for name in run.devices)
     return f"{devices(names)} trained at the same time, each under the others' load" if names else None
 
 
 def singles(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> list[TrainingRun]:
-    """Jobs that passed on one of a run's devices alone, and did there what each of its replicas did.
+    """Jobs that passed on one of a run's devices alone, with the same work as each replica.
 
-    Those that nothing else trained beside, if there are any: the others' rates are less than their devices can do.
+    If possible, only jobs that did not train at the same time as others, which lowers their rates.
     """
     replicas = [single for single in runs if _like_a_replica(single, run)]
     return [single for single in replicas if not single.trained_with] or replicas

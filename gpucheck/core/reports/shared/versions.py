@@ -1,4 +1,4 @@
-"""The versions that a report is about, as its first line says them."""
+"""The versions in the first line of a report."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from gpucheck.core.probes.tensorflow import TensorFlow
 
 
 def versions(report: Report) -> list[str]:
-    """gpucheck's own, Python's with its environment, the frameworks'."""
+    """Versions of gpucheck, of Python with its environment, and of the frameworks."""
     interpreter = report.fact(Interpreter)
     python = [f"Python {interpreter.version} ({_environment(interpreter)})"] if interpreter else []
     return [f"gpucheck {report.tool.version}", *python, *_frameworks(report)]
@@ -33,7 +33,7 @@ def _frameworks(report: Report) -> Iterator[str]:
         yield f"{TITLES[other.name]} {other.version}"
     keras_installed = packages.keras if packages else None
     if keras_version := (keras and keras.version) or (keras_installed and keras_installed.version):
-        unusual = keras and keras.backend not in (None, "tensorflow")  # the checklist names it always
+        unusual = keras and keras.backend not in (None, "tensorflow")  # the checklist always names it
         yield f"Keras {keras_version}" + (f" on {keras.backend}" if keras and unusual else "")
 
 

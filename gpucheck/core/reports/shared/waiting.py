@@ -1,8 +1,8 @@
-"""What a run waits for, in words, and how long that usually takes.
+"""What a run waits for, for the progress line, and how long that typically takes.
 
 The seconds are those of recorded runs. On an H200 node of 16 cores: TensorFlow 2.21's import 3.8 to 5 s, its list of devices 0.3,
 nvmlInit 0.01 and all of NVML 0.13, a first step 4.3 to 15 s (without and with XLA). On a laptop and a machine of two cores,
-both without a GPU: the import 2.4 to 4.0 s, and 5.1 and 7.0 s where the disk had to be read; a first step 0.6 to 1.2 s.
+both without a GPU: the import 2.4 to 4.0 s, and 5.1 and 7.0 s from a cold disk; a first step 0.6 to 1.2 s.
 """
 
 from typing import NamedTuple
@@ -13,11 +13,11 @@ from gpucheck.core.model.naming import devices
 
 
 class Wait(NamedTuple):
-    """One kind of waiting."""
+    """Something a run waits for, and its typical time."""
 
     phase: str
     words: str
-    usual: tuple[float, float] | None = None  # seconds, least and most
+    typical: tuple[float, float] | None = None  # seconds, minimum and maximum
 
 
 LOOK, IMPORT, TRAIN, EXPERIMENT, MEASURE, JUDGE = "look", "import", "train", "experiment", "measure", "judge"
@@ -52,21 +52,21 @@ _FIRST_STEP = (1.0, 16.0)
 
 
 def phases(request: Request) -> tuple[str, ...]:
-    """What a run of that depth does, one after the other."""
+    """The phases of a run of that level, in order."""
     deep, trains = request.level >= Level.DEFAULT, request.smoke and request.level >= Level.DEFAULT
     full = trains and request.level >= Level.FULL
     return (LOOK, *[IMPORT] * deep, *[TRAIN] * trains, *[EXPERIMENT] * full, JUDGE)
 
 
 def wait(doing: Activity) -> Wait:
-    """The kind of waiting, with what is trained or measured."""
+    """What a child waits for, with the job that is trained or measured."""
     kind = _CHILDREN.get(doing.child) or _STAGES.get(doing.stage, Wait(IMPORT, "Waiting for TensorFlow"))
-    words, usual = kind.words, kind.usual
+    words, typical = kind.words, kind.typical
     if doing.planned:
         words += f" {min(doing.ended + 1, doing.planned)} of {doing.planned}"
     if doing.stage == "train":
         words += f": {_job(doing.job)}"
-        usual = _FIRST_STEP if doing.step == "first step" else None
+        typical = _FIRST_STEP if doing.step == "first step" else None
     elif doing.stage in ("measure", "experiment"):
         words += f" {doing.job.replace('_', ' ')}"
     elif doing.stage == "checksums":
@@ -75,11 +75,11 @@ def wait(doing: Activity) -> Wait:
         words += f", {doing.step}"
     if doing.child == "backend":
         words = words.replace("TensorFlow", "JAX or PyTorch")
-    return Wait(MEASURE if doing.child == "bench" else kind.phase, words, usual)
+    return Wait(MEASURE if doing.child == "bench" else kind.phase, words, typical)
 
 
 def _job(job: str) -> str:
-    """A job's name with its devices in short, and its precision if it is another than usual: "mirrored CPU:0-7"."""
+    """A job's name with shortened devices, and the precision unless it is float32: "mirrored CPU:0-7"."""
     strategy, _, rest = job.partition(" ")
     names, _, precision = rest.partition(" ")
     return f"{strategy} {devices(names.split(','))} {precision.removeprefix('float32')}".rstrip()

@@ -1,4 +1,4 @@
-"""Values in words: bytes as GiB, seconds, counts, training runs by their devices. Imports no rich."""
+"""Format values: bytes as GiB, seconds, counts, training runs with their devices. Does not import rich."""
 
 import re
 
@@ -6,7 +6,7 @@ from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.model import TrainingRun
 from gpucheck.core.model.naming import devices
 
-# C0 and C1 controls, bidirectional overrides, zero-width characters and lone surrogates: what a terminal would obey or choke on.
+# C0 and C1 controls, bidirectional overrides, zero-width characters and lone surrogates: unsafe for a terminal.
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\ufffe\uffff]")
 ASCII = str.maketrans(
     {
@@ -55,8 +55,8 @@ SPELLING = {
 
 
 def clean(text: str, ascii: bool = False) -> str:
-    """The text on one line, without anything that a terminal would obey; in ASCII if asked."""
-    text = re.sub(r"(?<!\s)\s*[\n\r\t]\s*", " ", text)  # from a blank's beginning only: else quadratic in its length
+    """The text on one line, without characters that control a terminal; ``ascii``: in ASCII."""
+    text = re.sub(r"(?<!\s)\s*[\n\r\t]\s*", " ", text)  # from the start of blanks only: otherwise quadratic in their length
     text = UNSAFE.sub("\ufffd", text)
     return text.translate(ASCII).encode("ascii", "replace").decode("ascii") if ascii else text
 
@@ -69,7 +69,7 @@ def significant(value: float) -> str:
 
 
 def size(count: int | float) -> str:
-    """Bytes in the largest unit that leaves at least one: 150754820096 -> "140 GiB"."""
+    """Bytes in the largest unit with a value of at least one: 150754820096 -> "140 GiB"."""
     value = float(count)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if abs(value) < 1024:
@@ -79,7 +79,7 @@ def size(count: int | float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a reader wants them: "0.12 s", "6.8 s", "134 s"."""
+    """Seconds with a readable precision: "0.12 s", "6.8 s", "134 s"."""
     if seconds >= 100:
         return f"{seconds:.0f} s"
     return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds:.2f} s"
@@ -91,7 +91,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def strategy(run: TrainingRun) -> str:
-    """The strategy's name, with how gradients were exchanged where that was chosen: "mirrored, hierarchical copy"."""
+    """The strategy's name, with the exchange of gradients if it was chosen: "mirrored, hierarchical copy"."""
     return run.strategy if run.cross_device is None else f"{run.strategy}, {run.cross_device.replace('_', ' ')}"
 
 
@@ -102,6 +102,6 @@ def training_run(run: TrainingRun) -> str:
 
 
 def spelled(words: str) -> str:
-    """Words of a field's name as a reader knows them: "gpus gpus pcie_width" -> "GPUs PCIe width"."""
+    """The words of a field's name in their usual spelling: "gpus gpus pcie_width" -> "GPUs PCIe width"."""
     right = [SPELLING.get(word, word) for word in words.replace("_", " ").split()]
     return " ".join(word for place, word in enumerate(right) if word not in right[max(place - 1, 0) : place])

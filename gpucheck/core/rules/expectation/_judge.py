@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from gpucheck.core.combiners.expected import Expected
-from gpucheck.core.expectations import NONE_GIVEN
+from gpucheck.core.expectations import NO_EXPECTATIONS
 from gpucheck.core.expectations.items import Item
 from gpucheck.core.model import Action, Finding, Fix, Skip
 from gpucheck.core.repairs.wording import listing
@@ -31,7 +31,7 @@ def judge(
         action: with the hardware, if one is unmet.
     """
     if not expected.given:
-        return Skip(NONE_GIVEN)
+        return Skip(NO_EXPECTATIONS)
     unmet = [item for item in items if item.met is False]
     unseen = [item for item in items if item.met is None]
     if unmet:
