@@ -1,1 +1,1 @@
-"""The troubleshooting table: one folder per row, one file per diagnosis. A rule touches nothing but the facts it is handed."""
+"""The troubleshooting table: one folder per row, one file per diagnosis. A rule uses only the facts that it receives."""

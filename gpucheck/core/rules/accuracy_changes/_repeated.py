@@ -16,11 +16,11 @@ class Fault(NamedTuple):
     summary: str
     places: tuple[str, ...]  # fields of the checksums that show it
     affects: tuple[str, ...]
-    sure: bool = True  # False: devices differ, which a library that chooses different kernels for them would explain, too
+    sure: bool = True  # False: different kernels of a library could also explain the difference
 
 
 def faults(checksums: Checksums) -> Iterator[Fault]:
-    """The surest first: a wrong result, a device that differs from itself, devices of one model that differ."""
+    """Yield faults, the most certain first: a wrong result, a device that varies, devices of one model that differ."""
     for place, device in enumerate(checksums.devices):
         for computation, distance in device.wrong.items():
             yield Fault(_wrong(device, computation, distance), (f"devices[{place}].wrong",), (device.device,))
@@ -64,7 +64,7 @@ def _between(difference: Difference, members: dict[str, DeviceChecksums], checks
 
 
 def _farthest(members: dict[str, DeviceChecksums], reference: tuple[float, ...]) -> tuple[str, ...]:
-    """Of two devices, the one whose losses are much farther from the CPU's; none if that does not decide."""
+    """Return which of two devices has losses much farther from the CPU's; empty if undecided."""
     distances = {
         name: max((abs(here - there) for here, there in zip(device.losses, reference, strict=False)), default=0.0)
         for name, device in members.items()

@@ -36,9 +36,9 @@ from gpucheck.core.repairs.fixes import NEW_ENVIRONMENT, TEST_GPU
 from gpucheck.core.rules.accuracy_changes import _repeated
 
 # Relative, for a loss of the order of one: TensorFloat-32, the default for float32 since Ampere, and float16 round to 11 bits
-# (5e-4), bfloat16 to 8 (4e-3); summed over a small network's layers this stays below twenty and twelve times as much.
+# (5e-4), bfloat16 to 8 (4e-3); the layers of a small network accumulate less than twenty and twelve times that.
 TOLERANCE = {"float32": 0.01, "mixed_float16": 0.01, "float16": 0.01, "mixed_bfloat16": 0.05, "bfloat16": 0.05}
-SMALLEST = 1e-3  # a loss below it is compared with it
+SMALLEST = 1e-3  # minimum reference of a relative difference
 
 
 @rule(
@@ -48,7 +48,7 @@ SMALLEST = 1e-3  # a loss below it is compared with it
     first_check="whether the same device differs again",
 )
 def check(training: Training, context: Context) -> Finding | Skip | None:
-    """Checksums of repeated computations, and first losses of the same step on the device and on the CPU."""
+    """Compare checksums of repeated computations, and the first loss of the same step on the device and on the CPU."""
     fault = next(_repeated.faults(training.checksums), None) if training.checksums is not None else None
     if fault is not None:
         return Finding(
@@ -65,7 +65,7 @@ def check(training: Training, context: Context) -> Finding | Skip | None:
         if run.loss.first is not None and run.cpu_first_loss is not None
     ]
     if all("CPU" in device for run in training.runs for device in run.devices):
-        return None  # the CPU is what others are compared with
+        return None  # the CPU is the reference
     if not compared:
         repeated = training.checksums is not None and training.checksums.devices
         return None if repeated else Skip("no run's first loss was compared with the CPU's")
@@ -96,7 +96,7 @@ def _relative_difference(here: float, there: float) -> float:
 
 
 def _figures(here: float, there: float, tolerance: float) -> tuple[str, str, str]:
-    """Both losses and their difference in percent, with as many digits as show that they differ by more than is tolerated."""
+    """Format both losses and their difference in percent, with enough digits to show that it exceeds the tolerance."""
     losses = ((f"{here:.{digits}g}", f"{there:.{digits}g}") for digits in range(3, 17))
     enough = (pair for pair in losses if _relative_difference(*map(float, pair)) > tolerance)
     first, second = next(enough, (f"{here}", f"{there}"))

@@ -35,8 +35,8 @@ from gpucheck.core.repairs.fixes import TEST_GPU, for_xids
 from gpucheck.core.repairs.machine import act, required_action
 
 LOST = r"CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_CONTAINED|[Uu]ncorrectable ECC"
-COUNTED = (48, 63, 64, 94, 95, 171, 172)  # Xids that leave a trace in NVML's counters until the GPU is reset
-_CONTAINED = (63, 94)  # Xids of an error that cost only the program that met it
+COUNTED = (48, 63, 64, 94, 95, 171, 172)  # Xids that NVML's counters also count until the GPU is reset
+_CONTAINED = (63, 94)  # Xids of an error that ended only the affected program
 _COUNTERS = Fix(text="Show the error counters", command="nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT", kind="look")
 _BOARD = Fix(text="If errors occur again, or remapping failed, have the board replaced")
 FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "retired_pages_pending")
@@ -52,7 +52,7 @@ FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "
     first_check="the error counts: nvidia-smi -q -d ECC, and the kernel's log",
 )
 def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
-    """Uncorrectable errors since the driver was loaded, or a repair that failed or waits; else a log that says so."""
+    """Report uncorrectable errors since the driver was loaded, or a failed or pending repair; else a log that reports them."""
     gpus = xids.gpus
     reports = [report for report in xids.of("memory") if not _repaired(report)]
     if gpus is not None and any(_trouble(gpu) for gpu in gpus.gpus):
@@ -88,12 +88,12 @@ def _counted(gpus: Gpus, reports: list[XidReport], xids: XidReports, context: Co
 
 
 def _action(gpu: Gpu, reports: list[XidReport], xids: XidReports) -> Action:
-    """What the driver says; else whether all errors were contained; else the usual answer to such a state."""
+    """Return the driver's requested action; else an action by whether all errors were contained, and by the state."""
     demand = xids.demand(gpu)
     if demand is not None and demand.action is not Action.IGNORE:
         return demand.action
     if _lost(gpu) is None:
-        return Action.IGNORE  # a repair that waits, while new work may start
+        return Action.IGNORE  # the repair is pending; new work may start
     if gpu.remapping_failed or gpu.retired_pages_pending:
         return Action.RESET_GPU
     own = [report for report in reports if report.gpu is gpu]
@@ -115,11 +115,11 @@ def _reported(reports: list[XidReport], xids: XidReports, context: Context) -> F
 
 
 def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Iterator[Fix]:
-    """Let the GPU set its faulty memory aside.
+    """Let the GPU replace its faulty memory.
 
     Args:
         context: where.
-        action: that is asked for; empty: what the messages ask for.
+        action: the required one; empty: that of the messages.
         devices: addresses, UUIDs or indices of the GPUs, with commas.
         xids: codes of the kernel's messages, with commas.
     """
@@ -136,7 +136,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
 
 
 def _repaired(report: XidReport) -> bool:
-    """Whether NVML counts these errors and has none of them now: the GPU was reset since."""
+    """Whether NVML counts such errors and now reports none: the GPU was reset in the meantime."""
     gpu = report.gpu
     return (
         gpu is not None

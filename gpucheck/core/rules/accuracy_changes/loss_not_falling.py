@@ -42,7 +42,7 @@ from gpucheck.core.repairs.fixes import COMPARE_WITH_CPU, NEW_ENVIRONMENT, TEST_
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
 def check(training: Training, context: Context) -> Finding | None:
-    """The loss did not fall, or some weights never changed."""
+    """Report a loss that did not fall, or weights that never changed."""
     stuck = [(place, run) for place, run in enumerate(training.runs) if _stuck(run)]
     if not stuck:
         return None
@@ -69,12 +69,12 @@ def _stuck(run: TrainingRun) -> bool:
 
 
 def repairs(context: Context, *, classes: str = "", own_model: bool = False, gpu: bool = False) -> Iterator[Fix]:
-    """Let the model learn.
+    """Make the model learn.
 
     Args:
         context: where.
-        classes: among how many the model guesses.
-        own_model: whether it is gpucheck's, which learns on a sound machine.
+        classes: the number of classes among which the model guesses.
+        own_model: whether it is gpucheck's, which learns on a healthy machine.
         gpu: whether a GPU trained it.
     """
     if own_model:

@@ -61,7 +61,7 @@ _NOT_FINITE = {"losses_finite": "loss", "weights_finite": "weights"}
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "loss-not-falling"))
 def check(outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
-    """A run saw such a loss, or ended with such weights."""
+    """Report a run with a loss or final weights that are not finite."""
     bad = [(place, run, field) for place, run in enumerate(outcomes.runs) if (field := _not_finite(run))]
     if not bad:
         return outcomes.skip
@@ -78,7 +78,7 @@ def check(outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None
 
 
 def _not_finite(run: TrainingRun) -> str | None:
-    """The field that says so."""
+    """The field that shows it."""
     return next((field for field in _NOT_FINITE if getattr(run, field) is False), None)
 
 
@@ -89,9 +89,9 @@ def repairs(
 
     Args:
         context: where.
-        step: the step or batch at which it was seen.
-        precision: what the program trains in: "float16"; of gpucheck's run, its policy.
-        own_model: whether it is gpucheck's, which stays finite on a sound machine.
+        step: the step or batch in which it occurred.
+        precision: of the program: "float16"; of gpucheck's run: its policy.
+        own_model: whether it is gpucheck's, which stays finite on a healthy machine.
         gpu: whether a GPU trained it.
     """
     if own_model:

@@ -44,14 +44,14 @@ from gpucheck.core.probes.gpus import Gpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text
 
-# Failures of a type, not of memory or a process: those have rules of their own.
+# Failures that depend on the type. Memory and crashes have other rules.
 OF_THE_TYPE = r"Unimplemented|UNIMPLEMENTED|[Nn]ot (implemented|supported)|[Uu]nsupported|No algorithm worked|no convolution|No OpKernel|b?float16|DT_B?HALF|DT_BFLOAT16"
-SLOWER = 1.5  # times the samples per second: below that, steps as small as the smoke job's say nothing about a type
+SLOWER = 1.5  # ratio of samples per second; smaller differences mean nothing for the smoke job's small steps
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
 def check(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
-    """A mixed run failed over its type where float32 passed, or was much slower on a GPU without it."""
+    """Report a mixed-precision run that failed because of its type (float32 passed), or was much slower on a GPU without it."""
     return _failed(used, outcomes, context) or _slow(used, outcomes, context) or outcomes.skip
 
 
@@ -79,7 +79,7 @@ def _failed(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context
 
 
 def _slow(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
-    """A mixed run that passed, much slower than the same run in float32, on a GPU without Tensor Cores for its type."""
+    """Report a passed mixed-precision run that was much slower than in float32, on a GPU without Tensor Cores for its type."""
     plain = {
         _job(run): place
         for place, run in enumerate(outcomes.runs)
@@ -105,7 +105,7 @@ def _slow(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context) 
 
 
 def _job(run: TrainingRun) -> tuple[str, tuple[str, ...], bool]:
-    """What a run trains, without its precision."""
+    """A run's job, without its precision."""
     return run.strategy, run.devices, run.compiled
 
 
@@ -116,7 +116,7 @@ def _type(policy: str) -> Literal["float16", "bfloat16"] | None:
 
 
 def _weak(run: TrainingRun, used: GpusInUse | None) -> Gpu | None:
-    """The run's GPU, if its capability lacks the type."""
+    """The run's GPU, if it has no Tensor Cores for the type."""
     kind = _type(run.precision)
     if used is None or not on_gpu(run) or kind is None:
         return None
@@ -128,12 +128,12 @@ def _weak(run: TrainingRun, used: GpusInUse | None) -> Gpu | None:
 
 
 def repairs(context: Context, *, dtype: str = "", better: str = "") -> Iterator[Fix]:
-    """Train in a precision that the GPU has.
+    """Train in a precision that the GPU supports.
 
     Args:
         context: where.
-        dtype: that does not work, as the log says: "bf16", "mixed_float16".
-        better: the policy that works here; empty: what works on GPUs without that type.
+        dtype: the unsupported one, as in the log: "bf16", "mixed_float16".
+        better: the policy that works on this GPU; empty: unknown.
     """
     brain = dtype.removeprefix("mixed_").startswith("bf")
     if context.framework == "torch":

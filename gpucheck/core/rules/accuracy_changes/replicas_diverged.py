@@ -41,7 +41,7 @@ from gpucheck.core.repairs.fixes import NEW_ENVIRONMENT
     first_check="whether all replicas start from the same weights",
 )
 def check(training: Training, context: Context) -> Finding | Skip | None:
-    """The weights of a run's replicas were compared and differ."""
+    """Report replicas whose weights differ."""
     compared = [(place, run) for place, run in enumerate(training.runs) if run.replicas_equal is not None]
     for place, run in compared:
         if run.replicas_equal is False:
@@ -55,11 +55,11 @@ def check(training: Training, context: Context) -> Finding | Skip | None:
 
 
 def repairs(context: Context, *, own_model: bool = False, gpu: bool = True) -> Iterator[Fix]:
-    """Build replicas that are equal, and exchange their gradients completely.
+    """Build equal replicas, and exchange all of their gradients.
 
     Args:
         context: where.
-        own_model: whether it is gpucheck's, whose replicas are equal on a sound machine.
+        own_model: whether it is gpucheck's, whose replicas are equal on a healthy machine.
         gpu: whether GPUs trained it.
     """
     keras = context.framework in (None, "tensorflow")

@@ -1,4 +1,4 @@
-"""From expectations of one kind to one finding."""
+"""Combine the expectations of one kind into one finding."""
 
 from collections.abc import Callable, Iterable
 

@@ -35,7 +35,7 @@ from gpucheck.core.system.shells import statement
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
 def check(expected: Expected) -> Finding | Skip | None:
-    """Variables whose values gpucheck records."""
+    """Report variables with another value than expected."""
     return judge(expected, expected.environment, " is", _repairs)
 
 

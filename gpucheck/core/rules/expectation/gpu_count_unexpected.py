@@ -30,7 +30,7 @@ from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
 @rule(severity=Severity.ERROR, scope=Scope.HARDWARE)
 def check(expected: Expected, context: Context) -> Finding | Skip | None:
-    """The number that CUDA counts, which is what training gets; NVML's where CUDA could not say."""
+    """Compare the number of GPUs: CUDA's, which training uses, else NVML's."""
 
     def of(unmet: list[Item]) -> Iterator[Fix]:
         wanted = re.sub(r"\D*(\d+).*", r"\1", unmet[0].expected)  # "8", "at least 8 (--gres)"
@@ -40,12 +40,12 @@ def check(expected: Expected, context: Context) -> Finding | Skip | None:
 
 
 def repairs(context: Context, *, seen: str = "", wanted: str = "") -> Iterator[Fix]:
-    """Get the GPUs that are missing, or leave those that are too many.
+    """Get the missing GPUs, or leave the extra ones unused.
 
     Args:
         context: where.
-        seen: how many there are; empty: unknown.
-        wanted: how many were expected.
+        seen: the number found; empty: unknown.
+        wanted: the expected number.
     """
     if seen.isdecimal() and wanted.isdecimal() and int(seen) > int(wanted):
         yield SNAPSHOT

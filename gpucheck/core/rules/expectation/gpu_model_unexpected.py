@@ -28,12 +28,12 @@ from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
 @rule(severity=Severity.ERROR, scope=Scope.HARDWARE)
 def check(expected: Expected, context: Context) -> Finding | Skip | None:
-    """NVML's words about every GPU, or CUDA's; without any GPU there is nothing to compare."""
+    """Compare every GPU as reported by NVML, else by CUDA; clear without a GPU."""
     return judge(expected, expected.gpu_models, ":", lambda unmet: repairs(context, wanted=unmet[0].expected), Action.DRAIN)
 
 
 def repairs(context: Context, *, wanted: str = "") -> Iterator[Fix]:
-    """Run where the GPUs are as expected.
+    """Run on a machine with the expected GPUs.
 
     Args:
         context: where.

@@ -28,12 +28,12 @@ from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
 def check(expected: Expected, context: Context) -> Finding | Skip | None:
-    """Every job of a strategy must reach the speed that is expected of it; those compiled by XLA as a whole don't count."""
+    """Compare the training jobs: every job of a strategy must reach the expected speed, except those compiled by XLA."""
     return judge(expected, expected.training, ":", lambda unmet: repairs(context))
 
 
 def repairs(context: Context) -> Iterator[Fix]:
-    """Measure without others, and compare; the same on every machine."""
+    """Measure on an idle machine, and compare; the same fix on every machine."""
     del context
     yield Fix(text="Run it again while nothing else uses the GPUs and the processors")
     yield SNAPSHOT

@@ -32,7 +32,7 @@ _DISTRIBUTIONS = {"TensorFlow": "tensorflow", "Keras": "keras", "cuDNN": "nvidia
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
 def check(expected: Expected, context: Context) -> Finding | Skip | None:
-    """What was imported counts before what is installed."""
+    """Compare versions: imported ones if known, else installed ones."""
 
     def of(unmet: list[Item]) -> Iterator[Fix]:
         packages = {_distribution(context, item.what): item.expected for item in unmet}
@@ -44,7 +44,7 @@ def check(expected: Expected, context: Context) -> Finding | Skip | None:
 
 
 def _distribution(context: Context, what: str) -> str:
-    """The package that pip installs; "": none, or none is installed."""
+    """The package's name for pip; "": pip does not install it, or it is missing."""
     name = _DISTRIBUTIONS.get(what, "")
     if what == "cuDNN":
         return next((one for one in context.installed if one.startswith(name)), "")
@@ -52,12 +52,12 @@ def _distribution(context: Context, what: str) -> str:
 
 
 def repairs(context: Context, *, packages: str = "", others: str = "") -> Iterator[Fix]:
-    """Install what was expected.
+    """Install the expected versions.
 
     Args:
         context: where.
         packages: requirements for pip, one in a line: "keras==3.15.*".
-        others: what pip does not install: "NVIDIA driver >=590".
+        others: components that pip does not install: "NVIDIA driver >=590".
     """
     if packages:
         yield Fix(text="Install what was expected", command=context.pip(*packages.splitlines()))

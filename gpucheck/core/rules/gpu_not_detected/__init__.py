@@ -9,5 +9,5 @@ ROW = Row(
     position=1,
 )
 
-# What follows if CUDA does not start: every cause below CUDA explains these.
+# Findings that follow if CUDA does not start: all causes below CUDA explain these.
 WITHOUT_CUDA = ("cuda-init-failed", "gpus-not-listed", "training-failed", "gpu-count-unexpected")

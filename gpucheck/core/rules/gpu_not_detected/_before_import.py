@@ -72,7 +72,7 @@ def lacking(installation: Installation, requirer: str | None = None) -> Obstacle
 
 
 def _foreign(installation: Installation, wanted: Iterable[str]) -> Iterator[Fix]:
-    """Take folders out of PYTHONPATH that hide the environment's own packages: to install others there changes nothing."""
+    """Remove folders from PYTHONPATH that hide the environment's own packages; installing others would change nothing."""
     interpreter = installation.interpreter
     own = (interpreter.prefix, interpreter.base_prefix)
     for one in installation.packages.others:
@@ -82,7 +82,7 @@ def _foreign(installation: Installation, wanted: Iterable[str]) -> Iterator[Fix]
 
 
 def incomplete(installation: Installation, keras: Keras) -> Obstacle | None:
-    """Return which part of the installed Keras is missing, as a removal that was interrupted leaves it."""
+    """Return the missing part of the installed Keras, as after an interrupted removal."""
     absent = re.search(r"No module named '(keras(?:\.\w+)+)'", keras.error or "")
     again = installation.context.reinstall(["keras", "keras-nightly"])
     if absent is None or again is None:
@@ -91,7 +91,7 @@ def incomplete(installation: Installation, keras: Keras) -> Obstacle | None:
 
 
 def _fails(packages: Packages, place: int) -> bool:
-    """Whether the import fails without it. Newer versions than required mostly work; NVIDIA's builds have their own rules."""
+    """Whether the import fails without it. Newer versions than required usually work; NVIDIA's builds have their own rules."""
     one = packages.unmet[place]
     if packages.tensorflow is None or "+" in packages.tensorflow.version:
         return False

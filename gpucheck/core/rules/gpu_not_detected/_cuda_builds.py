@@ -57,7 +57,7 @@ def cuda_build(context: Context, needed: str = "") -> Iterator[Fix]:
 
 
 def installed_build(context: Context) -> Iterator[Fix]:
-    """Install the CUDA libraries of the TensorFlow that is installed, or the newest release that works on this machine."""
+    """Install the CUDA libraries of the installed TensorFlow, or the newest release that works on this machine."""
     own, newest = context.cuda_libraries(), context.with_cuda()
     yield own
     if newest.command != own.command:
@@ -139,7 +139,7 @@ def _of_conda(context: Context, needed: str) -> Fix:
 
 
 def _current(context: Context) -> Iterator[Fix]:
-    """A release that brings its libraries."""
+    """Install a release that includes its CUDA libraries."""
     if context.windows:
         yield Fix(text="Or train in WSL2 (wsl --install), where current releases use the GPU")
     elif context.notebook or context.interpreter is not None:

@@ -1,4 +1,4 @@
-"""Find the copy of a library that the loader's message blames, and what to do about it: it lacks what another library needs."""
+"""Find the copy of a library that lacks what another one needs, from the loader's message, and its fixes."""
 
 import re
 from collections.abc import Iterator
@@ -79,11 +79,11 @@ def repairs(
     Args:
         context: where.
         text: the line of a log.
-        library: in a log, the copy that lacks something, where the line names it.
-        symbol: what it lacks: "__nvJitLinkComplete_12_4".
+        library: in a log, the copy that lacks something, if the line names it.
+        symbol: the missing symbol: "__nvJitLinkComplete_12_4".
         version: the version that it lacks ("GLIBCXX_3.4.29"), or the library that should have the symbol.
-        preload: the command that takes other copies out of LD_PRELOAD.
-        searched: the command that takes their folder out of LD_LIBRARY_PATH.
+        preload: the command that removes other copies from LD_PRELOAD.
+        searched: the command that removes their folder from LD_LIBRARY_PATH.
         torch: the version of PyTorch that is installed here.
     """
     if preload:
@@ -102,7 +102,7 @@ def repairs(
 
 
 def newer_runtime(context: Context, text: str) -> Iterator[Fix]:
-    """A program was built with a newer C++ library than the one that is found first."""
+    """The program was built with a newer C++ library than the first one on the search path."""
     folder = (_VERSION.search(text) or {"folder": ""})["folder"]
     if folder and not re.match(r"/(?:usr/)?lib", folder):
         yield Fix(text=f"Take {folder} out of LD_LIBRARY_PATH", command=without("LD_LIBRARY_PATH", folder))

@@ -17,7 +17,7 @@ class Obstacle(msgspec.Struct, frozen=True):
     words: str
     evidence: tuple[Evidence, ...]
     fix: tuple[Fix, ...]
-    sure: bool = True  # False: the import may still succeed
+    sure: bool = True  # False: the import may succeed anyway
 
 
 def own_file(fact: TensorFlow | Keras | Backend) -> Obstacle | None:
@@ -41,7 +41,7 @@ def own_file(fact: TensorFlow | Keras | Backend) -> Obstacle | None:
 
 
 def renaming(module: str, file: str) -> tuple[Fix, ...]:
-    """Return the fixes: rename the file that hides a module; of a folder, which may be a source tree, leave it first."""
+    """Return the fixes: rename the file that hides a module, or leave the folder, which may be a source tree."""
     own = re.sub(r"[/\\]__init__\.\w+$", "", file)
     name = re.split(r"[/\\]", own)[-1]
     folder = own.removesuffix(name)

@@ -29,7 +29,7 @@ class XlaTool(msgspec.Struct, frozen=True):
     field: str  # of ``Libraries``
     event: str  # the kind of log line that reports it missing
     name: str
-    need: str  # what XLA does with it: "needs it for the GPU"
+    need: str  # XLA's use of it: "needs it for the GPU"
     reach: Callable[[str], Assignment]  # makes XLA find the copy at a path, if no complete toolkit fits
 
 
@@ -64,7 +64,7 @@ def missing_tool(
 
 
 def tool_repairs(context: Context, field: str, assignment: Assignment | None = None) -> Iterator[Fix]:
-    """Make XLA find the copy that is here, or install one where it looks.
+    """Make XLA find the installed copy, or install one on its search path.
 
     Args:
         context: where.
@@ -85,7 +85,7 @@ def tool_repairs(context: Context, field: str, assignment: Assignment | None = N
 
 
 def _compiler(context: Context) -> Fix:
-    """NVIDIA's compiler: a package of pip's, or of conda's where TensorFlow does not look into pip's."""
+    """Install NVIDIA's compiler from pip, or from conda if TensorFlow does not search pip's packages."""
     version = context.installed.get("tensorflow", context.framework_version)
     release = releases.release(version or "")
     old = context.framework_before is not None or (

@@ -55,7 +55,8 @@ def check(
     candidates = [
         (place, gpu)
         for place, gpu in _candidates(environment, gpus)
-        if request.level is not Level.NODE or gpu.compute_mode == "prohibited"  # a job that has a GPU is no fault of the node
+        if request.level is not Level.NODE
+        or gpu.compute_mode == "prohibited"  # a job that uses its GPU is not a fault of the node
     ]
     closed = [(place, gpu, why) for place, gpu in candidates if (why := _closed(gpu, outcomes, refused))]
     if not closed:
@@ -73,7 +74,7 @@ def check(
 
 
 def _candidates(environment: Environment, gpus: CudaGpus) -> list[tuple[int, Gpu]]:
-    """Return the GPUs that the user chose for CUDA, else all: CUDA does not list a GPU that it may not use."""
+    """Return the GPUs that the user selected for CUDA, else all: CUDA does not list a GPU that it may not use."""
     visible = {device.pci_address for device in gpus.cuda.devices}
     chosen = "CUDA_VISIBLE_DEVICES" in environment.variables and bool(visible)
     return [(place, gpu) for place, gpu in enumerate(gpus.gpus.gpus) if not chosen or gpu.pci_address in visible]

@@ -49,7 +49,7 @@ _CONTAINERD = Fix(
     text="Add NVIDIA's runtime to the node's containerd (the GPU operator's toolkit does that)",
     command="sudo nvidia-ctk runtime configure --runtime=containerd && sudo systemctl restart containerd",
 )
-# What the container toolkit reports, and what cures it.
+# The container toolkit's error -> its fix.
 _BY_REASON = {
     "no-driver": Fix(
         text="First make nvidia-smi work on the host: install its driver there; Docker from snap does not see it, Docker's own packages do"
@@ -101,7 +101,7 @@ _NODES = Fix(
 )
 def check(stack: CudaStack, kernel_module: KernelModule, tpu: Tpu | None, context: Context) -> Finding | None:
     """Report that no device file was passed in, although the bus shows a GPU, one was requested, or the bus is not readable."""
-    if not stack.container_lacks_gpu or stack.counts_gpus or not _wanted(stack, tpu):
+    if not stack.container_lacks_gpu or stack.counts_gpus or not _needs_gpu(stack, tpu):
         return None
     kind = f"{stack.container.kind} container" if stack.container.kind else "container"
     return Finding(
@@ -116,7 +116,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, tpu: Tpu | None, contex
     )
 
 
-def _wanted(stack: CudaStack, tpu: Tpu | None) -> bool:
+def _needs_gpu(stack: CudaStack, tpu: Tpu | None) -> bool:
     """Whether the container should have a GPU; a host without GPUs, or with GPUs for virtual machines, has its own pages."""
     bus_tells = _bus_tells(stack)
     if stack.container.gpu_requested:
@@ -127,7 +127,7 @@ def _wanted(stack: CudaStack, tpu: Tpu | None) -> bool:
 
 
 def _bus_tells(stack: CudaStack) -> bool:
-    """Whether the bus shows if a GPU is here; on WSL2 it never does."""
+    """Whether the PCI bus can show a GPU; on WSL2 it never does."""
     return stack.pci.readable and not stack.wsl.inside
 
 

@@ -84,7 +84,7 @@ def repairs(context: Context, *, variable: str = "", value: str = "") -> Iterato
     Args:
         context: where.
         variable: the one with the invalid value; empty: unknown.
-        value: what it should be.
+        value: the correct value; empty: unknown.
     """
     if variable:
         text, leave = "Name each GPU once", "Or let CUDA see every GPU"

@@ -58,14 +58,14 @@ _READ_KERNEL_LOG = Fix(text="Read the kernel's messages", command='sudo dmesg | 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("gpus-not-listed", "training-failed", "gpu-count-unexpected"))
 def check(stack: CudaStack, xids: XidReports, environment: Environment | None, context: Context) -> Finding | None:
-    """Report that cuInit failed or lists no GPU although one is here, or that the driver returned an error of its own."""
+    """Report that cuInit failed or lists no GPU although the machine has one, or that the driver returned an error."""
     cuda, refused = stack.cuda, refuses(stack.cuda)
     failed = cuda.status == "failed" or (cuda.status == "ok" and cuda.device_count == 0)
     if not failed or (stack.container_lacks_gpu and not (refused and not stack.request.needs_gpu)):
-        return None  # container-without-gpu is silent where no GPU is needed
+        return None  # container-without-gpu does not apply if no GPU is needed
     nodes = any(node.present for node in stack.device_nodes.gpus)
     if not (refused or stack.driver.gpu_count or stack.pci.gpus or stack.wsl.dxg_present or nodes):
-        return None  # nothing to start on
+        return None  # no GPU to start on
     variables = environment.variables if environment is not None else {}
     hidden = cuda.result == CUDA_ERROR_NO_DEVICE and "CUDA_VISIBLE_DEVICES" in variables
     reports = xids.of("start")
@@ -96,12 +96,12 @@ def _summary(cuda: Cuda) -> str:
 
 
 def repairs(context: Context, *, code: str = "", action: str = "", devices: str = "", xids: str = "") -> Iterator[Fix]:
-    """Let CUDA start.
+    """Make CUDA start.
 
     Args:
         context: where.
-        code: what cuInit returned: "999".
-        action: that is asked for; empty: what the messages ask for.
+        code: cuInit's result: "999".
+        action: the required one; empty: that of the messages.
         devices: addresses of the GPUs that could not be started, with commas.
         xids: codes of the kernel's messages about them, with commas.
     """

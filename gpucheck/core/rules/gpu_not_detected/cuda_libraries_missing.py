@@ -84,9 +84,9 @@ def repairs(
     Args:
         context: where.
         sonames: the libraries that are missing: "libcudart.so.12 libcublas.so.12".
-        package: the one that conda's solver does not find.
+        package: the one that conda's solver did not find.
         version: of that package.
-        lost: the packages of pip that should have the libraries.
+        lost: pip's packages that should contain the libraries.
     """
     if package:
         command = f"conda install -y -c conda-forge -c nvidia {package}{f'={version}' if version else ''}"

@@ -115,7 +115,7 @@ def repairs(context: Context, *, sonames: str = "", assignment: Assignment | Non
         context: where.
         sonames: the libraries, as a log names them: "libcusolver.so.11".
         assignment: the variable that names their folders; None: unknown.
-        found: whether the folders are known, so that no assignment means that no variable can hold them.
+        found: whether the folders are known; without an assignment, no variable can then contain them.
     """
     release = releases.release(context.framework_version or "")
     defect = sonames == "libcusolver.so.11" or (not sonames and (release is None or not release.cusolver_reachable))

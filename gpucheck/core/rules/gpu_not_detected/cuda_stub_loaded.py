@@ -39,7 +39,7 @@ _CACHE = "grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/"
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=WITHOUT_CUDA)
 def check(stack: CudaStack, environment: Environment, context: Context) -> Finding | None:
-    """Report the stub if CUDA names it and a GPU is here; without a GPU, another rule reports that."""
+    """Report the stub if CUDA's error names it and the machine has a GPU; without one, another rule applies."""
     if stack.cuda.result != _STUB_LIBRARY or stack.container_lacks_gpu:
         return None
     if not (stack.pci.gpus or stack.driver.gpu_count or stack.wsl.dxg_present):
@@ -58,11 +58,11 @@ def check(stack: CudaStack, environment: Environment, context: Context) -> Findi
 
 
 def repairs(context: Context, *, searched: str | None = None) -> Iterator[Fix]:
-    """Take the stub's folder out of the loader's search path.
+    """Remove the stub's folder from the loader's search path.
 
     Args:
         context: where.
-        searched: the command that takes it out of LD_LIBRARY_PATH; "": it is not there; None: unknown.
+        searched: the command that removes it from LD_LIBRARY_PATH; "": it is not there; None: unknown.
     """
     gpus = Fix(text="Start the container with --gpus all: TensorFlow's GPU images load the stub only where they have no driver")
     if searched is None and context.in_container:

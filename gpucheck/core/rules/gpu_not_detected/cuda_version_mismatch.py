@@ -75,7 +75,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     installed = list(_majors(installation.packages, libraries))
     majors = {major for major, _ in installed}
     if not majors or needed.cuda_major in majors:
-        return None  # none at all, or the right one too: cuda-libraries-missing
+        return None  # none at all, or also the right one: cuda-libraries-missing
     return Finding(
         summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: it needs the libraries of CUDA {needed.cuda_major}, but"
         f" only those of CUDA {listing([str(major) for major in sorted(majors)])} are installed.",
@@ -90,7 +90,7 @@ def repairs(context: Context, *, sonames: str = "", library: str = "", built: st
     Args:
         context: where.
         sonames: the libraries that the program asked for.
-        library: of JAX, whose version is not the one that JAX was built with.
+        library: the one whose version is not the one that JAX was built with.
         built: the CUDA version of the program, "12.1" for PyTorch.
         found: the one that is installed.
     """
@@ -107,7 +107,7 @@ def _of_jax(context: Context) -> Iterator[Fix]:
 
 
 def _of_extension(context: Context, built: str, found: str) -> Iterator[Fix]:
-    """An extension of PyTorch is compiled with another toolkit than PyTorch was."""
+    """Install matching builds: an extension of PyTorch is compiled with another toolkit than PyTorch."""
     if found in _OF_TORCH:
         torch = torch_build(context, found.replace(".", ""))
         yield Fix(

@@ -85,14 +85,14 @@ def _partial(libraries: Libraries, installation: Installation, outcomes: Trainin
 
 
 def repairs(context: Context, *, sonames: str = "", beside: str = "", part: str = "", wheel: str | None = None) -> Iterator[Fix]:
-    """Install the cuDNN of the major version that was asked for.
+    """Install cuDNN of the requested major version.
 
     Args:
         context: where.
         sonames: the libraries that are missing: "libcudnn.so.8", "cudnn64_9.dll".
-        beside: CUDA libraries that were found.
-        part: not empty: cuDNN is there without this part.
-        wheel: the package that should have it, on a live machine.
+        beside: other CUDA libraries that were found.
+        part: not empty: cuDNN is installed without this part.
+        wheel: the package that should contain it, on a live machine.
     """
     if again := context.reinstall([wheel]):
         yield again

@@ -45,7 +45,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_build, jax_build
 
-_DIGITS_OF_8 = 4  # of a version of cuDNN 8 as one number: 8907; of 9: 90800
+_DIGITS_OF_8 = 4  # length of a cuDNN 8 version as one number: 8907; of cuDNN 9: 90800
 _FIRST_FOR_CUDA_12 = "8.9"  # of the releases of TensorFlow
 
 
@@ -109,7 +109,7 @@ def _other_major(installation: Installation, needed: releases.Release, version: 
 def repairs(
     context: Context, *, package: str | None = None, compiled: str = "", loaded: str = "", status: str = ""
 ) -> Iterator[Fix]:
-    """Install a cuDNN that fits.
+    """Install a compatible cuDNN.
 
     Args:
         context: where.
@@ -140,7 +140,9 @@ def repairs(
         if context.framework == "jax" and compiled and needed.startswith("9"):
             yield replace(jax_build(context), command=context.pip("--upgrade", "jax[cuda12]", f"{name}{fits}"))
         repaired = [*cuda_build(context), *context.only(unset, system="linux|wsl")]
-        yield from reversed(repaired) if context.framework == "torch" else repaired  # PyTorch has its own: another was found
+        yield from (
+            reversed(repaired) if context.framework == "torch" else repaired
+        )  # PyTorch brings its own, but another was found
     elif not versions.at_least(needed, _FIRST_FOR_CUDA_12):
         yield cudnn_build(context, "11", fits)
     else:

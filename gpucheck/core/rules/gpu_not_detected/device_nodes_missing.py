@@ -41,7 +41,7 @@ from gpucheck.core.repairs.machine import START_WITH_GPUS, notebook_gpu, start_w
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_OTHER_CAUSES = (34, 101, 802, 803, 804)  # the stub, a malformed variable, the fabric, versions: CUDA got past the nodes
+_OTHER_CAUSES = (34, 101, 802, 803, 804)  # stub, malformed variable, fabric, versions: CUDA opened the nodes
 _NO_DEVICE_BEHIND = ("ENXIO", "ENODEV")
 _OF_RUNTIME = re.compile(r"gathering device information|adding custom device|\bmknod\b|\bstat /dev/")  # the host lacks the file
 
@@ -79,7 +79,7 @@ def _matter(stack: CudaStack, kernel_module: KernelModule) -> bool:
         return False
     if cuda.status not in ("failed", "ok") or cuda.result in _OTHER_CAUSES:
         return False
-    if container.inside:  # "none": the runtime passed everything except the GPUs, as requested
+    if container.inside:  # "none": the runtime passed in everything except GPUs, as requested
         return container.nvidia_visible_devices != "none"
     return bool(stack.pci.gpus or kernel_module.gpu_addresses)
 
@@ -89,8 +89,10 @@ def _unusable_nodes(stack: CudaStack) -> dict[str, tuple[str, str]]:
     device_nodes = stack.device_nodes
     nodes = {"control": device_nodes.control}
     if stack.cuda.result != CUDA_ERROR_NO_DEVICE:
-        nodes["uvm"] = device_nodes.uvm  # without it CUDA says 999, never 100
-    if all(_unusable(node) for node in device_nodes.gpus):  # with one good GPU, the others are not why CUDA counts none
+        nodes["uvm"] = device_nodes.uvm  # without it CUDA returns 999, never 100
+    if all(
+        _unusable(node) for node in device_nodes.gpus
+    ):  # one good GPU is enough for CUDA to count it, so the others are not the cause
         nodes |= {f"gpus[{place}]": node for place, node in enumerate(device_nodes.gpus)}
     return {field: (node.path, state) for field, node in nodes.items() if (state := _unusable(node))}
 

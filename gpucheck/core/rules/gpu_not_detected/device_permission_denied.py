@@ -67,7 +67,7 @@ def check(stack: CudaStack, context: Context) -> Finding | Skip | None:
     nodes |= {f"gpus[{place}]": node for place, node in enumerate(device_nodes.gpus)}
     refused = {field: node for field, node in nodes.items() if node.openable is False and node.error in _REFUSED}
     if any(node.openable for node in device_nodes.gpus) and not {"control", "uvm"} & refused.keys():
-        refused = {}  # some GPU is ours to open: not the reason why CUDA counts none
+        refused = {}  # a GPU can be opened, so permissions are not why CUDA counts none
     if not refused and driver.result not in _NVML_REFUSED:
         if cuda.status == "failed" and any(node.present and node.openable is None for node in nodes.values()):
             return Skip("opening the device files could not be tried")
@@ -110,8 +110,8 @@ def repairs(context: Context, *, error: str = "", group: str | None = None, code
 
     Args:
         context: where.
-        error: of the refused file: "EPERM", "operation not permitted"; empty: unknown.
-        group: that owns the file; "root": nobody else; None: unknown.
+        error: from opening the file: "EPERM", "operation not permitted"; empty: unknown.
+        group: of the file; "root": only root has access; None: unknown.
         code: of NVML's error.
         message: of NVML's error.
     """
@@ -138,7 +138,7 @@ def repairs(context: Context, *, error: str = "", group: str | None = None, code
 
 
 def _in_container(context: Context) -> Iterator[Fix]:
-    """A restart gives the container its devices again; some runtimes need a permission besides."""
+    """Restart the container to restore its devices; some runtimes also need a permission."""
     if context.kinds["container"] == "lxc":
         yield Fix(
             text="On the host: allow the device files in the container's configuration, then restart it:"

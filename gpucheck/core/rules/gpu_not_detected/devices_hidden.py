@@ -63,7 +63,7 @@ def check(stack: CudaStack, environment: Environment, gpus: Gpus, context: Conte
     if usable is None:
         return Skip("which GPUs the driver has could not be compared with CUDA_VISIBLE_DEVICES")
     if usable == len(entries) or usable != (cuda.device_count or 0):
-        return None  # every entry is valid, or the entries do not explain the number that CUDA found
+        return None  # all entries are valid, or do not explain CUDA's count
     assignment = _assignment(value, cuda.device_count, slurm=context.scheduler == "slurm")
     return Finding(
         summary=_summary(value, entries, usable, counted, none=none),
@@ -80,7 +80,7 @@ def check(stack: CudaStack, environment: Environment, gpus: Gpus, context: Conte
                 cpu_allowed=not stack.request.needs_gpu,
             )
         ),
-        # hidden on purpose with --allow-cpu; what Python sets, a shell can't change
+        # hidden on purpose with --allow-cpu; a shell can't change what Python sets
         assignments=() if stack.request.allow_cpu or _VISIBLE in environment.set_in_python else (assignment,),
         severity=Severity.WARNING if not (stack.request.needs_gpu and none) else None,
     )
@@ -111,9 +111,9 @@ def _assignment(value: str, offered: int | None, slurm: bool) -> Assignment:
 
 
 def _usable(entries: list[str], gpus: Gpus, count: int) -> int | None:
-    """How many entries CUDA accepts before the first that it cannot match; None where their names are not known."""
+    """Return how many entries CUDA accepts before the first invalid one; None if unknown."""
     for place, entry in enumerate(entries):
-        here = _is_here(entry, gpus, count)
+        here = _is_present(entry, gpus, count)
         if here is None:
             return None
         if not here:
@@ -121,9 +121,9 @@ def _usable(entries: list[str], gpus: Gpus, count: int) -> int | None:
     return len(entries)
 
 
-def _is_here(entry: str, gpus: Gpus, count: int) -> bool | None:
-    """Whether an entry names a GPU of this machine; None: not known."""
-    if entry.isdecimal():  # numbers count MIG instances where there are any
+def _is_present(entry: str, gpus: Gpus, count: int) -> bool | None:
+    """Whether an entry names a GPU of this machine; None: unknown."""
+    if entry.isdecimal():  # numbers count MIG instances if there are any
         return None if any(gpu.mig_enabled for gpu in gpus.gpus) else int(entry) < count
     if entry.startswith("GPU-"):
         uuids = [gpu.uuid for gpu in gpus.gpus if gpu.uuid is not None]
@@ -138,7 +138,7 @@ def _openable(device_nodes: DeviceNodes) -> bool:
 
 
 def _left_out(stack: CudaStack, context: Context) -> Finding | None:
-    """NVIDIA_VISIBLE_DEVICES=none: the runtime passed the driver in, and no GPU."""
+    """Report NVIDIA_VISIBLE_DEVICES=none: the runtime passed in the driver, but no GPU."""
     if not stack.container.inside or stack.container.nvidia_visible_devices != "none":
         return None
     if not stack.device_nodes.control.present or any(node.present for node in stack.device_nodes.gpus):
@@ -170,10 +170,10 @@ def repairs(
     Args:
         context: where.
         value: of CUDA_VISIBLE_DEVICES; None: unknown.
-        in_python: whether Python's own start or the program set it.
+        in_python: whether it was set at Python's start or by the program.
         cpu_allowed: whether the run needs no GPU.
         left_out: whether the container was started with NVIDIA_VISIBLE_DEVICES=none.
-        beyond: not empty: the program asks for a GPU by a number that is too high.
+        beyond: not empty: the program requests a GPU number that is too high.
         kernel: version of the driver that a log shows.
     """
     if left_out:
@@ -201,7 +201,7 @@ def repairs(
 
 
 def _show_all(context: Context, value: str | None, *, in_python: bool) -> Iterator[Fix]:
-    """Let CUDA see every GPU, where the variable was set."""
+    """Let CUDA see every GPU, by changing the variable where it was set."""
     unset = statement(Assignment(variable=_VISIBLE, operation=Operation.UNSET, value="", reason=""))
     if context.notebook:
         pop = f'os.environ.pop("{_VISIBLE}", None)'

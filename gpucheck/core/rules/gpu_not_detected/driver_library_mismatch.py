@@ -47,7 +47,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 _NVML_MISMATCH = 18
 _CUDA_MISMATCH = 803
 _CUDA_COMPAT_REFUSED = 804
-_ON_HOST = re.compile(r"nvidia-container-cli|\bNVRM\b")  # what only the host runs
+_ON_HOST = re.compile(r"nvidia-container-cli|\bNVRM\b")  # commands that only the host can run
 _RESTART_CONTAINER = Fix(
     text="Restart the container, which then gets the libraries of the host's driver: docker restart CONTAINER"
 )
@@ -88,7 +88,7 @@ def check(
 
 
 def _mismatch(driver: Driver, cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[Evidence, ...]:
-    """Who reports a mismatch."""
+    """The evidence of a mismatch."""
     return (
         *(saw(driver, "result", "result_name") if driver.result == _NVML_MISMATCH else ()),
         *(saw(cuda, "result", "result_name") if cuda.result in (_CUDA_MISMATCH, _CUDA_COMPAT_REFUSED) else ()),
@@ -97,7 +97,7 @@ def _mismatch(driver: Driver, cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[E
 
 
 def _compat(environment: Environment | None, cuda: Cuda, mismatch: tuple[Evidence, ...], context: Context) -> Finding:
-    """Error 804: NVIDIA lets only data-center GPUs, and only certain older drivers, run a newer libcuda."""
+    """Report error 804: a newer libcuda runs only on data-center GPUs, and with certain older drivers."""
     library = cuda.library or "libcuda.so.1"
     folder = library.rpartition("/")[0]
     path = (environment.variables if environment is not None else {}).get("LD_LIBRARY_PATH", "")
@@ -119,14 +119,14 @@ def _version(library: str | None) -> str | None:
 def repairs(
     context: Context, *, kernel: str = "", library: str = "", code: str = "", without_compat: str = "", text: str = ""
 ) -> Iterator[Fix]:
-    """Let the kernel module and the libraries have the same version.
+    """Make the versions of the kernel module and the libraries equal.
 
     Args:
         context: where.
         kernel: version of the kernel module; empty: unknown.
         library: version of the libraries; empty: unknown.
         code: of the CUDA error: "804" is about cuda-compat.
-        without_compat: the command that takes cuda-compat's folder out of LD_LIBRARY_PATH; empty: it may not be there.
+        without_compat: the command that removes cuda-compat's folder from LD_LIBRARY_PATH; empty: it may not be there.
         text: the line that reports it.
     """
     if context.notebook:
@@ -152,7 +152,7 @@ def repairs(
 
 
 def _reinstall(context: Context, kernel: str, *, inside: bool) -> Iterator[Fix]:
-    """The libraries are older than the module: a restart loads the same module again."""
+    """Reinstall the libraries, which are older than the module: a restart would load the same module again."""
     if inside:
         yield _OWN_LIBRARIES
         return
@@ -165,7 +165,7 @@ def _reinstall(context: Context, kernel: str, *, inside: bool) -> Iterator[Fix]:
 
 
 def _without_compat(context: Context, command: str) -> Iterator[Fix]:
-    """cuda-compat's libcuda runs on data-center GPUs only; a machine that was upgraded without a restart looks the same."""
+    """Stop using cuda-compat's libcuda, which needs a data-center GPU; an upgrade without a restart has the same symptoms."""
     if command:
         take_out = "Use the machine's own driver library: remove the folder of cuda-compat from LD_LIBRARY_PATH"
         yield Fix(text=take_out, command=command)

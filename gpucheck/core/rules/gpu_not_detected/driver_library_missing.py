@@ -79,7 +79,7 @@ class MissingLibrary(msgspec.Struct, frozen=True):
 
     name: str
     purpose: str
-    capability: str  # of NVIDIA_DRIVER_CAPABILITIES, which lets it into a container
+    capability: str  # the value of NVIDIA_DRIVER_CAPABILITIES that passes it into a container
     problem: str | None  # why it cannot be loaded; None: it is not found
     evidence: tuple[Evidence, ...]
 
@@ -88,14 +88,14 @@ class MissingLibrary(msgspec.Struct, frozen=True):
 def check(stack: CudaStack, kernel_module: KernelModule, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
     """Report a missing library of a loaded driver; a warning if only NVML is missing and TensorFlow lists the GPUs without it.
 
-    An answer of NVML proves a loaded driver: a sandbox may hide /proc/driver/nvidia.
+    A result from NVML proves that the driver is loaded, even if a sandbox hides /proc/driver/nvidia.
     """
     container = stack.container
     if stack.wsl.inside or stack.container_lacks_gpu or not (kernel_module.loaded or stack.kernel_responds):
         return None
     holders = {gpu.kernel_driver for gpu in stack.pci.gpus}
     if holders and "nvidia" not in holders and not (stack.counts_gpus or stack.kernel_responds):
-        return None  # driver-not-loaded: the module drives no GPU, so its libraries would not help
+        return None  # driver-not-loaded: the module has no GPU, so libraries would not help
     missing = _missing(stack, outcomes)
     if missing is None:
         return None
@@ -129,7 +129,7 @@ def _missing(stack: CudaStack, outcomes: TrainingOutcomes) -> MissingLibrary | N
 
 
 def _grants(container: Container, capability: str) -> bool:
-    """Unset means the runtime's own default, which has both."""
+    """Whether the runtime passes in that capability; unset means its default, which includes both."""
     given = container.driver_capabilities
     return given is None or bool({"all", capability} & set(given.split(",")))
 

@@ -39,7 +39,7 @@ from gpucheck.core.repairs.machine import install_driver, notebook_gpu
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_STUB_LIBRARY = 34  # a toolkit's link-time stub is no driver
+_STUB_LIBRARY = 34  # a toolkit's link-time stub is not a driver
 
 
 @rule(

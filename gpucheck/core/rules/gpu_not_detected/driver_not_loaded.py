@@ -50,7 +50,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _STUB_LIBRARY = 34
 _FIRST_MAXWELL = 0x1340
-_FIRST_TURING = 0x1E00  # pci.ids: every NVIDIA display device from TU102 (1e02) on lies above, all of Volta and before below
+_FIRST_TURING = 0x1E00  # pci.ids: the id of TU102 (1e02); all later NVIDIA GPUs have higher ids, Volta and earlier lower ones
 _FIRST_BRANCH_FROM_TURING = 590
 _LAST_BRANCH_BEFORE_TURING, _LAST_BRANCH_BEFORE_MAXWELL = 580, 470
 _KEY_OF_UBUNTU, _KEY_OF_DKMS = "/var/lib/shim-signed/mok/MOK.der", "/var/lib/dkms/mok.pub"
@@ -102,7 +102,7 @@ def _installed(stack: CudaStack, module: KernelModule) -> bool:
 
 
 def _reason(gpus: tuple[PciFunction, ...], module: KernelModule, system: System) -> tuple[str, dict[str, str]]:
-    """Return the summary, and what the repairs depend on."""
+    """Return the summary, and the arguments of the repairs."""
     holders = {gpu.kernel_driver for gpu in gpus}
     addresses = listing([gpu.address for gpu in gpus])
     if holders == {"vfio-pci"}:
@@ -110,7 +110,7 @@ def _reason(gpus: tuple[PciFunction, ...], module: KernelModule, system: System)
         why = f"{are} reserved for virtual machines: vfio-pci uses {them}"
         return f"The NVIDIA GPU{plural} on the bus ({addresses}) {why}.", {"reason": "vfio-pci", "device": gpus[0].address}
     if module.loaded:
-        return _not_taken(gpus, module)
+        return _not_bound(gpus, module)
     if "nouveau" in holders:
         return (
             "The NVIDIA driver is installed, but not loaded: the GPU uses the nouveau driver, which cannot run CUDA.",
@@ -125,7 +125,7 @@ def _reason(gpus: tuple[PciFunction, ...], module: KernelModule, system: System)
     return "The NVIDIA driver is installed, but its kernel module is not loaded.", {}
 
 
-def _not_taken(gpus: tuple[PciFunction, ...], module: KernelModule) -> tuple[str, dict[str, str]]:
+def _not_bound(gpus: tuple[PciFunction, ...], module: KernelModule) -> tuple[str, dict[str, str]]:
     """Return why no GPU is bound to the loaded module: another driver uses it, or the GPU is not supported."""
     holder, version, address = gpus[0].kernel_driver, module.version or "", listing([gpu.address for gpu in gpus])
     name = f"The NVIDIA driver {version}".rstrip()
@@ -156,15 +156,15 @@ def repairs(
     holder: str = "",
     device: str = "",
 ) -> Iterator[Fix]:
-    """Let the driver use the GPU.
+    """Make the driver use the GPU.
 
     Args:
         context: where.
         reason: why it does not: "not-built", "signature", "nouveau", "no-device", "open-module", "unsupported", "refused", "held",
             "vfio-pci", "region"; empty: unknown.
-        message: what reports it.
+        message: the one that reports it.
         driver: version of the driver that does not support the GPU.
-        legacy: the branch that supports the GPU, as the message names it: "470".
+        legacy: the branch that supports the GPU, from the message: "470".
         pci_id: the GPU's device identifier: "2b85".
         holder: the driver that uses the GPU.
         device: the GPU's address on the bus.

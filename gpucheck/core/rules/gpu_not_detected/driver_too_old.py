@@ -62,10 +62,10 @@ def check(
     if cuda.status == "failed" and str(cuda.result) in _TOO_OLD:
         return _refused(stack, installation.context)
     if not (stack.driver.gpu_count or stack.counts_gpus):
-        return None  # an old driver still counts its GPUs; without any, something else is wrong first
+        return None  # an old driver counts its GPUs; if it counts none, there is another cause
     newest, evidence = _newest_cuda(stack, kernel_module)
     if newest is None:
-        return None  # no driver answers: others say why
+        return None  # no driver responds: other rules report why
     release = releases.release(installed.version)
     if release is None:
         return Skip(f"it is not known which CUDA TensorFlow {installed.version} needs")
@@ -76,7 +76,7 @@ def check(
     if versions.at_least(newest, needed):
         if not refused or versions.at_least(newest, release.cuda):
             return None
-        # Its kernels have to be compiled by the driver, which takes the full version.
+        # The driver must compile its kernels, which requires the full version.
         needed, floor = release.cuda, " to compile its kernels"
     version = stack.driver.version or (kernel_module.version if kernel_module is not None else None)
     name = f"driver {version}" if version else "driver"
@@ -93,7 +93,7 @@ def check(
 
 
 def _refused(stack: CudaStack, context: Context) -> Finding:
-    """The driver says so: its library asks for more than the driver below it can do."""
+    """Report the driver's own error: the library requires a newer kernel driver."""
     cuda, driver = stack.cuda, stack.driver
     result = results.cuda(str(cuda.result or 0))
     name = cuda.result_name or (result.name if result is not None else "error")
@@ -106,7 +106,7 @@ def _refused(stack: CudaStack, context: Context) -> Finding:
 
 
 def _newest_cuda(stack: CudaStack, kernel_module: KernelModule | None) -> tuple[str | None, tuple[Evidence, ...]]:
-    """What libcuda says counts first: a forward-compatibility libcuda knows more than the driver below it."""
+    """Return the newest supported CUDA, from libcuda first: a forward-compatibility libcuda supports more than the driver."""
     if stack.cuda.driver_version:
         return stack.cuda.driver_version, saw(stack.cuda, "driver_version")
     if stack.driver.cuda_version:
@@ -123,7 +123,7 @@ def repairs(context: Context, *, needed: str = "", condition: str = "", version:
     Args:
         context: where.
         needed: the CUDA version that the program needs: "12.4"; empty: unknown.
-        condition: what that is a version of, if it is the "driver".
+        condition: "driver" if ``needed`` is a driver version.
         version: the newest CUDA that the driver supports: "11.4", or as CUDA counts it: "11040".
         text: the line that reports it.
     """
@@ -144,7 +144,7 @@ def repairs(context: Context, *, needed: str = "", condition: str = "", version:
 
 
 def _for_this_driver(context: Context, version: str) -> Fix | None:
-    """What works with the driver, if its version or that of its CUDA is known."""
+    """Return a build for this driver, if its version or its CUDA is known."""
     if version.isdecimal() and len(version) > len("12.4"):
         version = f"{int(version) // 1000}.{int(version) % 1000 // 10}"
     branch = branch_of_cuda(version) if version else None

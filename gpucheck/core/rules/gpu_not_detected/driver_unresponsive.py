@@ -76,11 +76,11 @@ def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes, contex
 
 
 def repairs(context: Context, *, crashed: bool = False, process: str = "", pid: str = "") -> Iterator[Fix]:
-    """Restart what runs the driver. Nothing here asks the driver: that would hang, too.
+    """Restart what runs the driver. No command queries the driver, which would hang too.
 
     Args:
         context: where.
-        crashed: whether the driver's library ends the process, instead of waiting.
+        crashed: whether the driver's library crashes the process instead of hanging.
         process: name of the process that waits.
         pid: its number.
     """

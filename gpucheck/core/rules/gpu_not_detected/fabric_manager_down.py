@@ -85,7 +85,7 @@ def _finding(source: str, evidence: tuple[Evidence, ...], stack: CudaStack, gpus
 
 
 def _waiting(gpus: Gpus | None) -> list[tuple[int, Gpu]]:
-    """The GPUs that wait for their fabric."""
+    """The GPUs that have not joined their fabric."""
     return [(place, gpu) for place, gpu in enumerate(gpus.gpus if gpus is not None else ()) if gpu.fabric_state in _WAITING]
 
 
@@ -99,7 +99,7 @@ def repairs(context: Context, *, version: str = "", driver: str = "") -> Iterato
     Args:
         context: where.
         version: of the driver, in a log: "580.159.04".
-        driver: the same, as other messages name it.
+        driver: the same, from other messages.
     """
     known = version or driver or (context.driver.version if context.driver is not None else "") or ""
     branch = versions.parse(known)[:1]

@@ -53,7 +53,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _RESET_REQUIRED = 16
 _LOST = (8, 10, 11, 15, _RESET_REQUIRED)  # power cables, timeout, interrupts, lost, reset required
-_UNKNOWN = 999  # of a GPU's handle, not of one query: the other way in which NVML says "lost"
+_UNKNOWN = 999  # for a GPU's handle, not for one query: also means "lost"
 _NOT_FOUND = 28
 _READ = Fix(text="Read the kernel's messages about it", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
 _AGAIN = Fix(text="If it happens again: check power, seating and temperature, and have the board replaced")
@@ -62,7 +62,7 @@ _AGAIN = Fix(text="If it happens again: check power, seating and temperature, an
 class LostGpu(msgspec.Struct, frozen=True):
     """A GPU that does not respond, and the evidence."""
 
-    label: str  # "GPU 3 at 0000:3b:00.0", or what else is known of it
+    label: str  # "GPU 3 at 0000:3b:00.0", or the known part of it
     reason: str
     evidence: tuple[Evidence, ...]
     action: Action = Action.POWER_CYCLE
@@ -124,7 +124,7 @@ def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Non
 
 
 def _answering(reports: list[XidReport], xids: XidReports, context: Context) -> Finding | None:
-    """Return what the driver or its messages ask for, of GPUs that respond."""
+    """Report what the driver or its messages require for GPUs that respond."""
     if reports:
         first, more = reports[0], f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
         action = xids.action(reports)
@@ -134,7 +134,7 @@ def _answering(reports: list[XidReport], xids: XidReports, context: Context) -> 
     elsewhere = {report.device for report in xids.reports}
     faulty = [
         gpu for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if has_memory_errors(gpu)
-    ]  # ecc-errors says what these need
+    ]  # ecc-errors reports these
     needed = [demand for demand in xids.demands.values() if demand.action is not Action.IGNORE]
     if demands := [demand for demand in needed if demand.device not in elsewhere and demand.gpu not in faulty]:
         reason = f"the driver says what it needs: {demands[0].recovery.advice}"
@@ -185,7 +185,7 @@ def _unanswering(stack: CudaStack, xids: XidReports) -> list[LostGpu]:
 
 
 def _input_output_errors(device_nodes: DeviceNodes) -> list[LostGpu]:
-    """What the driver answers to whoever opens a GPU that it could not start."""
+    """Yield GPUs whose device file returns EIO: the driver could not start them."""
     return [
         LostGpu(
             f"The GPU behind {node.path}",
@@ -198,7 +198,7 @@ def _input_output_errors(device_nodes: DeviceNodes) -> list[LostGpu]:
 
 
 def _unlisted(stack: CudaStack, gpus: Gpus | None) -> list[LostGpu]:
-    """GPUs that the nvidia driver holds and NVML leaves out, where this process is kept from none on purpose."""
+    """GPUs bound to the nvidia driver that NVML does not list, unless GPUs are hidden from this process on purpose."""
     driver, nodes = stack.driver, stack.device_nodes.gpus
     if stack.wsl.inside or stack.container.inside or not (driver.status == "ok" or driver.result == _NOT_FOUND):
         return []
@@ -227,7 +227,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
 
     Args:
         context: where.
-        action: that is asked for; empty: what the messages ask for.
+        action: the required one; empty: that of the messages.
         devices: addresses or UUIDs of the GPUs, with commas.
         xids: codes of the kernel's messages, with commas.
     """

@@ -43,7 +43,7 @@ _VARIABLE = "TF_MIN_GPU_MULTIPROCESSOR_COUNT"
 def check(
     environment: Environment, gpus: Gpus | None, cuda: Cuda, tensorflow: TensorFlow | None, context: Context
 ) -> Finding | Skip | None:
-    """Below TensorFlow's floor. An error only where no GPU is left: a display card left out is as it should be."""
+    """Report GPUs below TensorFlow's minimum. An error only if no GPU remains: ignoring a display card is correct."""
     if not cuda.devices or _lists_all(tensorflow, len(cuda.devices)):
         return None
     counts = [device.multiprocessors for device in cuda.devices if device.multiprocessors is not None]
@@ -78,13 +78,13 @@ def _lists_all(tensorflow: TensorFlow | None, count: int) -> bool:
 
 
 def _label(device: CudaDevice, gpus: Gpus | None) -> str:
-    """The GPU as NVML numbers it, where it lists it."""
+    """The GPU with NVML's number, if NVML lists it."""
     labels = {gpu.pci_address: gpu.label for gpu in (gpus.gpus if gpus is not None else ()) if gpu.pci_address}
     return labels.get(device.pci_address or "", f"GPU {device.ordinal}")
 
 
 def repairs(context: Context, *, device: str = "", count: str = "", left: bool = False, required: bool = False) -> Iterator[Fix]:
-    """Train on the small GPU; nothing where TensorFlow has a larger one, because it leaves a display card out on purpose.
+    """Train on the small GPU; no fix if TensorFlow has a larger one, because it ignores display cards on purpose.
 
     Args:
         context: where.

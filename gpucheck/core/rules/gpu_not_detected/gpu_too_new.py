@@ -59,7 +59,7 @@ _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with 
     tensorflow=True,
 )
 def check(gpus: CudaGpus, build: TensorFlowBuild, context: Context, outcomes: TrainingOutcomes) -> Finding | Skip | None:
-    """Newer than all native code, and known to fail from PTX; a compiled step that passed on it proves the contrary."""
+    """Report a GPU newer than all native code and known to fail with PTX, unless a compiled step passed on it."""
     if not gpus.capable or outcomes.trained_on_gpu(compiled=True):
         return None
     kernels = build.kernels
@@ -67,7 +67,7 @@ def check(gpus: CudaGpus, build: TensorFlowBuild, context: Context, outcomes: Tr
         return Skip("which compute capabilities this TensorFlow has code for is not known")
     newer = [gpu for gpu in gpus.capable if gpu.capability > kernels.highest and not kernels.runs_natively(gpu.capability)]
     problem: str | None = "it has neither native code nor PTX for it"
-    if kernels.ptx is not None:  # the driver compiles PTX for whatever is newer, and up to Hopper that goes well
+    if kernels.ptx is not None:  # the driver compiles PTX for newer GPUs, which works up to Hopper
         newer = [gpu for gpu in newer if gpu.capability >= _BLACKWELL]
         problem = releases.blackwell_problem(kernels.version)
     if not newer:
@@ -90,12 +90,12 @@ def check(gpus: CudaGpus, build: TensorFlowBuild, context: Context, outcomes: Tr
 
 
 def repairs(context: Context, *, capability: str = "", framework: str = "", version: str = "") -> Iterator[Fix]:
-    """Install a build that has code for the GPU.
+    """Install a build with code for the GPU.
 
     Args:
         context: where.
         capability: of the GPU: "12.0"; empty: unknown.
-        framework: "PyTorch", where the message names it.
+        framework: "PyTorch" if the message names it.
         version: of TensorFlow.
     """
     used = "torch" if framework == "PyTorch" else context.framework

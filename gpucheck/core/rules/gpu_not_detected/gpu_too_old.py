@@ -53,7 +53,7 @@ from gpucheck.core.repairs.wording import listing, version_text
 def check(
     request: Request, gpus: CudaGpus, build: TensorFlowBuild, outcomes: TrainingOutcomes, context: Context
 ) -> Finding | Skip | None:
-    """Below everything that the build carries; a warning where another GPU, or by request the CPU, is left to train on."""
+    """Report a GPU older than all code of the build; a warning if another GPU remains, or the CPU was requested."""
     if not gpus.capable:
         return None
     kernels = build.kernels
@@ -77,7 +77,7 @@ def check(
 
 
 def repairs(context: Context, *, capability: str = "", gpu: str = "", left: bool | str = False) -> Iterator[Fix]:
-    """Install a release that still supports the GPU; nothing where another GPU is left to train on.
+    """Install a release that still supports the GPU; no fix if another GPU remains.
 
     Args:
         context: where.

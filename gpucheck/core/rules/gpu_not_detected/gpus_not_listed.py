@@ -52,7 +52,7 @@ _ASK = {
 def check(
     cuda: Cuda, build: TensorFlowBuild, keras_backend: KerasBackend, faults: LibraryFaults | None, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:
-    """CUDA's count against the framework's, less the GPUs that TensorFlow says it passes over."""
+    """Compare CUDA's count with the framework's, without the GPUs that TensorFlow reports as ignored."""
     backend, tensorflow, installation = keras_backend.backend, build.tensorflow, build.installation
     other = backend if backend is not None and backend.other else None
     if tensorflow is None and other is None:
@@ -89,7 +89,7 @@ def _tensorflow(
 
 
 def _other(cuda: Cuda, installation: Installation, backend: Backend, outcomes: TrainingOutcomes) -> Finding | Skip | None:
-    """JAX and PyTorch, which say why where they are asked for CUDA itself."""
+    """Compare for JAX and PyTorch, whose CUDA errors give the reason."""
     if backend.devices is None:
         return Skip(f"the device list of {backend.title} was not reached")
     listed = sum(device.kind == "GPU" for device in backend.devices)
@@ -109,7 +109,7 @@ def _summary(cuda: Cuda, name: str, listed: int, why: str = "") -> str:
 
 
 def repairs(context: Context, *, backend: str = "tensorflow", hidden: bool = False) -> Iterator[Fix]:
-    """Install the framework's libraries; let it say which one it fails to load.
+    """Install the framework's libraries; make it print which one fails to load.
 
     Args:
         context: where.

@@ -46,7 +46,7 @@ from gpucheck.core.rules.gpu_not_detected._own_files import own_file
     first_check="the last exception of the import",
 )
 def check(backend: Backend, keras_backend: KerasBackend) -> Finding | None:
-    """An exception, or an end of the process: of the framework first, then of Keras on it."""
+    """Report an exception or crash of the import: of the framework first, then of Keras on it."""
     installation, keras = keras_backend.installation, keras_backend.keras
     name = keras_backend.request.other_backend
     if name is None or missing_packages(installation.packages, name):
@@ -78,7 +78,7 @@ def repairs(context: Context, *, backend: str = "", plugin: str = "", reason: st
         context: where.
         backend: the framework whose import failed: "jax", "torch"; "": unknown.
         plugin: of JAX for CUDA, in a log that names it: "jax_cuda12_plugin".
-        reason: "version" if a log shows that the plugin's interface does not fit.
+        reason: "version" if a log shows an incompatible plugin interface.
     """
     name = backend or context.framework or "jax"
     if context.raised_in and not reason and name == "jax":

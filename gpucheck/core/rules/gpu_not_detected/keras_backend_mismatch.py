@@ -41,30 +41,30 @@ from gpucheck.core.repairs.context import Context
 
 
 class NamedBackend(msgspec.Struct, frozen=True):
-    """The backend that Keras takes, and where it says so."""
+    """The backend that Keras uses, and its source."""
 
     name: str
-    source: str | None  # "KERAS_BACKEND", the path of keras.json; None: not said
+    source: str | None  # "KERAS_BACKEND", the path of keras.json; None: unknown
     evidence: tuple[Evidence, ...]
 
     @property
     def file(self) -> str | None:
-        """The file that names it; None: the variable does."""
+        """The file that configures it; None: the variable does."""
         return None if self.source in (None, "KERAS_BACKEND") else self.source
 
     @property
     def where(self) -> str:
-        """The setting."""
+        """The setting, for messages."""
         return f"KERAS_BACKEND={self.name}" if self.file is None else f'"backend": "{self.name}" in {self.file}'
 
 
 @rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, first_check="KERAS_BACKEND and ~/.keras/keras.json")
 def check(backend: KerasBackend, build: TensorFlowBuild, outcomes: TrainingOutcomes) -> Finding | Skip | None:
-    """What Keras said of itself; before it was imported, KERAS_BACKEND, which outweighs keras.json."""
+    """Report the backend of the imported Keras; before the import, that of KERAS_BACKEND, which overrides keras.json."""
     if backend.request.backend is not None:
-        return None  # said on purpose, and in the children it outweighs the environment
+        return None  # requested, and overrides the environment in the children
     if backend.keras_version is None or not versions.at_least(backend.keras_version, "3"):
-        return None  # no Keras, or Keras 2, which knows no other backend
+        return None  # no Keras, or Keras 2, which has no other backend
     named = _named(backend)
     if named is None:
         return Skip("which backend Keras takes is known once it is imported, or if KERAS_BACKEND is set")
@@ -117,17 +117,17 @@ def _summary(named: NamedBackend, outcomes: TrainingOutcomes, *, broken: bool) -
 def repairs(
     context: Context, *, name: str = "", module: str = "", file: str = "", broken: bool = False, set_by: str = ""
 ) -> Iterator[Fix]:
-    """Let Keras train on TensorFlow, or install what it is configured for.
+    """Make Keras train on TensorFlow, or install the configured backend.
 
     Args:
         context: where.
         name: the configured backend; "": unknown.
-        module: that an import does not find.
-        file: the keras.json that names the backend; "": unknown, or the variable does.
+        module: the one that was not found.
+        file: the keras.json that configures the backend; "": unknown, or the variable does.
         broken: whether the import of Keras fails with it.
         set_by: "program" if a log shows that the program itself sets the variable.
     """
-    if module == keras_tables.BACKENDS[0]:  # of TensorFlow, though another one is wanted
+    if module == keras_tables.BACKENDS[0]:  # TensorFlow is missing, although another backend is configured
         yield Fix(text="Install TensorFlow, which Keras takes by default", command=context.pip("tensorflow"))
         yield Fix(text="Or name the backend that you want in KERAS_BACKEND, before Python starts: KERAS_BACKEND=theano")
         return

@@ -42,7 +42,7 @@ from gpucheck.core.repairs.wording import listing
     first_check="KERAS_BACKEND and ~/.keras/keras.json",
 )
 def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
-    """By the installed packages; an import that succeeded shows that they are there under another name."""
+    """Report missing packages of the configured backend, unless its import succeeded."""
     request, installation, backend = keras_backend.request, keras_backend.installation, keras_backend.backend
     name = request.other_backend
     if name is None:
@@ -76,11 +76,11 @@ def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
 
 
 def repairs(context: Context, *, backend: str = "jax", keras: bool = True, gpu: bool = True) -> Iterator[Fix]:
-    """Install what is missing.
+    """Install the missing packages.
 
     Args:
         context: where.
-        backend: the framework that is missing; "": it is there.
+        backend: the missing framework; "": it is installed.
         keras: whether Keras 3 is missing.
         gpu: whether there is a GPU to train on.
     """

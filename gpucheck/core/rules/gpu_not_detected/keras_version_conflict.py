@@ -36,9 +36,9 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
 
-# Arguments in a saved model that Keras 2 does not know.
+# Arguments in a saved model that Keras 2 does not support.
 _OF_KERAS_3 = r"recognized\W.*'(?:batch_shape|optional|autocast|quantization_config)'|'batch_shape'"
-# What Keras 3 changed in programs: the error, and what to write (https://keras.io/guides/migrating_to_keras_3/).
+# Errors from changes in Keras 3, and what to write instead (https://keras.io/guides/migrating_to_keras_3/).
 _IN_KERAS_3 = {
     "Could not locate class": "Pass the class to load_model in custom_objects, or decorate it with"
     " @keras.saving.register_keras_serializable()",
@@ -64,7 +64,7 @@ _IN_KERAS_3 = {
     "__sklearn_tags__": "Install a newer scikeras, or a scikit-learn below 1.6",
 }
 _INSIDE = r"keras\.(?:src\.)?engine\b"
-# What only Keras 2 has or takes, or who asks for it.
+# What only Keras 2 has or accepts, or what requires it.
 _OF_KERAS_2 = rf"(?i){_INSIDE}|tf[-_]keras|keras 3|recognized|deserialize|locate class|KerasTensor|module 'keras\._tf_keras|tensorflow\.python\.keras|can only (?:either )?be"
 
 
@@ -76,18 +76,18 @@ _OF_KERAS_2 = rf"(?i){_INSIDE}|tf[-_]keras|keras 3|recognized|deserialize|locate
     first_check="the last exception, and the versions of TensorFlow and Keras",
 )
 def check(backend: KerasBackend, outcomes: TrainingOutcomes) -> Finding | None:
-    """TensorFlow's own requirement first, then the legacy switch. A training job that passed makes it a warning."""
+    """Check TensorFlow's own requirement, then TF_USE_LEGACY_KERAS; only a warning if a training job passed."""
     keras, installation = backend.keras, backend.installation
     packages = installation.packages
     tensorflow = packages.tensorflow
     if tensorflow is None or "nightly" in tensorflow.name:
-        return None  # nightly builds take keras-nightly
+        return None  # nightly builds use keras-nightly
     wanted = packages.keras_requirement or keras_tables.needs(tensorflow.version)
     have = backend.keras_version
     state = _state(have, wanted, bool(keras is not None and keras.imported))
     if wanted is None or state is None:
         return _legacy(backend.environment, installation, trained=bool(outcomes.passed))
-    # Its metadata may not say: then the table of releases does.
+    # If its metadata has no requirement, use the table of releases.
     asks = "requires" if packages.keras_requirement else "is made for"
     field = "keras_requirement" if packages.keras_requirement else "tensorflow.version"
     return Finding(
@@ -99,7 +99,7 @@ def check(backend: KerasBackend, outcomes: TrainingOutcomes) -> Finding | None:
 
 
 def _state(have: str | None, wanted: str | None, imported: bool) -> str | None:
-    """What is wrong with the Keras that is installed; None: nothing."""
+    """The problem of the installed Keras; None if there is none."""
     if not wanted:
         return None
     if have is None:
@@ -108,13 +108,13 @@ def _state(have: str | None, wanted: str | None, imported: bool) -> str | None:
 
 
 def _same_major(have: str | None, tensorflow: str) -> bool:
-    """Whether both are of Keras 3."""
+    """Whether both are Keras 3."""
     new = versions.at_least(tensorflow, keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3)
     return have is not None and versions.parse(have)[:1] == (3,) and new
 
 
 def _legacy(environment: Environment, installation: Installation, *, trained: bool) -> Finding | None:
-    """TF_USE_LEGACY_KERAS asks for tf_keras, of TensorFlow's own minor."""
+    """Report TF_USE_LEGACY_KERAS without tf_keras of TensorFlow's minor version."""
     tensorflow, old = installation.packages.tensorflow, installation.packages.tf_keras
     if tensorflow is None or not versions.at_least(tensorflow.version, keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3):
         return None
@@ -138,14 +138,14 @@ def _legacy(environment: Environment, installation: Installation, *, trained: bo
 def repairs(
     context: Context, *, package: str = "", needs: str = "", found: str = "", module: str = "", message: str = ""
 ) -> Iterator[Fix]:
-    """Install the Keras that the message asks for, else the one that goes with TensorFlow.
+    """Install the Keras that the message requires, else the one that TensorFlow requires.
 
     Args:
         context: where.
-        package: whose requirement is not met.
+        package: the one whose requirement is not met.
         needs: that requirement: "keras>=3.12.0".
         found: what is installed instead: "keras 3.3.3".
-        module: that is not installed: "keras", "tf_keras".
+        module: the missing one: "keras", "tf_keras".
         message: the error.
     """
     changed = [Fix(text=match.expand(text)) for pattern, text in _IN_KERAS_3.items() if (match := re.search(pattern, message))]
@@ -180,7 +180,7 @@ def repairs(
 
 
 def _keras_2(context: Context, version: str | None, message: str) -> Iterator[Fix]:
-    """Give programs that were written for Keras 2 the old Keras, of TensorFlow's own minor version."""
+    """Use Keras 2 of TensorFlow's minor version, for programs that were written for it."""
     if re.search(_INSIDE, message):
         wanted = context.pip(f"tensorflow<{keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3}")
         yield Fix(

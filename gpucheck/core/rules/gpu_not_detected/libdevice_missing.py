@@ -51,10 +51,10 @@ _LIBDEVICE = XlaTool(
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
 def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
-    """Not where XLA looks, and no compiled step on a GPU that went well without it."""
+    """Report it if XLA can't find it, unless a compiled step on a GPU passed without it."""
     return missing_tool(_LIBDEVICE, faults, outcomes, toolkit)
 
 
 def repairs(context: Context) -> Iterator[Fix]:
-    """Install it where XLA looks, or name its folder."""
+    """Install it on XLA's search path, or set its folder."""
     yield from tool_repairs(context, "libdevice")

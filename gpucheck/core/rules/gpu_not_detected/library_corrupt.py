@@ -59,14 +59,14 @@ _SEE_DISK = Fix(text="Check whether the disk is full", command="df -h", kind="lo
     ),
 )
 def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip | None:
-    """What wins is no sound library, or what was installed is not whole; what TensorFlow can do without is only a warning."""
+    """Report a chosen library or an installed file that is damaged; a warning if TensorFlow does not need it."""
     damaged = _damaged(installation.packages, faults)
     opened: list[Fault] = []
     if faults.presence.present and not faults.unknown:
         opened = [
             fault for fault in faults.faults if fault.kind == "corrupt" and not (faults.lists_gpu and fault.library.required)
         ]
-    if opened:  # TensorFlow that lists a GPU has opened a sound one of each that it requires
+    if opened:  # if TensorFlow lists a GPU, it opened intact copies of all required libraries
         return _of_opened(faults, opened, damaged)
     if damaged:
         return _of_installed(faults, damaged)
@@ -74,7 +74,7 @@ def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip |
 
 
 def _damaged(packages: Packages, faults: LibraryFaults) -> list[int]:
-    """Places of damaged files in ``Packages.damaged``, those first without which nothing trains; CUDA's only where a GPU is."""
+    """Return the indexes of damaged files in ``Packages.damaged``, required ones first; CUDA's only if the machine has a GPU."""
     places = [
         place
         for place, file in enumerate(packages.damaged)
@@ -84,10 +84,10 @@ def _damaged(packages: Packages, faults: LibraryFaults) -> list[int]:
 
 
 def _required(packages: Packages, place: int, faults: LibraryFaults) -> bool:
-    """Whether it is needed for training, and known to be unusable."""
+    """Whether the file is required for training, and certainly unusable."""
     file = packages.damaged[place]
     needed = {library.package for library in faults.libraries.libraries if library.required}
-    ours = not file.package.startswith("nvidia-") or file.package.startswith("nvidia-nvjitlink")  # which cuSOLVER opens
+    ours = not file.package.startswith("nvidia-") or file.package.startswith("nvidia-nvjitlink")  # opened by cuSOLVER
     return file.problem != "changed" and (ours or file.package in needed)
 
 
@@ -139,14 +139,14 @@ def _damaged_packages(packages: Packages, corrupt: list[Fault], damaged: list[in
 def repairs(
     context: Context, *, text: str = "", soname: str = "", path: str = "", packages: Iterable[str | None] = ()
 ) -> Iterator[Fix]:
-    """Reinstall the package that has the damaged file, and no other.
+    """Reinstall only the package with the damaged file.
 
     Args:
         context: where.
         text: the line of a log.
         soname: the damaged library.
         path: of the damaged library.
-        packages: the installed packages that have damaged files.
+        packages: the installed packages with damaged files.
     """
     if again := context.reinstall(packages):
         yield from (again, _SEE_DISK)
@@ -167,7 +167,7 @@ def repairs(
 
 
 def _of_log(context: Context, soname: str) -> Fix:
-    """Reinstall the package that has this library, by its name alone."""
+    """Reinstall the package of this library, derived from its name."""
     version = context.framework_version or releases.LATEST
     packages = {library.soname: library.package for library in libraries.libraries(version)}
     part = soname.partition(".so")[0].partition("_")[0]

@@ -43,19 +43,19 @@ _VARIABLES = ("LD_LIBRARY_PATH", _PRELOAD)
 
 
 class Conflict(msgspec.Struct, frozen=True):
-    """A library whose winning copy is not the one that pip installed."""
+    """A library of which the loader chooses another copy than pip's."""
 
     place: int
     library: Library
-    folder: str  # of the copy that wins
-    own_folder: str  # of pip's
+    folder: str  # of the chosen copy
+    own_folder: str  # of pip's copy
     own_version: str | None
-    unfit: bool  # known not to work, rather than merely other
-    incomplete: bool  # cuDNN without the parts that it opens beside itself
+    unfit: bool  # known to be incompatible, not only different
+    incomplete: bool  # cuDNN without the parts next to it that it opens
 
     @property
     def described(self) -> str:
-        """What is known of the copy that wins."""
+        """Describe the chosen copy."""
         version = self.library.version or "of another version"
         return f"{version}, without its parts," if self.incomplete else version
 
@@ -77,7 +77,7 @@ class Conflict(msgspec.Struct, frozen=True):
     ),
 )
 def check(faults: LibraryFaults, environment: Environment, tensorflow: TensorFlow | None) -> Finding | Skip | None:
-    """Another version wins; an error only where the two are known not to work together."""
+    """Report that the loader chooses another version; an error only if the versions are known to be incompatible."""
     if (foreign := searched_first(faults, tensorflow)) is not None:
         return foreign
     if not faults.presence.present:
@@ -113,13 +113,13 @@ def _conflict(place: int, faults: LibraryFaults) -> Conflict | None:
         return None
     own = next((copy for copy in library.elsewhere if copy.startswith(f"{wheel.folder}/nvidia/")), None)
     refused = any(blamed(fault) == library.soname for fault in faults.required if fault.kind == "unfit")
-    # Nobody preloads a CUDA library without a reason: a copy of unknown version is suspected.
+    # A preloaded CUDA library is intentional, so a copy of unknown version is also reported.
     same = library.source != _PRELOAD if library.version is None else _same(library.version, wheel.version)
     incomplete = library.soname.startswith("libcudnn") and bool(faults.libraries.cudnn_parts_missing)
     if own is None or not (refused or library.problem or incomplete or not same):
         return None
     if not library.required and not refused:
-        return None  # another NCCL is often put first on purpose
+        return None  # a different NCCL is often selected on purpose
     unfit = refused or bool(library.problem) or incomplete or _too_old_cudnn(library, faults.libraries.tensorflow)
     return Conflict(place, library, _folder(library.path), _folder(own), wheel.version, unfit, incomplete)
 
@@ -136,7 +136,7 @@ def _too_old_cudnn(library: Library, tensorflow: str | None) -> bool:
 
 
 def _same(version: str, other: str) -> bool:
-    """A file's name often carries fewer places than its package's version."""
+    """Whether two versions are equal; a file name often has fewer components than its package's version."""
     ours, theirs = versions.parse(version), versions.parse(other)
     length = min(len(ours), len(theirs))
     return ours[:length] == theirs[:length]
@@ -152,7 +152,7 @@ def _repairs(context: Context, conflicts: list[Conflict], libraries: Libraries, 
 
 
 def _path(conflicts: list[Conflict], libraries: Libraries) -> str:
-    """Return the command that leaves out the other copies' folders."""
+    """Return the command that sets the search path without the other copies' folders."""
     foreign = {conflict.folder for conflict in conflicts}
     unsearched = [conflict.own_folder for conflict in conflicts if conflict.own_folder not in libraries.runpath]
     kept = [folder for folder in libraries.library_path if folder.rstrip("/") not in foreign]

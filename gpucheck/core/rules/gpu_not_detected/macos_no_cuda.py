@@ -51,7 +51,7 @@ _METAL = "tensorflow-metal"
     tensorflow=True,
 )
 def check(request: Request, system: System, build: TensorFlowBuild | None, context: Context) -> Finding | Skip | None:
-    """A Mac on which TensorFlow lists no GPU."""
+    """Report a Mac on which TensorFlow lists no GPU."""
     if system.platform != "darwin" or not request.needs_gpu or (build is not None and build.lists_gpu):
         return None
     if build is not None and (build.tensorflow is None or build.tensorflow.devices is None):
@@ -70,8 +70,8 @@ def repairs(context: Context, *, package: str = "", torch: str = "") -> Iterator
 
     Args:
         context: where.
-        package: that pip has none of for macOS: "nvidia-nccl-cu12"; empty: unknown.
-        torch: not empty: PyTorch reports it.
+        package: the one that pip does not have for macOS: "nvidia-nccl-cu12"; empty: unknown.
+        torch: not empty if PyTorch reports it.
     """
     framework = "torch" if torch else context.framework
     if framework == "torch":

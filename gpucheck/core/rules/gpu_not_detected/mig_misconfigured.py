@@ -48,7 +48,7 @@ _SELECT = Fix(
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden", "container-without-gpu"))
 def check(container: Container, gpus: Gpus, cuda: Cuda, context: Context) -> Finding | Skip | None:
-    """Error where CUDA has nothing at all; a warning where other GPUs of the machine still work."""
+    """Report GPUs in MIG mode without an instance: an error if CUDA has no device, a warning if other GPUs work."""
     enabled = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.mig_enabled]
     empty = [(place, gpu) for place, gpu in enabled if gpu.mig_devices == 0]
     if not empty:
@@ -56,7 +56,7 @@ def check(container: Container, gpus: Gpus, cuda: Cuda, context: Context) -> Fin
             return Skip("the MIG instances could not be queried")
         return None
     if container.inside and cuda.device_count:
-        return None  # it was given some instance; the rest is not its own
+        return None  # it has an instance; others belong to other users
     names = [gpu.label for _, gpu in empty]
     indices = ",".join(str(gpu.index) for _, gpu in empty)
     verb, them = ("is", "it") if len(empty) == 1 else ("are", "them")
@@ -76,8 +76,8 @@ def repairs(context: Context, *, indices: str = "", message: str = "", shown: st
     Args:
         context: where.
         indices: of the GPUs without an instance: "0,1"; empty: unknown.
-        message: what reports it.
-        shown: not empty: the GPU has instances, and CUDA finds none of them.
+        message: the one that reports it.
+        shown: not empty if the GPU has instances, but CUDA finds none.
     """
     named = _NAMED.search(message)
     indices = indices or (named[1] if named else "")

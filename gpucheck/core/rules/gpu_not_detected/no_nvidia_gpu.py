@@ -48,7 +48,7 @@ _NO_USABLE_GPU = "28"  # NVML_ERROR_GPU_NOT_FOUND
     explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build"),
 )
 def check(stack: CudaStack, tpu: Tpu, context: Context) -> Finding | Skip | None:
-    """No function on the bus, and no layer above that works without one."""
+    """Report that the PCI bus has no NVIDIA GPU, if no layer above shows one."""
     pci = stack.pci
     if not stack.request.needs_gpu or stack.system.platform != "linux" or tpu.expected:
         return None
@@ -57,7 +57,7 @@ def check(stack: CudaStack, tpu: Tpu, context: Context) -> Finding | Skip | None
     if pci.gpus or pci.amd_gpus or stack.wsl.inside:
         return None  # driver-missing, rocm-gpu-unsupported and wsl-misconfigured have their own pages
     if stack.container_requests_gpu:
-        return None  # container-without-gpu; without a request the bus decides, which a container shares with its host
+        return None  # container-without-gpu; without a request the PCI bus decides, which is the host's
     if not pci.readable:
         return Skip("the PCI bus is not readable here")
     if {"hung", "crashed"} & {stack.driver.status, stack.cuda.status}:
@@ -70,12 +70,12 @@ def check(stack: CudaStack, tpu: Tpu, context: Context) -> Finding | Skip | None
 
 
 def repairs(context: Context, *, absent: bool = False, node: bool = False, code: str = "", text: str = "") -> Iterator[Fix]:
-    """Use a machine with a GPU, or let the driver use the one that is there.
+    """Use a machine with a GPU, or make the driver use the existing one.
 
     Args:
         context: where.
-        absent: whether the bus was read, and has no GPU.
-        node: whether a node of a cluster is checked.
+        absent: whether the PCI bus was read and has no GPU.
+        node: whether the run checks a node of a cluster.
         code: of CUDA's or NVML's error: "28": the driver found no GPU that it can use.
         text: the line that reports it.
     """

@@ -71,7 +71,7 @@ _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with 
 def check(
     stack: CudaStack, presence: GpuPresence, interpreter: Interpreter, build: TensorFlowBuild, context: Context
 ) -> Finding | Skip | None:
-    """No wheel at all; or on ARM, one that can't use the GPU that is here. What imports and works was built for it."""
+    """Report that no wheel exists, or on ARM none that can use this GPU, unless an import succeeded."""
     system = stack.system
     if system.platform != "linux":
         return None  # macos-no-cuda and windows-native-unsupported
@@ -103,18 +103,18 @@ def check(
 
 
 def _no_package(system: System, interpreter: Interpreter, build: TensorFlowBuild) -> tuple[str, str] | None:
-    """Why no package works here, in words and for ``repairs``; None where TensorFlow was imported."""
+    """Why no package works here, as text and as argument of ``repairs``; None if TensorFlow was imported."""
     tensorflow, installed = build.tensorflow, build.packages.tensorflow
     if tensorflow is not None and tensorflow.imported:
         return None
     old = _old_glibc(system, build.packages)
     if tensorflow is None and installed is not None:
-        return old  # somebody may have built it, and only the import shows it
+        return old  # it may have been built from source, which only the import shows
     return _no_wheel(system, interpreter) or old
 
 
 def _no_wheel(system: System, interpreter: Interpreter) -> tuple[str, str] | None:
-    """Why no wheel can be installed, in words and for ``repairs``."""
+    """Why no wheel can be installed, as text and as argument of ``repairs``."""
     if system.musl:
         name = system.os_name or "this system"
         return (
@@ -129,7 +129,7 @@ def _no_wheel(system: System, interpreter: Interpreter) -> tuple[str, str] | Non
 
 
 def _old_glibc(system: System, packages: Packages) -> tuple[str, str] | None:
-    """A C library older than the wheels ask for, as when an environment is shared between machines."""
+    """Why the C library is too old for the wheels, for example in an environment shared between machines."""
     installed = packages.tensorflow
     release = releases.release(installed.version) if installed and "+" not in installed.version else releases.RELEASES["2.10"]
     if release is None or not system.glibc or versions.at_least(system.glibc, release.glibc_floor):
@@ -151,7 +151,7 @@ def repairs(
         why: "musl", "glibc", "32-bit", "machine" (no package for it), "arm" (none with GPU code); empty: see the other arguments.
         version: of the C library that is needed: "GLIBC_2.27".
         machine: the processor's architecture.
-        package: that pip has none of for this platform.
+        package: the one that pip does not have for this platform.
         text: the line that reports it.
     """
     arm = why == "arm" or "aarch64" in machine
@@ -183,7 +183,7 @@ def repairs(
 
 
 def _of_package(context: Context, package: str, text: str, *, arm: bool) -> Iterator[Fix]:
-    """Yield what to do about a package that is for other systems."""
+    """Yield the fixes for a package of other systems."""
     if package in ("tensorflow-macos", "tensorflow-metal"):
         yield Fix(text=f"Install tensorflow: {package} is for macOS only", command=context.pip("tensorflow"))
     elif package.startswith("nvidia-") and not arm:

@@ -54,17 +54,17 @@ _PTXAS = XlaTool(
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("libdevice-missing", "training-failed", "training-crashed"))
 def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
-    """Not where XLA looks, and no compiled step on a GPU that went well without it."""
+    """Report it if XLA can't find it, unless a compiled step on a GPU passed without it."""
     return missing_tool(_PTXAS, faults, outcomes, toolkit)
 
 
 def repairs(context: Context, *, needed: str = "", buggy: str = "") -> Iterator[Fix]:
-    """Install it where XLA looks, or name its folder.
+    """Install it on XLA's search path, or set its folder.
 
     Args:
         context: where.
-        needed: the version of PTX that the installed one is too old for.
-        buggy: the installed version, if XLA refuses it for its bugs.
+        needed: the PTX version that the installed ptxas is too old for.
+        buggy: the installed version, if XLA rejects it because of bugs.
     """
     if not (needed or buggy):
         yield from tool_repairs(context, "ptxas")

@@ -56,9 +56,9 @@ _BEFORE = (("2.11", _RECOMMENDED), ("2.8", "3.10"), ("2.5", "3.9"), ("2.2", "3.8
     first_check="python --version",
 )
 def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: TrainingOutcomes) -> Finding | None:
-    """The installed TensorFlow's own range if there is one; else whether any release has packages for this Python."""
+    """Report a Python outside the installed TensorFlow's range; without one, a Python that no release has packages for."""
     if tensorflow is not None and tensorflow.imported:
-        return None  # what imports supports it
+        return None  # a successful import proves support
     interpreter, packages = installation.interpreter, installation.packages
     python = f"Python {interpreter.version}"
     if interpreter.implementation.lower() != "cpython":
@@ -102,9 +102,9 @@ def repairs(
 
     Args:
         context: where.
-        package: that could not be installed; "": TensorFlow.
-        version: the version that was asked for: "==2.10.0"; "": any.
-        available: what the index offers to this Python: "2.16.1 to 2.20.0", "none".
+        package: the one that could not be installed; "": TensorFlow.
+        version: the requested version: "==2.10.0"; "": any.
+        available: the versions for this Python: "2.16.1 to 2.20.0", "none".
         needed: the Python versions that the package supports: ">=3.9".
         file: the wheel that was refused: "tensorflow-2.10.0-cp310-cp310-win_amd64.whl".
     """
@@ -126,7 +126,7 @@ def repairs(
 
 
 def _python(package: str, version: str, needed: str) -> str:
-    """The newest Python that the release supports, as far as it is known."""
+    """The newest Python that the release supports, as far as known."""
     if below := re.search(r"<\s*3\.(\d+)", needed):
         return f"3.{int(below[1]) - 1}"
     number = version.lstrip("=<>!~ ")

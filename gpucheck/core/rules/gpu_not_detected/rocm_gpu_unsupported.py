@@ -33,7 +33,7 @@ from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _GFX = re.compile(r"gfx\d{3,4}\w?")
-# Consumer GPUs run the code that ROCm has for another one of their generation.
+# Consumer GPUs can run ROCm's code for another GPU of their generation.
 _SIMILAR = {"gfx103": ("RX 6000", "10.3.0"), "gfx110": ("RX 7000", "11.0.0")}
 _DENIED = re.compile(
     r"(?i)/dev/(?:kfd|dri)\S*[^\n]{0,40}(?:denied|not permitted)|No HIP GPUs are|no ROCm-capable device|not (?:a )?member of [^\n]{0,20}(?:render|video)"
@@ -57,7 +57,7 @@ _OF_ROCM = re.compile(r"(?i)\bhip(?:error| (?:runtime )?error)|rocblas|TensileLi
     tensorflow=True,
 )
 def check(stack: CudaStack, tpu: Tpu | None, build: TensorFlowBuild | None, context: Context) -> Finding | Skip | None:
-    """AMD display functions and not one of NVIDIA's. A ROCm build is left alone: gpucheck does not examine ROCm."""
+    """Report a machine with only AMD GPUs, unless TensorFlow is a ROCm build, which gpucheck does not examine."""
     pci = stack.pci
     if not stack.request.needs_gpu or not pci.amd_gpus or pci.gpus or stack.driver.gpu_count or stack.counts_gpus:
         return None

@@ -46,7 +46,7 @@ _NAME = Fix(
     first_check="TMPDIR, and the free space of /tmp",
 )
 def check(limits: Limits, tensorflow: TensorFlow | None, context: Context) -> Finding | Skip | None:
-    """None of the folders can be written, and the import was not seen to do without."""
+    """Report that no folder is writable, unless TensorFlow's import succeeded."""
     if not limits.temporary_folders:
         return Skip("where temporary files belong on this platform is not known")
     if limits.temporary_folder is not None or (tensorflow is not None and tensorflow.imported):
@@ -61,7 +61,7 @@ def check(limits: Limits, tensorflow: TensorFlow | None, context: Context) -> Fi
 
 
 def repairs(context: Context) -> Iterator[Fix]:
-    """Mount a folder, or name one that can be written."""
+    """Mount a folder, or set a writable one."""
     yield from context.only(_DOCKER, container="docker|podman")
     yield from context.only(_KUBERNETES, container="kubernetes")
     yield _NAME

@@ -66,10 +66,10 @@ _REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-
     ),
 )
 def check(presence: GpuPresence, tpu: Tpu, build: TensorFlowBuild, keras_backend: KerasBackend) -> Finding | Skip | None:
-    """What TensorFlow says first; without an import, the package's name and the platform. Then what the other backend says."""
+    """Check the imported TensorFlow, else its package's name and platform; then the other backend."""
     request, backend = keras_backend.request, keras_backend.backend
     if tpu.expected or request.gpuless:
-        return None  # a build for TPUs has no GPU code, and needs none
+        return None  # a build for TPUs needs no GPU code
     if not presence.present:
         return presence.skip
     judged = None if request.other_backend else _tensorflow(presence, build)
@@ -127,8 +127,8 @@ def repairs(
     Args:
         context: where.
         package: "jaxlib" if a log names it.
-        torch: not empty: a log names PyTorch.
-        backend: what was built without CUDA on a live machine, if not TensorFlow.
+        torch: not empty if a log names PyTorch.
+        backend: on a live machine, the framework without CUDA if it is not TensorFlow.
         configured: whether Keras is configured for that backend already.
         replaced: packages to remove before TensorFlow with CUDA is installed.
     """
@@ -147,7 +147,7 @@ def repairs(
 
 
 def _for_gpus(context: Context, replaced: Sequence[str]) -> Iterator[Fix]:
-    """TensorFlow for GPUs."""
+    """Install TensorFlow for GPUs."""
     if context.windows:
         yield Fix(
             text="Native Windows has no TensorFlow with GPU support since 2.11: install WSL2 (as an administrator), and TensorFlow in it",

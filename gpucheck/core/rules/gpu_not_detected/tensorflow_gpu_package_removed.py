@@ -36,7 +36,7 @@ from gpucheck.core.repairs.wording import listing
     first_check="the name of the package that is requested",
 )
 def check(installation: Installation) -> Finding | None:
-    """By its name among the packages; an error where it left no TensorFlow to import."""
+    """Report the package tensorflow-gpu; an error if it is the only one, and contains no TensorFlow."""
     packages = installation.packages
     place = next((place for place, package in enumerate(packages.flavours) if package.name == "tensorflow-gpu"), None)
     if place is None:
@@ -62,7 +62,7 @@ def repairs(context: Context, *, version: str = "") -> Iterator[Fix]:
 
     Args:
         context: where.
-        version: that was asked for: "==2.15"; "": any.
+        version: the requested one: "==2.15"; "": any.
     """
     release = releases.release(version.lstrip("=<>!~ ")) if version.startswith("=") else None
     if context.windows:

@@ -59,7 +59,7 @@ _REDISTRIBUTABLE = Fix(
     " Python",
     needs=("network",),
 )
-# What a signal most often means while Python loads TensorFlow's libraries.
+# The most frequent cause of each signal while Python loads TensorFlow's libraries.
 _SIGNALS = {
     "SIGILL": "the processor lacks instructions that this build uses (AVX, on x86-64)",
     "SIGBUS": "a file that it maps is truncated, or the disk is full",
@@ -79,7 +79,7 @@ _SIGNALS = {
 def check(
     tensorflow: TensorFlow | None, build: TensorFlowBuild, backend: KerasBackend, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:
-    """An exception, or an end of the process before the import was done; of Keras, where a file or package is known to be why."""
+    """Report an exception or crash of the import; of Keras too, if a file or package is the known cause."""
     keras = backend.keras
     if tensorflow is None:
         return _not_tried(build, backend)
@@ -89,7 +89,7 @@ def check(
             cause = lacking(build.installation) or incomplete(build.installation, keras)
         return _failed_for("Keras", cause) if cause else None
     if tensorflow.imported or build.absent or backend.refused(tensorflow.error or ""):
-        return None  # TensorFlow imports Keras: what Keras refuses is keras-backend-mismatch
+        return None  # TensorFlow imports Keras, whose own errors are keras-backend-mismatch
     ending = tensorflow.ending or (tensorflow.error or "" if tensorflow.imported is None else "")
     if tensorflow.imported is None and not re.search(r"killed by SIG|exited with status", ending):
         return Skip(f"the import of TensorFlow was not seen to its end: {ending or 'no answer'}")
@@ -97,7 +97,7 @@ def check(
 
 
 def _not_tried(build: TensorFlowBuild, backend: KerasBackend) -> Finding | Skip | None:
-    """What can be seen without an import."""
+    """Report what is known without an import."""
     if build.absent or backend.other is not None:
         return None
     if obstacle := foreseen(build.installation):
@@ -149,13 +149,13 @@ def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, out
 
 
 def _short(error: str) -> str:
-    """One line without the path of the file that was looked into, cut at a readable length."""
+    """Shorten an error to one line without the file's path."""
     line = re.sub(r"\s+\(/[^)]*\)?$", "", error.splitlines()[0] if error else "no reason was given").rstrip(". ")
     return line if len(line) <= 160 else line[:157] + "..."
 
 
 def _unmet(installation: Installation, version: str, package: str) -> str:
-    """The requirement of TensorFlow's release that the package does not meet; "": none."""
+    """The requirement of TensorFlow's release that the package does not meet; "" if there is none."""
     release = releases.release(version)
     wanted = {"numpy": release.numpy, "protobuf": release.protobuf}.get(package) if release else None
     installed = next((one.version for one in installation.packages.others if one.name == package), None)
@@ -175,7 +175,7 @@ def repairs(
     version: str = "",
     text: str = "",
 ) -> Iterator[Fix]:
-    """Repair what the error names.
+    """Repair the component that the error names.
 
     Args:
         context: where.
@@ -184,9 +184,9 @@ def repairs(
         needs: the requirement that is not met: "numpy<2".
         module: the module that the error names.
         message: the error.
-        signal: that ended the import: "SIGILL".
-        instructions: of the processor that are missing: "AVX2".
-        version: that a library lacks: "GLIBCXX_3.4.29".
+        signal: the one that ended the import: "SIGILL".
+        instructions: the missing ones of the processor: "AVX2".
+        version: the one that a library lacks: "GLIBCXX_3.4.29".
         text: the line of a log.
     """
     if hides:
@@ -215,7 +215,7 @@ def repairs(
 
 
 def _with_instructions(named: str) -> Iterator[Fix]:
-    """Run on a processor that has them."""
+    """Run on a processor with these instructions."""
     name = named or "AVX"
     yield Fix(
         text=f"Use a machine whose processor has {name} (in a virtual machine, pass through the host's processor), or build TensorFlow"
@@ -226,7 +226,7 @@ def _with_instructions(named: str) -> Iterator[Fix]:
 
 
 def _for_others() -> Iterator[Fix]:
-    """What an unknown error may need besides."""
+    """Other fixes that an unknown error may need."""
     for fix in renaming("tensorflow", "tensorflow.py")[:1]:
         yield msgspec.structs.replace(fix, text=f"If your own file has the name of a module: {fix.text[0].lower()}{fix.text[1:]}")
     yield msgspec.structs.replace(

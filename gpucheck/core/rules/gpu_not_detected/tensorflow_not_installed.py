@@ -46,7 +46,7 @@ from gpucheck.core.repairs.context import Context
 def check(
     presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend | None, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:
-    """No distribution, and no import that succeeded. Nothing can be trained then, on a CPU neither."""
+    """Report that no distribution is installed and no import succeeded: nothing can train, not even on a CPU."""
     installation = build.installation
     interpreter, packages = installation.interpreter, installation.packages
     if not build.absent or (backend is not None and backend.ready):
@@ -66,7 +66,7 @@ def check(
 
 
 def repairs(context: Context, *, gpu: bool | None = None, managed: str = "") -> Iterator[Fix]:
-    """Install it for the Python that lacks it.
+    """Install TensorFlow for this Python.
 
     Args:
         context: where.

@@ -50,7 +50,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
     tensorflow=True,
 )
 def check(request: Request, system: System, build: TensorFlowBuild | None, context: Context) -> Finding | None:
-    """Native Windows with any TensorFlow that came after 2.10, or with none."""
+    """Report native Windows with a TensorFlow newer than 2.10, or without one."""
     if system.platform != "win32" or not request.needs_gpu or (build is not None and build.lists_gpu):
         return None
     installed = build.packages.tensorflow if build is not None else None
@@ -73,7 +73,7 @@ def repairs(context: Context, *, package: str = "") -> Iterator[Fix]:
 
     Args:
         context: where.
-        package: that pip has none of for Windows: "nvidia-nccl-cu12"; empty: unknown.
+        package: the one that pip does not have for Windows: "nvidia-nccl-cu12"; empty: unknown.
     """
     yield Fix(
         text="Install WSL2 from an administrator's prompt, restart, and run gpucheck setup in it",

@@ -57,7 +57,7 @@ from gpucheck.core.system.shells import statement, word
     first_check="which Python runs the program, and its pip list",
 )
 def check(presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend | None) -> Finding | Skip | None:
-    """None here, and at least one in another environment on PATH; the shell's active environment comes first."""
+    """Report that only another environment on PATH has TensorFlow; the shell's active environment comes first."""
     installation, interpreter = build.installation, build.installation.interpreter
     if not interpreter.others or not build.absent or build.packages.tensorflow_folder:
         return None
@@ -78,12 +78,12 @@ def check(presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend |
 
 
 def repairs(context: Context, *, executable: str = "", path: str = "", gpu: bool = False) -> Iterator[Fix]:
-    """Use the Python that has it, or install it for the one that runs the program.
+    """Use the Python with TensorFlow, or install it for the one that runs the program.
 
     Args:
         context: where.
-        executable: the interpreter that has it, on a live machine.
-        path: the folder that has it, in a log: ".../python3.10/site-packages".
+        executable: the interpreter with TensorFlow, on a live machine.
+        path: the folder with TensorFlow, in a log: ".../python3.10/site-packages".
         gpu: whether there is a GPU for which pip has packages.
     """
     here = context.with_cuda() if gpu else Fix(text="Install it for this Python", command=context.pip("tensorflow"))

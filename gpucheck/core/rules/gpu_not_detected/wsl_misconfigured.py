@@ -47,7 +47,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _SHUTDOWN = "wsl.exe --shutdown"
 _WINDOWS = Fix(text="Install NVIDIA's current driver on Windows (not inside WSL), then restart WSL", command=_SHUTDOWN)
-# apt-get removes nothing at all where it does not know one of the names: it is given those that are installed.
+# apt-get removes nothing if one of the names is unknown, so only installed names are passed.
 _PURGE = (
     "sudo apt-get purge $(dpkg-query -W -f '${Package} ' 'nvidia-driver-*' 'libnvidia-compute-*' cuda-drivers 2>/dev/null)"
     " && sudo ldconfig"
@@ -84,7 +84,7 @@ _NO_LIBRARY = ("library-not-found", "library-unusable")
     ),
 )
 def check(stack: CudaStack, context: Context) -> Finding | None:
-    """From the bottom up: WSL's version, its GPU device, its libraries, and which of them CUDA loads."""
+    """Check from the bottom up: WSL's version, its GPU device, its libraries, and the ones that CUDA loads."""
     wsl = stack.wsl
     if not wsl.inside or stack.container.inside or stack.counts_gpus:
         return None
@@ -110,7 +110,7 @@ def check(stack: CudaStack, context: Context) -> Finding | None:
 
 
 def _absence(wsl: Wsl, context: Context) -> Finding | None:
-    """What keeps a GPU from being here at all."""
+    """Report why WSL provides no GPU at all."""
     if wsl.version == 1:
         return Finding(
             summary="This is WSL1, which has no access to a GPU; use WSL2.",
@@ -140,13 +140,13 @@ def _absence(wsl: Wsl, context: Context) -> Finding | None:
 
 
 def repairs(context: Context, *, why: str = "", message: str = "", library: str = "") -> Iterator[Fix]:
-    """Let WSL pass the GPU of Windows in.
+    """Make WSL provide the GPU of Windows.
 
     Args:
         context: where.
         why: "wsl1", "disabled", "no-device", "no-driver", "linux-driver", "unsearched"; empty: see the other arguments.
-        message: what reports it.
-        library: that the folder of the Windows driver lacks.
+        message: the one that reports it.
+        library: the one missing in the folder of the Windows driver.
     """
     convert = Fix(
         text="Convert this distribution, from a Windows prompt (wsl -l -v shows its name)",

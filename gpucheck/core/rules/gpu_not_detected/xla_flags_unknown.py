@@ -43,7 +43,7 @@ from gpucheck.core.system.shells import statement
 def check(
     log: Log, environment: Environment | None, outcomes: TrainingOutcomes, tensorflow: TensorFlow | None, context: Context
 ) -> Finding | Skip | None:
-    """Only XLA itself can say which flags it knows."""
+    """Report flags that XLA rejected; only XLA knows which flags it supports."""
     flags = [event.fields.get("flag", "").strip("\"' ") for event in log.events if event.kind == Kind.XLA_FLAG_UNKNOWN]
     variables = environment.variables if environment is not None else {}
     if not flags:
@@ -71,14 +71,14 @@ def _name(flag: str) -> str:
 
 
 def repairs(context: Context, *, flag: str = "", variable: str = "XLA_FLAGS", value: str = "", kept: str = "") -> Iterator[Fix]:
-    """Remove every flag that XLA refuses.
+    """Remove every flag that XLA rejects.
 
     Args:
         context: where.
         flag: the flags: "--xla_a=1 --xla_b=2"; "": unknown.
-        variable: that has them.
-        value: of the flag, if XLA knows the flag and not the value.
-        kept: the flags that stay.
+        variable: the one that contains them.
+        value: of the flag, if only the value is invalid.
+        kept: the flags to keep.
     """
     named = listing(flag.split()) if flag else "the flag"
     if value:

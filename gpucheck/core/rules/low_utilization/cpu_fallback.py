@@ -37,7 +37,7 @@ from gpucheck.core.repairs.wording import listing
 def check(
     tensorflow: TensorFlow | None, backend: Backend | None, outcomes: TrainingOutcomes, context: Context
 ) -> Finding | Skip | None:
-    """A run's heavy operations were seen on another device; or the framework lists a GPU and only CPUs were trained on."""
+    """Report heavy operations on another device than the run's, or a listed GPU while all training used CPUs."""
     for place, run in enumerate(outcomes.runs):
         if (on_gpu(run) and (run.placement_verified is False or run.misplaced_ops)) or _on_a_cpu(run.misplaced_ops):
             misplaced = listing(list(run.misplaced_ops))
@@ -60,17 +60,17 @@ def check(
 
 
 def _on_a_cpu(misplaced: tuple[str, ...]) -> bool:
-    """Whether some were placed on a CPU outside the run's devices; with logical devices of a CPU, on another of these."""
+    """Whether some ran on a CPU outside the run's devices, or on another logical CPU device."""
     return any(" on CPU" in op for op in misplaced)
 
 
 def repairs(context: Context, *, op: str = "", backend: str = "") -> Iterator[Fix]:
-    """Let the work run on the GPU.
+    """Make the work run on the GPU.
 
     Args:
         context: where.
-        op: what ran on the CPU, in a log: an operation, "strategy", "convolution" or "all".
-        backend: what trained; empty: the framework of the log, TensorFlow if that is unknown.
+        op: in a log, what ran on the CPU: an operation, "strategy", "convolution" or "all".
+        backend: the one that trained; empty: the log's framework, TensorFlow if unknown.
     """
     if (backend or context.framework or "tensorflow") != "tensorflow":
         yield Fix(text='Remove keras.device("cpu") and the framework\'s own choices of a device around the model')

@@ -32,9 +32,9 @@ from gpucheck.core.probes.limits import Limits
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.resources import granted
 
-PROCESSORS_PER_GPU = 2  # one launches kernels, one at least prepares the next batch
+PROCESSORS_PER_GPU = 2  # one launches kernels, at least one prepares the next batch
 ACHIEVED = ("jpeg_parallel_map_samples_per_second", "device_samples_per_second")
-FED = 0.8  # of what a GPU can train: it then waits for no more than a fifth of the time, as in input-pipeline-bound
+FED = 0.8  # of the GPU's training rate: it then waits at most a fifth of the time, as in input-pipeline-bound
 
 
 @rule(
@@ -44,9 +44,9 @@ FED = 0.8  # of what a GPU can train: it then waits for no more than a fifth of 
     first_check="the CPUs that the container or job may use",
 )
 def check(resources: Resources, used: GpusInUse, context: Context) -> Finding | Skip | None:
-    """A quota or an affinity grants fewer than two processors per GPU; what the machine itself lacks is no quota.
+    """Report a quota or affinity below two processors per GPU, unless the machine itself has no more.
 
-    What they achieved, where that was measured, counts more than their number.
+    If the rate of the input pipeline was measured, it counts instead of the number.
     """
     count, limits, outcomes = len(used.used), resources.limits, resources.outcomes
     if limits is None:
@@ -81,7 +81,7 @@ def check(resources: Resources, used: GpusInUse, context: Context) -> Finding | 
 
 
 def _granted(limits: Limits) -> tuple[float | None, str]:
-    """The least number of processors that something grants, with its field; None where nothing takes any away."""
+    """The lowest limit on processors, with its field; None if there is no limit."""
     values = ((limits.cpu_quota, "cpu_quota"), (limits.cpu_affinity_count, "cpu_affinity_count"))
     lowered = [
         (value, field) for value, field in values if value is not None and (limits.cpu_count is None or value < limits.cpu_count)
@@ -90,7 +90,7 @@ def _granted(limits: Limits) -> tuple[float | None, str]:
 
 
 def _first_gpu(outcomes: TrainingOutcomes) -> tuple[str, ...]:
-    """The GPU on which experiments on one device are made."""
+    """The GPU of single-device experiments."""
     alone = (run.devices for run in outcomes.passed if len(run.devices) == 1 and run.devices[0].startswith("GPU"))
     return next(alone, ())
 
@@ -101,7 +101,7 @@ def repairs(context: Context, *, suggested: str = "", processors: int = 8) -> It
     Args:
         context: where.
         suggested: the number of workers that a log suggests: "2".
-        processors: what to request.
+        processors: the number to request.
     """
     if suggested:
         yield Fix(text=f"Start no more workers than the job has processors: DataLoader(num_workers={suggested})")

@@ -34,8 +34,8 @@ from gpucheck.core.probes.gpus import Gpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 
-# Of the samples taken during training, a fifth of a second apart, those in which it was slowed down: less may be a change of its
-# state, or a moment of many minutes.
+# The share of samples during training, taken every fifth of a second, in which the GPU was slowed. Lower shares may be a change
+# of state, or a short moment of a long run.
 LEAST_SAMPLES, LEAST_SHARE = 3, 0.05
 _CAUSES = {"SwThermalSlowdown": "heat", "HwThermalSlowdown": "heat", "HwPowerBrakeSlowdown": "the machine's power brake"}
 
@@ -47,7 +47,7 @@ _CAUSES = {"SwThermalSlowdown": "heat", "HwThermalSlowdown": "heat", "HwPowerBra
     first_check="temperature and power limit of the GPU",
 )
 def check(used: GpusInUse, activity: Activity | None, context: Context) -> Finding | Skip | None:
-    """A harmful clock event reason is active, on an idle GPU only one that is harmful even there; or it was during training."""
+    """Report a harmful clock event reason, now or during training; on an idle GPU, some reasons are harmless."""
     reporting = [(place, gpu) for place, gpu in used.used if gpu.clock_event_reasons is not None]
     slowed = [(place, gpu) for place, gpu in reporting if _reasons(gpu)]
     if slowed:
@@ -62,7 +62,7 @@ def _reasons(gpu: Gpu) -> list[str]:
 
 
 def _cause(reasons: Sequence[str]) -> str:
-    """Why the clocks are low in plain words, and in NVML's."""
+    """Why the clocks are low, in plain words and in NVML's terms."""
     causes = dict.fromkeys(_CAUSES[reason] for reason in reasons if reason in _CAUSES)
     return f"{listing(list(causes)) or 'a hardware limit'} ({', '.join(reasons)})"
 
@@ -108,12 +108,12 @@ def _while_training(used: GpusInUse, activity: Activity, context: Context) -> Fi
 
 
 def repairs(context: Context, *, reason: str = "", index: str = "") -> Iterator[Fix]:
-    """Cool the GPU, or give it power.
+    """Cool the GPU, or increase its power limit.
 
     Args:
         context: where.
-        reason: why its clocks are low, in words or in NVML's: "hw thermal slowdown", "power".
-        index: of the GPU, as nvidia-smi counts.
+        reason: why its clocks are low, in plain words or NVML's terms: "hw thermal slowdown", "power".
+        index: of the GPU, as in nvidia-smi.
     """
     power = "power" in reason.lower()
     heat = "heat" in reason or "thermal" in reason.lower()

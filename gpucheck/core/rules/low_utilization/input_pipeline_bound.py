@@ -35,7 +35,7 @@ HIGH = 0.2
 AHEAD = "dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)"
 FILES = "Read from fewer, larger files (TFRecord, interleave)"
 CACHE = "Keep what was read: dataset.cache() before the random augmentation"
-# Of the experiment, each with those before it: what it is called, and what to do.
+# The experiment's optimizations, each in addition to the previous ones: its name, and what to do.
 REMEDIES = {
     "prefetch": ("prefetch", "Prepare batches ahead: end the pipeline with dataset.prefetch(tf.data.AUTOTUNE)"),
     "parallel_map": (
@@ -45,14 +45,13 @@ REMEDIES = {
     "cache": ("a cache", CACHE),
     "larger_batch": ("a larger batch", "Use batches of twice the size"),
 }
-# Times the rate with those before it that helped, from which on a remedy has. On busy CPUs that wait for nothing, prefetch, map and
-# cache gave up to 1.25 by chance.
+# Minimum speedup over the previous optimizations. On busy CPUs without any wait, prefetch, map and cache reached 1.25 by chance.
 HELPS = 1.3
 
 
 @rule(severity=Severity.WARNING, scope=Scope.CODE, explains=("scaling-inefficient",))
 def check(outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
-    """The share of its time that a run waited."""
+    """Report the share of time that a run waited for input."""
     if outcomes.training is None:
         return Skip("no training job to measure it in") if outcomes.log is None else None
     measured = [
@@ -83,12 +82,12 @@ def check(outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None
 def repairs(
     context: Context, *, size: str = "", device: str = "GPU", figures: Mapping[str, float | None] | None = None
 ) -> Iterator[Fix]:
-    """Prepare data faster: what helped on this machine, with what it gave; else the general advice.
+    """Prepare data faster: the optimizations that helped on this machine, with their speedup; else general advice.
 
     Args:
         context: where.
-        size: of the shuffle buffer that training waited for, in elements: "60000".
-        device: what waits.
+        size: elements of the shuffle buffer that training waited for: "60000".
+        device: the one that waits.
         figures: of the experiment on this machine; None: not measured.
     """
     if size:
@@ -110,7 +109,7 @@ def repairs(
 
 
 def _tried(figures: Mapping[str, float | None], device: str) -> tuple[list[Fix], tuple[Fix, ...]]:
-    """The remedies that helped on this machine, and a remark on the others; neither without all figures."""
+    """The optimizations that helped on this machine, and a remark on the others; empty if figures are missing."""
     measured = [figures.get(f"jpeg_{name}_samples_per_second") for name in ("plain", *REMEDIES)]
     rates = [rate for rate in measured if rate]
     cost = figures.get("jpeg_decode_and_augment_seconds_per_sample")

@@ -46,7 +46,7 @@ _ENABLE = Assignment(
     first_check="the variable CUDA_CACHE_PATH, and the free space there",
 )
 def check(resources: Resources, used: GpusInUse, build: TensorFlowBuild, context: Context) -> Finding | Skip | None:
-    """Off or unwritable, where a GPU is here for which TensorFlow brings no native code."""
+    """Report a disabled or unwritable cache, if TensorFlow has no native code for a GPU."""
     limits = resources.limits
     if limits is None:
         return Skip("the limits of this process are not known")
@@ -77,7 +77,7 @@ def check(resources: Resources, used: GpusInUse, build: TensorFlowBuild, context
 
 
 def _path(limits: Limits) -> Assignment | None:
-    """Keep the kernels in the folder that could hold them; None where the present one can, or none is known."""
+    """Store the kernels in the alternative folder; None if the present one is writable, or no other is known."""
     other = limits.kernel_cache_other
     if limits.kernel_cache_writable is not False or not other or not other.isprintable():
         return None
@@ -90,12 +90,12 @@ def _keep_in(folder: str) -> Assignment:
 
 
 def repairs(context: Context, *, disabled: bool | None = None, other: str = "") -> Iterator[Fix]:
-    """Let the driver keep the kernels.
+    """Let the driver store the kernels.
 
     Args:
         context: where.
         disabled: whether a variable disables the cache; None: unknown.
-        other: a folder that can hold it.
+        other: a writable folder for it.
     """
     if disabled:
         yield Fix(text="Enable the cache again", command=statement(_ENABLE))

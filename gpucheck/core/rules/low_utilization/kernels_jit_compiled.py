@@ -36,14 +36,16 @@ from gpucheck.core.repairs.wording import version_text
 
 SLOW_SECONDS = 30.0  # a first step with everything cached takes about 5 s, autotuning included
 NOTICED_SECONDS = 10.0
-UNLIKE = 5.0  # times: the first job of a process also loads libraries, which makes it up to four times as slow to start
+SLOWER_THAN_OTHERS = (
+    5.0  # ratio to other jobs: the first job of a process also loads libraries, which takes up to four times as long
+)
 
 
 @rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, tensorflow=True, first_check="the GPU's compute capability")
 def check(
     used: GpusInUse | None, build: TensorFlowBuild | None, log_causes: LogCauses, context: Context
 ) -> Finding | Skip | None:
-    """The driver had to compile, and the first step shows it. What came from the cache costs nothing and is no finding."""
+    """Report kernels that the driver compiled, if the first step was slow; cached kernels cost nothing."""
     cause, outcomes = log_causes.causes.get("kernels-jit-compiled"), log_causes.outcomes
     kernels = build.kernels if build is not None else None
     foreign = _foreign(used, kernels)
@@ -72,27 +74,27 @@ def check(
 
 
 def _foreign(used: GpusInUse | None, kernels: Kernels | None) -> list[Gpu]:
-    """The GPUs that the build has no native code for."""
+    """The GPUs without native code in the build."""
     gpus = [gpu for _, gpu in used.used] if used is not None and kernels is not None else []
     return [gpu for gpu in gpus if kernels and gpu.compute_capability and not kernels.runs_natively(gpu.compute_capability)]
 
 
 def _was_measured(run: TrainingRun) -> bool:
-    """Whether its first step on a GPU ended, or time ran out in it."""
+    """Whether its first step on a GPU ended, or timed out."""
     return on_gpu(run) and (run.first_step_seconds is not None or (run.status == "timed_out" and run.stage == "first step"))
 
 
 def _slow(outcomes: TrainingOutcomes, run: TrainingRun) -> bool:
-    """By itself, or measured by other jobs. What XLA compiles for a job is not the driver's doing, and takes as long each time."""
+    """Whether the first step was slow, in absolute terms or relative to other jobs, excluding XLA's own compilation."""
     if not on_gpu(run) or run.compiled:
         return False
     seconds, others = run.first_step_seconds or 0.0, _other_jobs(outcomes, run)
-    unlike = others is not None and seconds >= max(NOTICED_SECONDS, UNLIKE * others)
+    unlike = others is not None and seconds >= max(NOTICED_SECONDS, SLOWER_THAN_OTHERS * others)
     return seconds >= SLOW_SECONDS or unlike or (run.status == "timed_out" and run.stage == "first step")
 
 
 def _other_jobs(outcomes: TrainingOutcomes, run: TrainingRun) -> float | None:
-    """The median first step, in seconds, of other jobs on as many GPUs: they found compiled what this one had to wait for."""
+    """The median first step, in seconds, of other jobs on equally many GPUs, which used the cached kernels."""
     others = [
         other.first_step_seconds
         for other in outcomes.runs
@@ -101,7 +103,7 @@ def _other_jobs(outcomes: TrainingOutcomes, run: TrainingRun) -> float | None:
     ]
     if not others:
         return None
-    from statistics import median  # --quick does without
+    from statistics import median  # --quick does not need it
 
     return median(others)
 
@@ -111,7 +113,7 @@ def _start(seconds: float | None, others: float | None) -> str:
         return "The first training step will be slow"
     if seconds == 0.0:
         return "The first training step timed out"
-    unlike = others is not None and seconds >= UNLIKE * others
+    unlike = others is not None and seconds >= SLOWER_THAN_OTHERS * others
     return f"The first training step took {seconds:.0f} s" + (f" ({others:.1f} s in other jobs)" if unlike else "")
 
 
@@ -126,7 +128,7 @@ def _capability(foreign: list[Gpu]) -> str:
 
 
 def repairs(context: Context, *, capability: str = "") -> Iterator[Fix]:
-    """Keep what is compiled, or install a TensorFlow that has it.
+    """Keep the compiled kernels, or install a TensorFlow with native ones.
 
     Args:
         context: where.
@@ -151,6 +153,6 @@ def repairs(context: Context, *, capability: str = "") -> Iterator[Fix]:
 
 
 def _has_code(release: releases.Release, capability: tuple[int, ...]) -> bool:
-    """Whether its wheels have native code for a GPU, and are for CUDA 12: older ones lack the extra that installs the libraries."""
+    """Whether a release has native code for a GPU, and is for CUDA 12; older ones have no extra that installs the libraries."""
     own = (divmod(cubin, 10) for cubin in release.cubins)
     return bool(release.and_cuda) and any((major,) == capability[:1] and (minor,) <= capability[1:2] for major, minor in own)

@@ -38,7 +38,7 @@ _FIELDS = ("pcie_width", "pcie_width_max", "pcie_generation", "pcie_generation_m
     first_check="the link's width: nvidia-smi -q",
 )
 def check(gpus: Gpus, context: Context) -> Finding | Skip | None:
-    """Fewer lanes than possible, at any time; a lower generation only on a GPU that is at work."""
+    """Report fewer lanes than possible, or a lower generation on a busy GPU (idle GPUs reduce it)."""
     reporting = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.pcie_width and gpu.pcie_width_max]
     degraded = [(place, gpu, link) for place, gpu in reporting if (link := _degraded(gpu))]
     if not degraded:
@@ -64,7 +64,7 @@ def _degraded(gpu: Gpu) -> str | None:
 
 
 def repairs(context: Context, *, device: str = "") -> Iterator[Fix]:
-    """Seat the card well.
+    """Reseat the card.
 
     Args:
         context: where.

@@ -60,7 +60,7 @@ _PATIENCE = Fix(
     first_check="NCCL's own messages, with NCCL_DEBUG=INFO",
 )
 def check(trial: NcclTrial, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
-    """A run's reason, or a line of a run that did not pass, names NCCL; or the run passes as soon as NCCL is left out."""
+    """Report a failed run or a log line that names NCCL, or a run that passes only without NCCL."""
     cause, failed = log_causes.cause("nccl-failed"), log_causes.outcomes.failed_run(FAILED)
     named = cause.values(repairs.__kwdefaults__ or ()) if cause is not None else {}
     if failed is not None and failed.run is not None:
@@ -76,13 +76,13 @@ def check(trial: NcclTrial, log_causes: LogCauses, context: Context) -> Finding 
 def repairs(
     context: Context, *, lines: str = "", peer: str = "", interface: str = "", asked: str = "", exchange: str = ""
 ) -> Iterator[Fix]:
-    """Repair the way between the GPUs that the lines name.
+    """Repair the path between the GPUs that the lines name.
 
     Args:
         context: where.
-        lines: that failed.
-        peer: address of the machine that InfiniBand did not reach.
-        interface: of the network that NCCL uses.
+        lines: the log lines of the failure.
+        peer: address of the machine that was unreachable over InfiniBand.
+        interface: the network interface that NCCL uses.
         asked: the value of NCCL_SOCKET_IFNAME.
         exchange: class of tf.distribute with which training passed.
     """
@@ -129,7 +129,7 @@ def _shared_memory(context: Context) -> Iterator[Fix]:
 
 
 def _unknown(context: Context, lines: str) -> Iterator[Fix]:
-    """Where no line says which way failed, try the most common."""
+    """Yield the most common fixes, if no line says which path failed."""
     if context.in_container and "system error" in lines:
         yield from _shared_memory(context)
     yield _PEERS
@@ -147,7 +147,7 @@ _ONE_COPY = Fix(
     " each framework a process of its own"
 )
 
-# What NCCL's own lines name, the most certain first.
+# Patterns of NCCL's lines, the most specific first.
 _NAMED = {
     "locked memory": r"\bibv_\w+[^\n]{0,60}Cannot allocate memory",
     "two copies": r"corrupted comm object",

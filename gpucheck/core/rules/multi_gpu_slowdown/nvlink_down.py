@@ -47,7 +47,7 @@ _HARDWARE = Fix(text="Have links that stay down after a restart repaired: board,
     first_check="nvidia-smi nvlink --status",
 )
 def check(xids: XidReports, fabric: NvlinkFabric, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
-    """Links are down that the fabric, or the other GPUs, show should be up; the fabric has a fault; or a message says so."""
+    """Report links that should be up according to the fabric or other GPUs, a fault of the fabric, or a message about one."""
     reports = [report for report in xids.of("nvlink") if "Nonfatal" not in report.text]
     if fabric.faults:
         first, *others = fabric.faults
@@ -88,11 +88,11 @@ def _reported(reports: list[XidReport], xids: XidReports, context: Context) -> F
 
 
 def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Iterator[Fix]:
-    """Bring the links up.
+    """Repair the links.
 
     Args:
         context: where.
-        action: that is asked for; empty: what the messages ask for.
+        action: the required one; empty: that of the messages.
         devices: addresses or UUIDs of the GPUs, with commas.
         xids: codes of the kernel's messages, with commas.
     """

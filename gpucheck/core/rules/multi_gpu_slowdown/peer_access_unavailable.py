@@ -42,7 +42,7 @@ REFUSED = r"(?i)peer access is not supported|PEER_ACCESS_UNSUPPORTED|PeerAccessU
 def check(
     cuda: Cuda | None, gpus: Gpus | None, scaling: Scaling | None, log_causes: LogCauses, context: Context
 ) -> Finding | Skip | None:
-    """A refusal that stopped training; or CUDA's answer, where NVSwitches promise more or training was measured to be slow."""
+    """Report refused peer access that stopped training, or missing access despite an NVSwitch or with slow training."""
     outcomes = log_causes.outcomes
     failed = outcomes.failed_run(REFUSED)
     if failed is not None and failed.run is not None:
@@ -54,19 +54,19 @@ def check(
             severity=Severity.ERROR,
         )
     cause = log_causes.cause("peer-access-unavailable")
-    if cause is not None and cause.events[0].kind == Kind.PEER_ACCESS_UNAVAILABLE:  # CUDA's message says more than NCCL's
+    if cause is not None and cause.events[0].kind == Kind.PEER_ACCESS_UNAVAILABLE:  # CUDA's message is more specific than NCCL's
         return log_causes.repaired(cause, repairs, context)
     if cuda is None or cuda.peers_missing is None:
         if outcomes.skip is not None or (cuda is not None and (cuda.device_count or 0) > 1):
             return Skip("CUDA was not asked which GPUs can reach each other")
         return None
-    return _missed(cuda, gpus, scaling, outcomes, context)
+    return _missing_access(cuda, gpus, scaling, outcomes, context)
 
 
-def _missed(
+def _missing_access(
     cuda: Cuda, gpus: Gpus | None, scaling: Scaling | None, outcomes: TrainingOutcomes, context: Context
 ) -> Finding | None:
-    """Pairs without access that NVSwitches join, or that slow training down."""
+    """Report pairs without access that an NVSwitch connects, or that slow down training."""
     pairs = list(dict.fromkeys(tuple(sorted(pair)) for pair in cuda.peers_missing or ()))
     switched = _switched(cuda, gpus)
     promised = [pair for pair in pairs if set(pair) <= switched]
@@ -92,7 +92,7 @@ def _missed(
 
 
 def _switched(cuda: Cuda, gpus: Gpus | None) -> set[int]:
-    """Ordinals of the GPUs that have joined an NVSwitch fabric."""
+    """Ordinals of the GPUs in an NVSwitch fabric."""
     joined = {gpu.pci_address for gpu in (gpus.gpus if gpus is not None else ()) if gpu.fabric_state == "completed"}
     return {device.ordinal for device in cuda.devices if device.pci_address is not None and device.pci_address in joined}
 
@@ -104,12 +104,12 @@ def _pairs(pairs: list[tuple[int, ...]]) -> str:
 
 
 def repairs(context: Context, *, text: str = "", state: str = "") -> Iterator[Fix]:
-    """Train without peer access, and get it where the machine can have it.
+    """Train without peer access, or enable it if the machine supports it.
 
     Args:
         context: where.
         text: the line that refuses it.
-        state: "unused": nothing failed, NCCL already uses another way.
+        state: "unused": nothing failed, NCCL already uses another path.
     """
     if state != "unused":
         shared = " NCCL_SHM_DISABLE=1" if "shm.cc" in text else ""

@@ -39,7 +39,7 @@ _OWN_GPU = "Give each process its own GPU, in {}"
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("nccl-failed", "training-failed"))
 def check(training: Training, tensorflow: TensorFlow | None, context: Context) -> Finding | Skip | None:
-    """Replicas against the run's devices; the GPUs of all mirrored runs against all that TensorFlow lists."""
+    """Compare replicas with the run's devices, and the GPUs of all mirrored runs with those that TensorFlow lists."""
     mirrored = [
         (place, run)
         for place, run in enumerate(training.runs)
@@ -58,7 +58,7 @@ def check(training: Training, tensorflow: TensorFlow | None, context: Context) -
     listed = {device.name for device in (tensorflow.devices or ()) if device.kind == "GPU"} if tensorflow else set()
     unfit = {device for run in training.runs if run.status != "passed" for device in run.devices}
     passed = [(place, run) for place, run in mirrored if on_gpu(run) and run.status == "passed"]
-    left = listed - {device for _, run in passed for device in run.devices}  # --full begins with one GPU, then 2, 4, ...
+    left = listed - {device for _, run in passed for device in run.devices}  # --full starts with one GPU, then 2, 4, ...
     if passed and left and not left & unfit:
         place, run = max(passed, key=lambda entry: len(entry[1].devices))
         return Finding(
@@ -79,9 +79,9 @@ def repairs(context: Context, *, rank: str = "", asked: str = "", count: str = "
     Args:
         context: where.
         rank: of a process that shares its GPU with another.
-        asked: the number of GPUs, or their list, that the program requests.
-        count: how many GPUs there are, with ``asked``.
-        devices: that the strategy uses and TensorFlow does not list.
+        asked: the GPUs that the program requests: a number or a list.
+        count: the available number of GPUs, with ``asked``.
+        devices: those of the strategy that TensorFlow does not list.
     """
     strategy = (
         Fix(text="Build the strategy without a device list: strategy = tf.distribute.MirroredStrategy()"),
@@ -103,7 +103,7 @@ def repairs(context: Context, *, rank: str = "", asked: str = "", count: str = "
 
 
 def _one_each(context: Context) -> Iterator[Fix]:
-    """Several processes, each with a GPU of its own."""
+    """Give each of several processes its own GPU."""
     torch = "torch.cuda.set_device(int(os.environ['LOCAL_RANK']))"
     if not context.excludes(framework="torch"):
         yield Fix(text=f"{_OWN_GPU.format('PyTorch')}: {torch}")

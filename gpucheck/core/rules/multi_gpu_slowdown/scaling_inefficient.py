@@ -34,12 +34,12 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import milliseconds
 
-_FEEDING = ("input-pipeline-bound", "cpu-quota-too-low")  # causes of a time that is spent waiting, not summing gradients
+_FEEDING = ("input-pipeline-bound", "cpu-quota-too-low")  # causes of time spent waiting instead of summing gradients
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST)
 def check(scaling: Scaling, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
-    """A measured run falls short: where its time goes; the pages that know a fault behind it explain this one."""
+    """Report a run below the expected efficiency, with where its time goes. Specific faults explain this finding."""
     if not scaling.several:
         return None
     if not scaling.measured:
@@ -64,7 +64,7 @@ def check(scaling: Scaling, outcomes: TrainingOutcomes, context: Context) -> Fin
 
 
 def _explanation(scaled: ScaledRun) -> str:
-    """Where the time goes; a batch that is too small has a page of its own."""
+    """Describe where the time goes; a batch that is too small has its own rule."""
     lost, small_batch = scaled.lost, scaled.larger_batch_helps
     if lost is None:
         return "." if small_batch else ", and no cause for it was found."
@@ -80,14 +80,14 @@ def _explanation(scaled: ScaledRun) -> str:
 
 
 def repairs(context: Context, *, cause: str = "", twice: str = "", bandwidth: str = "", nvlink: str = "") -> Iterator[Fix]:
-    """Shorten what takes the time.
+    """Reduce the largest part of the lost time.
 
     Args:
-        context: where; the way between GPUs is the same in a container.
-        cause: what takes most of it: "exchange", "input"; empty: unknown.
-        twice: percentage that was reached with twice the batch.
+        context: where; the path between GPUs is the same in a container.
+        cause: the largest part: "exchange", "input"; empty: unknown.
+        twice: the efficiency in percent with a doubled batch.
         bandwidth: of a large sum over the GPUs, in GB/s.
-        nvlink: "no": not all GPUs are joined by NVLink.
+        nvlink: "no" if not all GPUs are connected by NVLink.
     """
     del context
     reached = f" (twice the batch reached {twice} %)" if twice else ""
@@ -115,7 +115,7 @@ def repairs(context: Context, *, cause: str = "", twice: str = "", bandwidth: st
 
 
 def _measured(scaled: ScaledRun) -> dict[str, str]:
-    """What was measured of the run, as the repairs ask for it."""
+    """The measurements of the run, as arguments of the repairs."""
     lost, twice = scaled.lost, scaled.run.doubled_batch_scaling_efficiency
     return {
         "cause": (lost.cause or "") if lost is not None else "",

@@ -30,7 +30,7 @@ from gpucheck.core.repairs.context import Context
 
 @rule(severity=Severity.WARNING, scope=Scope.CODE, explains=("scaling-inefficient",))
 def check(scaling: Scaling, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
-    """A run falls short, and the same run with twice the batch does clearly better."""
+    """Report a run below the expected efficiency that improves clearly with a doubled batch."""
     if not scaling.several:
         return None
     small = next((scaled for scaled in scaling.inefficient if scaled.larger_batch_helps), None)
@@ -51,7 +51,7 @@ def check(scaling: Scaling, outcomes: TrainingOutcomes, context: Context) -> Fin
 
 
 def repairs(context: Context) -> Iterator[Fix]:
-    """Give each replica more work per step; the same on every machine."""
+    """Give each replica more work per step; the same fix on every machine."""
     del context
     yield Fix(text="Scale the global batch: batch_size = per_replica * strategy.num_replicas_in_sync, with a larger per_replica")
     yield Fix(text="Scale the learning rate with it, warm it up, and compare the accuracy")

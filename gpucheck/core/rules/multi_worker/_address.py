@@ -1,4 +1,4 @@
-"""The address of a worker, as the lines of TensorFlow, PyTorch, gRPC and NCCL write it."""
+"""The address of a worker in lines of TensorFlow, PyTorch, gRPC and NCCL."""
 
 import re
 from typing import NamedTuple
@@ -21,16 +21,16 @@ class Address(NamedTuple):
 
     @property
     def machine(self) -> str:
-        """The machine in a sentence."""
+        """The machine, as part of a sentence."""
         return self.host or (f"the machine of {self.task}" if self.task else "that machine")
 
     @property
     def worker(self) -> str:
-        """The worker in a sentence."""
+        """The worker, as part of a sentence."""
         return self.task or (f"the worker on {self.host}" if self.host else "the one that does not respond")
 
     def test(self, context: Context) -> Fix:
-        """Connect to it from here."""
+        """Return the fix that tests a connection to it."""
         if not self.host or not self.port:
             named = "" if context.excludes(framework="tensorflow") else ", with the address that TF_CONFIG gives that task"
             return Fix(text=f"Test the connection from this machine{named}: nc -zv HOST PORT")
@@ -40,7 +40,7 @@ class Address(NamedTuple):
         return Fix(text="Test the connection from this machine", command=command, kind="look")
 
     def open(self) -> Fix:
-        """Open its port."""
+        """Return the fix that opens its port."""
         port = self.port or "PORT"
         return Fix(
             text=f"Open the port on {self.machine}: sudo ufw allow {port}/tcp, or sudo firewall-cmd --add-port={port}/tcp",
@@ -48,12 +48,12 @@ class Address(NamedTuple):
         )
 
     def start(self) -> Fix:
-        """Start it."""
+        """Return the fix that starts the worker."""
         listening = f", which has to listen on port {self.port}" if self.port else ""
         return Fix(text=f"Start the program on every worker, and read the output of {self.worker}{listening}")
 
     def listening(self, where: str) -> Fix:
-        """See which program has its port."""
+        """Return the fix that finds the program on its port."""
         port = self.port or "PORT"
         return Fix(
             text=f"Find the program that listens on {f'port {port}' if self.port else 'its port'} on {where}:"

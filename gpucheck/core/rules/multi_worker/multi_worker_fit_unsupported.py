@@ -37,7 +37,7 @@ REFUSED = r"PerReplica"
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("keras-version-conflict", "training-failed", "training-crashed"))
 def check(cluster: Cluster | None, keras: Keras | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
-    """Values of replicas that Keras tried to convert. TF_CONFIG alone does not show whether the program calls fit."""
+    """Report that Keras tried to convert values of replicas. TF_CONFIG alone does not show whether the program calls fit."""
     summary = "Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {text}."
     failure = log_causes.failure(
         "multi-worker-fit-unsupported",
@@ -55,7 +55,7 @@ def check(cluster: Cluster | None, keras: Keras | None, log_causes: LogCauses, c
 
 
 def repairs(context: Context) -> Iterator[Fix]:
-    """Train with Keras 2, with a loop, or on one machine."""
+    """Train with Keras 2, with a custom loop, or on one machine."""
     installed = context.packages.tensorflow if context.packages is not None else None
     version = installed.version if installed is not None else context.framework_version
     install = context.pip(f"tf_keras=={versions.minor(version)}.*" if version else "tf_keras")

@@ -32,7 +32,7 @@ from gpucheck.core.probes.cluster import Cluster
 from gpucheck.core.repairs.context import Context
 
 _TEMPLATE = '{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}'
-# What is wrong -> what to correct.
+# The error -> the correction.
 _CORRECTIONS = {
     r"(?i)not valid JSON|JSONDecodeError|pars|not a JSON object": "Write it as JSON: double quotes inside, single quotes around it",
     r"same address": "Give every task an address of its own",
@@ -48,7 +48,7 @@ _CORRECTIONS = {
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("worker-unreachable", "training-failed"))
 def check(cluster: Cluster | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
-    """What the probe found wrong with the variable; else a log that complains of it."""
+    """Report the variable's errors that the probe found, else a log that reports one."""
     if cluster is not None and cluster.problems:
         first, *others = cluster.problems
         more = f" (and {len(others)} more problem{'s' if len(others) > 1 else ''})" if others else ""
@@ -64,11 +64,11 @@ def check(cluster: Cluster | None, log_causes: LogCauses, context: Context) -> F
 
 
 def repairs(context: Context, *, source: str = "", message: str = "") -> Iterator[Fix]:
-    """Correct what the message names.
+    """Correct the error in the message.
 
     Args:
         context: where.
-        source: "server": the program gives tf.train.Server the cluster itself.
+        source: "server" if the program itself passes the cluster to tf.train.Server.
         message: of TensorFlow or of the probe.
     """
     server = Fix(text="Give tf.train.Server a job_name and a task_index (from 0 on) that its ClusterSpec has")

@@ -44,14 +44,14 @@ from gpucheck.core.repairs.wording import listing, short
 from gpucheck.core.rules.multi_worker._address import Address, address_in
 
 GONE = r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
-# See WorkerFault.how; for whom somebody else answers comes first, since that alone keeps the others from coming together.
+# See WorkerFault.how. A foreign program on a worker's address comes first, because it alone prevents the cluster.
 SILENT = ("other program", "no answer", "not connected", "stalled", "missing", "lost")
 _OF_NCCL = re.compile(r"NCCL|socketStartConnect")
 _STILL = (
     Fix(text="Check the last output of that worker, and its processes: one that waits for a disk or a GPU has state D"),
     Fix(text="If the workers train on GPUs, make NCCL print what it waits for", command="export NCCL_DEBUG=INFO", kind="look"),
 )
-# What a line says of the other worker, the most certain first.
+# Patterns of lines about the other worker, the most specific first.
 _SAYS = {
     "port taken": r"(?i)address already in use|could not start grpc server",
     "refused": r"(?i)\brefused\b",
@@ -67,7 +67,7 @@ _SAYS = {
     explains=("nccl-failed", "training-failed", "training-crashed"),
 )
 def check(cluster: Cluster | None, tpu: TpuState | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
-    """A connection that was tried (with --full), a run of several workers that failed so, or a log that says so."""
+    """Report a failed connection (with --full), a failed run of several workers, or a log with such an error."""
     outcomes = log_causes.outcomes
     if cluster is not None and cluster.unreachable:
         return _not_reached(cluster, context)
@@ -110,7 +110,7 @@ def _failed(failure: Failure, context: Context) -> Finding:
 
 
 def _faulty_run(outcomes: TrainingOutcomes, context: Context) -> Finding | None:
-    """Workers that a run waited for in vain, or that could not listen."""
+    """Report workers that did not respond, or could not listen."""
     for place, run in enumerate(outcomes.runs):
         silent = [fault for how in SILENT for fault in run.worker_faults if fault.how == how]
         faults = silent or [fault for fault in run.worker_faults if fault.how == "port taken"]
@@ -126,7 +126,7 @@ def _faulty_run(outcomes: TrainingOutcomes, context: Context) -> Finding | None:
 
 
 def _state(fault: WorkerFault, *, many: bool) -> str:
-    """What is wrong with the worker, or with several that fail the same way."""
+    """Describe the fault of a worker, or of several with the same fault."""
     are, each = ("are", "each") if many else ("is", "its")
     lost_later = fault.how == "lost" and fault.stage not in (None, "connect")
     if fault.how == "port taken":
@@ -144,14 +144,14 @@ def _state(fault: WorkerFault, *, many: bool) -> str:
 
 
 def _how(fault: WorkerFault) -> str:
-    """What the repairs depend on."""
+    """The argument ``how`` of the repairs."""
     if fault.how != "lost" or fault.stage in (None, "connect"):
         return fault.how
     return "not connected" if _address_mismatch(fault.stage, fault.reason) else "left"
 
 
 def _address_mismatch(stage: str | None, reason: str | None) -> bool:
-    """Whether all came, over the one address that everybody asks first, and then one was not where another looked for it."""
+    """Whether all workers connected to the leader, but one was then unreachable at its own address."""
     return stage == "meet" and re.search(GONE, reason or "") is not None
 
 
@@ -162,10 +162,10 @@ def repairs(
 
     Args:
         context: where.
-        how: it fails: of ``WorkerFault.how``, or "left" after it had come; empty: ``text`` says it.
+        how: the fault: as ``WorkerFault.how``, or "left" after it had connected; empty: derived from ``text``.
         address: of the worker, or its task.
         text: the line that reports it.
-        interface: of the network that NCCL uses.
+        interface: the network interface that NCCL uses.
         asked: the value of NCCL_SOCKET_IFNAME.
     """
     at = address_in(address, text)
@@ -190,7 +190,7 @@ def repairs(
 
 
 def _missing(context: Context, at: Address) -> Iterator[Fix]:
-    """It has not come yet."""
+    """The worker has not started yet."""
     if context.interpreter is not None:  # gpucheck itself waits for it
         yield Fix(
             text="Start it on every worker at about the same time; --timeout sets how long it waits for the others",
@@ -204,15 +204,15 @@ def _missing(context: Context, at: Address) -> Iterator[Fix]:
 
 
 def _refused(context: Context, at: Address) -> Iterator[Fix]:
-    """Its machine responds, and no program listens there."""
+    """Its machine responds, but no program listens on the port."""
     yield at.start()
     yield Fix(text=f"If it runs, compare the address and port that it listens on with {at.host or 'HOST'}:{at.port or 'PORT'}")
     yield from _platform(context)
     yield at.test(context)
 
 
-def _left(context: Context, at: Address) -> Iterator[Fix]:
-    """It was there: what is between the machines has carried it so far."""
+def _disconnected(context: Context, at: Address) -> Iterator[Fix]:
+    """It was connected before, so the network between the machines works."""
     yield Fix(
         text=f"Read the last output of {at.task or 'that worker'}: it was killed (sudo dmesg | grep -i oom), ended, or hangs",
         needs=("sudo",),
@@ -221,15 +221,15 @@ def _left(context: Context, at: Address) -> Iterator[Fix]:
     yield replace(test, text=f"If it is still running: {test.text[0].lower()}{test.text[1:]}")
 
 
-def _taken(context: Context, at: Address) -> Iterator[Fix]:
-    """Another program has this worker's address."""
+def _address_in_use(context: Context, at: Address) -> Iterator[Fix]:
+    """Another program uses this worker's address."""
     yield at.listening("this machine")
     if not context.excludes(framework="tensorflow"):
         yield Fix(text="If it is another worker of this job, give each worker its own index in TF_CONFIG")
 
 
 def _platform(context: Context) -> Iterator[Fix]:
-    """What gives workers their addresses."""
+    """Yield the fixes for the platform that assigns the workers' addresses."""
     pods = Fix(
         text="Give the workers a headless Service, so that each pod's name leads to it, and allow the port in NetworkPolicies"
     )
@@ -242,6 +242,6 @@ _WAYS: dict[str, Callable[[Context, Address], Iterator[Fix]]] = {
     "stalled": lambda context, at: iter(_STILL),
     "missing": _missing,
     "refused": _refused,
-    "left": _left,
-    "port taken": _taken,
+    "left": _disconnected,
+    "port taken": _address_in_use,
 }

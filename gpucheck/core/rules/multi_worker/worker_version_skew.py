@@ -28,8 +28,8 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 
-TOLERATED = {"driver", "python"}  # other workers need not share them
-_PACKAGES = ("tensorflow", "keras", "jax", "torch")  # whose version pip installs
+TOLERATED = {"driver", "python"}  # may differ between workers
+_PACKAGES = ("tensorflow", "keras", "jax", "torch")  # packages that pip installs
 
 
 @rule(
@@ -38,7 +38,7 @@ _PACKAGES = ("tensorflow", "keras", "jax", "torch")  # whose version pip install
     explains=("worker-unreachable", "nccl-failed", "replicas-diverged", "training-failed", "training-crashed"),
 )
 def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
-    """What each worker of a run said of itself; else a log that complains of it."""
+    """Compare the versions that the workers of a run reported; else report a log that names a difference."""
     outcomes = log_causes.outcomes
     asked = [(place, run) for place, run in enumerate(outcomes.runs) if len(run.worker_versions) > 1]
     for place, run in asked:
@@ -72,7 +72,7 @@ def _worker(run: TrainingRun, index: int) -> str:
 
 
 def _differing(run: TrainingRun) -> dict[str, dict[str, int]]:
-    """What differs: name -> version -> the first worker that has it. What a worker did not say differs from nothing."""
+    """Return the differences: name -> version -> the first worker with it. Unreported versions are ignored."""
     first: dict[str, dict[str, int]] = {}
     for index, versions in enumerate(run.worker_versions):
         for name, version in versions.items():
@@ -81,13 +81,13 @@ def _differing(run: TrainingRun) -> dict[str, dict[str, int]]:
 
 
 def repairs(context: Context, *, name: str = "", wanted: str = "", workers: str = "", message: str = "") -> Iterator[Fix]:
-    """Give all workers the same versions.
+    """Install the same versions on all workers.
 
     Args:
         context: of one of the workers.
-        name: what differs: "tensorflow", "driver", "nccl".
+        name: of the component: "tensorflow", "driver", "nccl".
         wanted: the version that most workers have.
-        workers: that have another one.
+        workers: those with another version.
         message: of NCCL, in a log.
     """
     if name in _PACKAGES:

@@ -32,7 +32,7 @@ def library_start_failure(
 
 
 def leave_memory(context: Context, library: str) -> Iterator[Fix]:
-    """Yield how to leave GPU memory for the library."""
+    """Yield the fixes that leave GPU memory for the library."""
     yield from disable_preallocation(context, f"Leave some GPU memory for {library}")
     if context.framework == "torch":
         yield Fix(text=f"Leave some GPU memory for {library}: halve the batch size")

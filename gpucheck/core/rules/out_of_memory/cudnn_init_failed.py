@@ -35,7 +35,7 @@ FAILED = r"CUDNN_STATUS_\w+|cudnn handle|DNN library (initialization failed|is n
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
 def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
-    """Report a run that failed in cuDNN, or a log of a run that did not pass and says so."""
+    """Report a run that failed in cuDNN, or a log with that error if no run passed."""
     return library_start_failure(log_causes, context, "cudnn-init-failed", "cuDNN", FAILED)
 
 

@@ -51,12 +51,12 @@ def _device_memory(run: TrainingRun) -> bool:
 
 
 def repairs(context: Context, *, shape: str = "", allocator: str = "", own_model: bool = False, whole: str = "") -> Iterator[Fix]:
-    """Need less memory.
+    """Reduce memory use.
 
     Args:
         context: where.
         shape: of the tensor that did not fit: "[64,256,56,56]".
-        allocator: that failed; "cuda": CUDA's own, below the framework's.
+        allocator: the one that failed; "cuda": CUDA's own, below the framework's.
         own_model: whether gpucheck's model ran out, which is small.
         whole: the operation that copied a whole array to the GPU, a dataset's data.
     """
@@ -78,7 +78,7 @@ def repairs(context: Context, *, shape: str = "", allocator: str = "", own_model
 
 
 def _smaller(framework: str | None) -> Iterator[Fix]:
-    """Yield how the same batch needs less memory."""
+    """Yield fixes that reduce the memory of the same batch."""
     if framework == "torch":
         yield Fix(text='Keep activations in 16 bits: with torch.autocast("cuda", dtype=torch.bfloat16)')
         yield Fix(text="Recompute activations instead of keeping them: torch.utils.checkpoint.checkpoint")

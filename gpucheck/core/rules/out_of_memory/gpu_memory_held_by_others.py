@@ -150,9 +150,9 @@ def repairs(
     Args:
         context: where.
         pids: of the processes that hold the memory: "4242,4243"; in a container, the host's.
-        free_gpu: another GPU, in words.
-        free_uuid: that GPU, for CUDA_VISIBLE_DEVICES.
-        starved: not empty: what is left is too little to share.
+        free_gpu: the description of another GPU.
+        free_uuid: its UUID, for CUDA_VISIBLE_DEVICES.
+        starved: not empty if too little is free to share.
         crowded: whether no other GPU is free.
     """
     if free_uuid:

@@ -102,7 +102,7 @@ def _failed(resources: Resources, log_causes: LogCauses) -> tuple[str, tuple[Evi
 
 
 def repairs(context: Context, *, shape: str = "", size: str = "", limit: str = "", own_model: bool = False) -> Iterator[Fix]:
-    """Need less memory, or have more.
+    """Reduce memory use, or get more memory.
 
     Args:
         context: where.

@@ -45,7 +45,7 @@ def check(
             return None
         evidence = saw(tensorflow, "memory_growth.problem")
     elif tensorflow is not None and tensorflow.devices is not None:
-        return None  # it was in time, or there is no GPU; a later refusal comes from gpucheck's own request
+        return None  # it was set in time, or there is no GPU; the later rejection is of gpucheck's own request
     else:
         evidence = log_causes.evidence_of("memory-growth-too-late", TOO_LATE)
     if evidence is None:

@@ -56,7 +56,7 @@ _ENDED_BY = {  # the limit, and the summary for it
     "killed by SIGXCPU": ("cpu_seconds", REACHED[Kind.CPU_TIME_LIMIT]),
     "killed by SIGXFSZ": ("file_size_bytes", REACHED[Kind.FILE_SIZE_LIMIT]),
 }
-_RAISE = {  # limit: how a shell raises it, and the option of docker run --ulimit, which has none for the address space
+_RAISE = {  # limit -> the shell command that raises it, and the option of docker run --ulimit (none for the address space)
     "address space": ("ulimit -v unlimited", ""),
     "processor time": ("ulimit -t unlimited", "cpu=-1"),
     "file size": ("ulimit -f unlimited", "fsize=-1"),
@@ -113,7 +113,7 @@ def _gravest(shortages: Iterable[Shortage | None], context: Context) -> Finding 
 
 
 def _reached(resources: Resources, system: System | None, log_causes: LogCauses) -> Shortage | None:
-    """A limit that a log or a signal names."""
+    """Return the limit that a log or a signal names."""
     training, limits = resources.outcomes.training, resources.limits
     cause = log_causes.cause("process-limit-too-low")
     if cause is not None:
@@ -273,14 +273,14 @@ def repairs(context: Context, *, limit: str = "", group: bool | None = None, fil
 
 
 def _in_shell(limit: str) -> Iterator[Fix]:
-    """Yield how to raise a limit that processes inherit from a shell (ulimit)."""
+    """Yield fixes that raise a limit inherited from the shell (ulimit)."""
     chosen = [_RAISE[limit]] if limit else list(_RAISE.values())
     text = "Raise the limit in the shell or job script that starts training" if limit else "Raise the limit that is named"
     yield Fix(text=text, command="; ".join(command for command, _ in chosen))
 
 
 def _by_configuration(context: Context, limit: str, *, pids: bool, process: bool) -> Iterator[Fix]:
-    """Yield how a container or service is started with a higher limit.
+    """Yield fixes that start a container or service with a higher limit.
 
     Args:
         context: where.

@@ -39,7 +39,7 @@ IN_USE = r"already in use(?: by process with pid (\d+))?"
     explains=("tpu-unreachable", "tpu-runtime-missing", "cpu-fallback", "training-failed", "training-crashed"),
 )
 def check(state: TpuState, context: Context) -> Finding | None:
-    """A process has the chip open, another user's lock file bars the way, or the connection was refused for that."""
+    """Report a process that has the chip open, another user's lock file, or a connection refused for that reason."""
     tpu, resolver = state.tpu, state.resolver
     if not tpu.expected or state.connected:
         return None
@@ -64,11 +64,11 @@ def check(state: TpuState, context: Context) -> Finding | None:
 
 
 def repairs(context: Context, *, pid: str = "", message: str = "") -> Iterator[Fix]:
-    """End what has the TPU.
+    """End the process that uses the TPU.
 
     Args:
         context: where.
-        pid: of the process that has it.
+        pid: of the process that uses it.
         message: of the refusal.
     """
     if pid:

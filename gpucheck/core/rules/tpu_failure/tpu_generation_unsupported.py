@@ -51,7 +51,7 @@ UNSUPPORTED = frozenset(known.name for known in tpus.GENERATIONS if known.tensor
     tensorflow=True,
 )
 def check(state: TpuState, context: Context) -> Finding | None:
-    """A chip on the bus, or the announced TPU, is of a generation for which the vendor rules TensorFlow out."""
+    """Report a TPU, on the bus or in the environment, of a generation that TensorFlow does not support."""
     chip = next((name for name in state.tpu.generations if name in UNSUPPORTED), None)
     unsupported = chip or (state.announced if state.announced in UNSUPPORTED else None)
     if unsupported is None or state.connected:
@@ -68,11 +68,11 @@ def check(state: TpuState, context: Context) -> Finding | None:
 
 
 def repairs(context: Context, *, variables: str = "") -> Iterator[Fix]:
-    """Use a framework that runs there, or another TPU.
+    """Use a supported framework, or another TPU.
 
     Args:
         context: where.
-        variables: that announce the TPU, where no chip was seen.
+        variables: those that name the TPU, if no chip was found.
     """
     if context.excludes(framework="tensorflow"):
         yield Fix(text="Install the newest release of the framework and of libtpu: older ones don't know this generation")

@@ -51,10 +51,10 @@ LAST_IMAGE = "2.18"  # Google's TPU VM images up to this release carry a TensorF
     tensorflow=True,
 )
 def check(state: TpuState, packages: Packages, context: Context) -> Finding | Skip | None:
-    """A chip or a node is here, and tensorflow-tpu or libtpu is not."""
+    """Report a TPU chip or device node without tensorflow-tpu or libtpu."""
     tpu, installed = state.tpu, packages.tensorflow
     if not (tpu.generations or tpu.nodes) or state.connected or state.remote or installed is None:
-        return None  # a variable alone drives nothing: tpu-not-found
+        return None  # only a variable: tpu-not-found
     name = f"{installed.name} {installed.version}"
     if tpu.tensorflow_tpu is None:
         if installed.name != "tensorflow":
@@ -78,7 +78,7 @@ def repairs(context: Context, *, tensorflow_tpu: str = "") -> Iterator[Fix]:
 
     Args:
         context: where.
-        tensorflow_tpu: version of the installed tensorflow-tpu, which lacks libtpu only.
+        tensorflow_tpu: version of the installed tensorflow-tpu, if only libtpu is missing.
     """
     if tensorflow_tpu:
         fix = Fix(

@@ -33,7 +33,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import short
 
 _ALL_HOSTS = Fix(text="On one host of a larger slice, start the program on all hosts at the same time")
-# What the framework reports -> what to do first.
+# The framework's error -> the first fix.
 _NAMED = {
     r"[Bb]arrier timed out": Fix(
         text="Read the output of the tasks that the message names, on their hosts: they crashed or were never started, and the others"
@@ -52,7 +52,7 @@ _NAMED = {
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("training-failed",))
 def check(state: TpuState, context: Context) -> Finding | Skip | None:
-    """The attempt to connect failed."""
+    """Report a failed attempt to connect."""
     resolver = state.resolver
     if not state.tpu.expected or state.connected:
         return None
@@ -68,7 +68,7 @@ def check(state: TpuState, context: Context) -> Finding | Skip | None:
 
 
 def repairs(context: Context, *, message: str = "", name: str = "") -> Iterator[Fix]:
-    """Reach the TPU that the message names.
+    """Make the TPU reachable.
 
     Args:
         context: where.

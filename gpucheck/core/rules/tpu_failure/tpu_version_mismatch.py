@@ -50,12 +50,12 @@ from gpucheck.core.rules.tpu_failure._packages import runtimes, tpu_packages
     tensorflow=True,
 )
 def check(state: TpuState, context: Context, tensorflow: TensorFlow | None, log_causes: LogCauses) -> Finding | Skip | None:
-    """The pair is known not to work, and nothing shows that it does."""
+    """Report a pair that is known to be incompatible, unless a connection succeeded."""
     tpu = state.tpu
     if tpu.tensorflow_tpu is None or tpu.libtpu is None or state.connected:
-        return None  # what is absent is tpu-runtime-missing
+        return None  # a missing one is tpu-runtime-missing
     if not tpu.expected and tensorflow is not None and tensorflow.imported:
-        return None  # no TPU is meant, and the import survived
+        return None  # no TPU is expected, and the import succeeded
     fits = tpus.libtpu_matches(tpu.tensorflow_tpu, tpu.libtpu)
     if fits:
         return None

@@ -138,7 +138,7 @@ def _crashed(crash: Crash, environment: Environment | None, context: Context) ->
 
 
 def _without(environment: Environment | None, context: Context) -> str:
-    """Return env's arguments that leave out libraries of others; folders of TensorFlow's packages are set on purpose."""
+    """Return env's arguments that remove added libraries; folders of TensorFlow's own packages are intentional."""
     variables = environment.variables if environment is not None else {}
     tensorflow = context.packages.tensorflow if context.packages is not None else None
     folders = variables.get("LD_LIBRARY_PATH", "").split(":")
@@ -172,15 +172,15 @@ def repairs(
     called: bool = False,
     limited: bool = False,
 ) -> Iterator[Fix]:
-    """Find what crashed, or who killed the process.
+    """Find the cause of the crash, or the sender of the signal.
 
     Args:
         context: where.
         text: the last words of the process, if they say why.
-        signal: that ended it: "SIGSEGV".
-        without: arguments of env that start a process without the libraries of others.
-        called: whether the call in which it crashed is known.
-        limited: whether a limit on processor time may have ended it.
+        signal: the one that ended it: "SIGSEGV".
+        without: arguments of env that start a process without added libraries.
+        called: whether the crashing call is known.
+        limited: whether a limit on processor time may be the cause.
     """
     if signal == "SIGKILL":
         yield from _end_of_kills(limited)

@@ -169,17 +169,17 @@ def repairs(
     Args:
         context: where.
         xla: whether only XLA-compiled training failed.
-        experiments: of --full, that failed.
+        experiments: the failed ones of --full.
         own_model: whether gpucheck's own training failed.
         message: an error of the program.
-        cure: of this error.
-        install: the package that cures it.
-        quoted: "yes" if the cure is only what the error itself says.
-        module: of Python, which is missing.
-        misfit: not empty: packages are of releases that do not fit each other.
-        package: that lacks the name, if it is known.
-        name: what it lacks: an attribute, or an argument of the function.
-        function: that does not have this argument.
+        cure: the fix of this error.
+        install: the package that fixes it.
+        quoted: "yes" if the fix is only quoted from the error.
+        module: the missing Python module.
+        misfit: not empty if releases of packages are incompatible.
+        package: the one that lacks the name, if known.
+        name: the missing attribute, or argument of the function.
+        function: the one that lacks this argument.
     """
     if own_model:
         yield from _of_own_model(xla, experiments)
@@ -227,7 +227,7 @@ def _of_module(context: Context, module: str) -> Iterator[Fix]:
 
 
 def _of_misfit(context: Context, package: str, name: str, function: str) -> Iterator[Fix]:
-    """Install releases that fit each other: newer ones of the package that asks, and of the one that it asks."""
+    """Install compatible releases of the package that uses the name, and of the one that lacks it."""
     asks, lacks = context.raised_in, package_of(package) or package
     standard = package in sys.stdlib_module_names
     what = f"the argument {name} of {function}" if function else f"{package}.{name}"
@@ -247,7 +247,7 @@ def _of_misfit(context: Context, package: str, name: str, function: str) -> Iter
 
 
 def _of_kernel(context: Context) -> Iterator[Fix]:
-    """Yield what to do about a kernel with an illegal access."""
+    """Yield the fixes for a kernel with an illegal access."""
     yield Fix(text="Check labels and indices: a number that is out of range makes a kernel read beyond its memory")
     hide = f"CUDA_VISIBLE_DEVICES=-1 {context.python} TRAIN.py"
     yield Fix(text="Run the program on the CPU, which names the line", command=hide, kind="look")
