@@ -3,6 +3,7 @@
 import re
 
 from gpucheck.core.compat.cuda import HIDES_ALL
+from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, in_order, uses_gpu, values
 from gpucheck.core.logs.causes.startup import (
@@ -157,6 +158,8 @@ def gpus_not_listed(events: Events) -> Cause | None:
         *events.of(Kind.GPU_ON_BUS, Kind.GPU_FOUND),
         *events.of(Kind.DRIVER_VERSION, cuda=".+"),
     ]
-    summary = "The driver lists a GPU, but TensorFlow lists none." if there else "TensorFlow lists no GPU."
+    backend = "torch" if "torch" in counted[0].text else "tensorflow"
+    who = TITLES[backend]
+    summary = f"The driver lists a GPU, but {who} lists none." if there else f"{who} lists no GPU."
     severity = None if there or events.has(Kind.PLACEMENT_FAILED) else Severity.WARNING
-    return Cause(summary, [counted[0], *there[:1]], severity)
+    return Cause(summary, [counted[0], *there[:1]], severity, named={"backend": backend})
