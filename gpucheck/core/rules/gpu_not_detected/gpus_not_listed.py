@@ -118,7 +118,11 @@ def repairs(context: Context, *, backend: str = "tensorflow", hidden: bool = Fal
     """
     if hidden:
         yield Fix(text="Let JAX choose the platform itself", command="unset JAX_PLATFORMS")
-    yield context.cuda_libraries() if backend == "tensorflow" else context.with_cuda(backend, configured=context.interpreter is None)
+    yield (
+        context.cuda_libraries()
+        if backend == "tensorflow"
+        else context.with_cuda(backend, configured=context.interpreter is None)
+    )
     title = keras_tables.TITLES[backend]
     text = f"Let {title} say why" if backend in keras_tables.OTHERS else "Let TensorFlow print which library it fails to load"
     yield Fix(text=text, command=_ASK[backend].format(python=context.python), kind="look")
