@@ -141,7 +141,8 @@ def check(
 
 def _progress(request: Request) -> Progress:
     """A line of progress in a notebook, which overwrites a line as a terminal does; a script's output stays its own."""
-    return Progress(waiting.phases(request), width=lambda: 80, shown="ipykernel" in sys.modules)
+    soak = 60 * request.soak_minutes
+    return Progress(waiting.phases(request), width=lambda: 80, shown="ipykernel" in sys.modules, soak_seconds=soak)
 
 
 def _expectations(path: str) -> Expectations:

@@ -117,7 +117,7 @@ def progress_line(host: Any) -> Iterator[Callable[[list[str]], None] | None]:
     from gpucheck.core.reports.progress import Progress
     from gpucheck.core.reports.shared import waiting
 
-    progress = Progress(waiting.phases(host.request), width=_columns)
+    progress = Progress(waiting.phases(host.request), width=_columns, soak_seconds=60 * host.request.soak_minutes)
 
     with contextlib.closing(progress):
         yield lambda pending: progress.update(pending, host.activities())

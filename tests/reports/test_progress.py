@@ -87,13 +87,44 @@ def test_says_what_is_awaited_and_how_long_that_takes(clock, doing, seconds, lin
 
 def test_the_time_is_that_of_the_stage(clock):
     stream = Terminal()
-    progress = Progress(waiting.phases(Request(level=Level.FULL)), stream, clock)
+    progress = Progress(PHASES, stream, clock)
     progress.update(["keras"], IMPORTING)
     clock.now += 9
-    progress.update(["keras"], [Activity("framework", "experiment", "input_pipeline")])
+    progress.update(["keras"], [Activity("framework", "keras")])
     clock.now += 2
-    progress.update(["keras"], [Activity("framework", "experiment", "input_pipeline")])
-    assert stream.shown() == "[4/5] Trying input pipeline · 2 s"
+    progress.update(["keras"], [Activity("framework", "keras")])
+    assert stream.shown() == "[2/4] Importing Keras · 2 s (usually below 7)"
+
+
+TRAINING = Activity("framework", "train", "one_device CPU:0 float32", "first step", 3, 6)
+TRYING = Activity("framework", "experiment", "scaling", "", 6, 9)
+
+
+@pytest.mark.parametrize(
+    ("doing", "seconds", "line"),
+    [
+        ([IMPORTING], [3], "░░░░░░░░░░ Importing TensorFlow · 3 s"),  # nothing to calculate with
+        ([IMPORTING, [TRAINING]], [6, 9], "█░░░░░░░░░ Training 4 of 6: one_device CPU:0, first step · 9 s · about 20 s left"),
+        ([[TRYING]], [31], "██████░░░░ Trying 7 of 9 scaling · 31 s · about 20 s left"),
+        ([[TRAINING], [TRYING], [TRAINING]], [9, 22, 4], "██████░░░░ Training 4 of 6: one_device CPU:0, first step · 4 s"),
+    ],
+)
+def test_a_full_run_has_a_bar_that_never_goes_back_and_an_estimate(clock, doing, seconds, line):
+    stream = Terminal()
+    progress = Progress(waiting.phases(Request(level=Level.FULL)), stream, clock)
+    for activities, later in zip(doing, seconds, strict=True):
+        progress.update(["keras"], activities)
+        clock.now += later
+        progress.update(["keras"], activities)
+    assert stream.shown() == line
+
+
+def test_no_job_is_named_before_there_is_one(clock):
+    stream = Terminal()
+    progress = Progress(PHASES, stream, clock)
+    clock.now += 1
+    progress.update([], [Activity("worker", "train")])
+    assert stream.shown() == "[3/4] Training with several workers · 0 s"
 
 
 def test_a_benchmark_counts_what_it_measures(clock):

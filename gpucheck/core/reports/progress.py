@@ -10,7 +10,9 @@ from gpucheck.core.reports.shared import waiting
 from gpucheck.core.reports.shared.words import clean
 
 SILENT_SECONDS = 0.5  # shorter runs show no progress
-SHORTEST = 24  # minimum characters for the activity, next to its typical time
+SHORTEST = 24  # minimum characters for the activity, next to its typical time or the bar
+CELLS = 10  # of the bar of a --full run
+LEAST_LEFT = 5.0  # seconds; a shorter rest is not shown
 
 
 class Progress:
@@ -23,6 +25,7 @@ class Progress:
         clock: Callable[[], float] = time.monotonic,
         width: Callable[[], int] | None = None,
         shown: bool | None = None,
+        soak_seconds: float = 0.0,
     ) -> None:
         """Start the clock.
 
@@ -32,6 +35,7 @@ class Progress:
             clock: a monotonic clock, in seconds.
             width: returns the columns of the terminal; by default rich's.
             shown: whether the stream can overwrite a line; by default if it is a terminal.
+            soak_seconds: of a --full run, for the estimate of its end.
         """
         self._stream = stream or sys.stderr
         self._clock = clock
@@ -40,6 +44,8 @@ class Progress:
         self._since: dict[Activity, float] = {}  # when each was first seen
         self._most = 0  # largest number of pending items
         self._reached = waiting.LOOK  # the current phase
+        self._full, self._soak = waiting.EXPERIMENT in phases, soak_seconds
+        self._passed = self._whole = 0.0  # completed share of a --full run, and the estimated seconds of the whole run
         self._shown = ""
         self._open = self._stream.isatty() if shown is None else shown
         self._width: Callable[[], int] = width or (lambda: 80)
@@ -76,8 +82,25 @@ class Progress:
             kind = waiting.SUMMING_UP
         elif late is None:
             self._reached = kind.phase
+        if self._full and kind.phase != waiting.MEASURE:
+            self._show(self._bar(doing, now - self._started), kind.words, f" · {seconds:.0f} s", self._left(now - self._started))
+            return
         typical = "" if kind.typical is None else f" ({_range(*kind.typical)})"
         self._show(self._count(kind, pending), kind.words, f" · {seconds:.0f} s", typical)
+
+    def _bar(self, doing: list[Activity], elapsed: float) -> str:
+        """What has passed of a --full run, as a bar; it never goes back."""
+        passed = max(map(waiting.share, doing), default=0.0)
+        if passed > self._passed:
+            worked = elapsed - self._soak * (passed >= waiting.SOAKED)
+            self._passed, self._whole = passed, worked / passed + self._soak
+        full = int(self._passed * CELLS)
+        done, rest = "#." if self._ascii else "█░"
+        return done * full + rest * (CELLS - full) + " "
+
+    def _left(self, elapsed: float) -> str:
+        left = self._whole - elapsed
+        return f" · about {10 * round(left / 10) if left >= 15 else 10} s left" if left >= LEAST_LEFT else ""
 
     def _place(self, kind: waiting.Wait) -> int:
         return self._phases.index(kind.phase) if kind.phase in self._phases else 0

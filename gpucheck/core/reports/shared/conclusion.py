@@ -1,4 +1,4 @@
-"""The conclusion of --full in a few sentences: what limits this machine, what to change, what is fine. Only measured values."""
+"""The conclusion of --full in a few sentences: what limits this machine, what to change, leave, is fine. Only measured values."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -8,6 +8,7 @@ from gpucheck.core.model import Experiment, Report
 from gpucheck.core.model.naming import devices
 from gpucheck.core.reports.shared.words import significant, spelled
 
+KINDS = ("limits", "change", "leave", "fine")  # in the order of the report
 MUCH = 1.2  # speedup that justifies a change
 WAIT_SHARE = 0.1  # of a step, spent waiting for data
 GOOD_EFFICIENCY = 0.8
@@ -30,7 +31,7 @@ Figures = Mapping[str, float | None]
 
 
 class Sentence(NamedTuple):
-    """A sentence, and its kind: "limits", "change" or "fine"."""
+    """A sentence, and its kind: one of ``KINDS``."""
 
     kind: str
     text: str
@@ -47,7 +48,7 @@ def conclusion(report: Report) -> list[Sentence]:
     said = [*failed, *(sentence for name, words in _WORDS.items() if name in made for sentence in words(made[name]))]
     fine = [FINE[name] for name in made if name in FINE] + [sentence.text for sentence in said if sentence.kind == "fine"]
     sentences = sorted(
-        (sentence for sentence in said if sentence.kind != "fine"), key=lambda sentence: sentence.kind, reverse=True
+        (sentence for sentence in said if sentence.kind != "fine"), key=lambda sentence: KINDS.index(sentence.kind)
     )
     if fine:
         text = "; ".join(fine)
@@ -83,7 +84,7 @@ def _precision(experiment: Experiment) -> Iterator[Sentence]:
         )
     elif slow := {name: speed for name, speed in speeds.items() if 0 < speed < 1}:
         words = " and ".join(f"{name} {significant(speed)} times" for name, speed in slow.items())
-        yield Sentence("change", f"Leave the precision at float32: {words} as fast.")
+        yield Sentence("leave", f"The precision at float32: {words} as fast.")
 
 
 def _xla(experiment: Experiment) -> Iterator[Sentence]:
@@ -94,7 +95,7 @@ def _xla(experiment: Experiment) -> Iterator[Sentence]:
         yield Sentence("change", f"XLA (jit_compile=True) made a step {times[0] / times[1]:.1f} times as fast{since}.")
     elif times:
         plain, compiled = (f"{significant(1000 * seconds)} ms" for seconds in times[:2])
-        yield Sentence("change", f"Leave XLA off (jit_compile=False): a step took {compiled} with it, and {plain} without.")
+        yield Sentence("leave", f"XLA off (jit_compile=False): a step took {compiled} with it, and {plain} without.")
 
 
 def _scaling(experiment: Experiment) -> Iterator[Sentence]:
@@ -127,7 +128,9 @@ _TABLE = {
         "samples/s: device {device_samples_per_second}, piped {piped_samples_per_second}",
         "JPEG {jpeg_plain_samples_per_second}, with cache {jpeg_cache_samples_per_second}",
     ),
-    "memory_after_clear": ("grows by {least_growth_of_a_round_mib} MiB a round",),
+    "memory_after_clear": (
+        "grows by {least_growth_of_a_round_mib} MiB a round (up to {tolerated_growth_of_a_round_mib} MiB are usual)",
+    ),
     "out_of_memory": ("the error came after {raised_after_ms} ms", "loss {loss_before} before it, {loss_after} after it"),
     "repeated_computations": (
         "{rounds} rounds of {computations} computations, the same results each time",

@@ -68,7 +68,7 @@ def write(out: TerminalText, report: Report) -> None:
 
 
 def write_conclusion(out: TerminalText, report: Report) -> None:
-    """Write the conclusion in a few sentences: what limits this machine, what to change, what is fine."""
+    """Write the conclusion in a few sentences: what limits this machine, what to change, to leave, what is fine."""
     if not report.experiments:
         return
     out.blank()

@@ -49,6 +49,15 @@ _STAGES = {
     "data": Wait(MEASURE, "Loading the data"),
 }
 _FIRST_STEP = (1.0, 16.0)
+# What has passed of a --full run, as a share of its time, when a child or a stage begins and ends: on two cores without a GPU.
+_SHARES = {
+    "train": (0.05, 0.25),
+    "experiment": (0.25, 0.8),
+    "checksums": (0.8, 0.82),
+    "worker": (0.82, 0.93),
+    "exhaustion": (0.93, 1.0),
+}
+SOAKED = 0.82  # from here on a soak is over
 
 
 def phases(request: Request) -> tuple[str, ...]:
@@ -64,7 +73,7 @@ def wait(doing: Activity) -> Wait:
     words, typical = kind.words, kind.typical
     if doing.planned:
         words += f" {min(doing.ended + 1, doing.planned)} of {doing.planned}"
-    if doing.stage == "train":
+    if doing.stage == "train" and doing.job:
         words += f": {_job(doing.job)}"
         typical = _FIRST_STEP if doing.step == "first step" else None
     elif doing.stage in ("measure", "experiment"):
@@ -78,8 +87,14 @@ def wait(doing: Activity) -> Wait:
     return Wait(MEASURE if doing.child == "bench" else kind.phase, words, typical)
 
 
+def share(doing: Activity) -> float:
+    """Return how much of a --full run has passed, from 0 to 1; 0 where that is unknown."""
+    begin, end = _SHARES.get(doing.child) or _SHARES.get(doing.stage, (0.0, 0.0))
+    return begin + (end - begin) * (doing.ended / doing.planned if doing.planned else 0)
+
+
 def _job(job: str) -> str:
     """A job's name with shortened devices, and the precision unless it is float32: "mirrored CPU:0-7"."""
     strategy, _, rest = job.partition(" ")
     names, _, precision = rest.partition(" ")
-    return f"{strategy} {devices(names.split(','))} {precision.removeprefix('float32')}".rstrip()
+    return f"{strategy} {devices(names.split(','))} {precision.removeprefix('float32').strip()}".rstrip()
