@@ -28,6 +28,13 @@ def said(name, devices=("GPU:0",), status="passed", reason=None, **figures):
             "Where images are read from files, .cache() behind a parallel map, and .prefetch(tf.data.AUTOTUNE) made training 3.0 times"
             " as fast (300 samples/s, not 100).",
         ),
+        (
+            "input_pipeline",
+            ("CPU:0",),
+            {"jpeg_plain_samples_per_second": 140.0, "jpeg_prefetch_samples_per_second": 300.0, "jpeg_larger_batch_samples_per_second": 323.0},
+            "change",
+            "Where images are read from files, .prefetch(tf.data.AUTOTUNE) made training 2.1 times as fast (300 samples/s, not 140).",
+        ),
         ("precision", ("GPU:0",), {"mixed_float16_training_speedup": 1.9, "mixed_bfloat16_training_speedup": None}, "change", "mixed_float16 trained 1.9"),
         ("precision", ("CPU:0",), {"mixed_float16_training_speedup": 0.0089, "mixed_bfloat16_training_speedup": 0.5}, "leave", "The precision at float32: mixed_float16 0.0089 times and mixed_bfloat16 0.5 times as fast."),
         ("xla_warm_up", ("CPU:0",), {"step_seconds": 0.02, "xla_step_seconds": 0.019, "xla_first_step_seconds": 9.0}, "leave", "XLA off (jit_compile=False): a step took 19 ms with it, and 20 ms without."),

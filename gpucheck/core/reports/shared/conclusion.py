@@ -10,6 +10,7 @@ from gpucheck.core.reports.shared.words import significant, spelled
 
 KINDS = ("limits", "change", "leave", "fine")  # in the order of the report
 MUCH = 1.2  # speedup that justifies a change
+NEARLY = 0.9  # of the fastest: of remedies that differ less, the simplest is named
 WAIT_SHARE = 0.1  # of a step, spent waiting for data
 GOOD_EFFICIENCY = 0.8
 REMEDIES = {
@@ -69,7 +70,7 @@ def _input(experiment: Experiment) -> Iterator[Sentence]:
         yield Sentence("limits", f"{waits}.") if share >= WAIT_SHARE else Sentence("fine", waits)
     plain = figures.get("jpeg_plain_samples_per_second")
     rates = {name: figures.get(f"jpeg_{name}_samples_per_second") or 0.0 for name in REMEDIES}
-    best = max(rates, key=lambda name: rates[name])
+    best = next(name for name, rate in rates.items() if rate >= NEARLY * max(rates.values()))
     if plain and rates[best] >= MUCH * plain:
         times = f"{rates[best] / plain:.1f} times as fast ({significant(rates[best])} samples/s, not {significant(plain)})"
         yield Sentence("change", f"Where images are read from files, {REMEDIES[best]} made training {times}.")
