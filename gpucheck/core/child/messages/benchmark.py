@@ -46,7 +46,8 @@ class Configuration(Combination, frozen=True):
     def folder(self) -> str:
         """Name of the folder of its trace."""
         executed = f"-steps{self.steps_per_execution}" if self.steps_per_execution > 1 else ""
-        return f"{self.strategy}-{len(self.devices)}-{self.precision}-batch{self.batch_size}{'-xla' * self.xla}{executed}"
+        batch = f"-batch{self.batch_size}" if self.batch_size else ""
+        return f"{self.strategy}-{len(self.devices)}-{self.precision}{batch}{'-xla' * self.xla}{executed}"
 
 
 class BenchJob(Message):
