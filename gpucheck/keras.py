@@ -3,17 +3,21 @@
 import contextlib
 import functools
 import math
-import sys
-from collections.abc import Callable, Mapping
-from typing import Any
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import keras
+import msgspec
 
+from gpucheck.commands.watch import workers
 from gpucheck.commands.watch.fit import Fit
 from gpucheck.commands.watch.judge import Event, not_finite
+from gpucheck.commands.watch.say import say_below
 from gpucheck.commands.watch.summary import Summary, lines, write
 
 __all__ = ["Event", "Summary", "Watch"]
+_Batch = TypeVar("_Batch")
 
 
 def _harmless(method: Callable[..., None]) -> Callable[..., None]:
@@ -41,9 +45,13 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
     A thread checks every few seconds; a child process queries NVML, so that a driver that hangs or crashes does not affect the
     training. The cost per step is a few microseconds.
 
+    If several processes train together (TF_CONFIG, Slurm, mpirun, torchrun, horovodrun), the first one sums up: all of them, if
+    each writes its report to a shared folder, else itself.
+
     Attributes:
         events: what was reported, in order; each has ``code`` (``gpucheck explain CODE``) and ``text``.
         summary: the figures of the last fit; None before its end.
+        worker: ``number`` and ``count``, if several processes train together.
     """
 
     async_safe = True  # Keras does not need to wait for the device after each step
@@ -65,7 +73,8 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
                 for so long while others work is idle.
             stop_on_nan: end the training at the first loss that is not finite.
             say: called with each line; None: print it on standard error.
-            report: a file for the summary; its name ends in .json, .md or .html.
+            report: a file for the summary; its name ends in .json, .md or .html. Of several workers the first one writes it; with
+                "{rank}" in the name, of a .json file in a folder that all share, each writes its own, and the first reads them.
 
         Raises:
             ValueError: a time that is not positive, or a report of another kind.
@@ -77,26 +86,36 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
             )
         if report is not None and not report.endswith((".json", ".md", ".html")):
             raise ValueError(f"report ends in .json, .md or .html. Received: report={report!r}")
+        if report is not None and workers.RANK in report and not report.endswith(".json"):
+            raise ValueError(f"report with {workers.RANK} ends in .json. Received: report={report!r}")
         super().__init__()
         self.events: list[Event] = []
         self.summary: Summary | None = None
-        self._say = say or (lambda line: print(f"\n{line}", file=sys.stderr, flush=True))
+        self._say, self.worker = say or say_below, workers.worker(os.environ)
         self._stop_on_nan, self._nan_reported, self._epoch = stop_on_nan, False, 0
         self._times, self._report_file = (every_seconds, stall_seconds), report
         self._fit: Fit | None = None
+        self._events_before = 0
+        self._shared = report if report is not None and workers.RANK in report else None  # each worker writes one
 
     def _repr_html_(self) -> str:
         """Return the summary as a page, in a notebook."""
         return "" if self.summary is None else self.summary._repr_html_()
 
-    @_harmless
     def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         """Start monitoring."""
-        self._nan_reported = False
+        self._begin()
+
+    @_harmless
+    def _begin(self, *, own_loop: bool = False, batch_size: int | None = None) -> None:
+        self._nan_reported, self._events_before = False, len(self.events)
         if self._fit is not None:  # a fit that an exception ended
             self._fit.stop()
-        self._fit = Fit(self.model, keras.backend.backend(), self._report, *self._times)
+        backend = keras.backend.backend()
+        self._fit = Fit(self.model, backend, self._report, *self._times, own_loop=own_loop, batch_size=batch_size)
         self._fit.start()
+        if self._shared is not None and not self.worker.number:
+            workers.forget(self._shared, self.worker.count)
 
     @_harmless
     def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
@@ -104,13 +123,44 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         if self._fit is None:
             return
         self._fit.stop()
-        self.summary = self._fit.summary(self.events)
-        self._say("\n".join(lines(self.summary)))
-        if self._report_file is not None:
+        number, count = self.worker.number, self.worker.count
+        summary = self._fit.summary(self.events[self._events_before :])
+        self.summary = msgspec.structs.replace(summary, worker=number, workers=count)
+        if self._report_file is not None and (self._shared is not None or not number):
             try:
-                write(self.summary, self._report_file)
+                write(self.summary, self._report_file.replace(workers.RANK, str(number)))
             except OSError as error:
                 self._say(f"gpucheck: no report was written: {error}")
+        if number:
+            return
+        if self._shared is not None and count > 1:
+            self._say("\n".join(workers.together(workers.collect(self._shared, self.summary), count)))
+        else:
+            self._say("\n".join(lines(self.summary)))
+
+    def steps(self, batches: Iterable[_Batch], *, epochs: int = 1, batch_size: int | None = None) -> Iterator[_Batch]:
+        """Yield the batches of a training loop of your own, and watch what it does with each: ``for x, y in watch.steps(data):``.
+
+        The time until the next batch is the wait for data. At the end the training is summed up, as after a ``fit``.
+
+        Args:
+            batches: the data of an epoch.
+            epochs: how often to iterate over it.
+            batch_size: samples of this process in each batch; None: the rate is not known.
+        """
+        self._begin(own_loop=True, batch_size=batch_size)
+        try:
+            for epoch in range(epochs):
+                self.on_epoch_begin(epoch)
+                try:
+                    for number, batch in enumerate(batches):
+                        self.on_train_batch_begin(number)
+                        yield batch
+                        self.on_train_batch_end(number)
+                finally:  # also where the loop is left
+                    self.on_epoch_end(epoch)
+        finally:
+            self.on_train_end()
 
     def __del__(self) -> None:
         """Stop monitoring; training that ends by an exception does not call ``on_train_end``."""
@@ -128,7 +178,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
     def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         """Record the epoch's time and metrics, and pause until the next one starts."""
         if self._fit is not None:
-            self._fit.steps_end(self.params)
+            self._fit.steps_end(self.params, reported=True)
             self._fit.epoch_ends(epoch, logs or {})
 
     @_harmless
@@ -168,4 +218,5 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
 
     def _report(self, event: Event) -> None:
         self.events.append(event)
-        self._say(str(event))
+        name = f"worker {self.worker.number}: " if self.worker.count > 1 else ""
+        self._say(str(event._replace(text=f"{name}{event.text}")))

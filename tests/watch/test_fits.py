@@ -85,7 +85,6 @@ done(share=slow.input_wait_share, step=slow.step_seconds, code=slow.limit.code, 
     assert found["counts"] == [2, 24]
     assert (ready_share < 0.1, ready_code) == (True, None)
     ahead_step, ahead_share = found["ahead"]
-    assert found["step"] / ahead_step < 1 / max(found["share"], 1 - found["share"]) + 0.15  # prefetch alone
     assert ahead_share == pytest.approx(1 - ready_step / ahead_step, abs=0.07)
     first, last = [line for line in error.splitlines() if line.startswith("gpucheck: ")]
     assert first.startswith("gpucheck: 2 epochs, 24 steps, ")
@@ -176,13 +175,13 @@ done(events=watch.events, limit=watch.summary.limit.code, device=watch.summary.d
 """,
         **machine(driver_folder, scenario),
     )
-    ((code, text),) = found["events"]
+    ((code, text, command),) = found["events"]
     assert text.startswith("training on the CPU; 2 GPUs are unused: ")
-    assert ". Stop and type: " in text
+    assert command
     assert (found["limit"], found["device"]) == (code, "CPU")
     assert [index for index, _ in found["gpus"]] == [0, 1]
     assert {percent for _, percent in found["gpus"]} <= {0.0, None}  # None: the fit ended before the first sample
-    assert f"gpucheck: {text} [{code}]" in error
+    assert f"gpucheck: {text} [{code}]\ngpucheck: to fix it: {command}\n" in error
     check = [sys.executable, "-m", "gpucheck", "--quick", "--format", "json"]
     env = {**os.environ, "PYTHONPATH": str(ROOT), **machine(driver_folder, scenario)}
     report = json.loads(subprocess.run(check, env=env, capture_output=True, text=True, timeout=100, cwd=tmp_path).stdout)

@@ -10,6 +10,7 @@ from gpucheck.commands.watch.times import Times
 from gpucheck.commands.watch.waiting import GapWait
 from gpucheck.core.child.messages.nvml import GpuSample, Sampled, SamplerStarted
 
+MAP = "dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"
 SLOW = Summary(
     seconds=23.0,
     epochs=5,
@@ -49,9 +50,9 @@ def test_the_times_of_two_epochs_whose_data_comes_between_the_steps():
         times.steps_end(3, 48.0)
         times.epoch_ends()
     assert (times.steps, times.first_step_seconds, times.epochs) == (6, 10.0, [23.0, 14.0])
-    assert times.steady_seconds == 1.0 + 4.0 + 9.0  # from the begin of the second step on; of an epoch, of the first
-    assert times.samples_per_second == (32 + 48) / 14.0
-    assert times.input_wait_share == pytest.approx((3.0 + 6.0) / 14.0)  # the first of an epoch follows no step
+    assert times.steady_seconds == 1.0 + 4.0 + 12.0  # from the begin of the second step on; of later epochs, from theirs
+    assert times.samples_per_second == (32 + 48) / 17.0
+    assert times.input_wait_share == pytest.approx((3.0 + 9.0) / 17.0)
 
 
 def test_a_fit_of_one_step_has_no_rate():
@@ -73,7 +74,8 @@ def test_the_lines():
         "gpucheck: GPU 0 34 % busy, peak 3.0 GiB of 140.0 GiB · val_accuracy 0.93 (best 0.94 in epoch 4, after 18.5 s)",
         "gpucheck: the input pipeline limits this training (its Python code at data.py:12 in read): with the data ready, a step takes 17.7 ms"
         " instead of 177 ms. Change: move that work into TensorFlow operations, in dataset.map(f,"
-        " num_parallel_calls=tf.data.AUTOTUNE): at most 10 times as fast; prefetch(tf.data.AUTOTUNE) alone: at most 1.1 times [input-pipeline-bound]",
+        " num_parallel_calls=tf.data.AUTOTUNE), or into a keras.utils.PyDataset with several workers: at most 10 times as fast"
+        " [input-pipeline-bound]",
     ]
 
 
@@ -98,8 +100,25 @@ def test_what_limits_a_training(changes, code, most):
     assert most is None or found.faster_at_most == pytest.approx(most)
 
 
-def test_a_training_on_the_cpu_beside_gpus_has_no_other_limit():
-    assert limit(SLOW, unused=("driver-too-old", "")).code == "driver-too-old"
+@pytest.mark.parametrize(
+    ("share", "processors", "change"),
+    [
+        (0.6, 8, f"{MAP}: at most 2.5 times as fast"),
+        (0.6, 2, f"{MAP}: up to about 2.0 times as fast on 2 processors; and cache(): at most 2.5 times as fast"),
+        (0.5, 2, f"{MAP}: at most 2.0 times as fast"),
+        (0.8, 1.5, "cache(): at most 5.0 times as fast"),
+        (0.8, None, f"{MAP}: at most 5.0 times as fast"),
+    ],
+)
+def test_a_parallel_map_is_no_faster_than_the_processors(share, processors, change):
+    found = limit(msgspec.structs.replace(SLOW, input_wait_share=share), None, processors)
+    assert found.text.partition("Change: ")[2] == change
+
+
+def test_the_change_for_pytorch():
+    assert (
+        "Change: DataLoader(..., num_workers=...): at most 10 times" in limit(msgspec.structs.replace(SLOW, backend="torch")).text
+    )
 
 
 def test_the_samples_of_the_gpus_that_a_process_may_use():

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,9 +14,9 @@ from gpucheck.commands.watch import unused
 from gpucheck.commands.watch.judge import Event, waiting
 from gpucheck.commands.watch.limits import LONG_WAIT_SHARE, limit
 from gpucheck.commands.watch.monitor import Monitor
-from gpucheck.commands.watch.summary import Metric, Summary
+from gpucheck.commands.watch.summary import Limit, Metric, Summary
 from gpucheck.commands.watch.times import Times
-from gpucheck.commands.watch.waiting import Unmeasured, input_wait
+from gpucheck.commands.watch.waiting import GapWait, Unmeasured, input_wait
 
 _SMALLER_IS_BETTER = ("loss", "error", "mae", "mse", "rmse", "mape", "msle", "perplexity")
 
@@ -24,7 +25,15 @@ class Fit:
     """One call of ``fit``."""
 
     def __init__(
-        self, model: Any, backend: str, report: Callable[[Event], None], every_seconds: float, stall_seconds: float
+        self,
+        model: Any,
+        backend: str,
+        report: Callable[[Event], None],
+        every_seconds: float,
+        stall_seconds: float,
+        *,
+        batch_size: int | None = None,
+        own_loop: bool = False,
     ) -> None:
         """Prepare.
 
@@ -34,20 +43,24 @@ class Fit:
             report: called with each event.
             every_seconds: between two checks of the monitor.
             stall_seconds: the time without a finished step that is reported, and the time of a lasting wait for data.
+            batch_size: samples of a step; None: Keras counts them.
+            own_loop: the program fetches the data between the steps, and not Keras.
         """
-        self._model, self._say = model, report
+        self._model, self._backend, self._say = model, backend, report
         self._tensorflow = sys.modules.get("tensorflow") if backend == "tensorflow" else None
         self._strategy = getattr(model, "distribute_strategy", None) if self._tensorflow is not None else None
         self._replicas = int(getattr(self._strategy, "num_replicas_in_sync", 1))
         self._at_once = int(getattr(model, "steps_per_execution", 1))
         remote = "TPU" in type(self._strategy).__name__  # its steps may run on another host, with another clock
-        self.times = Times(Unmeasured() if remote else input_wait(backend, self._replicas))
+        wait = Unmeasured() if remote else GapWait() if own_loop else input_wait(backend, self._replicas)
+        self.times, self._batch_size = Times(wait), batch_size
         self._monitor = Monitor(self._report, every_seconds, stall_seconds)
         self._window = stall_seconds
         self._looked: tuple[float, float] | None = None  # when, and the seconds waited until then
         self._waits = False  # whether a wait for data was reported
         self._validation: dict[str, list[tuple[float, float]]] = {}  # value, and seconds since the begin
         self._devices: unused.Devices | None = None
+        self._finite = True  # whether all metrics of the last epoch were
 
     def start(self) -> None:
         """Start the monitor."""
@@ -74,15 +87,18 @@ class Fit:
         self.times.step_ends(last)
         self._monitor.step()
 
-    def steps_end(self, params: Mapping[str, Any] | None) -> None:
-        """All steps of the epoch have ended; validation or the next epoch follows."""
+    def steps_end(self, params: Mapping[str, Any] | None, *, reported: bool = False) -> None:
+        """All steps of the epoch have ended, and, if ``reported``, Keras has said so of each; validation or an epoch follows."""
         self._monitor.pause()
         self._looked = None
-        self.times.steps_end((params or {}).get("steps"), self._samples())
+        count = self._batch_size and float(self._batch_size * self.times.epoch_steps)
+        known = self.times.ended_steps if reported else None  # the end of data is a step that begins and fetches nothing
+        self.times.steps_end((params or {}).get("steps") or known, count or self._samples())
 
     def epoch_ends(self, epoch: int, logs: Mapping[str, Any]) -> None:
         """An epoch ended, with these metrics."""
         self.times.epoch_ends()
+        self._finite = all(math.isfinite(value) for value in logs.values() if isinstance(value, float))
         for name, value in logs.items():
             if name.startswith("val_") and isinstance(value, float) and math.isfinite(value):
                 self._validation.setdefault(name, []).append((value, self.times.elapsed()))
@@ -101,7 +117,8 @@ class Fit:
             step_seconds=times.step_seconds,
             samples_per_second=times.samples_per_second,
             input_wait_share=times.input_wait_share,
-            input_wait_exact=device != "GPU" and self._at_once == 1,
+            input_wait_exact=(device == "CPU" or not monitor.gpus.known) and self._at_once == 1,
+            backend=self._backend,
             device=device,
             replicas=self._replicas,
             gpus=monitor.gpus.uses(self._peaks()) if device != "CPU" else monitor.gpus.uses(()),
@@ -109,8 +126,16 @@ class Fit:
             events=tuple((event.code, event.text) for event in events),
         )
         place = monitor.places.most_common(1)[0][0] if monitor.places else None
-        not_used = None if monitor.not_used is None else (monitor.not_used.code, monitor.not_used.text)
-        return msgspec.structs.replace(summary, limit=limit(summary, place, not_used))
+        found = self._useless(events) or limit(summary, place, monitor.processors)
+        return msgspec.structs.replace(summary, limit=found)
+
+    def _useless(self, events: Sequence[Event]) -> Limit | None:
+        """Why the speed of this training does not matter."""
+        if (event := self._monitor.not_used) is not None:
+            return Limit(code=event.code, text="the training ran on the CPU, and the machine's GPUs were not used: see above")
+        if not self._finite and (lost := next((event for event in events if event.code == "loss-not-finite"), None)):
+            return Limit(code=lost.code, text=f"{re.split(r' [(]|[.] ', lost.text, maxsplit=1)[0]}, and stayed so: see above")
+        return None
 
     def _report(self, event: Event) -> None:
         self._waits = self._waits or event.code == "input-pipeline-bound"

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
 
+from gpucheck.commands.watch.say import COMMAND
 from gpucheck.core.child.messages.nvml import GpuSample
 from gpucheck.core.compat import nvml
 from gpucheck.core.repairs.wording import listing
@@ -25,9 +26,10 @@ class Event(NamedTuple):
 
     code: str
     text: str
+    command: str = ""  # that repairs it
 
     def __str__(self) -> str:
-        return f"gpucheck: {self.text} [{self.code}]"
+        return f"gpucheck: {self.text} [{self.code}]" + (f"\n{COMMAND}{self.command}" if self.command else "")
 
 
 class Pace(NamedTuple):
@@ -103,8 +105,8 @@ def waiting(share: float, over_seconds: float) -> Event:
     """Return the event for steps that spend a large share (0 to 1) of a time waiting for data."""
     return Event(
         "input-pipeline-bound",
-        f"the steps waited for data for {100 * share:.0f} % of the last {over_seconds:.0f} s: add"
-        " map(..., num_parallel_calls=tf.data.AUTOTUNE) and prefetch(tf.data.AUTOTUNE)",
+        f"the steps waited for data for {100 * share:.0f} % of the last {over_seconds:.0f} s: prepare it in parallel, in"
+        " dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
     )
 
 

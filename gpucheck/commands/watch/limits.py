@@ -11,18 +11,19 @@ LONG_WAIT_SHARE = 0.5  # to report while the training runs
 READY_SHARE = 0.05  # below it, the wait for data does not matter
 LEAST_STEPS = 5  # to say anything
 LONG_FIRST_SHARE = 0.5
+CLEARLY_LESS = 0.9
+TWO = 2.0  # processors: fewer do nothing in parallel
+_MAP = "dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"
 
 
-def limit(summary: Summary, place: str | None = None, unused: tuple[str, str] | None = None) -> Limit | None:
+def limit(summary: Summary, place: str | None = None, processors: float | None = None) -> Limit | None:
     """Return what limits the speed; None: too few steps.
 
     Args:
         summary: the figures.
         place: the line of Python code that the input pipeline was seen in most often ("data.py:12 in read").
-        unused: why no GPU is used although there are some: the code and the sentence that was reported.
+        processors: that this process may use; None: unknown.
     """
-    if unused is not None:
-        return Limit(code=unused[0], text="the training ran on the CPU, and the machine's GPUs were not used: see above")
     if summary.step_seconds is None or summary.steps < LEAST_STEPS:
         return None
     slowed = [gpu for gpu in summary.gpus if (gpu.throttled_share or 0) >= THROTTLED_SHARE]
@@ -30,10 +31,10 @@ def limit(summary: Summary, place: str | None = None, unused: tuple[str, str] | 
         names = ", ".join(f"GPU {gpu.index}" for gpu in slowed)
         text = f"{names} ran below normal clocks: check cooling and power supply (nvidia-smi -q -d PERFORMANCE)"
         return Limit(code="gpu-throttled", text=text)
-    return _of_input(summary, place) or _of_gpus(summary) or _of_compiling(summary) or _of_computing(summary)
+    return _of_input(summary, place, processors) or _of_gpus(summary) or _of_compiling(summary) or _of_computing(summary)
 
 
-def _of_input(summary: Summary, place: str | None) -> Limit | None:
+def _of_input(summary: Summary, place: str | None, processors: float | None) -> Limit | None:
     share, busy = summary.input_wait_share, _busiest(summary)
     if share is None or share < HIGH or (busy is not None and busy >= BUSY_PERCENT):
         return None
@@ -42,11 +43,16 @@ def _of_input(summary: Summary, place: str | None) -> Limit | None:
     step = summary.step_seconds or 0.0
     ready = step * (1 - share)
     most = 1 / max(1 - share, 0.001)
-    ahead = 1 / max(share, 1 - share)
     slow = f" (its Python code at {place})" if place else ""
-    parallel = "dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"
-    change = f"move that work into TensorFlow operations, in {parallel}" if place else f"{parallel}, cache()"
-    gain = f"at most {times(most)} as fast; prefetch(tf.data.AUTOTUNE) alone: at most {times(ahead)}"
+    change, gain = _MAP, f"at most {times(most)} as fast"
+    if summary.backend == "torch":
+        change = "DataLoader(..., num_workers=...)"
+    elif place:
+        change = f"move that work into TensorFlow operations, in {_MAP}, or into a keras.utils.PyDataset with several workers"
+    elif processors and processors < TWO:
+        change = "cache()"
+    elif processors and processors < CLEARLY_LESS * most:  # TensorFlow prefetches (inject_prefetch): reading is all the time
+        change = f"{_MAP}: up to about {times(processors)} as fast on {processors:g} processors; and cache()"
     text = (
         f"the input pipeline limits this training{slow}: with the data ready, a step takes {seconds(ready)} instead of"
         f" {seconds(step)}. Change: {change}: {gain}"

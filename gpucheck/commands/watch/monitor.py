@@ -17,7 +17,7 @@ from gpucheck.core.child.messages.nvml import Sampled, SamplerStarted
 from gpucheck.core.host import Child
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
-from gpucheck.core.probes.limits import main_memory
+from gpucheck.core.probes import limits
 from gpucheck.core.processes.sampler import samples, start
 
 SAMPLE_SECONDS = 2.0
@@ -49,6 +49,7 @@ class Monitor:
         self._taken = 0  # samples of this child that are summed up
         self._visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         self._machine_gpus = 0
+        self.processors: float | None = None  # that this process may use
         self.gpus = Gpus()
         self.places: Counter[str] = Counter()  # lines of the user's code that the input pipeline was seen in
         self.devices: unused.Devices | None = None  # of the model, once a step has ended
@@ -89,6 +90,8 @@ class Monitor:
     def _watch_with(self, host: LocalHost) -> None:
         """Check every few seconds, until the end or the host's time limit."""
         child, self._taken = _sampler(host), 0
+        with contextlib.suppress(OSError):
+            self.processors = limits.usable_processors(host)
         if child is not None and (started := child.message(SamplerStarted)) is not None:
             self.gpus.found(started, self._visible)
             self._machine_gpus = len(started.uuids)
@@ -103,7 +106,7 @@ class Monitor:
                 self._summed.set()
                 return
             self._why_unused(host)
-            self.tell([*self._of_gpus(sampled[-KEPT:]), *judge.memory(*main_memory(host))])
+            self.tell([*self._of_gpus(sampled[-KEPT:]), *judge.memory(*limits.main_memory(host))])
 
     def _of_gpus(self, sampled: list[Sampled]) -> Iterator[Event]:
         silent = bool(sampled) and time.monotonic() - sampled[-1].seconds > self._stall / 2

@@ -17,6 +17,7 @@ import psutil
 from gpucheck.commands.watch.judge import Event
 from gpucheck.commands.watch.limits import BUSY_PERCENT, IDLE_PERCENT
 from gpucheck.commands.watch.monitor import Monitor
+from gpucheck.commands.watch.say import say
 from gpucheck.commands.watch.summary import GpuUse, seconds, uses
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
@@ -80,7 +81,7 @@ def observe(pid: int, pipe: int) -> tuple[Use, list[Event]] | None:
     events: list[Event] = []
     processes, monitor = Processes(pid), Monitor(events.append, SAMPLE_SECONDS, GPU_IDLE_SECONDS)
     with LocalHost(Request()) as host:
-        fact = limits.read(host)
+        processors = limits.usable_processors(host) or 1
     began, waited, message, sampled = time.monotonic(), _disk_seconds(), b"", float("-inf")
     monitor.start()
     while not message and not processes.ended():
@@ -95,7 +96,6 @@ def observe(pid: int, pipe: int) -> tuple[Use, list[Event]] | None:
     if message == b"w" or took < LEAST_SECONDS:
         return None
     disk = None if waited is None else ((_disk_seconds() or 0.0) - waited) / took
-    processors = fact.cpu_quota or fact.cpu_affinity_count or fact.cpu_count or 1
     return Use(took, processes.cpu_seconds / took, processors, processes.memory_bytes, disk, monitor.gpus.uses(())), events
 
 
@@ -140,7 +140,7 @@ def main() -> None:
     try:
         found = observe(pid, os.open(path, os.O_RDWR | os.O_NONBLOCK))
         if found is not None:
-            print("\n".join(lines(*found)), file=sys.stderr, flush=True)
+            say("\n".join(lines(*found)))
     except psutil.NoSuchProcess:  # a command that ended at once
         pass
     except Exception as error:

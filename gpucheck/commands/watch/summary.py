@@ -59,8 +59,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     samples_per_second: float | None = None
     input_wait_share: float | None = None  # of the steps' time, 0 to 1
     input_wait_exact: bool = True  # False: data may have been fetched while a device computed, so the wait was at most this
+    backend: str | None = None  # of Keras
     device: str | None = None  # that holds the model: "CPU", "GPU"
-    replicas: int = 1
+    replicas: int = 1  # of this process
+    worker: int = 0  # this one, of several that train together
+    workers: int = 1
     gpus: tuple[GpuUse, ...] = ()  # that this process may use
     validation: Metric | None = None
     limit: Limit | None = None
@@ -84,7 +87,8 @@ def lines(summary: Summary) -> list[str]:
 
 def figures(summary: Summary) -> list[str]:
     """Return the figures of the steps, each in words."""
-    parts = [f"{plural(summary.epochs, 'epoch')}, {plural(summary.steps, 'step')}, {seconds(summary.seconds)}"]
+    parts = [f"worker {summary.worker} of {summary.workers}"] if summary.workers > 1 else []
+    parts.append(length(summary))
     if summary.samples_per_second:
         parts.append(f"{significant(summary.samples_per_second)} samples/s")
     if summary.median_epoch_seconds and summary.epochs > 1:
@@ -95,6 +99,11 @@ def figures(summary: Summary) -> list[str]:
         at_most = "" if summary.input_wait_exact else "at most "
         parts.append(f"{at_most}{100 * summary.input_wait_share:.0f} % of each step waits for data")
     return parts
+
+
+def length(summary: Summary) -> str:
+    """'5 epochs, 125 steps, 44 s'."""
+    return f"{plural(summary.epochs, 'epoch')}, {plural(summary.steps, 'step')}, {seconds(summary.seconds)}"
 
 
 def devices(summary: Summary) -> list[str]:

@@ -27,12 +27,15 @@ class Times:
         self._first_began: float | None = None
         self._epoch_began = self.began
         self._part: tuple[float, int, float | None] | None = None  # of the steady steps: when, how many before, waited before
-        self._epoch_steps, self._ended_steps = 0, 0  # that began, and that ended
+        self.epoch_steps, self.ended_steps = 0, 0  # that began, and that ended
         self._ended = self.began
 
     def epoch_begins(self) -> None:
-        """An epoch begins."""
-        self._epoch_began, self._epoch_steps, self._ended_steps, self._part = self._clock(), 0, 0, None
+        """An epoch begins, with the fetch of its first batch."""
+        self._epoch_began, self.epoch_steps, self.ended_steps, self._part = self._clock(), 0, 0, None
+        if self._first_began is not None:
+            self._part = self._epoch_began, 0, self.wait.seconds()
+            self.wait.resume()
 
     def step_begins(self, first: int, count: int) -> None:
         """Some steps begin, in the thread that trains.
@@ -47,15 +50,15 @@ class Times:
             self.wait.trace()
         elif self._part is None:  # the second: the first has been traced and compiled
             self.wait.traced()
-            self._part = self._clock(), self._epoch_steps, self.wait.seconds()
-        self._epoch_steps = first + count
+            self._part = self._clock(), self.epoch_steps, self.wait.seconds()
+        self.epoch_steps = first + count
 
     def step_ends(self, last: int) -> None:
         """Steps up to this number of the epoch, from 0, have ended. Keras may call it in any thread, and in any order."""
         self.wait.end()
         if self.first_step_seconds is None and self._first_began is not None:
             self.first_step_seconds = self._clock() - self._first_began
-        self._ended_steps, self._ended = max(self._ended_steps, last + 1), self._clock()
+        self.ended_steps, self._ended = max(self.ended_steps, last + 1), self._clock()
 
     def steps_end(self, planned: int | None, samples: float | None) -> None:
         """All steps of the epoch have ended; a second call changes nothing.
@@ -66,20 +69,20 @@ class Times:
         """
         self.wait.traced()
         self.wait.pause()
-        steps = min(self._epoch_steps, planned or self._epoch_steps)
+        steps = min(self.epoch_steps, planned or self.epoch_steps)
         self.steps += steps
         if self._part is not None and steps:
             began, before, waited = self._part
             now = self.wait.seconds()
             # Keras may report the last one later.
-            ended = self._ended if self._ended_steps >= self._epoch_steps else self._clock()
+            ended = self._ended if self.ended_steps >= self.epoch_steps else self._clock()
             self.steady_seconds += max(ended - began, 0.0)
             self.steady_steps += steps - before
             # Each fetch takes some time: a counter that stays belongs to the steps of another model.
             self.measured = self.measured and now is not None and waited is not None and now > waited
             self.waited += (now or 0.0) - (waited or 0.0)
             self.samples = None if self.samples is None or not samples else self.samples + samples * (steps - before) / steps
-        self._part, self._epoch_steps, self._ended_steps = None, 0, 0
+        self._part, self.epoch_steps, self.ended_steps = None, 0, 0
 
     def epoch_ends(self) -> None:
         """An epoch ended, with its validation."""

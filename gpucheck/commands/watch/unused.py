@@ -47,9 +47,10 @@ def why(host: LocalHost, devices: Devices, gpus: int) -> Event | None:
         )
     code, summary, command = _cause(host)
     if code is None:
-        return Event("gpus-not-listed", f"training on the CPU; {unused}: TensorFlow lists none. Stop and type: gpucheck")
-    then = f". Stop and type: {command}" if command else ""
-    return Event(code, f"training on the CPU; {unused}: {short(summary)}{then}")
+        return Event(
+            "gpus-not-listed", f"training on the CPU; {unused}: TensorFlow lists none. Type in its environment: gpucheck"
+        )
+    return Event(code, f"training on the CPU; {unused}: {short(summary)}", command)
 
 
 def _cause(host: LocalHost) -> tuple[str | None, str, str]:

@@ -37,6 +37,10 @@ class GapWait:
         """Note that a step ended."""
         self._ended = self._clock()
 
+    def resume(self) -> None:
+        """Note that a step follows as soon as it has its data."""
+        self._ended = self._clock()
+
     def pause(self) -> None:
         """Note that no step follows at once."""
         self._ended = None

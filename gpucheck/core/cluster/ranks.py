@@ -1,7 +1,8 @@
-"""Processes that mpirun or torchrun started together: the rank of this one, and their number.
+"""Processes that mpirun, horovodrun or torchrun started together: the rank of this one, and their number.
 
-Neither provides host names, so ranks of several machines can't form a TensorFlow cluster by themselves. Those of one machine can.
-Sources: Open MPI's "Environment variables"; MPICH's Hydra; torch/distributed/run.py, "Environment Variables".
+None provides host names, so ranks of several machines can't form a TensorFlow cluster by themselves. Those of one machine can.
+Sources: Open MPI's "Environment variables"; MPICH's Hydra; horovod/runner/gloo_run.py; torch/distributed/run.py, "Environment
+Variables".
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from gpucheck.core.cluster.slurm import FIRST_PORT
 _LAUNCHERS = {
     "mpirun": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
     "mpiexec": ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+    "horovodrun": ("HOROVOD_RANK", "HOROVOD_SIZE", "HOROVOD_LOCAL_RANK", "HOROVOD_LOCAL_SIZE"),
     "torchrun": ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"),
 }
 
@@ -45,9 +47,14 @@ def ranks(env: Mapping[str, str]) -> Ranks | None:
 
 def own_rank(env: Mapping[str, str]) -> int:
     """The rank of this process among those started together; 0 is the one that reports for all, or the only one."""
-    found = ranks(env)
-    if found is not None:
-        return found.rank
-    several = env.get("SLURM_STEP_NUM_TASKS", "1") != "1"
-    rank = env.get("SLURM_PROCID", "")
-    return int(rank) if several and rank.isascii() and rank.isdigit() else 0
+    return rank_of_size(env)[0]
+
+
+def rank_of_size(env: Mapping[str, str]) -> tuple[int, int]:
+    """The rank of this process and the number of those started together, also by Slurm; (0, 1): it is the only one."""
+    if (found := ranks(env)) is not None:
+        return found.rank, found.size
+    rank, size = (env.get(name, "") for name in ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"))
+    if all(value.isascii() and value.isdigit() for value in (rank, size)) and int(rank) < int(size):
+        return int(rank), int(size)
+    return 0, 1

@@ -98,6 +98,11 @@ def main_memory(host: Host) -> tuple[int | None, int | None]:
     return (memory.available_bytes, memory.total_bytes) if memory else (None, None)
 
 
+def usable_processors(host: Host) -> float | None:
+    """The processors that this process may use: of the machine, of its affinity, or of its quota, the fewest. None: unknown."""
+    return min(filter(None, (*host.processors(), _Cgroups(host).processors())), default=None)
+
+
 def oom_kills(host: Host) -> int | None:
     """How many processes the OOM killer has ended so far, in this control group, else on this machine.
 

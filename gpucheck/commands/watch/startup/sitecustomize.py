@@ -79,13 +79,17 @@ def _add(callbacks: Any) -> None:
         watch = Watch(say=_say)
         watch.set_model(callbacks.model)
         watch.set_params(callbacks.params)
+        if watch.worker.number:  # it leaves the summary to the first worker
+            send(b"w")
         callbacks.callbacks.append(watch)
     except Exception:  # gpucheck is not installed here, or another package of this name: the monitor reports from outside
         return
 
 
-def _say(line: str) -> None:
-    print("\n" + line, file=sys.stderr, flush=True)
+def _say(text: str) -> None:
+    from gpucheck.commands.watch.say import say_below
+
+    say_below(text)
     send(b"w")
 
 

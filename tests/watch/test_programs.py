@@ -1,0 +1,113 @@
+"""Whole programs of a user on a terminal of 80 columns: with Watch among their callbacks, and unchanged under `gpucheck run --watch`."""
+
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+
+import pytest
+from lab import fake_driver
+
+ROOT = pathlib.Path(__file__).parents[2]
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
+UNCHANGED = [sys.executable, "-m", "gpucheck", "run", "--watch", "--allow-cpu", "--on-fail", "warn", "--", sys.executable]
+COLUMNS = 80
+both = pytest.mark.parametrize("way", ["in the program", "unchanged"])
+
+
+def terminal(tmp_path, name, way, **env):
+    """The lines of gpucheck on the terminal at standard error, from the first step on, and standard output."""
+    program = (PROGRAMS / f"{name}.py").read_text()
+    if way == "in the program":
+        program = program.replace("callbacks=[", "callbacks=[__import__('gpucheck.keras').keras.Watch(), ").replace(
+            "(), ])", "()])"
+        )
+    (tmp_path / "train.py").write_text(program)
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
+    env = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}", **env}
+    argv = [*(UNCHANGED if way == "unchanged" else [sys.executable]), "train.py"]
+    text = b""
+    with (tmp_path / "out").open("w+") as out:
+        run = subprocess.Popen(argv, cwd=tmp_path, env=env, stdout=out, stderr=theirs, stdin=subprocess.DEVNULL)
+        os.close(theirs)
+        while part := _read(ours):
+            text += part
+        os.close(ours)
+        assert run.wait(100) == 0, text.decode()
+        return text.decode().replace("\r\n", "\n"), (tmp_path / "out").read_text()
+
+
+def _read(descriptor):
+    try:
+        return os.read(descriptor, 1 << 16)
+    except OSError:  # all descriptors of the terminal's other side are closed
+        return b""
+
+
+def paragraphs(text):
+    """Each message of Watch, its lines joined as its reader does; no line is wider than the terminal, but a command."""
+    text = text.rpartition("gpucheck: more: ")[2]  # after what `gpucheck run` says itself
+    found = re.findall(r"^gpucheck: .*(?:\n    .+)*", text, re.MULTILINE)
+    wide = [line for part in found for line in part.split("\n") if len(line) > COLUMNS and "to fix it: " not in line]
+    assert wide == []
+    return [" ".join(part.split()) for part in found]
+
+
+@both
+@pytest.mark.tensorflow
+def test_a_healthy_training(tmp_path, way):
+    figures, metric, limit = paragraphs(terminal(tmp_path, "healthy", way)[0])
+    assert re.match(
+        r"gpucheck: 16 epochs, 464 steps, [\d.]+ s · [\d,]+ samples/s · median epoch .* · \d+ % of each step waits", figures
+    )
+    assert metric.startswith("gpucheck: val_accuracy 0.")
+    assert limit.endswith("computing on the CPU limits this training")
+
+
+@both
+@pytest.mark.tensorflow
+def test_a_loss_that_is_not_finite(tmp_path, way):
+    event, _, limit = paragraphs(terminal(tmp_path, "not_finite", way)[0])
+    place = re.match(r"gpucheck: (loss became \w+ in epoch 1, step \d+) \(learning rate 10\)\. Every later step is lost", event)
+    assert limit == f"gpucheck: {place[1]}, and stayed so: see above [loss-not-finite]"
+
+
+@both
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_slow_input_and_what_the_advice_brings(tmp_path, way):
+    error, out = terminal(tmp_path, "slow_input", way)
+    steps = json.loads(out.splitlines()[-1])
+    said = paragraphs(error)
+    shares = [int(found[1]) / 100 for line in said if (found := re.search(r"(\d+) % of each step waits for data", line))]
+    assert shares == pytest.approx([1 - steps["ready"] / each for each in steps.values()], abs=0.05), (steps, shares)
+    first, second = [line for line in said if "the input pipeline limits this training" in line][:2]
+    assert "(its Python code at train.py:" in first
+    for line, before, changes in (
+        (first, "generator", ["PyDataset", "ready"]),
+        (second, "map", ["parallel map", "PyDataset", "ready"]),
+    ):
+        most = float(re.search(r": at most ([\d.]+) times as fast \[", line)[1])
+        gains = [steps[before] / steps[change] for change in changes]
+        assert max(gains) == pytest.approx(most, rel=0.15), (steps, line)  # promised, and what came
+
+
+@both
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_the_cpu_beside_two_gpus(tmp_path, way, driver_folder):
+    scenario = fake_driver.write_scenario(tmp_path / "scenario", {"gpus": 2, "gpu.*.utilization_percent": 0})
+    text, _ = terminal(tmp_path, "on_the_cpu", way, LD_LIBRARY_PATH=str(driver_folder), FAKE_DRIVER=str(scenario))
+    *_, event, command, figures, gpus, limit = paragraphs(text)
+    code = re.fullmatch(r"gpucheck: training on the CPU; 2 GPUs are unused: TensorFlow .* (\[[\w-]+\])", event)[1]
+    assert command.startswith("gpucheck: to fix it: ")
+    assert figures.startswith("gpucheck: 1 epoch, 400 steps, ")
+    assert gpus == "gpucheck: GPU 0 0 % busy · GPU 1 0 % busy"
+    assert limit == f"gpucheck: the training ran on the CPU, and the machine's GPUs were not used: see above {code}"
