@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from command import gpucheck
 
 from gpucheck.commands.lint import runner
 from gpucheck.commands.lint.pages import load_rules
@@ -83,6 +84,24 @@ def test_what_is_not_written_to(tmp_path):
     result = runner.lint([str(tmp_path / name) for name in ("link.py", "windows.py", "latin.py")], load_rules(), fix=True)
     assert (result.fixed, len(result.problems), result.failures) == (0, 3, ())
     assert target.read_text() == wrong
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file to another user")
+def test_the_file_of_another_user_is_changed_only_if_it_is_named(tmp_path):
+    wrong, right = FIXED["import"]
+    for name in ("a.py", "b.py", "mine.py"):
+        (tmp_path / name).write_text(wrong)
+    for name in ("a.py", "b.py"):
+        os.chown(tmp_path / name, 12345, -1)
+    done = gpucheck("lint", "--fix", tmp_path)
+    said = (
+        f"gpucheck: --fix did not change {tmp_path}/a.py and 1 more: it changes a file of another user only if the file is named"
+    )
+    assert (done.returncode, done.stderr) == (1, f"{said}\n")
+    assert "2 findings in 2 of 3 files, 1 fixed" in done.stdout
+    assert [(tmp_path / name).read_text() for name in ("a.py", "mine.py")] == [wrong, right]
+    assert gpucheck("lint", "--fix", tmp_path, tmp_path / "a.py").stderr.startswith(said.replace("a.py and 1 more", "b.py"))
+    assert ((tmp_path / "a.py").read_text(), (tmp_path / "a.py").stat().st_uid) == (right, 12345)
 
 
 def test_a_file_that_cannot_be_written_is_a_failure_of_its_own(tmp_path):

@@ -12,6 +12,7 @@ from gpucheck.commands.lint.script import Edit, Finding, Script
 from gpucheck.core.model.plugin import Rule
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
+from gpucheck.core.system.ownership import of_another_user
 
 # Programs without any of these words use neither framework; samples without their imports have the last ones.
 FRAMEWORKS = (
@@ -80,15 +81,17 @@ def lint(
         paths: the files and folders.
         rules: the rules to check.
         remaining: returns the seconds left; files that are not linted in time are failures.
-        fix: correct what can be corrected safely, and lint the file again.
-        say: called with a line about each .gitignore that is not used.
+        fix: correct what can be corrected safely, and lint the file again. A file of another user must be among the paths.
+        say: called with a line about each .gitignore that is not used, and about files of other users that are not corrected.
         progress: its snapshot is the result so far, in which the file that is being linted is a failure.
     """
-    count, fixed, problems, failures = 0, 0, list[Problem](), list[Failure]()
+    paths = tuple(paths)
+    corrections = _Corrections(paths)
+    count, problems, failures = 0, list[Problem](), list[Failure]()
     file: str | None = SEARCH
 
     def snapshot() -> Result:
-        return Result(count, tuple(problems), (*failures, Failure(str(file), None, None, None, LATE)), fixed)
+        return Result(count, tuple(problems), (*failures, Failure(str(file), None, None, None, LATE)), corrections.made)
 
     if progress is not None:
         progress.snapshot = snapshot
@@ -103,9 +106,7 @@ def lint(
             program = with_timeout(min(FILE_SECONDS, remaining()), source.read, file)
             failures += [Failure(file, cell.cell, cell.line, cell.column, cell.message) for cell in program.unread]
             found = lint_program(program, rules, file)
-            edits = [problem.edit for problem in found if problem.edit is not None] if fix and file != "-" else []
-            if edits and (made := with_timeout(min(FILE_SECONDS, remaining()), apply, file, program.text, edits)):
-                fixed += made
+            if fix and corrections.make(file, program, found, min(FILE_SECONDS, remaining())):
                 found = lint_program(with_timeout(min(FILE_SECONDS, remaining()), source.read, file), rules, file)
             problems += found
         except source.Unreadable as error:
@@ -116,7 +117,35 @@ def lint(
                 break
         except OSError as error:
             failures.append(Failure(file, None, None, None, f"cannot be changed: {error.strerror or error}"))
-    return Result(count, tuple(problems), tuple(failures), fixed)
+    corrections.report(say)
+    return Result(count, tuple(problems), tuple(failures), corrections.made)
+
+
+class _Corrections:
+    """The corrections of the files that this user owns or named."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.made = 0
+        self._named = set(map(search.absolute, paths))
+        self._left: list[str] = []
+
+    def make(self, file: str, program: source.Program, found: Sequence[Problem], limit_seconds: float) -> bool:
+        """Correct a file; return whether it was changed."""
+        edits = [problem.edit for problem in found if problem.edit is not None]
+        if not edits or file == "-":
+            return False
+        if search.absolute(file) not in self._named and with_timeout(limit_seconds, of_another_user, file):
+            self._left.append(file)
+            return False
+        made = with_timeout(limit_seconds, apply, file, program.text, edits)
+        self.made += made
+        return made > 0
+
+    def report(self, say: Callable[[str], None]) -> None:
+        """Name a file that was left because it is another user's."""
+        if self._left:
+            more = f" and {len(self._left) - 1} more" * (len(self._left) > 1)
+            say(f"--fix did not change {self._left[0]}{more}: it changes a file of another user only if the file is named")
 
 
 def where(place: Problem | Failure) -> str:

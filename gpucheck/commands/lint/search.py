@@ -23,13 +23,14 @@ def files(paths: Iterable[str], say: Callable[[str], None] = lambda line: None) 
     yielded: set[str] = set()
     for path in paths:
         for file in _Walk(path, say).files() if os.path.isdir(path) else (path,):
-            key = os.path.normcase(_absolute(file))
+            key = os.path.normcase(absolute(file))
             if key not in yielded:
                 yielded.add(key)
                 yield file
 
 
-def _absolute(path: str) -> str:
+def absolute(path: str) -> str:
+    """Return the absolute path; as it is if the current folder was removed."""
     try:
         return os.path.abspath(path)
     except OSError:  # the current folder was removed
@@ -76,7 +77,7 @@ class _Walk:
 
         A user who names an ignored folder wants it linted, so the rules above it do not apply to its content.
         """
-        top = root = _absolute(self._top)
+        top = root = absolute(self._top)
         while not os.path.exists(os.path.join(root, ".git")):
             root, below = os.path.dirname(root), root
             if root == below:  # not in a repository

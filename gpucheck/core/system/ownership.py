@@ -43,6 +43,11 @@ def is_ours(folder: str) -> bool:
         return False
 
 
+def of_another_user(path: str) -> bool:
+    """Whether a file belongs to another user, for root too. Raises OSError."""
+    return hasattr(os, "geteuid") and os.lstat(path).st_uid != os.geteuid()
+
+
 def why_not_as_root(program: str) -> str | None:
     """Return why root must not execute a program: another user may have written it. None for other users or a missing file.
 
