@@ -18,12 +18,13 @@ STYLES = ("terminal", "json", "github", "sarif", "junit")
 @click.argument("paths", metavar="[TRAIN.py...]", nargs=-1, type=FilePath())
 @click.option("--format", "style", type=click.Choice(STYLES), default="terminal", show_default=True)
 @click.option("--fix", is_flag=True, help="Correct what can be corrected safely (Python files).")
+@click.option("--watch", is_flag=True, help="Lint again after each change of a file, until Ctrl-C.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 @click.option(
     "--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Time limit; results up to then are shown."
 )
 @click.pass_obj
-def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, fix: bool, color: str, timeout: float) -> None:
+def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, fix: bool, watch: bool, color: str, timeout: float) -> None:
     """Find mistakes that keep training scripts from using GPUs and TPUs well. Scripts are read, never executed.
 
     Takes Python files (.py), notebooks (.ipynb), folders of both, and - for standard input. The default is the current folder.
@@ -36,6 +37,7 @@ def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, fix: bool, col
       gpucheck lint
       gpucheck lint train.py
       gpucheck lint train.py --fix
+      gpucheck lint --watch
       gpucheck lint . --format github
       gpucheck lint --format sarif > lint.sarif
       gpucheck explain memory-growth-set-late
@@ -48,6 +50,8 @@ def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, fix: bool, col
     paths = paths or (os.curdir,)
     for path in paths:
         standard_input(path)
+    if watch and (style != "terminal" or "-" in paths):
+        raise click.UsageError("--watch needs files or folders, and --format terminal")
     appearance = display_options(color)
     if sys.stdout is None or not sys.stdout.isatty():
         appearance["width"] = None
@@ -55,15 +59,23 @@ def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, fix: bool, col
     def write(result: runner.Result) -> None:
         show(reports.render(result, style, **appearance), result.exit_code, commands=style == "github")
 
-    progress = Progress[runner.Result]()
+    progress, rules = Progress[runner.Result](), load_rules()
     limit.write_partial(progress, lambda partial: [lambda: write(partial)])
-    result = runner.lint(
-        paths,
-        load_rules(),
-        lambda: limit.reading_end - time.monotonic(),
-        progress,
-        lambda line: say(f"gpucheck: {line}"),
-        fix=fix,
-    )
-    write(result)
-    raise SystemExit(result.exit_code)
+
+    def run() -> runner.Result:
+        result = runner.lint(
+            paths,
+            rules,
+            lambda: limit.reading_end - time.monotonic(),
+            progress,
+            lambda line: say(f"gpucheck: {line}"),
+            fix=fix,
+        )
+        write(result)
+        return result
+
+    if watch:
+        from gpucheck.commands.lint.watch import watch as lint_again
+
+        lint_again(paths, limit, timeout, lambda: run().fixed > 0)
+    raise SystemExit(run().exit_code)
