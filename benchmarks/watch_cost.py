@@ -1,9 +1,10 @@
-"""Measure the cost of ``gpucheck.keras.Watch`` per step: python benchmarks/watch_cost.py [ROUNDS]
+"""Measure the cost of ``gpucheck.keras.Watch`` per step: python benchmarks/watch_cost.py [PAIRS]
 
-Trains steps of the smoke job in short rounds, alternately with and without the callback, in one process; of two models, one was
-traced with the callback, so that its steps measure the wait for data. Prints the ratio of the median round times, the time of the
-callback's two calls for each step, and the processor time of the monitor and its child. Under other
-load, only the last two are stable.
+Trains a small and a larger model in short rounds, alternately with and without the callback, in one process. Of each there are
+two, and one was traced with the callback, so that its steps measure the wait for data. Prints for each the median, over pairs of
+rounds that follow each other, of what the callback adds to the time and to the processor time of a step, without the first steps
+of a round, beside which the monitor starts; then what it adds once to each fit, the time of its two calls for each step, and the
+processor time of the monitor and its child. Other load changes the times most, and the last two values least.
 """
 
 import statistics
@@ -14,54 +15,97 @@ import keras
 import psutil
 import tensorflow as tf
 
-from gpucheck.core.child.smoke import network
 from gpucheck.keras import Watch
 
 EVERY_SECONDS = 5.0
-STEPS, CALLS = 60, 100_000
-rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-device = "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
-plain_model, watched_model = (network.model(keras, compiled=False) for _ in range(2))
-data = network.dataset(tf, network.PER_REPLICA_BATCH[device])
+ROUND_SECONDS, SKIPPED, CALLS = 1.0, 4, 100_000  # a quarter of the steps
+MODELS = {"small": (1, 32, 16), "larger": (4, 512, 64)}  # layers, units, batch
+pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
 
 
-def train(model, *callbacks):
-    began = time.perf_counter()
-    model.fit(data, steps_per_epoch=STEPS, epochs=1, verbose=0, callbacks=list(callbacks))
-    return (time.perf_counter() - began) / STEPS
+def build(layers, units):
+    model = keras.Sequential([keras.Input((units,)), *[keras.layers.Dense(units, "relu") for _ in range(layers)]])
+    model.compile("sgd", "mse", jit_compile=False)
+    return model
 
 
-watch = Watch(every_seconds=EVERY_SECONDS, say=lambda line: None)
-train(plain_model), train(watched_model, watch)  # warm-up: traces and compiles
-plain, watched = [], []
-for _ in range(rounds):
-    plain.append(train(plain_model))
-    watched.append(train(watched_model, watch))
-step = statistics.median(plain)
+class Clock(keras.callbacks.Callback):
+    """Takes the time and the processor time of the later steps of a round."""
 
+    def __init__(self, steps):
+        super().__init__()
+        self.first, self.last = steps // SKIPPED, steps - 1
+
+    def on_train_batch_begin(self, batch, logs=None):
+        if batch == self.first:
+            self.began = time.perf_counter(), time.process_time()
+
+    def on_train_batch_end(self, batch, logs=None):
+        if batch == self.last:
+            now = time.perf_counter(), time.process_time()
+            self.step = [(after - before) / (self.last + 1 - self.first) for after, before in zip(now, self.began, strict=True)]
+
+
+def train(model, data, steps, *callbacks):
+    """Return the seconds of a step, its processor time, and the seconds of the whole fit."""
+    clock, began = Clock(steps), time.perf_counter()
+    model.fit(data, steps_per_epoch=steps, epochs=1, verbose=0, callbacks=[*callbacks, clock])
+    return *clock.step, time.perf_counter() - began
+
+
+def added(layers, units, batch):
+    """Return the seconds of a step, and the shares that Watch adds to its time and to its processor time."""
+    plain, watched, watch = build(layers, units), build(layers, units), Watch(every_seconds=EVERY_SECONDS, say=lambda text: None)
+    data = tf.data.Dataset.from_tensors((tf.ones((batch, units)), tf.ones((batch, units)))).repeat()
+    for model, callbacks in ((plain, ()), (watched, (watch,))):  # traces and compiles
+        train(model, data, 20, *callbacks)
+    steps = max(20, round(ROUND_SECONDS / train(plain, data, 50)[0]))
+    without, ratios = [], []
+    for number in range(pairs):
+        first = train(plain, data, steps) if number % 2 else None
+        with_watch = train(watched, data, steps, watch)
+        without.append(first or train(plain, data, steps))
+        ratios.append([after / before - 1 for after, before in zip(with_watch[:2], without[-1][:2], strict=True)])
+    return statistics.median(step for step, *_ in without), *map(statistics.median, zip(*ratios, strict=True))
+
+
+def of_a_fit():
+    """Return the seconds that Watch adds to a fit of two steps."""
+    model, watch = build(1, 32), Watch(every_seconds=EVERY_SECONDS, say=lambda text: None)
+    data = tf.data.Dataset.from_tensors((tf.ones((1, 32)), tf.ones((1, 32)))).repeat()
+    train(model, data, 2, watch)
+    both = [(train(model, data, 2, watch)[2], train(model, data, 2)[2]) for _ in range(pairs)]
+    return statistics.median(after - before for after, before in both)
+
+
+print(f"device                        {'GPU' if tf.config.list_physical_devices('GPU') else 'CPU'}")
+print(f"load before                   {psutil.getloadavg()[0]:.2f} on {psutil.cpu_count()} processors")
+steps = []
+for name, sizes in MODELS.items():
+    step, time_share, processor_share = added(*sizes)
+    steps.append(step)
+    print(
+        f"a {name} step".ljust(30) + f"{1000 * step:.2f} ms; Watch adds {100 * time_share:+.1f} % of its time,"
+        f" {100 * processor_share:+.1f} % of its processor time (medians of {pairs} pairs)"
+    )
+
+print(f"once for each fit             {1000 * of_a_fit():.0f} ms")
+watch = Watch(every_seconds=EVERY_SECONDS, say=lambda text: None)
+watch.set_model(build(1, 32))
+watch.on_train_begin()
 logs = {"loss": 0.5, "accuracy": 0.5}
 began = time.perf_counter()
 for number in range(CALLS):
     watch.on_train_batch_begin(number)
     watch.on_train_batch_end(number, logs)
 call = (time.perf_counter() - began) / CALLS
+print("its two calls for each step   " + f"{1e6 * call:.1f} us: " + ", ".join(f"{100 * call / step:.2f} %" for step in steps))
 
-watch.on_train_begin()
-time.sleep(EVERY_SECONDS + 1)
 ours = psutil.Process()
 before, children = ours.cpu_times(), {child.pid: sum(child.cpu_times()[:2]) for child in ours.children(recursive=True)}
 time.sleep(2 * EVERY_SECONDS)
-after = ours.cpu_times()
-looks = sum(after[:2]) - sum(before[:2])
+looks = sum(ours.cpu_times()[:2]) - sum(before[:2])
 looks += sum(sum(child.cpu_times()[:2]) - children.get(child.pid, 0.0) for child in ours.children(recursive=True))
 watch.on_train_end()
-looks /= 2 * EVERY_SECONDS
-
-print(f"device                        {device}")
-print(f"step                          {step * 1000:.2f} ms")
-print(
-    f"with Watch / without          {statistics.median(watched) / step:.3f} (medians), {min(watched) / min(plain):.3f} (minima)"
-)
-print(f"its calls for each step       {call * 1e6:.2f} us, {100 * call / step:.3f} % of a step")
-print(f"its looks                     {100 * looks:.3f} % of one processor core")
-print(f"events                        {[event.code for event in watch.events]}")
+print(f"its looks                     {100 * looks / (2 * EVERY_SECONDS):.3f} % of one processor")
+print(f"load after                    {psutil.getloadavg()[0]:.2f}")
