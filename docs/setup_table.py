@@ -37,6 +37,9 @@ folder.
 A word that is not known is an error. What is not said is assumed to be usual, and the answer names it:
 `Depends on: glibc (2.17 or newer)`.
 
+The packages of `tensorflow[and-cuda]` contain CUDA and cuDNN: no CUDA toolkit is needed on the machine. Its driver is:
+no package contains it.
+
 `--apply` creates a new folder and changes nothing else. It uses uv if that is installed, else venv and pip. It succeeds only
 after gpucheck has trained in the environment. An error, `--timeout` or Ctrl-C before that leaves nothing behind.
 
