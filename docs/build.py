@@ -32,7 +32,7 @@ INTRODUCTION = """\
 # Diagnoses
 
 One code names one root cause. `gpucheck explain CODE` prints a page, `gpucheck rules` this table. A code is never renamed.
-To find a message of a log, search this site for it, or type `gpucheck explain FILE`.
+To find a message of a log, search this site for it, or type `gpucheck explain FILE` or `gpucheck explain "MESSAGE"`.
 
 """
 

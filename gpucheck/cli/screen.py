@@ -99,13 +99,15 @@ def output(path: str | None, until: float, *, in_place: bool = False, exit_code:
 
 
 def standard_input(what: str) -> None:
-    """Check that standard input is open if it is to be read.
+    """Check that standard input is open if it is to be read; on a terminal, print how to end it.
 
     Raises:
         click.UsageError: ``what`` is "-", and standard input is closed.
     """
     if what == "-" and sys.stdin is None:
         raise click.UsageError("standard input is closed, so nothing can be read from it")
+    if what == "-" and sys.stdin.isatty():
+        say(f"gpucheck: paste the text, then press {'Ctrl-Z and Enter' if os.name == 'nt' else 'Enter and Ctrl-D'}")
 
 
 @contextlib.contextmanager

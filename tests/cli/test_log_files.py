@@ -69,6 +69,18 @@ def test_a_compressed_log_is_read_like_any_other(form, tmp_path):
         assert "gpu-memory-exhausted" in answer[1]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals here")
+def test_a_paste_on_a_terminal_says_how_to_end_it():
+    user, terminal = os.openpty()
+    os.write(user, b"CUDA_ERROR_NO_DEVICE\n\x04")
+    command = [sys.executable, "-m", "gpucheck", "explain", "-"]
+    done = subprocess.run(command, stdin=terminal, capture_output=True, text=True, check=True, timeout=60)
+    os.close(user)
+    os.close(terminal)
+    assert done.stderr == "gpucheck: paste the text, then press Enter and Ctrl-D\n"
+    assert "devices-hidden" in done.stdout
+
+
 def test_an_archive_that_ends_with_padding_is_read():
     assert lines(lzma.compress(b"x\n") + b"\0" * 512) == ["x\n"]
 

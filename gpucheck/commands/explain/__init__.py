@@ -1,6 +1,9 @@
 """Print the manual pages of diagnoses, and find the root cause in a log."""
 
 COMMANDS = {
-    "explain": ("gpucheck.commands.explain.command", "Read a diagnosis' page, or name the root cause in a training's log."),
+    "explain": (
+        "gpucheck.commands.explain.command",
+        "Read a diagnosis' page, or find the root cause in a log or an error message.",
+    ),
     "rules": ("gpucheck.commands.explain.command", "List every diagnosis."),
 }

@@ -1,7 +1,9 @@
 """The commands ``explain`` and ``rules``: manual pages of diagnoses, their table, and the root cause in a log."""
 
+import errno
 import functools
 import math
+import os
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -14,11 +16,18 @@ from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import Report
 from gpucheck.core.model.progress import Progress
 
+MESSAGE = "the text"  # the source of a report about an error message on the command line
 MOST_MENTIONED = 5  # diagnoses that are suggested for a word
 
 
 @click.command(cls=Command)
-@click.argument("what", metavar="CODE|ROW|FILE|-", shell_complete=lambda ctx, param, incomplete: _completions(incomplete))
+@click.argument(
+    "words",
+    metavar="CODE|ROW|FILE|MESSAGE|-",
+    nargs=-1,
+    required=True,
+    shell_complete=lambda ctx, param, incomplete: _completions(incomplete),
+)
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 @click.option("-v", "--verbose", is_flag=True, help="Also harmless lines that look like errors, and why.")
@@ -29,26 +38,32 @@ MOST_MENTIONED = 5  # diagnoses that are suggested for a word
     help="Limit for a log; the part read by then is explained.",
 )
 @click.pass_obj
-def explain(limit: TimeLimit, /, what: str, style: str, color: str, verbose: bool, timeout: float | None) -> None:
-    """Print the manual page of a diagnosis or a row of the troubleshooting table, or find the root cause of a failure in a log.
+def explain(limit: TimeLimit, /, words: tuple[str, ...], style: str, color: str, verbose: bool, timeout: float | None) -> None:
+    """Print the page of a diagnosis or a row of the troubleshooting table, or find the root cause in a log or an error message.
 
     A log is any text: of TensorFlow, Keras, JAX or PyTorch, nvidia-smi, pip, dmesg, journalctl, NCCL, Docker, Kubernetes or
     Slurm, also compressed by gzip, xz or bzip2, or several of them in a tar or zip archive, which is read without extracting
     it. The rules are the ones for a machine. Exit codes: 0 the page was printed, or the log was read, with or without a cause
-    (see --format json); 2 no such code or file, or it can't be read, or it is not text; 3 the result could not be written.
+    (see --format json); 2 no such code or file and no known message, or it can't be read, or it is not text; 3 the result
+    could not be written.
 
     \b
     Examples:
       gpucheck explain driver-library-mismatch
       gpucheck explain "Out of memory"
       gpucheck explain train.log
+      gpucheck explain "failed call to cuInit: CUDA_ERROR_NO_DEVICE"
       kubectl logs trainer-0 | gpucheck explain -
     """
     from gpucheck.commands.explain.rules import load_rules
 
+    what = " ".join(words)
     rules = {rule.code: rule for rule in load_rules()}
-    if what in rules:
-        _explain_code(rules[what], style, color)
+    code = what.lower().replace("_", "-")
+    if what in rules or (code in rules and not os.path.lexists(what)):
+        _explain_code(rules[code], style, color)
+    elif len(words) > 1 and (file := next(filter(os.path.isfile, words), None)) is not None:
+        raise click.UsageError(f"{file} is a file: explain one at a time")
     else:
         # A pipe's writer may be a training of hours, which would end if reading stopped.
         limit.set(timeout or (math.inf if what == "-" else READ_SECONDS))
@@ -90,33 +105,51 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, l
             report = explain_files([("", split(content, name))], name, lambda: log.cut, progress)
     except Refused as refused:
         raise click.UsageError(str(refused)) from None
-    except FileNotFoundError:
-        _explain_row(what, codes, style, color)
-        return
     except OSError as error:
-        raise click.UsageError(f"cannot read {what}: {error.strerror}") from None
+        if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+            raise click.UsageError(f"cannot read {what}: {error.strerror}") from None
+        if _explain_row(what, codes, style, color):
+            return
+        report = explain_files([("", what.splitlines())], MESSAGE, lambda: None, progress)
+        if not _known(report, what):
+            raise _unknown(what, codes) from None
     show(text(report))
 
 
-def _explain_row(what: str, codes: Any, style: str, color: str) -> None:
-    """Print the row of the troubleshooting table that has these words, or refuse."""
+def _known(report: Report, what: str) -> bool:
+    """Whether what the user typed is an error message: it has a known line, and is no path of a file."""
+    from gpucheck.core.logs.log import Log
+
+    log = report.fact(Log)
+    is_path = os.sep in what and len(what.split()) == 1
+    return not is_path and bool(report.findings or (log is not None and log.harmless))
+
+
+def _explain_row(what: str, codes: Any, style: str, color: str) -> bool:
+    """Print the row of the troubleshooting table that has these words; return False if there is none."""
     from gpucheck.commands.explain import row
     from gpucheck.commands.explain.rules import load_rows
-    from gpucheck.core.engine.suggestion import did_you_mean
 
     rows = load_rows()
     names = row.matching(what, rows)
-    if len(names) == 1:
+    if len(names) > 1:
+        problems = ", ".join(f'"{rows[name].problem}"' for name in names)
+        raise click.UsageError(f"several rows of the table: {problems}; `gpucheck rules` lists them")
+    if names:
         _need_pages(codes.values())
         show(row.render(names[0], rows[names[0]], tuple(codes.values()), style, **display_options(color)))
-        return
+    return bool(names)
+
+
+def _unknown(what: str, codes: Any) -> click.UsageError:
+    """Return the error, which suggests similar codes."""
+    from gpucheck.core.engine.suggestion import did_you_mean
+
     similar = did_you_mean(what, codes, most=3, otherwise="")
-    if names:
-        problems = ", ".join(f'"{rows[name].problem}"' for name in names)
-        similar = f" (several rows of the table: {problems})"
-    elif not similar and (mentioned := _mentioned(what, codes.values())):
-        similar = f" (did you mean one that mentions it: {', '.join(mentioned)}?)"
-    raise click.UsageError(f"no file {what!r}, and no diagnosis of that code{similar}; `gpucheck rules` lists them")
+    if not similar and (mentioned := _mentioned(what, codes.values())):
+        similar = f" (did you mean {' or '.join(mentioned)}?)"
+    code = "no diagnosis of that code, and no known failure in these words" if " " in what else "and no diagnosis of that code"
+    return click.UsageError(f"no file {what!r}, {code}; `gpucheck rules` lists the codes{similar}")
 
 
 def _mentioned(what: str, rules: Iterable[Any]) -> list[str]:

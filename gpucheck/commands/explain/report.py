@@ -10,6 +10,7 @@ from gpucheck.core.reports.shared.terminal_text import TerminalText
 from gpucheck.core.reports.shared.words import duration, plural
 
 MOST_SUSPECTS = 8
+MOST_PASTED = 5  # lines of a message that was pasted alone: if it is harmless, that is the answer
 _OF_ANY_CAUSE = (Kind.TRACEBACK, Kind.KILLED)  # kinds of events that do not point to a cause
 
 
@@ -32,7 +33,8 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
     terminal_findings.write(out, report, verbose)
     if not report.findings:
         _unknown(out, log)
-    if verbose and log.harmless:
+    asked = not report.findings and not log.suspects and log.lines <= MOST_PASTED
+    if log.harmless and (verbose or asked):
         out.blank()
         out.add("Harmless lines that look like errors:", indent=2)
         for event in log.harmless:
