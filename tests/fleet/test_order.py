@@ -103,8 +103,12 @@ def test_a_repair_is_printed_with_its_cause(tmp_path):
     fleet = merged(tmp_path)
     assert "on n1 (host, reboot)." in terminal.render(fleet, width=80, color=False, ascii=True)
     assert fleet.causes[0].command == "sudo reboot"
-    assert " sudo reboot\n" in terminal.render(fleet, width=80, color=False, ascii=True)
-    assert "<pre>sudo reboot</pre>" in html.render(fleet)
+
+
+def test_an_alternative_to_advice_is_not_the_repair(tmp_path):
+    fix = [{"text": "Use another machine"}, {"text": "x", "command": "gpucheck node --gres 0", "kind": "repair"}]
+    place(tmp_path, "n1", verdict="fail", exit_code=1, findings=[{**FAULT, "fix": fix}])
+    assert merged(tmp_path).causes[0].command is None
 
 
 def test_a_driver_that_hangs_is_not_a_node_without_a_gpu(tmp_path):

@@ -29,7 +29,7 @@ class Cause(msgspec.Struct, frozen=True):
     severity: str
     scope: str
     summary: str
-    command: str | None = None  # of its first repair that has one
+    command: str | None = None  # of its first repair
     action: str | None = None
 
 
@@ -181,7 +181,7 @@ def _node_report(path: str, report: Report, now: float) -> NodeReport:
 
 
 def _cause(root: Finding) -> Cause:
-    command = next((fix.command for fix in root.fix if fix.command and fix.kind != "look"), None)
+    command = next((fix.command for fix in root.fix if fix.kind != "look"), None)  # later ones are alternatives
     code, severity, scope, summary = map(_short, (root.code, root.severity, root.scope, root.summary))
     return Cause(code, severity, scope, summary, command and _short(command), root.action and _short(root.action))
 

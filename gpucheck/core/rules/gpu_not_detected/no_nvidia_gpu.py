@@ -35,7 +35,7 @@ from gpucheck.core.model import Finding, Fix, Level, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import ALLOW_CPU, EXPECT_NO_GPU
+from gpucheck.core.repairs.fixes import ALLOW_CPU, EXPECT_NO_GPU, OUT_OF_SERVICE
 from gpucheck.core.repairs.machine import START_WITH_GPUS, install_driver, notebook_gpu, restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -65,17 +65,27 @@ def check(stack: CudaStack, tpu: Tpu, context: Context) -> Finding | Skip | None
     return Finding(
         summary="No NVIDIA GPU: none is on the PCI bus of this machine.",
         evidence=(*saw(pci, "gpus"), *saw(stack.driver, "status"), *saw(stack.cuda, "status")),
-        fix=tuple(repairs(context, absent=True, node=stack.request.level is Level.NODE)),
+        fix=tuple(
+            repairs(
+                context,
+                absent=True,
+                node=stack.request.level is Level.NODE,
+                promised=bool(stack.request.promised and stack.request.promised.count),
+            )
+        ),
     )
 
 
-def repairs(context: Context, *, absent: bool = False, node: bool = False, code: str = "", text: str = "") -> Iterator[Fix]:
+def repairs(
+    context: Context, *, absent: bool = False, node: bool = False, promised: bool = False, code: str = "", text: str = ""
+) -> Iterator[Fix]:
     """Use a machine with a GPU, or make the driver use the existing one.
 
     Args:
         context: where.
         absent: whether the PCI bus was read and has no GPU.
         node: whether the run checks a node of a cluster.
+        promised: whether a scheduler assigns GPUs of this node, so that it should have some.
         code: of CUDA's or NVML's error: "28": the driver found no GPU that it can use.
         text: the line that reports it.
     """
@@ -84,9 +94,12 @@ def repairs(context: Context, *, absent: bool = False, node: bool = False, code:
         yield from restart(context)
     elif not (absent or context.notebook or "NVRM" in text):
         yield from install_driver(context, "If there is an NVIDIA GPU, install its driver")
-    if not context.notebook:
+    if promised:
+        yield OUT_OF_SERVICE
+    elif not context.notebook:
         yield Fix(text="Use a machine or instance type with an NVIDIA GPU")
         yield from context.only(START_WITH_GPUS["kubernetes"], container="kubernetes") if context.container else ()
-    yield EXPECT_NO_GPU if node else ALLOW_CPU
+    if not promised:
+        yield EXPECT_NO_GPU if node else ALLOW_CPU
     if not (context.notebook or context.windows):
         yield Fix(text="List NVIDIA devices on the bus", command="lspci -d 10de:", kind="look")
