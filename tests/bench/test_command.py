@@ -144,3 +144,12 @@ def test_ctrl_c():
     assert (process.returncode, err) == (130, "gpucheck: interrupted\n")
     assert json.loads(out)["ended"] == "interrupted"
     assert leftovers_after(marker, 5) == []
+
+
+@needs_tensorflow
+@pytest.mark.tensorflow
+@pytest.mark.slow
+def test_without_a_tpu_nothing_of_it_is_measured(tmp_path):
+    done = gpucheck("--strategy", "tpu", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("gpucheck: nothing to measure: tpu is not measured: no TPU is connected: ")

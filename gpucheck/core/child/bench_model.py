@@ -161,8 +161,8 @@ def failure(error: BaseException) -> str:
     places += [(file, int(line)) for file, line in PLACE.findall(str(error))]  # what AutoGraph calls is in the message only
     own = [(file, line) for file, line in places if _is_users(file)]
     where = f" ({os.path.relpath(own[-1][0])}, line {own[-1][1]})" if own and not isinstance(error, SyntaxError) else ""
-    kind = type(error).__name__  # which AutoGraph's message repeats
-    return f"{kind}: {sentence(error).removeprefix(f'{kind}: ')}{where}"
+    kind, text = f"{type(error).__name__}: ", sentence(error)
+    return f"{'' if text.startswith(kind) else kind}{text}{where}"  # AutoGraph's message begins with it
 
 
 def _is_users(file: str) -> bool:
