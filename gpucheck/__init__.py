@@ -34,5 +34,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return what is meant to be used, for completion and ``help``."""
+    """Return the public names, for completion and ``help``."""
     return [*__all__, "keras"]

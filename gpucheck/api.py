@@ -20,7 +20,7 @@ from gpucheck.core.system import integrity
 Depth = Literal["quick", "default", "full"]
 
 
-_IN_PYTHON = {  # what the terminal's text says of options of the command
+_IN_PYTHON = {  # the terminal's hint on an option -> the hint in Python
     "(-v says why)": "(report.outcomes says why)",
     "more (-v)": "more (report.findings)",
     "gpucheck --allow-cpu": "gpucheck.check(allow_cpu=True)",
@@ -95,7 +95,7 @@ def check(
         level: "quick", "default" or "full".
         backend: the Keras backend to test; None: the one that Keras uses here. With jax and torch, TensorFlow is not tested.
         expect: a file with the expectations of this machine; ``gpucheck snapshot`` writes one.
-        logical_devices: split each GPU, or without one the CPU, into so many (at most 64), and train on all of them.
+        logical_devices: split each GPU, or without one the CPU, into this number (at most 64), and train on all of them.
         allow_cpu: a machine with no accelerator is fine.
         smoke: train on every device, unless ``level`` is "quick".
         strict: warnings fail too (``exit_code``).
@@ -140,7 +140,7 @@ def check(
 
 
 def _progress(request: Request) -> Progress:
-    """A line of progress in a notebook, which overwrites a line as a terminal does; a script's output stays its own."""
+    """Return a progress line for notebooks, which can overwrite a line; in a script nothing is printed."""
     soak = 60 * request.soak_minutes
     return Progress(waiting.phases(request), width=lambda: 80, shown="ipykernel" in sys.modules, soak_seconds=soak)
 

@@ -21,7 +21,7 @@ _Batch = TypeVar("_Batch")
 
 
 def _harmless(method: Callable[..., None]) -> Callable[..., None]:
-    """Let an error of the monitoring end the monitoring, with one line, instead of the training."""
+    """On an error, end the monitoring with one line, and let the training continue."""
 
     @functools.wraps(method)
     def call(self: "Watch", *args: Any, **kwargs: Any) -> None:
@@ -69,8 +69,8 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
 
         Args:
             every_seconds: between two checks of the GPUs, memory and step times.
-            stall_seconds: a step that takes longer than this, and 20 times as long as usual, is a stall. A GPU that does nothing
-                for so long while others work is idle.
+            stall_seconds: a step that takes longer than this, and 20 times as long as usual, is a stall. A GPU without activity
+                for this time while others work is idle.
             stop_on_nan: end the training at the first loss that is not finite.
             say: called with each line; None: print it on standard error.
             report: a file for the summary; its name ends in .json, .md or .html. Of several workers the first one writes it; with
@@ -109,7 +109,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
     @_harmless
     def _begin(self, *, own_loop: bool = False, batch_size: int | None = None) -> None:
         self._nan_reported, self._events_before = False, len(self.events)
-        if self._fit is not None:  # a fit that an exception ended
+        if self._fit is not None:  # the previous fit ended by an exception
             self._fit.stop()
         backend = keras.backend.backend()
         self._fit = Fit(self.model, backend, self._report, *self._times, own_loop=own_loop, batch_size=batch_size)

@@ -94,7 +94,7 @@ def delivery(
     """
     files = [*([(style, target)] if style is not None and target not in (None, "-") else []), *reports]
     for name in filter(None, (style, *(name for name, _ in reports))):
-        if FORMATS[name].extra:  # the other formats are always installed, and are imported later
+        if FORMATS[name].extra:  # formats without an extra are always installed, and are imported later
             _load(name)
     places: list[str] = []
     for _, path in files:

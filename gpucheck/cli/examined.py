@@ -26,7 +26,7 @@ def interpreter() -> str | None:
 
 
 def active() -> str | None:
-    """Return the Python of the active environment, whichever environment has gpucheck; else as ``interpreter``."""
+    """Return the Python of the active environment, even if gpucheck is installed elsewhere; else as ``interpreter``."""
     return _active()[0] or interpreter()
 
 

@@ -17,7 +17,7 @@ Command = Callable[..., Any]
 class Format(msgspec.Struct, frozen=True):
     """Properties of a format, in addition to its module in ``gpucheck/core/reports``."""
 
-    redacted: bool = False  # by default, because it is meant for strangers
+    redacted: bool = False  # by default, because it is meant to be shared
     extra: str | None = None  # the distribution's extra that it requires
     in_place: bool = False  # written into the existing file: the kubelet mounts its own, which rename can't replace
 

@@ -46,7 +46,7 @@ class Command(click.Command):
         return option
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Print the examples; where the terminal is too narrow for their two columns, what each does is below it."""
+        """Print the examples; on a narrow terminal, the description is below each command."""
         lines = [f"  {line.rstrip()}" for line in (self.epilog or "").splitlines()[1:]]  # the first is click's mark "\b"
         columns = [re.split(r"(?<=\S) {2,}", line, maxsplit=1) for line in lines]
         if any(len(parts) > 1 and len(line) > formatter.width for line, parts in zip(lines, columns, strict=True)):

@@ -13,7 +13,7 @@ import click
 from gpucheck.cli import time_limit
 from gpucheck.core.system.write import OutputFile, write
 
-# What a runner of GitHub Actions or Azure Pipelines obeys in a program's output: "::" after blanks, "##[" and "##vso[" anywhere.
+# Commands in output that runners of GitHub Actions and Azure Pipelines execute: "::" after blanks, "##[" and "##vso[" anywhere.
 _WORKFLOW_COMMAND = re.compile(r"(?m)(?:^|(?<=\r))([^\S\r\n]*:)(?=:)|#(?=#(?:vso)?\[)", re.IGNORECASE)
 _IN_JSON = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|#(?=#(?:vso)?\\[)", re.IGNORECASE)
 UNWRITTEN = 3  # ExitCode.UNKNOWN; `--version` does without the model
@@ -40,7 +40,7 @@ def say(text: str, *, nl: bool = True, color: bool | None = None) -> None:
 
 def without_commands(text: str) -> str:
     """Return a text without commands for a runner of continuous integration; JSON also without those for a terminal."""
-    if text.startswith(("{", "[")):  # what it says stays the same
+    if text.startswith(("{", "[")):  # its meaning stays the same
         return text if text.isascii() and "##" not in text else _IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     return _WORKFLOW_COMMAND.sub(lambda match: f"{match[0]} ", text) if "::" in text or "##" in text else text
 

@@ -90,7 +90,7 @@ def test_facts_make_a_machine():
     system = System(platform="linux", os_name="Ubuntu 24.04", architecture="x86_64", glibc="2.39", musl=False)
     driver = Driver(status="ok", version="580.159.04")
     gpus = Gpus(gpus=(NvmlGpu(index=0, name="NVIDIA H200", compute_capability=(9, 0)),))
-    made = machine(system, Wsl(inside=False), driver, gpus, None, Tpu(), here=True)
+    made = machine(system, Wsl(inside=False), driver, gpus, None, Tpu(), has_gpu=True)
     assert made == Machine(
         os_name="Ubuntu 24.04",
         glibc="2.39",
@@ -102,21 +102,21 @@ def test_facts_make_a_machine():
 
 
 @pytest.mark.parametrize(
-    ("here", "gpus"),
+    ("has_gpu", "gpus"),
     [(False, ()), (True, (Gpu(),)), (None, None)],
 )
-def test_what_is_not_known_of_gpus_stays_unknown(here, gpus):
-    assert machine(None, driver=Driver(status="failed"), here=here).gpus == gpus
+def test_what_is_not_known_of_gpus_stays_unknown(has_gpu, gpus):
+    assert machine(None, driver=Driver(status="failed"), has_gpu=has_gpu).gpus == gpus
 
 
 def test_a_tpu_is_one_by_its_chips_or_nodes():
-    assert machine(None, tpu=Tpu(generations=("v5e",)), here=False).tpu == "v5e"
-    assert machine(None, tpu=Tpu(nodes=("/dev/accel0",)), here=False).tpu == "unknown"
-    assert machine(None, tpu=Tpu(variables=("TPU_NAME",)), here=False).tpu is None
+    assert machine(None, tpu=Tpu(generations=("v5e",)), has_gpu=False).tpu == "v5e"
+    assert machine(None, tpu=Tpu(nodes=("/dev/accel0",)), has_gpu=False).tpu == "unknown"
+    assert machine(None, tpu=Tpu(variables=("TPU_NAME",)), has_gpu=False).tpu is None
 
 
 def test_the_windows_driver_of_wsl_counts_as_such():
-    made = machine(None, Wsl(inside=True, version=2), Driver(status="ok", version="552.22"), here=True)
+    made = machine(None, Wsl(inside=True, version=2), Driver(status="ok", version="552.22"), has_gpu=True)
     assert made.wsl
     assert made.driver == "552.22"
 
@@ -125,7 +125,7 @@ def test_an_amd_display_of_unknown_model_is_not_taken_for_one_that_computes():
     def found(class_code):
         function = PciFunction(address="0000:03:00.0", vendor_id="0x1002", device_id="0x1", class_code=class_code)
         bus = Pci(readable=True, amd_gpus=(function,))
-        return solve(machine(System(platform="linux", architecture="x86_64"), pci=bus, here=False, pythons=None))
+        return solve(machine(System(platform="linux", architecture="x86_64"), pci=bus, has_gpu=False, pythons=None))
 
     display, accelerator = found("0x030000"), found("0x120000")
     assert display.best.packages == ("tensorflow==2.21.0",)

@@ -111,7 +111,7 @@ def _uninstall(request: Request) -> None:
 
 
 class _Refusals:
-    """Turn errors inside into one line and an exit code."""
+    """Convert errors inside the block into one line and an exit code."""
 
     def __enter__(self) -> None:
         return None

@@ -1,4 +1,4 @@
-"""The differences between two checks of a machine, grouped by what they may break."""
+"""The differences between two checks of a machine, in groups by their effect."""
 
 from collections.abc import Callable, Iterator
 
@@ -43,7 +43,7 @@ class Drift(msgspec.Struct, frozen=True, kw_only=True):
     baseline: str  # the name of each
     current: str
     changes: tuple[Change, ...]
-    not_compared: tuple[str, ...]  # what only one of them checked, with the reason if known
+    not_compared: tuple[str, ...]  # values that only one of them has, with the reason if known
 
 
 def between(old: Report, new: Report, baseline: str, current: str) -> Drift:

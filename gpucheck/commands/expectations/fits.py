@@ -36,7 +36,7 @@ class Limit(msgspec.Struct):
 
 
 class Fit(msgspec.Struct):
-    """What is compared of a summary."""
+    """The compared part of a summary."""
 
     seconds: float
     epochs: int
@@ -89,19 +89,19 @@ def expected(wanted: FitExpectations, fit: Fit, baseline: str, current: str) -> 
         words = f"{how} {_words(limit)}".lstrip()
         if limit is not None and value is None:
             missing.append(f"{what} ({words}): not in {current}")
-        elif limit is not None and not _within(limit, value, how):
+        elif limit is not None and not _meets(limit, value, how):
             changes.append(Change(group=TRAINING, what=what, old=words, new=_words(value), why=GROUPS[TRAINING]))
     return Drift(baseline=baseline, current=current, changes=tuple(changes), not_compared=tuple(missing))
 
 
-def _within(limit: Value, value: Value, how: str) -> bool:
+def _meets(limit: Value, value: Value, how: str) -> bool:
     if isinstance(limit, float | int) and isinstance(value, float | int):
         return value >= limit if how == "at least" else value <= limit
     return limit == value
 
 
 def _figures(fit: Fit) -> Iterator[tuple[str, Value, float]]:
-    """The name of each, the value, and by how much it may differ: a share, or percentage points."""
+    """Yield each figure's name and value, and its tolerance: a share, or percentage points."""
     yield "samples/s", fit.samples_per_second, TOLERANCE
     yield "seconds of a step", fit.step_seconds, TOLERANCE
     yield "seconds of the first step", fit.first_step_seconds, TOLERANCE

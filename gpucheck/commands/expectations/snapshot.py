@@ -27,8 +27,8 @@ from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpus
 
-# A first step compiles and autotunes on shared processors, so it varies more than later steps. Its bound detects what takes
-# minutes: kernels that are missing for this GPU and compiled one by one.
+# A first step compiles and autotunes on shared processors, so it varies more than later steps. Its limit detects steps that
+# take minutes, because kernels are missing for this GPU and compiled one by one.
 START_FACTOR = 5
 START_SECONDS_MIN = 30.0
 
@@ -139,7 +139,7 @@ def render(wanted: Expectations, report: Report) -> str:
 
 
 def _environment_lines(report: Report) -> Iterator[str]:
-    """As comments: which of them must be the same elsewhere, only the user knows."""
+    """Yield the variables as comments: only the user knows which must be equal on other machines."""
     environment = report.fact(Environment)
     set_here = environment.variables if environment else {}
     values: dict[str, str | bool] = {name: value for name, value in set_here.items() if name not in PER_JOB}

@@ -30,7 +30,7 @@ def snapshot(limit: TimeLimit, request: Request, file: str, force: bool, color: 
     For a machine with a fault (exit code 1), or without a verdict (3), nothing is written.
     """
     with output(file, limit.end) as target:
-        report = diagnose_here(request, limit, write_partial=lambda partial: [lambda: _say_refusal(partial, file, color)])
+        report = diagnose_here(request, limit, write_partial=lambda partial: [lambda: _print_refusal(partial, file, color)])
         if report.verdict not in (Verdict.PASS, Verdict.WARN) and not force:
             _refuse(report, file, color)
         text = _render(report)
@@ -48,11 +48,11 @@ def _render(report: Report) -> str:
 
 
 def _refuse(report: Report, file: str, color: str) -> None:
-    _say_refusal(report, file, color)
+    _print_refusal(report, file, color)
     raise SystemExit(report.exit_code or 1)
 
 
-def _say_refusal(report: Report, file: str, color: str) -> None:
+def _print_refusal(report: Report, file: str, color: str) -> None:
     from gpucheck.core.reports import terminal
 
     text = terminal.render(report, verbose=False, **display_options(color))

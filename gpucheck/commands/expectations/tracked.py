@@ -1,6 +1,6 @@
 """The values that are compared between two reports, by group and name.
 
-Values that change between runs or jobs without meaning are left out: temperatures, clocks, free memory, process ids, folders,
+Values that differ between runs or jobs by design are left out: temperatures, clocks, free memory, process ids, folders,
 ranks.
 """
 
@@ -34,7 +34,7 @@ class Tracked(NamedTuple):
     words: str
     probes: tuple[str, ...]  # compared only if both runs have these facts
     number: float | None = None
-    coarse: str | None = None  # the text without the version, which a run may not have read (``--quick``)
+    coarse: str | None = None  # the text without the version, which some runs do not read (``--quick``)
 
     @property
     def vague(self) -> bool:
@@ -154,7 +154,7 @@ def _gpu(group: str, gpu: Gpu) -> Iterator[Entry]:
         "power_limit_watts": " power limit in W",
         "fabric_state": " NVSwitch fabric",
     }
-    yield from _known(group, "gpus", gpu, {name: label + words for name, words in fields.items()})
+    yield from _fields_of_part(group, "gpus", gpu, {name: label + words for name, words in fields.items()})
     if gpu.memory_total_bytes:
         yield group, f"{label} memory", Tracked(f"{gpu.memory_total_bytes / GIB:.1f} GiB", ("gpus",))
     if gpu.compute_capability:
@@ -208,11 +208,11 @@ def _training(report: Report) -> Iterator[Entry]:
 def _fields(group: str, fact: Fact | None, labels: dict[str, str]) -> Iterator[Entry]:
     """Yield the known fields of a fact."""
     if fact is not None:
-        yield from _known(group, probe_of(type(fact)), fact, labels)
+        yield from _fields_of_part(group, probe_of(type(fact)), fact, labels)
 
 
-def _known(group: str, probe: str, part: msgspec.Struct, labels: dict[str, str]) -> Iterator[Entry]:
-    """The known fields of a fact, or of a part of one, which ``probe`` observes."""
+def _fields_of_part(group: str, probe: str, part: msgspec.Struct, labels: dict[str, str]) -> Iterator[Entry]:
+    """Yield the known fields of a fact of ``probe``, or of a part of it."""
     for name, label in labels.items():
         value = getattr(part, name)
         if value is not None:

@@ -65,7 +65,7 @@ def explain(limit: TimeLimit, /, words: tuple[str, ...], style: str, color: str,
     elif len(words) > 1 and (file := next(filter(os.path.isfile, words), None)) is not None:
         raise click.UsageError(f"{file} is a file: explain one at a time")
     else:
-        # A pipe's writer may be a training of hours, which would end if reading stopped.
+        # The writer of a pipe may be a training of hours, which would be killed if reading stopped.
         limit.set(timeout or (math.inf if what == "-" else READ_SECONDS))
         _explain_log(what, rules, style, color, verbose, limit)
 
@@ -117,7 +117,7 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, l
 
 
 def _known(report: Report, what: str) -> bool:
-    """Whether what the user typed is an error message: it has a known line, and is no path of a file."""
+    """Whether the argument is an error message: it has a known line, and is not a path."""
     from gpucheck.core.logs.log import Log
 
     log = report.fact(Log)
@@ -126,7 +126,7 @@ def _known(report: Report, what: str) -> bool:
 
 
 def _explain_row(what: str, codes: Any, style: str, color: str) -> bool:
-    """Print the row of the troubleshooting table that has these words; return False if there is none."""
+    """Print the row of the troubleshooting table with these words; return False if there is none."""
     from gpucheck.commands.explain import row
     from gpucheck.commands.explain.rules import load_rows
 

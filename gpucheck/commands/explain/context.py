@@ -1,4 +1,4 @@
-"""Read from a log what its repairs depend on: the framework, the system, the container, and who installed the packages."""
+"""Read the context of repairs from a log: framework, system, container, and the tool that installed the packages."""
 
 import re
 from collections import Counter
@@ -17,11 +17,11 @@ from gpucheck.core.probes.system import System
 from gpucheck.core.probes.wsl import Wsl
 from gpucheck.core.repairs.context import Context
 
-_MOST_LINES = 5_000  # first lines that are read for it
+_MOST_LINES = 5_000  # maximum lines to read
 _WIDEST = 400  # characters of a line
 _MOST_TRIED = 40
 
-# What a line shows, by its wording or by paths in it. Several values of a kind may be found; the first one here counts.
+# Patterns of wording or paths in a line. If several values of a kind are found, the first in this table counts.
 _SIGNS = {
     "notebook": {
         "colab": r"google\.colab|\bcolab\b|(?:^|[\s\"'(])/content/",
@@ -79,13 +79,13 @@ _TYPED = re.compile(
 _PYTHON = re.compile(r"python(3\.\d{1,2})[/\\]|[/\\]Python(3)(\d{1,2})[/\\]|\bcp(3)(\d{1,2})-|\bPython (3\.\d{1,2})\.\d")
 # A file of a traceback: the package that it belongs to, if it is installed.
 _FRAME = re.compile(r'^(?:File "|Cell |/)(?:[^"\n]*[/\\](?:site|dist)-packages[/\\](\w+)[/\\])?[^"\n]*(?:", line \d+| in \w+\()')
-_NEVER = ("jax", "jaxlib", "numpy", "tensorflow", "keras", "torch")  # whose own frames only pass an exception on
+_NEVER = ("jax", "jaxlib", "numpy", "tensorflow", "keras", "torch")  # packages whose frames only pass an exception on
 _WITH_GPU = (Kind.GPU_CREATED, Kind.GPU_FOUND, Kind.DRIVER_LISTS_GPU)
 _SYSTEMS = {"windows": "win32", "macos": "darwin", "linux": "linux", "wsl": "linux"}
 
 
 class ContextReader:
-    """Reads a stream of lines that somebody else consumes, and describes what it showed."""
+    """Reads a stream of lines while another consumer iterates over it."""
 
     def __init__(self) -> None:
         self._found: dict[str, Counter[str]] = {kind: Counter() for kind in _SIGNS}
@@ -104,7 +104,7 @@ class ContextReader:
         yield from stream
 
     def context(self, log: Log) -> Context:
-        """Return the context of what was read, and of the log's events."""
+        """Return the context from the lines read, and from the log's events."""
         events = Events(log)
         form = events.infer(infer_form)
         wsl = form.os == "wsl" or events.has(Kind.WSL_INSIDE)
@@ -153,7 +153,7 @@ class ContextReader:
             self._tried[" ".join(typed[1].removeprefix("!").split())] = None
 
     def _first(self, kind: str) -> str | None:
-        """Return the value of a kind that was found; of several the first in the table."""
+        """Return the found value of a kind; of several, the first in the table."""
         return next((value for value, _ in _COMPILED[kind] if self._found[kind][value]), None)
 
     def _framework(self) -> str | None:

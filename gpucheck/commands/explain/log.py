@@ -65,7 +65,7 @@ def explain_files(
         files: name and lines of each log, as streams. With a name, each cited line begins with it.
         source: the name of the archive.
         cut: returns, after reading, why not all was read; None if it was.
-        progress: its snapshot becomes the report of what was read so far.
+        progress: its snapshot becomes the report of the part read so far.
     """
     started = time.monotonic()
     parts: list[Part] = []
@@ -89,7 +89,7 @@ def explain_files(
 
 
 class FirstLines:
-    """What the first lines of a log show of the whole."""
+    """What the first lines of a log show about it."""
 
     def __init__(self) -> None:
         self.listing, self.reader = Listing(), ContextReader()
@@ -122,7 +122,7 @@ class Part(NamedTuple):
 
     @property
     def context(self) -> Context:
-        """What its repairs depend on."""
+        """The context of its repairs."""
         return self.first.reader.context(self.log)
 
 
@@ -131,7 +131,7 @@ def _report(parts: Sequence[Part], source: str, cut: str | None, started: float)
     reading = Reading(probe="log", status=ProbeStatus.OK, fact=log, seconds=round(time.monotonic() - started, 4))
     every, of_machines = load_rules(), discovery.load_rows()
     rules = [rule for rule in every if rule.code in causes.CODES or rule.row in of_machines]
-    found = _found(parts, {rule.code: rule for rule in rules})
+    found = _causes_by_code(parts, {rule.code: rule for rule in rules})
     named = _relevant({code: places[0][1] for code, places in found.items()}, rules, log)
     of_programs = {code for rule in every if rule.row not in of_machines for code in (rule.code, *rule.explains)}
     severities = {rule.code: rule.severity for rule in rules}
@@ -164,7 +164,7 @@ def _rank(event: Event) -> int:
     return LOOKS.index(event.fields["looks"])
 
 
-def _found(parts: Iterable[Part], rules: Mapping[str, Rule]) -> dict[str, list[tuple[Part, Cause]]]:
+def _causes_by_code(parts: Iterable[Part], rules: Mapping[str, Rule]) -> dict[str, list[tuple[Part, Cause]]]:
     """Return where each cause was found, by code: errors first."""
     found: dict[str, list[tuple[Part, Cause]]] = {}
     mild = {code for code, rule in rules.items() if rule.severity is Severity.WARNING}
@@ -178,9 +178,9 @@ def _found(parts: Iterable[Part], rules: Mapping[str, Rule]) -> dict[str, list[t
 
 
 def _relevant(named: dict[str, Cause], rules: Iterable[Rule], log: Log) -> dict[str, Cause]:
-    """Leave out that a machine has no GPU, which nothing in the log asks for, if something else is wrong.
+    """Omit the cause "no GPU" if nothing in the log requests a GPU and there is another problem.
 
-    That is another cause, or an exception that no cause explains: the program may have ended with a wrong argument.
+    The other problem is another cause, or an exception that no cause explains, such as a wrong argument.
     """
     intended = {code for code, cause in named.items() if cause.intended}
     follow = {code for rule in rules if rule.code in intended for code in rule.explains}
@@ -218,7 +218,7 @@ def _finding(rule: Rule, places: Sequence[tuple[Part, Cause]], more: tuple[Fix, 
 
 
 def _repairs(rule: Rule, cause: Cause, context: Context) -> Iterable[Fix]:
-    """Return the repairs of a rule for what the cause's lines name; those of its page if the rule has no function for them."""
+    """Return the rule's repairs for the values in the cause's lines; without such a function, those of its page."""
     if rule.repairs is None:
         text = rule.doc or docstring(rule.check.__module__)
         return page(rule.code, text).fixes if text else ()

@@ -1,4 +1,4 @@
-"""Many nodes: merge their reports, check each, and train on all together."""
+"""Check many nodes: merge their reports, check each node, and train on all together."""
 
 COMMANDS = {
     "fleet": ("gpucheck.commands.fleet.command", "Merge the reports of many nodes by root cause, version and speed."),

@@ -1,4 +1,4 @@
-"""Read report files with several processes; results are streamed, in no order."""
+"""Read report files with several processes; results are streamed in any order."""
 
 import concurrent.futures
 import contextlib
@@ -17,7 +17,7 @@ from gpucheck.core.system.bounded import NoResponse, seconds_per_file, with_dead
 CHUNK = 50  # files per task of a process
 LISTED = 1000  # names to read from a folder at a time
 END_SECONDS = 0.5  # for the processes to end
-WORTH = 400  # number of files from which several processes are faster: each takes some tenths of a second to start
+MIN_FILES_FOR_PROCESSES = 400  # with fewer files, one process is faster: each takes some tenths of a second to start
 SUFFIX = ".json"
 
 
@@ -73,10 +73,10 @@ def collect(
         until: the deadline, in ``time.monotonic()`` seconds. The first unread file is reported.
     """
     paths = iter(paths)
-    first = list(itertools.islice(paths, WORTH))
+    first = list(itertools.islice(paths, MIN_FILES_FOR_PROCESSES))
     count = processes or (
         1
-        if len(first) < WORTH
+        if len(first) < MIN_FILES_FOR_PROCESSES
         else max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     )
     chunks = _chunks(itertools.chain(first, paths))

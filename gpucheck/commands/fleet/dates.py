@@ -9,8 +9,8 @@ from gpucheck.commands.fleet.model import Unusual
 from gpucheck.commands.fleet.read import NodeReport
 
 AHEAD_SECONDS = 300  # how far a node's clock may be ahead
-FIRST_YEAR = "2025"  # there was no gpucheck before
-APART_SECONDS = 86_400  # a report that is so much older than the newest is from another collection
+FIRST_YEAR = "2025"  # gpucheck did not exist before
+SAME_COLLECTION_SECONDS = 86_400  # a report that is older than the newest by more is from another collection
 
 
 def dated(reports: Iterable[NodeReport], max_age: float | None) -> tuple[list[NodeReport], list[Unusual]]:
@@ -18,7 +18,7 @@ def dated(reports: Iterable[NodeReport], max_age: float | None) -> tuple[list[No
 
     Args:
         reports: of nodes.
-        max_age: seconds after which "healthy" expires: the report then has no verdict. A fault does not expire. None: never.
+        max_age: seconds after which a healthy report expires and has no verdict; faults do not expire. None: never.
     """
     reports = list(reports)
     newest = min((report.age_seconds or 0.0 for report in reports if not _wrong(report)), default=math.inf)
@@ -41,7 +41,7 @@ def _judged(report: NodeReport, newest: float, max_age: float | None) -> tuple[s
     age = report.age_seconds or 0.0
     if max_age is not None and age > max_age:
         return "old", "the report is older than --max-age"
-    if max_age is None and age > newest + APART_SECONDS:
+    if max_age is None and age > newest + SAME_COLLECTION_SECONDS:
         return "old", "the report is more than a day older than the newest"
     return None, ""
 

@@ -12,7 +12,7 @@ class System(msgspec.Struct):
 
 
 class Version(msgspec.Struct):
-    """Anything that has a version."""
+    """The version of any component."""
 
     version: str | None = None
 
@@ -51,13 +51,13 @@ class Library(msgspec.Struct):
 
 
 class Libraries(msgspec.Struct):
-    """Those libraries."""
+    """The CUDA libraries."""
 
     libraries: list[Library] = []
 
 
 class Environment(msgspec.Struct):
-    """The variables that matter to GPUs."""
+    """The environment variables that affect GPUs."""
 
     variables: dict[str, str] = {}
 
@@ -71,7 +71,7 @@ class DeviceChecksums(msgspec.Struct):
 
 
 class Checksums(msgspec.Struct):
-    """Those of all devices."""
+    """The checksums of all devices."""
 
     devices: list[DeviceChecksums] = []
 
@@ -129,7 +129,7 @@ class Finding(msgspec.Struct):
 
 
 class Report(msgspec.Struct):
-    """The part of a report that is read."""
+    """The part of a report that a fleet reads."""
 
     schema_version: str
     tool: dict[str, str]

@@ -8,21 +8,21 @@ from gpucheck.commands.fleet.dates import dated
 from gpucheck.commands.fleet.model import Fleet, FleetCause, Group, Node, Odd, Part, Unusual
 from gpucheck.commands.fleet.names import fold
 from gpucheck.commands.fleet.read import Cause, NodeReport, Unread
-from gpucheck.commands.fleet.results import with_odd_results
+from gpucheck.commands.fleet.results import with_differing_results
 from gpucheck.commands.fleet.slow import slow_nodes
 
 NO_GPU, NOT_READ = "no GPU", "GPUs not read"
-OF_NODES = ("half-written", "another schema", "too large", "unreadable")  # files that a node meant to be its report
+OF_NODES = ("half-written", "another schema", "too large", "unreadable")  # kinds of files that a node wrote as its report
 
 
 class Merge:
     """Collects reports one by one, and keeps only what the fleet needs of each."""
 
     def __init__(self, max_age: float | None = None, *, strict: bool = False) -> None:
-        """Set the most seconds after which a healthy report still counts, and whether anything unusual fails."""
+        """Set the maximum age of a healthy report in seconds, and whether unusual reports fail."""
         self._seen: dict[str, NodeReport] = {}
         self._unusual: list[Unusual] = []
-        self._unread: dict[str, str] = {}  # node -> why its file is no report
+        self._unread: dict[str, str] = {}  # node -> why its file is not a report
         self._max_age, self._strict = max_age, strict
         self._files = self._unidentified = 0
 
@@ -67,7 +67,7 @@ class Merge:
             unreached: nodes without a report from the engine, and why.
         """
         reports, undated = dated((self._seen[name] for name in sorted(self._seen, key=_natural)), self._max_age)
-        reports = with_odd_results(reports)
+        reports = with_differing_results(reports)
         unread = {name: why for name, why in self._unread.items() if name not in self._seen}
         reasons = _by_reason((name, why) for name, why in (unreached or {}).items() if name not in self._seen)
         known = {*self._seen, *unread, *(unreached or {})}
@@ -181,7 +181,7 @@ def _groups(reports: list[NodeReport]) -> Iterator[tuple[str, list[NodeReport]]]
 
 
 def _group(name: str, members: list[NodeReport], remarks: dict[str, list[str]]) -> Group:
-    """Compare the nodes of a group, and add what is different to each one's remarks."""
+    """Compare the nodes of a group, and add the differences to the remarks of each."""
     counts: dict[str, collections.Counter[str]] = {}
     for report in members:
         for what, value in report.configuration.items():

@@ -22,8 +22,8 @@ class FleetCause(msgspec.Struct, frozen=True, kw_only=True):
     nodes: str
     example: str  # the summary of one of them
     example_node: str
-    command: str | None = None  # repairs it there
-    action: str | None = None  # what has to be done with the hardware there: "reset-gpu"
+    command: str | None = None  # the fix on the example node
+    action: str | None = None  # the hardware action on the example node: "reset-gpu"
 
 
 class Odd(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +76,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     started_at: str
     cause: str | None  # the code of its first root cause, or why there is no verdict
     gpus: str
-    remarks: tuple[str, ...] = ()  # what is not as usual, beside its verdict: "slow", "TensorFlow 2.19.1", "old"
+    remarks: tuple[str, ...] = ()  # other problems and differences: "slow", "TensorFlow 2.19.1", "old"
 
 
 class FleetWorker(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,7 +158,7 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     nodes: tuple[Node, ...]  # sorted by name
     training: FleetTraining | None = None  # of ``fleet train``
     seconds: float
-    redacted: bool = False  # whether aliases such as "host-1" are in the place of names
+    redacted: bool = False  # whether aliases such as "host-1" replace names
 
     @property
     def by_strict(self) -> bool:

@@ -25,7 +25,7 @@ from gpucheck.core.model import ExitCode, Request
 
 LONGEST_SECONDS = 86_400.0
 MOST_TOGETHER = 4096  # concurrent srun calls if the nodes wait for each other
-NOT_KNOWN = "not a node of the engine"
+UNKNOWN_NODE = "not a node of the engine"
 NOT_WAITED = "interrupted by Ctrl-C"
 
 
@@ -65,11 +65,11 @@ def check_all(task: Task, folder: str | None, limit: TimeLimit, *, strict: bool 
         except Unusable as error:
             raise click.UsageError(str(error)) from None
         wanted = list(known) if task.nodes is None else list(task.nodes)
-        problems = {name: known[name].problem if name in known else NOT_KNOWN for name in wanted}
+        problems = {name: known[name].problem if name in known else UNKNOWN_NODE for name in wanted}
         unreached = {name: why for name, why in problems.items() if why is not None}
         unreached.update({name: "not valid as a file name" for name in wanted if "/" in name or name.startswith(".")})
         names = [name for name in wanted if name not in unreached]
-        # Only so many srun calls run at a time.
+        # The number of concurrent srun calls is limited.
         turns = math.ceil(len(names) / AT_A_TIME) if task.engine == "slurm" and task.port is None else 1
         limit.set_end(time.monotonic() + CONNECT_SECONDS + max(1, turns) * 2 * (task.limit + 2 * GRACE_SECONDS))
         if task.port is not None and len(names) == 1:

@@ -48,7 +48,7 @@ class NodeReport(msgspec.Struct, frozen=True):
     uuids: tuple[str, ...]
     speeds: dict[str, float]  # training job -> samples/s of its slowest device
     starts: dict[str, float]  # training job -> seconds of its slowest first step
-    setup: tuple[str, ...]  # GPU model and software, on which the bits of results depend; empty: unknown
+    setup: tuple[str, ...]  # GPU model and software, which determine the bits of results; empty: unknown
     checksums: dict[str, str]  # computation -> checksum of the first GPU's result
     age_seconds: float | None  # negative: its time is in the future; None: it has no time
 
@@ -62,11 +62,11 @@ class Unread(msgspec.Struct, frozen=True):
 
     @property
     def node(self) -> str:
-        """The node that meant to write it."""
-        return named(self.file)
+        """The node that wrote the file."""
+        return node_of_file(self.file)
 
 
-def named(path: str) -> str:
+def node_of_file(path: str) -> str:
     """Return the name of the node that a file is named after."""
     return _short(os.path.basename(path).partition(".")[0])
 
@@ -163,7 +163,7 @@ def _node_report(path: str, report: Report, now: float) -> NodeReport:
     roots = [finding for finding in report.findings if finding.explained_by is None and finding.muted is None]
     return NodeReport(
         file=path,
-        node=_short((facts.system and facts.system.node) or named(path)),
+        node=_short((facts.system and facts.system.node) or node_of_file(path)),
         started_at=_short(report.started_at),
         verdict=report.verdict if report.verdict in ("pass", "warn", "fail") else "unknown",
         faulty=report.verdict == "fail" or (report.verdict == "warn" and report.exit_code != 0),
@@ -224,7 +224,7 @@ def _training(runs: Sequence[Run]) -> tuple[dict[str, float], dict[str, float]]:
 
 
 def _results(report: Report) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return what decides the bits of the first GPU's results, the model first, and their checksums; empty if it is not known."""
+    """Return what determines the bits of the first GPU's results (the model first), and their checksums; empty if unknown."""
     facts = report.facts
     found = facts.training.checksums if facts.training is not None else None
     gpu = next((device for device in found.devices if device.device.startswith("GPU")), None) if found is not None else None

@@ -1,4 +1,4 @@
-"""A fleet without the names of its nodes: for strangers."""
+"""Redact a fleet: aliases replace the names of nodes."""
 
 from collections.abc import Iterator
 
@@ -10,8 +10,16 @@ from gpucheck.core.cluster.slurm import expand
 from gpucheck.core.reports.redaction.aliases import Aliases
 from gpucheck.core.reports.redaction.walk import changed, strings
 
-NAMES = ("node", "nodes", "example_node", "told_by")  # fields with names of nodes, or lists of them
-OWN = ("verdict", "severity", "scope", "kind", "gpus", "started_at", "what")  # texts of gpucheck, products and times
+NAMES = ("node", "nodes", "example_node", "told_by")  # fields with names or lists of nodes
+KEPT = (
+    "verdict",
+    "severity",
+    "scope",
+    "kind",
+    "gpus",
+    "started_at",
+    "what",
+)  # fields with texts of gpucheck, products and times, which stay
 
 
 def redacted(fleet: Fleet) -> Fleet:
@@ -22,7 +30,7 @@ def redacted(fleet: Fleet) -> Fleet:
     aliases.learn_nodes(dict.fromkeys([*named, *listed]), fleet)
 
     def change(key: str, text: str) -> str:
-        if key in OWN:
+        if key in KEPT:
             return text
         if key in NAMES:
             return fold(aliases.alias("host", name.lower()) for name in _expanded(text))

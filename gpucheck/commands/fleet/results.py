@@ -1,4 +1,4 @@
-"""Nodes that compute other results than those with the same GPU and the same software."""
+"""Find nodes with other results than nodes with the same GPU and software."""
 
 import msgspec
 
@@ -10,10 +10,10 @@ CODE = "device-results-differ"
 AGAIN = "gpucheck --soak 30"
 
 
-def with_odd_results(reports: list[NodeReport]) -> list[NodeReport]:
-    """Add a warning to each node whose GPUs compute other results than the majority; without one, to all of them.
+def with_differing_results(reports: list[NodeReport]) -> list[NodeReport]:
+    """Add a warning to each node whose results differ from the majority; without a majority, to all of them.
 
-    It is no error: a library may choose another kernel for one GPU of the same model.
+    It is not an error: a library may choose another kernel for one GPU of the same model.
     """
     causes: dict[str, Cause] = {}
     for setup in dict.fromkeys(report.setup for report in reports if report.setup):

@@ -1,4 +1,4 @@
-"""Nodes that are slower than those with the same GPUs."""
+"""Find nodes that are slower than others with the same GPUs."""
 
 import statistics
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from gpucheck.commands.fleet.model import Slow
 from gpucheck.commands.fleet.read import NodeReport
 
 # A node is slow if it is an outlier of its group and the difference is large enough: a check trains for some hundred
-# milliseconds, so differences below a fifth mean nothing.
+# milliseconds, so differences below a fifth are noise.
 SPREADS = 6.0  # standard deviations, estimated from the median absolute deviation
 DEVIATION = 1.4826  # standard deviation of a normal distribution, in median absolute deviations
 SHARE = 0.8  # of the group's median

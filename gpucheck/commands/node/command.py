@@ -152,7 +152,7 @@ def _print_drain_reason(report: Report, exit_code: int, exit_style: str) -> None
 
 def _reason_to_drain(report: Report) -> str:
     """One line for Slurm's ``scontrol update reason=`` and ``sinfo -R``: "gpucheck gpu-lost: GPU 3 at 0000:3b:00.0 no longer
-    answers its driver: GPU is lost. [power-cycle]"; empty for a sound node.
+    answers its driver: GPU is lost. [power-cycle]"; empty for a healthy node.
     """
     from gpucheck.core.reports.shared.findings import action_mark, root_code
     from gpucheck.core.reports.shared.headline import headline
@@ -161,6 +161,6 @@ def _reason_to_drain(report: Report) -> str:
     if report.verdict is not Verdict.UNKNOWN and report.effective_verdict != "fail":
         return ""
     words = " ".join(filter(None, ("gpucheck", root_code(report))))
-    text = line(f"{words}: {headline(report)}").replace('"', "'")  # scontrol takes quotes for its own
+    text = line(f"{words}: {headline(report)}").replace('"', "'")  # scontrol interprets quotes
     mark = action_mark(report)
     return cut(text, REASON_BYTES - 1 - len(mark)) + mark + "\n"

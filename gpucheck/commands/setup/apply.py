@@ -27,7 +27,10 @@ from gpucheck.core.system.shells import applied
 
 REMOVE_SECONDS = 45.0
 MB = 10**6
-ROOM_BYTES = {True: 3000 * MB, False: 9000 * MB}  # if it was not measured; key: whether it is for the CPU, without CUDA libraries
+ROOM_BYTES = {
+    True: 3000 * MB,
+    False: 9000 * MB,
+}  # default size if unmeasured; key: whether it is for the CPU, without CUDA libraries
 
 
 class Refused(Exception):
@@ -56,14 +59,14 @@ def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: flo
     choice = answer.choices[0]
     path = os.path.abspath(os.path.expanduser(folder))
     steps = _steps(answer, choice, path, host)
-    _make_folder(path, choice, answer.machine, host)
+    _create_folder(path, choice, answer.machine, host)
     try:
         for number, (title, argv, index) in enumerate(steps, 1):
             screen.say(f"[{number}/{len(steps) + 1}] {title}")
             try:
                 run(argv, host.env, screen, deadline, index)
             except Failed as error:
-                raise Failed("\n  ".join([str(error), *_ways(choice, index)])) if error.unreachable else error from None
+                raise Failed("\n  ".join([str(error), *_alternatives(choice, index)])) if error.unreachable else error from None
         assignments = tuple(_in_folder(assignment, path) for assignment in choice.assignments)
         if assignments:
             install(assignments, path, "venv")
@@ -75,8 +78,8 @@ def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: flo
         raise
 
 
-def _ways(choice: Choice, index: str | None) -> Iterator[str]:
-    """Yield what to do if a package index cannot be reached."""
+def _alternatives(choice: Choice, index: str | None) -> Iterator[str]:
+    """Yield the alternatives if a package index is unreachable."""
     yield "behind a proxy: export HTTPS_PROXY=http://HOST:PORT, then the same command again"
     if index is None:
         yield "with a mirror: export PIP_INDEX_URL=URL UV_DEFAULT_INDEX=URL, then the same command again"
@@ -124,7 +127,7 @@ def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[
     return steps
 
 
-def _make_folder(path: str, choice: Choice, machine: Machine, host: Host) -> None:
+def _create_folder(path: str, choice: Choice, machine: Machine, host: Host) -> None:
     """Create the new folder."""
     parent = os.path.dirname(path)
     try:

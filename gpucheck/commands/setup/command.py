@@ -63,7 +63,7 @@ class Elsewhere(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     name = "machine"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Machine":
-        """Return the machine; fail for a word that is not known."""
+        """Return the machine; fail for an unknown word."""
         from gpucheck.commands.setup import describe, elsewhere
 
         try:
@@ -191,7 +191,7 @@ def _answer(
     wish = None if python is None else _python(host, python, machine, here=elsewhere is None)
     wishes = Wishes(tensorflow=tensorflow, backend=backend, python=wish, cpu=cpu)
     answer = solve_together(machine, wishes, others, solve) if others else solve(machine, wishes)
-    asked = _asked(machine, wishes, python) if answer.best is None else None
+    asked = _excluding_options(machine, wishes, python) if answer.best is None else None
     if elsewhere is not None:
         return answer, Here(asked=asked)
     from gpucheck.commands.setup import here
@@ -206,8 +206,8 @@ def _answer(
     return answer, here.look(host, answer, wishes, packages, (*given, *(["--cpu"] if cpu else [])), asked)
 
 
-def _asked(machine: "Machine", wishes: "Wishes", python: str | None) -> str | None:
-    """Return the options without which something would work on the machine; None if nothing would."""
+def _excluding_options(machine: "Machine", wishes: "Wishes", python: str | None) -> str | None:
+    """Return the options that exclude every combination; None if nothing works without them either."""
     from gpucheck.core.solver.solve import solve
 
     options = [f"--python {python}"] if python is not None else []

@@ -1,6 +1,6 @@
 """A machine from its description: words, key=value, a report of gpucheck, or the output of nvidia-smi.
 
-A word that is not known is an error. What a description does not say stays open (``Machine.left_open``).
+An unknown word is an error. Properties that the description does not give stay open (``Machine.left_open``).
 """
 
 import functools
@@ -26,7 +26,7 @@ class Unknown(ValueError):
 
 @dataclass
 class Draft:
-    """What was read so far; None: not said."""
+    """The properties read so far; None: not given."""
 
     system: str | None = None
     os_name: str | None = None
@@ -58,7 +58,7 @@ def machine(text: str) -> Machine:
     """Return the machine of a description in words.
 
     Raises:
-        Unknown: with the word that is not known.
+        Unknown: names the unknown word.
     """
     draft = Draft()
     rest = " ".join(text.split())
@@ -72,7 +72,7 @@ def machine(text: str) -> Machine:
 
 
 def finish(draft: Draft) -> Machine:
-    """Return the machine, with what its parts imply of each other, and what is left open."""
+    """Return the machine, with implied properties, and those left open."""
     others = tuple(draft.others)
     if any(gpu.vendor == "apple" for gpu in others) and draft.system is None:
         draft.set_system("darwin")
@@ -111,7 +111,7 @@ def finish(draft: Draft) -> Machine:
 
 
 def _architecture(draft: Draft, system: str) -> str | None:
-    """The processor: as described, as the GPU implies, or the usual one of the system."""
+    """The processor: as described, as implied by the GPU, or the default of the system."""
     if draft.architecture is not None:
         if draft.implied == "aarch64" and draft.architecture != "aarch64":
             raise Unknown(f"{draft.gpus[-1].name} is in machines with aarch64, not with {draft.architecture}")
@@ -122,7 +122,7 @@ def _architecture(draft: Draft, system: str) -> str | None:
 
 
 def _take(text: str, draft: Draft) -> int:
-    """Read what the text begins with into the draft, and return its length."""
+    """Read the first words of the text into the draft, and return their length."""
     lower = "".join(letter.lower() if letter.isascii() else letter for letter in text)  # of the same length
     pair = vocabulary.PAIR.match(lower)
     if pair is not None:
@@ -171,7 +171,7 @@ def _take_pair(pair: re.Match[str], text: str, draft: Draft) -> int:
     return end
 
 
-def _add_gpu(name: str, named: gpu_names.Named, number: int, draft: Draft) -> None:
+def _add_gpu(name: str, named: gpu_names.KnownGpu, number: int, draft: Draft) -> None:
     name = re.sub(r"\s+", " ", name).strip()
     if named.vendor == "nvidia":
         capability = named.chip if isinstance(named.chip, tuple) else None
@@ -193,7 +193,7 @@ def _driver(match: re.Match[str], text: str, draft: Draft) -> None:
 
 
 def _number(match: re.Match[str], text: str, draft: Draft) -> None:
-    """'8.9' is a compute capability; '3.12' is a Python, as is '3.7' after a GPU."""
+    """Read a number: '8.9' is a compute capability; '3.12' is a Python, and so is '3.7' after a GPU."""
     number = match["number"]
     parts = tuple(map(int, number.split(".")))
     if len(parts) == 2 and parts in gpus.CAPABILITIES and not (parts[0] == 3 and draft.gpus):
@@ -242,7 +242,7 @@ def _tpu(match: re.Match[str], text: str, draft: Draft) -> None:
 
 
 def _set(values: Mapping[str, object], text: str, draft: Draft) -> None:
-    """Set what a word says: a system, a processor, that there is no GPU."""
+    """Set the values of a word: a system, a processor, no GPU."""
     if values.get("wsl"):
         draft.wsl, draft.os_name = True, None if draft.system == "win32" else draft.os_name
     for name, value in values.items():
@@ -267,8 +267,8 @@ def _refused(match: re.Match[str], text: str, draft: Draft) -> None:
     raise Unknown(f"{text!r} is not part of a machine: use --tensorflow for a release, and --backend for JAX or PyTorch")
 
 
-def _nothing(match: re.Match[str], text: str, draft: Draft) -> None:
-    """A word between the others."""
+def _ignore(match: re.Match[str], text: str, draft: Draft) -> None:
+    """Ignore a filler word."""
 
 
 _READERS = {
@@ -280,14 +280,14 @@ _READERS = {
     "value": _value,
     "tpu": _tpu,
     "refused": _refused,
-    "nothing": _nothing,
+    "nothing": _ignore,
 }
 Take = Callable[[re.Match[str], str, Draft], None]
 
 
 @functools.cache
 def _words() -> tuple[tuple[re.Pattern[str], Take], ...]:
-    """Each word's pattern, and what reads it."""
+    """Return the pattern of each word, with the function that reads it."""
 
     def setter(values: Mapping[str, object]) -> Take:
         return lambda match, text, draft: _set(values, text, draft)

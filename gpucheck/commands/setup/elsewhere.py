@@ -94,7 +94,7 @@ def of_nvidia_smi(text: str) -> Machine | None:
         draft.set_system("win32")
     elif (driver and own and versions.parse(own[1])[0] != versions.parse(driver[1])[0]) or "/usr/lib/wsl" in text:
         draft.set_system("linux")
-        draft.wsl = True  # there nvidia-smi is Linux', and the driver Windows'
+        draft.wsl = True  # in WSL, nvidia-smi is for Linux, and the driver for Windows
     return finish(draft)
 
 
@@ -117,7 +117,7 @@ def _of_csv(text: str, draft: Draft) -> list[str]:
 
 
 def _gpu(name: str, draft: Draft) -> Gpu:
-    """The GPU of a name; nvidia-smi's table cuts long ones, and then the capability may stay unknown."""
+    """The GPU of a name. nvidia-smi's table truncates long names, so the capability may stay unknown."""
     found = gpu_names.at_start(name.lower())
     chip = found[1].chip if found is not None and found[1].vendor == "nvidia" else None
     draft.implied = found[1].architecture if found is not None else draft.implied
@@ -125,7 +125,7 @@ def _gpu(name: str, draft: Draft) -> Gpu:
 
 
 def _of_report(content: bytes, name: str) -> Machine:
-    """The machine that a report of gpucheck is about."""
+    """The machine of a gpucheck report."""
     from gpucheck.core.combiners.gpu_presence import combine as presence
     from gpucheck.core.engine.facts import Facts
     from gpucheck.core.engine.recorded import Unreadable, load

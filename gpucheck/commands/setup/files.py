@@ -1,4 +1,4 @@
-"""Render an answer as a file that pip, uv, conda, pixi, Poetry or Docker reads as it is."""
+"""Render an answer as a file for pip, uv, conda, pixi, Poetry or Docker."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -65,7 +65,7 @@ def _pip_choice(answer: Answer, *, with_conda: bool = False) -> Choice:
 
 
 def _header(choice: Choice, *, python: bool = True) -> list[str]:
-    """Return comments: the title, and remarks; those about the machine's Python only if the file does not bring its own."""
+    """Return comments: the title and the remarks, without those on the machine's Python if the file installs its own."""
     own = f"Python {versions.minor(choice.python.version)} "
     remarks = (remark for remark in choice.remarks if python or not remark.startswith(own))
     return [f"# {title(choice)}; made by gpucheck setup", *(f"# {remark}" for remark in remarks)]

@@ -1,4 +1,4 @@
-"""What else the answer for this machine depends on: a free folder, what is installed, and the project in the current folder."""
+"""What the answer depends on besides the machine: a free folder, installed packages, and the project in the current folder."""
 
 import os
 
@@ -18,7 +18,7 @@ _UV = "curl -LsSf https://astral.sh/uv/install.sh | sh"  # https://docs.astral.s
 def look(
     host: Host, answer: Answer, wishes: Wishes, packages: Packages | None, options: tuple[str, ...], asked: str | None
 ) -> Here:
-    """Look at this machine's folders.
+    """Examine this machine's folders.
 
     Args:
         host: this machine.
@@ -45,7 +45,7 @@ def look(
 
 
 def _before(host: Host, answer: Answer) -> tuple[str, ...]:
-    """Return the commands without which the others fail."""
+    """Return the commands that the others require."""
     best, machine = answer.best, answer.machine
     if best is None or best.source != "pip" or machine.uv is not False:
         return ()

@@ -1,4 +1,4 @@
-"""Whether the examined environment has what the solver would choose for this machine: then there is nothing to install."""
+"""Check whether the examined environment already has the solver's choice, so that nothing needs to be installed."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -14,16 +14,16 @@ from gpucheck.core.solver.solve import solve, uses_gpu
 
 
 class Installed(NamedTuple):
-    """A combination that is installed and fits."""
+    """An installed combination that works on this machine."""
 
     title: str  # "TensorFlow 2.21.0, Python 3.11.7"
     folder: str  # of the environment
-    choice: Choice  # what the solver would install in its place
-    assignments: tuple[Assignment, ...]  # variables that it needs
+    choice: Choice  # the solver's choice
+    assignments: tuple[Assignment, ...]  # required variables
 
 
 def fits(machine: Machine, wishes: Wishes, packages: Packages | None, python: Interpreter | str) -> Installed | None:
-    """Return what is installed if the solver would choose it for this Python, and its packages are complete.
+    """Return the installed combination if the solver would choose it for this Python, and it is complete.
 
     Args:
         machine: this machine.
@@ -35,7 +35,7 @@ def fits(machine: Machine, wishes: Wishes, packages: Packages | None, python: In
         return None
     if wishes.python is not None and not versions.same_minor(wishes.python.version, python.version):
         return None
-    version = _tensorflow(packages, wishes) if wishes.backend == "tensorflow" else _other(packages, wishes.backend)
+    version = _tensorflow(packages, wishes) if wishes.backend == "tensorflow" else _backend_version(packages, wishes.backend)
     if version is None or packages.keras is None:
         return None
     own = Python(version=python.version, executable=python.executable)
@@ -49,7 +49,7 @@ def fits(machine: Machine, wishes: Wishes, packages: Packages | None, python: In
 
 
 def _tensorflow(packages: Packages, wishes: Wishes) -> str | None:
-    """Return the version of an installed TensorFlow that nothing is wrong with."""
+    """Return the version of the installed TensorFlow if it has no problem."""
     found = packages.tensorflow
     if found is None or found.name not in ("tensorflow", "tensorflow-cpu") or len(packages.flavours) > 1:
         return None
@@ -57,7 +57,7 @@ def _tensorflow(packages: Packages, wishes: Wishes) -> str | None:
     return found.version if wanted else None
 
 
-def _other(packages: Packages, backend: str) -> str | None:
+def _backend_version(packages: Packages, backend: str) -> str | None:
     return next((other.version for other in packages.others if other.name == backend), None)
 
 

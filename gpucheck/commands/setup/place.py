@@ -14,8 +14,8 @@ _MOST = 99  # folders with a number
 class Place(NamedTuple):
     """Where the commands create the environment."""
 
-    folder: str  # as commands name it: "~/tensorflow-env"
-    remark: str | None = None  # why not in the usual folder
+    folder: str  # as in commands: "~/tensorflow-env"
+    remark: str | None = None  # why not the default folder
     free_bytes: int | None = None  # of its file system
 
 

@@ -1,4 +1,4 @@
-"""What the current folder's project requires of TensorFlow, and the smallest change to it that works on this machine.
+"""The TensorFlow requirement of the current folder's project, and the smallest change that makes it work on this machine.
 
 Its files are read as text, line by line, and never executed.
 """
@@ -45,8 +45,8 @@ class Found(msgspec.Struct, frozen=True):
     line: int | None  # None: a lock file
     text: str  # "tensorflow==2.15.0"
     reason: str | None  # why it doesn't work on this machine; None: it works
-    python: str | None = None  # the newest one here, or elsewhere, with which it works: "3.11"
-    change: str | None = None  # what to write in its place, or the command that changes a lock file
+    python: str | None = None  # the newest Python with which it works, of this machine if possible: "3.11"
+    change: str | None = None  # the replacement, or the command that updates a lock file
 
 
 class _Requirement(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ class _Requirement(msgspec.Struct, frozen=True):
 
 
 def examine(host: Host, folder: str, machine: Machine, wishes: Wishes) -> tuple[Found, ...]:
-    """Read the project's files in a folder, and judge what they require of TensorFlow."""
+    """Read the project's files in a folder, and judge their TensorFlow requirements."""
     if wishes.backend != "tensorflow":
         return ()
     texts = dict(_texts(host, folder))
@@ -101,7 +101,7 @@ def _requirements(file: str, text: str) -> Iterator[_Requirement]:
 
 
 def _lines(file: str, text: str) -> Iterator[tuple[int, str, bool]]:
-    """Yield number, line, and whether conda, not pip, installs what it names."""
+    """Yield line number, line, and whether conda, not pip, installs its packages."""
     conda, depth = file in ("environment.yml", "environment.yaml", "pixi.toml"), -1
     for number, line in enumerate(text.splitlines(), 1):
         table = re.match(r"\s*\[(.*)\]\s*$", line)
@@ -176,7 +176,7 @@ def _allows(specifier: str, minor: str) -> bool:
 
 
 def _reason(entry: _Requirement, newest: str | None, working: dict[str, Choice], machine: Machine, wishes: Wishes) -> str | None:
-    """Return why what pip would install does not work here; None if it does."""
+    """Return why the release that pip would install does not work here; None if it does."""
     if newest is None:
         return "no TensorFlow that gpucheck knows matches"
     if newest not in working:
@@ -200,7 +200,7 @@ def _reason(entry: _Requirement, newest: str | None, working: dict[str, Choice],
 
 
 def _change(entry: _Requirement, choice: Choice) -> str:
-    """Return what to write in place of a requirement, in its file's syntax."""
+    """Return the replacement of a requirement, in its file's syntax."""
     if entry.line is None:
         return " ".join([LOCKS[entry.file], *(f'"{package}"' for package in choice.packages)])
     if entry.file.endswith(".txt"):

@@ -11,7 +11,7 @@ from gpucheck.core.system.bounded import NoResponse, with_timeout
 
 INSPECTED_MAX = 24  # interpreters to start
 ANSWER_SECONDS = 5.0
-PLACE_SECONDS = 2.0  # how long a folder is waited for; an automounter may take more, but several of them may not answer
+PLACE_SECONDS = 2.0  # timeout for a folder; an automounter may take longer, but several folders may hang
 _CODE = (
     "import sys, sysconfig, importlib.util as u; "
     "print(sys.implementation.name, '%d.%d.%d' % sys.version_info[:3], sys.maxsize > 2**32,"
@@ -45,7 +45,7 @@ def find(host: Host, own: str | None = None) -> Found:
 
     Args:
         host: the machine.
-        own: the path of gpucheck's own Python, which counts even if no place has it.
+        own: the path of gpucheck's own Python, which is included even if no folder has it.
     """
     silent = list[str]()
     kept: dict[str, Python] = {}

@@ -27,14 +27,14 @@ CPUINFO_BYTES = 1 << 14  # includes the first processor
 PROBES = ("system", "wsl", "container", "pci", "driver", "gpus", "cuda", "tpu", "packages")
 
 
-class Seen(NamedTuple):
-    """What was found."""
+class Examined(NamedTuple):
+    """The machine, and the packages of the examined environment."""
 
     machine: Machine
     packages: Packages | None  # of the environment that gpucheck examines
 
 
-def read(host: Host, tick: Tick | None = None) -> Seen:
+def read(host: Host, tick: Tick | None = None) -> Examined:
     """Examine the machine, whether or not TensorFlow is installed.
 
     Args:
@@ -60,7 +60,7 @@ def read(host: Host, tick: Tick | None = None) -> Seen:
         uv=_has_uv(host),
         avx=_has_avx(host),
     )
-    return Seen(seen, facts.get(Packages))
+    return Examined(seen, facts.get(Packages))
 
 
 def _has_avx(host: Host) -> bool | None:

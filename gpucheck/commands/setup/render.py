@@ -21,13 +21,13 @@ from gpucheck.core.solver.machine import Machine
 
 _MACHINE_FIELDS = ("system", "architecture", "os_name", "glibc", "wsl", "driver", "cuda", "gpus", "tpu")  # as they are
 _SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
-_MBIT_PER_SECOND = 100  # of the network for which a time is printed
-_OTHERS = 3  # other releases that are printed
+_MBIT_PER_SECOND = 100  # network speed for the printed time
+_OTHERS = 3  # number of other releases to print
 
 
 @dataclass(frozen=True, kw_only=True)
 class Here:
-    """What else is known where the command runs; the defaults are for another machine (--for)."""
+    """What is known only for this machine; the defaults are for another machine (--for)."""
 
     place: Place | None = None
     options: tuple[str, ...] = ()  # of this call, for the printed --apply
@@ -35,7 +35,7 @@ class Here:
     package: str | None = None  # the folder of gpucheck's package
     installed: Installed | None = None
     project: tuple[Found, ...] = ()
-    asked: str | None = None  # the options without which something would work: "--python 3.14"
+    asked: str | None = None  # the options that exclude everything: "--python 3.14"
 
 
 def terminal(answer: Answer, width: int = 80, here: Here | None = None) -> str:
@@ -107,7 +107,7 @@ def _megabytes(number: int) -> str:
 
 
 def _use(best: Choice, machine: Machine, here: Here, folder: str) -> Iterator[str]:
-    """Yield what to type besides the commands, now and later."""
+    """Yield other commands to type, now and later."""
     if here.place is not None and best.source == "pip":
         words = ["gpucheck setup", *here.options, "--apply", commands.quoted(folder, machine.system)]
         yield f"All of it at once:     {' '.join(words)}"

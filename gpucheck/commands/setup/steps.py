@@ -44,7 +44,7 @@ _NOT_OURS = (
 class Failed(Exception):
     """The installation failed and was removed; the message is the reason."""
 
-    unreachable = False  # whether a package index may not have answered
+    unreachable = False  # whether a package index may be unreachable
 
 
 class Screen(NamedTuple):

@@ -5,7 +5,7 @@ import re
 KEYS = {
     **dict.fromkeys(("gpu", "gpus", "capability", "system", "os", "arch", "architecture", "machine", "processor"), ""),
     **{name: name for name in ("driver", "python", "glibc", "tpu", "jetpack")},
-}  # key of key=value -> the word that its value needs before it
+}  # key of key=value -> the word to put before its value
 
 DISTRIBUTIONS = {
     "ubuntu": "ubuntu",

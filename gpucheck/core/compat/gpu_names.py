@@ -8,8 +8,8 @@ import re
 from typing import NamedTuple
 
 
-class Named(NamedTuple):
-    """What a name says."""
+class KnownGpu(NamedTuple):
+    """The GPU that a name identifies."""
 
     vendor: str  # "nvidia", "amd", "apple", "intel"
     chip: tuple[int, int] | str | None  # NVIDIA: compute capability; AMD: "gfx942"; None: unknown
@@ -100,22 +100,22 @@ _ADDED = (
 )
 
 
-def _patterns() -> list[tuple[re.Pattern[str], Named]]:
-    rows = [(rf"{_BRANDS['nvidia']}(?:{pattern})", Named("nvidia", chip, where)) for pattern, chip, where in _NVIDIA]
-    rows += [(rf"{_BRANDS['amd']}(?:{pattern})", Named("amd", gfx, _X86)) for pattern, gfx in _AMD]
-    rows += [(rf"{_BRANDS['apple']}(?:{_APPLE})", Named("apple", None, "arm64"))]
-    rows += [(rf"{_BRANDS['intel']}(?:{_INTEL})", Named("intel", None))]
+def _patterns() -> list[tuple[re.Pattern[str], KnownGpu]]:
+    rows = [(rf"{_BRANDS['nvidia']}(?:{pattern})", KnownGpu("nvidia", chip, where)) for pattern, chip, where in _NVIDIA]
+    rows += [(rf"{_BRANDS['amd']}(?:{pattern})", KnownGpu("amd", gfx, _X86)) for pattern, gfx in _AMD]
+    rows += [(rf"{_BRANDS['apple']}(?:{_APPLE})", KnownGpu("apple", None, "arm64"))]
+    rows += [(rf"{_BRANDS['intel']}(?:{_INTEL})", KnownGpu("intel", None))]
     return [(re.compile(rf"(?:{pattern}){_ADDED}(?![\w.])", re.ASCII), named) for pattern, named in rows]
 
 
-_PATTERNS: list[tuple[re.Pattern[str], Named]] = []
+_PATTERNS: list[tuple[re.Pattern[str], KnownGpu]] = []
 
 
-def at_start(text: str) -> tuple[int, Named] | None:
-    """Return the length of the GPU name at the start of a text in lower case, and what it says; None without one."""
+def at_start(text: str) -> tuple[int, KnownGpu] | None:
+    """Return the length of the GPU name at the start of a text in lower case, and the GPU; None without one."""
     if not _PATTERNS:
         _PATTERNS.extend(_patterns())
-    best: tuple[int, Named] | None = None
+    best: tuple[int, KnownGpu] | None = None
     for pattern, named in _PATTERNS:
         match = pattern.match(text)
         if match and (best is None or match.end() > best[0]):

@@ -5,7 +5,7 @@ Source: each package's page on https://pypi.org/project/NAME/
 """
 
 # Modules whose package has another name.
-_OTHER_NAME = {
+_DIFFERENT_NAME = {
     "attr": "attrs",
     "absl": "absl-py",
     "apache_beam": "apache-beam",
@@ -145,7 +145,7 @@ _SAME_NAME = (
         "horovod",
     ),
 )
-_PACKAGES = {name.lower(): name for name in _SAME_NAME} | {"gin": "gin-config", "cupy": "cupy-cuda12x"} | _OTHER_NAME
+_PACKAGES = {name.lower(): name for name in _SAME_NAME} | {"gin": "gin-config", "cupy": "cupy-cuda12x"} | _DIFFERENT_NAME
 
 
 def package_of(module: str) -> str | None:

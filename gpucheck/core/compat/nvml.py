@@ -47,7 +47,7 @@ class FabricFault(NamedTuple):
 
     shift: int
     width: int
-    faults: dict[int, str]  # value -> what it means; other values are no fault
+    faults: dict[int, str]  # value -> its meaning; other values are not faults
 
 
 # NVML_GPU_FABRIC_HEALTH_MASK_*; 0 is "not supported" in each part.
@@ -73,6 +73,6 @@ _FABRIC_FAULTS = (
 
 
 def fabric_faults(mask: int) -> list[str]:
-    """Return what a fabric's health mask says is wrong, in words; empty for a healthy fabric."""
+    """Return descriptions of the faults in a fabric's health mask; empty for a healthy fabric."""
     parts = ((part, mask >> part.shift & ((1 << part.width) - 1)) for part in _FABRIC_FAULTS)
     return [part.faults[value] for part, value in parts if value in part.faults]

@@ -88,7 +88,7 @@ MODULES = {
 ITERATORS = ("make_one_shot_iterator", "make_initializable_iterator")  # methods of a dataset
 
 
-# Names of JAX, and what has their place (https://docs.jax.dev/en/latest/changelog.html).
+# Names of JAX, and their replacements (https://docs.jax.dev/en/latest/changelog.html).
 JAX = {
     "abstract_arrays": "jax.core",
     "config": "from jax import config",
@@ -155,15 +155,15 @@ _METHODS = {
 
 
 class Removed(NamedTuple):
-    """Something that does not exist."""
+    """A removed API."""
 
     name: str  # as programs write it: "tf.Session"
     page: str  # the code of its page
-    why: str  # who lacks it: "TensorFlow 2 removed"
-    instead: str = ""  # what to use; empty: its page has that
+    why: str  # its removal: "TensorFlow 2 removed"
+    instead: str = ""  # what to use instead; empty: see its page
 
 
-# What a message calls a module differs from what a program calls it: tensorflow._api.v2.train, keras._tf_keras.keras.utils.
+# Names of modules in messages differ from those in programs: tensorflow._api.v2.train, keras._tf_keras.keras.utils.
 _FOLDERS = re.compile(r"\b(?:_api\.v[12]|api\._v2\.keras|_tf_keras\.keras|api|src|python)\.")
 _KERAS = re.compile(r"^(?:tensorflow(?:_core)?\.)?(?:tf_)?keras(?=\.)")
 _BACKEND = re.compile(r"keras\.backend\.[a-z]\w*$")
@@ -171,7 +171,7 @@ _OLD_NAME = re.compile(r"^tensorflow_core(?=\.)")
 
 
 def attribute(owner: str, name: str) -> Removed | None:
-    """Return what an exception says is missing if it was removed: an attribute of a module or of a class.
+    """Return the missing attribute of a module or class, from an exception, if it was removed.
 
     ``attribute("tensorflow._api.v2.train", "AdamOptimizer")`` -> ``Removed("tf.train.AdamOptimizer", "legacy-api", ...)``.
     """

@@ -36,7 +36,7 @@ def _lookup(table: str, spelled: str) -> Result | None:
 
 @lru_cache(maxsize=2)
 def table_of(table: str) -> dict[str, Result]:
-    """Every result by each of its spellings; what is spelled twice is the first one."""
+    """Return every result by each of its spellings; of duplicates, the first counts."""
     results: dict[str, Result] = {}
     for row in (pkgutil.get_data(__name__, table) or b"").decode().splitlines():
         if row.startswith("#"):

@@ -17,7 +17,7 @@ from gpucheck.core.system.text import LIMIT, lines, unpacked
 
 MOST_FILES = 500
 _MOST_HEADER = 1 << 20  # bytes of a header with a long name or other attributes
-_MOST_NAME = 160  # characters of a file's name that are display_name
+_MOST_NAME = 160  # characters of a file's name that are shown
 _TAR_MAGIC, _TAR_AT = b"ustar", 257  # POSIX.1-1988
 ZIP_MAGIC = b"PK\x03\x04"
 _HEADERS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
@@ -76,12 +76,12 @@ class Archive:
                 for entry in archive.infolist():
                     if not entry.is_dir():
                         with _opened(archive, entry) as file:
-                            yield display_name(entry.filename), file
+                            yield shown(entry.filename), file
             return
         with tarfile.open(fileobj=self._stream, mode="r|", tarinfo=_Header) as tar:
             for member in tar:
                 if member.isreg() and (content := tar.extractfile(member)) is not None:
-                    yield display_name(member.name), content
+                    yield shown(member.name), content
 
 
 class _Header(tarfile.TarInfo):
@@ -99,7 +99,7 @@ def _opened(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
         return io.BytesIO(b"\0\x01")  # not text
 
 
-def display_name(name: str) -> str:
+def shown(name: str) -> str:
     """Return a file's name without control characters, empty parts and ``..``. A long name is cut to its end."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
     clean = "".join(letter if letter.isprintable() else "?" for letter in "/".join(parts))

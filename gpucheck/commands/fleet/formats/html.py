@@ -65,7 +65,7 @@ def _cause(one: FleetCause) -> str:
 
 
 def _other(fleet: Fleet) -> Iterator[str]:
-    """Yield what is not in order besides the root causes, as the terminal does, but all of it."""
+    """Yield all problems except the root causes; the terminal lists only some."""
     for label, _, text in (*terminal.unchecked(fleet, ALL), *terminal.differences(fleet, ALL)):
         yield f"{label}: {text}"
 

@@ -26,7 +26,7 @@ def render(fleet: Fleet) -> str:
 
 
 def _verdict(node: Node, fleet: Fleet) -> str:
-    """Return the verdict of a node; with --strict it is that of the exit code for each node that is not as usual."""
+    """Return the verdict of a node; with --strict, the one of the exit code for each unusual node."""
     if fleet.by_strict and (node.verdict == "warn" or (node.verdict == "pass" and node.remarks)):
         return "fail" if fleet.exit_code == 1 else "unknown"
     return node.verdict

@@ -34,7 +34,7 @@ def render(fleet: Fleet, *, width: int, color: bool, ascii: bool) -> str:
 
 
 def _lines(fleet: Fleet) -> Iterator[tuple[str, str, str]]:
-    """Yield label, style and text of every line: what is not in order, the worst first, then the groups."""
+    """Yield label, style and text of every line: problems, the worst first, then the groups."""
     yield from _causes(fleet, "error")
     yield from unchecked(fleet, MOST)
     if fleet.training is not None:
@@ -88,7 +88,7 @@ def _cut(text: str) -> str:
 
 
 def _folded(fleet: Fleet) -> Iterator[tuple[str, Part, str]]:
-    """Yield each kind of unusual file once, with its nodes and the reason of the first; those without a verdict are elsewhere."""
+    """Yield each kind of unusual file once, with nodes and first reason; nodes without a verdict are listed elsewhere."""
     kinds: dict[str, list[Unusual]] = {}
     for one in fleet.unusual:
         if one.kind not in OF_NODES:
@@ -126,7 +126,7 @@ def _slow(slow: Slow) -> str:
 
 
 def conclusion(fleet: Fleet) -> str:
-    """Return how many nodes are in which state, the worst first, and what follows from it only because of --strict."""
+    """Return the number of nodes in each state, the worst first, and the effect of --strict."""
     silent = sum(part.count for part in (*fleet.unreached.values(), *([fleet.missing] if fleet.missing is not None else [])))
     unusual = sum(node.verdict == "pass" and bool(node.remarks) for node in fleet.nodes)
     numbers = {
