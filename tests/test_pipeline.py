@@ -122,7 +122,7 @@ def test_a_late_probe_is_an_answer():
     (reading,) = observe(Hurried(), [probe(lambda host: time.sleep(30))])
     assert time.monotonic() - began < 5
     assert reading.status is ProbeStatus.TIMED_OUT
-    assert reading.problem.startswith("did not answer within")
+    assert reading.problem.startswith("did not respond within")
 
 
 def test_levels_and_no_smoke():
@@ -162,10 +162,10 @@ def test_outcomes(result, status, reason):
 
 def test_a_rule_without_its_fact_is_skipped_with_the_probes_problem():
     need = Need(name="training", fact=Training, optional=False)
-    late = Reading(probe="training", status=ProbeStatus.TIMED_OUT, problem="did not answer within 9 s")
+    late = Reading(probe="training", status=ProbeStatus.TIMED_OUT, problem="did not respond within 9 s")
     (judgement,) = judge(Facts([late]), [rule("a", found(), needs=(need,))])
     assert judgement.outcome.status is Status.SKIPPED
-    assert judgement.outcome.reason == "training: did not answer within 9 s"
+    assert judgement.outcome.reason == "training: did not respond within 9 s"
 
 
 def fold_codes(*rules):
@@ -228,7 +228,7 @@ def test_an_expectation_that_could_not_be_looked_at_is_not_met():
     skipped, request = rule("a", Skip("no sysfs")), Request(allow_cpu=True, expectations=Expectations())
     assert report(rules=[skipped], request=request).verdict is Verdict.PASS
     got = report(rules=[replace(skipped, row=EXPECTATION)], request=request)
-    assert (got.verdict, got.unknown_because) == (Verdict.UNKNOWN, ("expected, and not seen: no sysfs",))
+    assert (got.verdict, got.unknown_because) == (Verdict.UNKNOWN, ("expectation not checked: no sysfs",))
 
 
 def test_probes_and_rules_about_tensorflow_are_left_out():

@@ -66,22 +66,22 @@ ON_BUS = ok(
 )
 TPU = ok(tpu=Tpu(generations=("v5e",), nodes=("/dev/vfio/0",), libtpu="0.0.43.2"))
 CPU_ONLY = ok(tensorflow=TensorFlow(devices=(CPU,)))
-REFUSED = "driver: NVML answers NVML_4 (4), so a GPU may be here"
+REFUSED = "driver: NVML returns NVML_4 (4), so this machine may have a GPU"
 NEVER = "training one_device on GPU:0"
 TABLE = {
     "nothing": (QUICK, [], ()),
     "a driver that refuses": (QUICK, refused(4), (REFUSED,)),
     "a driver that refuses, and a GPU": (QUICK, [*refused(4), *ok(cuda=Cuda(status="ok", device_count=1))], ()),
     **{f"NVML's {code}": (QUICK, refused(code), ()) for code in (6, 9, 12, 13, 28)},
-    "no accelerator": (Request(level=Level.QUICK), [], ("no accelerator was seen, and no rule can say why",)),
+    "no accelerator": (Request(level=Level.QUICK), [], ("no accelerator was detected, and no rule explains why",)),
     "a TPU that no framework was asked about": (Request(level=Level.QUICK), TPU, ()),
     "a TPU that the framework does not list": (Request(level=Level.QUICK), [*TPU, *CPU_ONLY],
-                                               ("/dev/vfio/0 shows a TPU, the framework lists none, and no rule can say why",)),
+                                               ("/dev/vfio/0 shows a TPU, the framework lists none, and no rule explains why",)),
     "probes that fail alike": (QUICK, failed(*["it"] * 6), ("it",)),
     "fewer of them": (QUICK, failed(*["it"] * 5), tuple(f"p{number}: it" for number in range(5))),
     "as many, each otherwise": (QUICK, failed(*"abcdef"), tuple(f"p{number}: {text}" for number, text in enumerate("abcdef"))),
     "CUDA of a node": (NODE, ok(gpus=Gpus(gpus=(Gpu(index=0),)), cuda=Cuda(status="failed", result_name="X")),
-                       ("CUDA: X, and no rule can say why",)),
+                       ("CUDA: X, and no rule explains why",)),
     "CUDA of an environment": (QUICK, ok(gpus=Gpus(gpus=(Gpu(index=0),)), cuda=Cuda(status="failed", result_name="X")), ()),
     "no TensorFlow, and none missed": (DEFAULT, [*ok(tensorflow=TensorFlow(), backend=JAX, packages=Packages()), *trained(run(0, status="passed"))],
                                        ()),
@@ -99,9 +99,9 @@ TABLE = {
     "one never began": (DEFAULT, trained(run(0, status="timed_out")), (f"{NEVER}: out of time",)),
     "three never began": (DEFAULT, trained(*(run(number, status="timed_out") for number in range(3))), (f"{NEVER} and 2 more: out of time",)),
     "GPUs of the driver that TensorFlow does not list": (QUICK, [*ok(driver=Driver(status="ok", gpu_count=2)), *CPU_ONLY],
-                                                         ("the driver shows 2 GPUs, the framework lists none, and no rule can say why",)),
+                                                         ("the driver shows 2 GPUs, the framework lists none, and no rule explains why",)),
     "a GPU of the bus that JAX does not list": (QUICK, [*ON_BUS, *ok(backend=msgspec.structs.replace(JAX, devices=(CPU,)))],
-                                                ("the PCI bus shows 1 GPU, the framework lists none, and no rule can say why",)),
+                                                ("the PCI bus shows 1 GPU, the framework lists none, and no rule explains why",)),
     "a GPU of the container's host": (QUICK, [*ON_BUS[:1], *ok(container=Container(inside=True)), *CPU_ONLY], ()),
     "GPUs hidden on purpose": (QUICK, [*ok(driver=Driver(status="ok", gpu_count=2), cuda=Cuda(status="failed", result=100)), *CPU_ONLY], ()),
     "a TPU alone was requested": (Request(level=Level.QUICK, strategies=("tpu",)), [*ON_BUS, *CPU_ONLY], ()),

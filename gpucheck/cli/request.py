@@ -229,7 +229,7 @@ def _problem(host: Host) -> str | None:
     try:
         answer = with_timeout(host.remaining(), host.interpreter)
     except NoResponse:
-        return "no answer within the time limit: it was stopped, or its file system did not respond"
+        return "no response within the time limit: it was stopped, or its file system did not respond"
     return answer if isinstance(answer, str) else None
 
 

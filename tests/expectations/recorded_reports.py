@@ -25,5 +25,5 @@ def report(changes=None, name="h200", *, rules=RULES, without=(), failed=(), uno
     judged = judge(Facts(given), rules)
     own = [one for one in given if one.probe != "request"]
     own += [Reading(probe=one, status=ProbeStatus.SKIPPED, problem="not checked with --quick") for one in without]
-    own += [Reading(probe=one, status=ProbeStatus.TIMED_OUT, problem="did not answer within 9 s") for one in failed]
+    own += [Reading(probe=one, status=ProbeStatus.TIMED_OUT, problem="did not respond within 9 s") for one in failed]
     return assemble(asked, own, judged, load_rows(), time.monotonic())

@@ -46,4 +46,4 @@ def test_tf32_is_as_it_was(found):
 
 
 def test_one_device_has_no_replicas(found):
-    assert found["alone"] == "replicas take two devices, and there is only CPU:0"
+    assert found["alone"] == "replicas need two devices, and there is only CPU:0"

@@ -46,7 +46,7 @@ class TestTrained:
     def test_what_piles_up_is_told(self, found):
         made = found["leaking"]
         assert made["figures"]["least_growth_of_a_round_bytes"] == pytest.approx(200 * MIB, abs=60 * MIB)
-        assert made["problem"].startswith("memory is not given back on CPU:0: each model that is trained and cleared leaves ")
+        assert made["problem"].startswith("memory is not released on CPU:0: each model that is trained and cleared leaves ")
 
 
 def allocator(sizes):

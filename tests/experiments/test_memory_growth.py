@@ -66,8 +66,8 @@ def test_tensorflow_has_taken_all():
     tf = TensorFlow(gpus=2, room=10 * GIB)
     made = measured(tf, 1, 11)
     assert made.problem == (
-        "memory growth is not honoured on GPU:1: 1.0 of 12.0 GiB are free after a small training, and a block of 4.0 GiB was in"
-        " TensorFlow's store"
+        "memory growth does not work on GPU:1: 1.0 of 12.0 GiB are free after a small training, and a block of 4.0 GiB was"
+        " held by TensorFlow"
     )
     assert tf.asked == [("/GPU:1", 4 * GIB)]
 
@@ -81,7 +81,7 @@ def test_others_have_taken_all():
 @pytest.mark.parametrize(
     ("tf", "why"),
     [
-        (TensorFlow(growth=False), "memory growth is not set: this TensorFlow could not be asked for it"),
+        (TensorFlow(growth=False), "memory growth is not set: TensorFlow did not accept it"),
         (TensorFlow(split=2), "the GPUs are split into logical devices, each with a share of its own"),
     ],
 )
@@ -92,5 +92,5 @@ def test_where_it_cannot_be_looked_at(tf, why):
 
 
 def test_a_cpu_has_nothing_to_take_in_advance():
-    with pytest.raises(NotHere, match="main memory is not taken in advance, and this is CPU:0"):
+    with pytest.raises(NotHere, match="main memory is not preallocated, and this is CPU:0"):
         memory_growth.run(Setting(None, None, {"CPU:0": "CPU:0"}, []))

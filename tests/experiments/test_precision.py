@@ -39,7 +39,7 @@ def test_steps_that_loss_scaling_leaves_out_are_counted(found):
     made = found["overflowing"]
     assert made["figures"]["mixed_float16_skipped_steps"] == 4
     assert made["figures"]["mixed_float16_loss_scale"] == 2**36
-    assert made["problem"] == "loss scaling left out 4 of 4 steps in mixed_float16: the gradients overflow"
+    assert made["problem"] == "loss scaling skipped 4 of 4 steps in mixed_float16: the gradients overflow"
 
 
 def test_every_figure_is_explained(found):

@@ -55,7 +55,7 @@ def test_every_figure_is_explained():
 
 
 def test_a_cpu_has_no_tf32():
-    with pytest.raises(NotHere, match="TF32 is computed by NVIDIA GPUs, and this is CPU:0"):
+    with pytest.raises(NotHere, match="TF32 requires an NVIDIA GPU, and this is CPU:0"):
         tensor_float_32.run(Setting(None, None, {"CPU:0": "CPU:0"}, []))
 
 

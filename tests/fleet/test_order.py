@@ -70,11 +70,11 @@ def test_strictly_a_node_that_differs_fails(tmp_path, changes, top, remarks):
     place(tmp_path, "n7", changes, **top)
     fleet = merged(tmp_path)
     assert (fleet.verdict, fleet.exit_code, fleet.nodes[7].remarks) == ("warn", 0, remarks)
-    assert terminal.render(fleet, width=100, color=False, ascii=True).endswith("8 nodes: 1 not as usual, 7 healthy.\n")
+    assert terminal.render(fleet, width=100, color=False, ascii=True).endswith("8 nodes: 1 unusual, 7 healthy.\n")
     strictly = merged(tmp_path, strict=True)
     assert strictly.exit_code == 1
     shown = terminal.render(strictly, width=100, color=False, ascii=True)
-    assert shown.endswith("8 nodes: 1 not as usual, 7 healthy. With --strict, that is a fault.\n")
+    assert shown.endswith("8 nodes: 1 unusual, 7 healthy. With --strict, that is a fault.\n")
     assert junit.render(strictly).count("<failure") == 1
 
 

@@ -95,7 +95,7 @@ def test_slow_silent_and_drained_nodes_are_named_and_delay_nothing(tmp_path):
     fleet = json.loads(out)
     assert (command.returncode, [node["name"] for node in fleet["nodes"]]) == (3, ["n1"]), err
     assert {part["nodes"]: why for why, part in fleet["unreached"].items()} == {
-        "n2": "no answer within 20 s",
+        "n2": "no response within 20 s",
         "n3": "no gpucheck is installed there",
         "n4": "drained: RMA",
     }

@@ -187,7 +187,7 @@ def test_junit_has_a_case_for_each_worker_and_blames_the_one_that_failed():
     told = cases(trained([run(links=SLOW)] * 3))
     assert told["training: worker 2 on n3"] == (
         "system-out",
-        "4.19 MB all-reduced with another in 90 ms at best; its links are slow: 4.5 times the usual",
+        "4.19 MB all-reduced with another in 90 ms at best; its links are slow: 4.5 times the median",
     )
     told = cases(trained([*KILLED, None], {"n3": "drained"}))
     assert told["training: worker 0 on n1"] == ("error", f"worker 1: {LOST}")

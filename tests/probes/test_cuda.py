@@ -36,6 +36,6 @@ def test_cuda_hangs_and_is_stopped_in_time(driver_host):
         fact = cuda.read(host)
         assert host.remaining() > 0
         process, _ = host.started.processes  # the other one is NVML's, whose time says how slow the driver is
-    assert (fact.status, fact.problem, fact.driver_version) == ("hung", "no answer within 4.4 s in cuInit", "13.0")
+    assert (fact.status, fact.problem, fact.driver_version) == ("hung", "no response within 4.4 s in cuInit", "13.0")
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)

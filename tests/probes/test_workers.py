@@ -149,10 +149,10 @@ def test_how_long_is_waited():
     ]
     results.append(("several", trained(Job("mirrored", ("GPU:0", "GPU:1")), first_step_seconds=30.0)))
     slow = of(FakeChild(KERAS, TensorFlowImported(TensorFlowImport(imported=True, import_seconds=20.0)), *results))
-    assert (plain.quiet, plain.imported, plain.whole) == (30.0, 60.0, 150.0)
+    assert (plain.quiet, plain.imported, plain.total) == (30.0, 60.0, 150.0)
     assert (slow.quiet, slow.imported) == (70.0, 120.0)
-    assert of(REAL, joined=True).whole == 300.0 - timing.RESERVE_SECONDS
-    assert of(REAL, remaining=1.0).whole == 0.0
+    assert of(REAL, joined=True).total == 300.0 - timing.RESERVE_SECONDS
+    assert of(REAL, remaining=1.0).total == 0.0
 
 
 def test_a_port_that_is_taken(cluster):

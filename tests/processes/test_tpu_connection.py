@@ -49,7 +49,7 @@ def first(*messages, how="finished", stage=None):
     ("child", "error"),
     [
         (first(REFUSED), "NotFoundError: TPU system not found"),
-        (first(how="timed out", stage="tpu"), "no answer within 30 s"),
+        (first(how="timed out", stage="tpu"), "no response within 30 s"),
         (first(how="killed by SIGABRT", stage="tpu"), "TensorFlow's process was killed by SIGABRT"),
     ],
     ids=["refused", "hangs", "dies"],
@@ -61,7 +61,7 @@ def test_after_a_failed_connection_another_child_trains(child, error):
 
 
 def test_a_connection_never_gets_more_than_its_limit():
-    assert tpu_resolver.read(Machine(first(how="timed out", stage="tpu"), remaining=3600.0)).error == "no answer within 60 s"
+    assert tpu_resolver.read(Machine(first(how="timed out", stage="tpu"), remaining=3600.0)).error == "no response within 60 s"
 
 
 def test_a_child_that_connected_trains_itself():
@@ -116,7 +116,7 @@ class TestTensorFlow:
     @pytest.mark.slow
     def test_the_cpu_is_trained_beside_a_tpu_that_does_not_answer(self):
         resolver, runs = proven("grpc://127.0.0.1:9", strategies=("one_device",))
-        assert resolver == TpuResolver(tried=True, connected=False, error="no answer within 60 s")
+        assert resolver == TpuResolver(tried=True, connected=False, error="no response within 60 s")
         assert runs == [("one_device", ("CPU:0",), "passed")]
 
     @pytest.mark.parametrize(("wanted", "cpus"), [(0, ["CPU:0"]), (2, ["CPU:0", "CPU:1"])])

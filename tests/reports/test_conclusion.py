@@ -41,7 +41,7 @@ def said(name, devices=("GPU:0",), status="passed", reason=None, **figures):
         ("xla_warm_up", ("GPU:0",), {"step_seconds": 0.02, "xla_step_seconds": 0.01, "xla_first_step_seconds": 9.0, "break_even_steps": 800.0}, "change", "XLA (jit_compile=True) made a step 2.0 times as fast; that pays from step 800 on."),
         ("scaling", GPUS, {"scaling_efficiency": 0.5, "doubled_batch_scaling_efficiency": 0.55}, "limits", "GPU:0-7 do the work of 4.0: 50 % of 8 times one."),
         ("scaling", GPUS, {"scaling_efficiency": 0.93}, "fine", "GPU:0-7 do the work of 7.4."),
-        ("memory_after_clear", ("GPU:0",), {}, "fine", "Memory comes back after clear_session."),
+        ("memory_after_clear", ("GPU:0",), {}, "fine", "Memory is released after clear_session."),
     ],
 )  # fmt: skip
 def test_a_sentence_of_what_was_measured(name, devices, figures, kind, words):

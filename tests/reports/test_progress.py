@@ -62,7 +62,7 @@ def test_nothing_for_a_run_that_is_done_at_once(clock):
         ([], 1, "[1/4] Waiting for tensorflow, training · 1 s"),
         (IMPORTING, 9, "[2/4] Importing TensorFlow · 9 s (usually 2 to 7)"),
         ([Activity("nvml", "init"), *IMPORTING], 1, "[2/4] Importing TensorFlow · 1 s (usually 2 to 7)"),
-        ([Activity("nvml", "init"), *IMPORTING], 14, "[1/4] Waiting for the NVIDIA driver to answer · 14 s (usually below 1)"),
+        ([Activity("nvml", "init"), *IMPORTING], 14, "[1/4] Waiting for the NVIDIA driver · 14 s (usually below 1)"),
         (
             [Activity("framework", "train", "mirrored CPU:0,CPU:1,CPU:2 float32", "first step", 1, 3)],
             5,
@@ -135,7 +135,7 @@ def test_a_benchmark_counts_what_it_measures(clock):
         progress.update(pending, [Activity("bench", "measure", "mirrored on 2 GPUs, float32", "run 1 of 3")])
     assert stream.shown() == "[2/3] Measuring mirrored on 2 GPUs, float32, run 1 of 3 · 0 s"
     progress.update([], [])
-    assert stream.shown() == "Summing up what was measured · 0 s"
+    assert stream.shown() == "Summarizing the measurements · 0 s"
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ class Slurm:
                 self._host.run(["scancel", "-n", self._name, "-w", name], timeout=CANCEL_SECONDS)
                 return Checked(
                     name,
-                    f"no answer within {self._limit + GRACE_SECONDS:g} s"
+                    f"no response within {self._limit + GRACE_SECONDS:g} s"
                     if done.ending == "timed out"
                     else f"srun {done.ending}",
                 )

@@ -80,7 +80,7 @@ def check_nodes(ray: Any, options: dict[str, Any], nodes: dict[str, tuple[str, d
                 text, problem = "", f"{type(error).__name__}: {words[:200]}"
             put(options["folder"], f"{name}.json" if problem is None else f"{name}.problem", text if problem is None else problem)
     for name in waiting.values():
-        put(options["folder"], f"{name}.problem", f"no answer within {options['limit'] + options['grace']:g} s")
+        put(options["folder"], f"{name}.problem", f"no response within {options['limit'] + options['grace']:g} s")
 
 
 def check(variables: dict[str, str], arguments: list[str], limit: float) -> tuple[str, str | None]:
@@ -103,7 +103,7 @@ def check(variables: dict[str, str], arguments: list[str], limit: float) -> tupl
             out, err = child.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, signal.SIGKILL)
-            return "", f"no answer within {limit:g} s"
+            return "", f"no response within {limit:g} s"
         if out.strip():
             return out[: 8 << 20].decode("utf-8", "replace"), None
         words = (err.decode("utf-8", "replace").strip().splitlines() or [f"exited with status {child.returncode}, no output"])[-1]

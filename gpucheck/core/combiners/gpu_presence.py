@@ -18,7 +18,7 @@ class GpuPresence(Fact, frozen=True, kw_only=True):
     @property
     def skip(self) -> Skip | None:
         """The result of a rule that needs a GPU: a skip if the presence of one is unknown, None if there is none."""
-        return Skip("neither the driver nor the PCI bus could say whether a GPU is here") if self.present is None else None
+        return Skip("neither the driver nor the PCI bus shows whether this machine has a GPU") if self.present is None else None
 
 
 def refuses(cuda: Cuda) -> bool:

@@ -107,5 +107,5 @@ def why_excluded(probe: Probe, request: Request) -> str | None:
 
 
 def _late(probe: Probe, seconds: float) -> Reading:
-    problem = f"did not answer within {seconds:.0f} s"
+    problem = f"did not respond within {seconds:.0f} s"
     return Reading(probe=probe.name, status=ProbeStatus.TIMED_OUT, problem=problem, seconds=round(seconds, 3))

@@ -113,7 +113,7 @@ def assemble(
     if request.expectations is not None:
         findings = mute(findings, request.expectations.mute, datetime.datetime.now(datetime.timezone.utc).date())
     if request.expectations is not None or request.promised is not None:
-        unchecked = [f"expected, and not seen: {reason}" for reason in _unchecked(judgements)]
+        unchecked = [f"expectation not checked: {reason}" for reason in _unchecked(judgements)]
     decision = decide(request, facts, findings, outcomes, unchecked)
     seconds = time.monotonic() - started
     began = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=seconds)

@@ -88,7 +88,7 @@ def decide(
     if Severity.ERROR in severities:
         return Decision(Verdict.FAIL, ExitCode.FAULT, gaps)
     if request.needs_gpu and not _accelerator(facts):
-        gaps = (*gaps, "no accelerator was seen, and no rule can say why")
+        gaps = (*gaps, "no accelerator was detected, and no rule explains why")
     elif not _accelerator(facts) and (refusal := _refusal(facts.get(Driver))):
         gaps = (*gaps, refusal)
     elif not any(finding.severity is Severity.ERROR for finding in findings) and (unlisted := _unlisted(request, facts)):
@@ -128,7 +128,7 @@ def _node_gaps(facts: Facts) -> Iterable[str]:
     """Report CUDA errors. Only for the level "node": at other levels the Python environment may be the cause."""
     gpus, cuda = facts.get(Gpus), facts.get(Cuda)
     if gpus is not None and gpus.gpus and cuda is not None and cuda.status != "ok":
-        yield f"CUDA: {cuda.problem or cuda.result_name or cuda.status}, and no rule can say why"
+        yield f"CUDA: {cuda.problem or cuda.result_name or cuda.status}, and no rule explains why"
 
 
 def _accelerator(facts: Facts) -> bool:
@@ -150,7 +150,7 @@ def _unlisted(request: Request, facts: Facts) -> str | None:
         return None
     cuda, driver, tpu = facts.get(Cuda), facts.get(Driver), facts.get(Tpu)
     if tpu is not None and tpu.nodes:
-        return f"{tpu.nodes[0]} shows a TPU, the framework lists none, and no rule can say why"
+        return f"{tpu.nodes[0]} shows a TPU, the framework lists none, and no rule explains why"
     if request.allow_cpu and cuda is not None and cuda.result == CUDA_ERROR_NO_DEVICE:
         return None
     if driver is not None and driver.gpu_count:
@@ -161,14 +161,14 @@ def _unlisted(request: Request, facts: Facts) -> str | None:
         source, count = "the PCI bus", sum(gpu.kernel_driver != "vfio-pci" for gpu in own)
     if not count:
         return None
-    return f"{source} shows {count} GPU{'s' if count > 1 else ''}, the framework lists none, and no rule can say why"
+    return f"{source} shows {count} GPU{'s' if count > 1 else ''}, the framework lists none, and no rule explains why"
 
 
 def _refusal(driver: Driver | None) -> str | None:
     """Return NVML's error unless it means "no driver" or "no GPU": with any other, the machine may have a GPU."""
     if driver is None or driver.status != "failed" or driver.result is None or driver.result in NVML_WITHOUT_GPU:
         return None
-    return f"driver: NVML answers {driver.result_name or 'an error'} ({driver.result}), so a GPU may be here"
+    return f"driver: NVML returns {driver.result_name or 'an error'} ({driver.result}), so this machine may have a GPU"
 
 
 def _tensorflow_not_needed(facts: Facts) -> bool:
@@ -223,7 +223,7 @@ def _unfinished(runs: Iterable[TrainingRun], requested: tuple[str, ...]) -> Iter
         elif run.status == "timed_out":
             yield f"training {label}: {run.reason or 'out of time'}"
         elif run.status == "skipped" and run.strategy in requested:
-            yield f"training {label}, asked for with --strategy, was skipped: {run.reason}"
+            yield f"training {label}, requested with --strategy, was skipped: {run.reason}"
     for reason, labels in not_started.items():
         more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
         yield f"training {labels[0]}{more}: {reason}"

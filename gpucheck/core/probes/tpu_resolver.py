@@ -21,7 +21,7 @@ class TpuResolver(Fact, frozen=True, kw_only=True):
 def read(host: Host) -> TpuResolver:
     """Wait for the framework child's attempt to connect, with a time limit."""
     if not tpu.read(host).expected:
-        return TpuResolver(tried=False, reason="nothing says that a TPU should be here")
+        return TpuResolver(tried=False, reason="this machine shows no sign of a TPU")
     if other := other_backend(host):
         return TpuResolver(tried=False, reason=f"Keras on {other} uses the TPU")
     answer = tpu_connection(host)

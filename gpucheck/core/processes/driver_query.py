@@ -73,9 +73,9 @@ def query_driver(
     stage = ending.stage
     where = "between stages" if stage is None else activities.get(stage.name, f"in the stage {stage}").format(job=stage.job)
     if (why := too_early(ending, silence)) is not None:
-        raise RuntimeError(f"no answer within {seconds:.2g} s {where}: {why}")
+        raise RuntimeError(f"no response within {seconds:.2g} s {where}: {why}")
     if ending.how in LATE and seconds < max(CONCLUSIVE_SECONDS, longer() if longer is not None else 0.0):
-        raise RuntimeError(f"out of time {where}: the driver is slow, but it answers; --timeout allows more")
+        raise RuntimeError(f"out of time {where}: the driver is slow, but it responds; --timeout allows more")
     library = None if loaded is None else loaded.library
     if not ending.ok:
         status = "hung" if ending.how in LATE else "crashed"
@@ -120,7 +120,7 @@ def cuda_version(number: int | None) -> str | None:
 def _end_in_words(child: Child, how: str, where: str, seconds: float) -> str:
     if how in LATE:
         stuck = "; the child process can't be killed: it is stuck in the kernel" if how != "timed out" else ""
-        return f"no answer within {seconds:.2g} s {where}{stuck}"
+        return f"no response within {seconds:.2g} s {where}{stuck}"
     lines = [line.strip() for line in child.log().splitlines() if line.strip()]
     last_line = f"; its last output: {lines[-1][:200]}" if lines else ""
     verb = "was killed" if how.startswith("killed") else how.partition(" ")[0]

@@ -54,7 +54,7 @@ def tpu_connection(host: Host) -> TpuConnected | None:
     if ending.stage is None or ending.stage.name != TpuConnected.stage:
         return None
     late = ending.how == "timed out"
-    return TpuConnected(False, error=f"no answer within {seconds:.0f} s" if late else f"TensorFlow's process was {ending.how}")
+    return TpuConnected(False, error=f"no response within {seconds:.0f} s" if late else f"TensorFlow's process was {ending.how}")
 
 
 def backend_child(host: Host) -> Child:

@@ -24,11 +24,11 @@ GPU_GAUGES = {  # field of a GPU's fact -> description; the metric has the field
     "power_watts": "Power the GPU draws",
     "power_limit_watts": "Power limit in force",
     "utilization_percent": "Share of time in which a kernel ran",
-    "clock_event_reasons": "Why the clock is held down: NVML's bit mask",
-    "pcie_generation": "PCIe generation of the link now, which drops while the GPU idles",
-    "pcie_generation_max": "PCIe generation that the GPU and its slot can do",
-    "pcie_width": "PCIe lanes now",
-    "pcie_width_max": "PCIe lanes that the GPU and its slot can do",
+    "clock_event_reasons": "Why the clock is reduced: NVML's bit mask",
+    "pcie_generation": "Current PCIe generation of the link, which drops while the GPU is idle",
+    "pcie_generation_max": "Maximum PCIe generation of the GPU in its slot",
+    "pcie_width": "Current PCIe lanes",
+    "pcie_width_max": "Maximum PCIe lanes of the GPU in its slot",
     "ecc_uncorrected_volatile": "Uncorrectable memory errors since the driver was loaded",
     "ecc_uncorrected_aggregate": "Uncorrectable memory errors over the board's life",
     "remapped_rows_uncorrectable": "Memory rows remapped after uncorrectable errors",
@@ -52,7 +52,7 @@ def render(report: Report) -> str:
 
 def _run(report: Report) -> Iterator[Gauge]:
     """Yield every metric, including zeros: an absent metric can't trigger an alert."""
-    yield Gauge("info", "The gpucheck that wrote this", [({"version": report.tool.version}, 1)])
+    yield Gauge("info", "The version of gpucheck that wrote this", [({"version": report.tool.version}, 1)])
     verdicts = [({"verdict": each.value}, report.verdict is each) for each in Verdict]
     yield Gauge("verdict", "1 for the verdict of the last run", verdicts)
     healthy = report.effective_verdict in ("pass", "warn")
@@ -85,13 +85,13 @@ def _findings(report: Report) -> Iterator[Gauge]:
         ],
     )
     became = [({"status": each.value}, len(outcomes(report, each))) for each in Status]
-    yield Gauge("rules", "Rules by what became of them", became)
+    yield Gauge("rules", "Number of rules by outcome", became)
 
 
 def _probes(report: Report) -> Iterator[Gauge]:
     ran = [run for run in report.probes if run.status is not ProbeStatus.SKIPPED and run.name != "request"]
     ok = [({"probe": run.name}, has_result(report, run)) for run in ran]
-    yield Gauge("probe_success", "1: the probe could look", ok)
+    yield Gauge("probe_success", "1: the probe got its result", ok)
     yield Gauge("probe_duration_seconds", "Duration of the probe", [({"probe": run.name}, run.seconds) for run in ran])
 
 

@@ -102,7 +102,7 @@ def _choice(build: Build, machine: Machine, python: Python, backend: str) -> Cho
         remarks.append("JAX's developers call its support of WSL2 experimental")
     if machine.lacks_driver:
         lowest = cuda_tables.LOWEST_DRIVER[build.cuda_major][machine.windows_driver]
-        remarks.append(f"no NVIDIA driver answers here: install one first, {lowest} or newer")
+        remarks.append(f"no NVIDIA driver responds on this machine: install one first, {lowest} or newer")
     return Choice(
         tensorflow=None,
         keras=frameworks.KERAS,

@@ -216,16 +216,16 @@ def _cpu_remarks(machine: Machine) -> Iterator[str]:
 
 def _gpu_remarks(release: Release, machine: Machine, python: Python) -> Iterator[str]:
     if machine.gpus is None and machine.left_open is None:
-        yield "whether a GPU is here could not be read; these packages train on the CPU, too"
+        yield "whether this machine has a GPU is unknown; these packages also train on the CPU"
     if _lacks_tensorrt(release, python):
         minor = versions.minor(python.version)
-        text = "tensorflow[and-cuda] of this release asks for a TensorRT that has no package for"
-        yield f"{text} Python {minor}: the rest is named"
+        text = "tensorflow[and-cuda] of this release requires a TensorRT that has no package for"
+        yield f"{text} Python {minor}: the other packages are listed"
     if machine.system == "win32":
         yield f"TensorFlow {release.minor} is the last that uses a GPU on Windows itself; newer ones do in WSL2"
     if machine.gpus and machine.lacks_driver:
         lowest = constraints.lowest_driver(release, machine)
-        yield f"no NVIDIA driver answers here: install one first, {lowest} or newer"
+        yield f"no NVIDIA driver responds on this machine: install one first, {lowest} or newer"
     for capability, gpu in machine.kinds:
         if not wheels.is_native(release, capability):
             yield f"most code for {gpu.title} is compiled by the driver at first use: the first steps take minutes, once"

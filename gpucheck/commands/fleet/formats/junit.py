@@ -40,7 +40,7 @@ def _trained(training: FleetTraining) -> Iterator[Case]:
         fault = faults.get(worker.node)
         details = [f"{fault.reason}{f' in stage {fault.stage}' if fault.stage else ''}" if fault else worker.reason or ""]
         details += [training_lines.figures(worker, training)] * (worker.link_seconds is not None)
-        details += [f"its links are slow: {slow[worker.node]:.1f} times the usual"] if worker.node in slow else []
+        details += [f"its links are slow: {slow[worker.node]:.1f} times the median"] if worker.node in slow else []
         failed = fault is not None and worker.status in ("failed", "timed_out")
         verdict = "pass" if worker.status == "passed" else "fail" if failed else "unknown"
         yield _case(f"training: {worker.name} on {worker.node}", verdict, "; ".join(filter(None, details)))

@@ -19,11 +19,11 @@ def _gauges(fleet: Fleet) -> Iterator[Gauge]:
     causes = [({"code": one.code, "severity": one.severity, "scope": one.scope}, one.count) for one in fleet.causes]
     yield Gauge("fleet_cause_nodes", "Nodes that have a root cause", causes)
     missing = (fleet.missing.count if fleet.missing is not None else 0) + sum(part.count for part in fleet.unreached.values())
-    yield Gauge("fleet_missing_nodes", "Nodes that were asked for and have no report", [({}, missing)])
+    yield Gauge("fleet_missing_nodes", "Expected nodes without a report", [({}, missing)])
     outliers = sum(group.count - group.alike for group in fleet.groups)
-    yield Gauge("fleet_odd_nodes", "Nodes that have not all that is usual in their group", [({}, outliers)])
+    yield Gauge("fleet_odd_nodes", "Nodes that differ from the majority of their group", [({}, outliers)])
     yield Gauge("fleet_slow_nodes", "Nodes that are slower than their group", [({}, len(fleet.slow))])
-    unusual = "Files that are no whole report, and reports of a node that has another"
+    unusual = "Incomplete reports, other files, and duplicate reports of a node"
     yield Gauge("fleet_unusual_files", unusual, [({}, len(fleet.unusual))])
     if fleet.training is not None:
         yield Gauge("fleet_training_passed", "Whether all nodes trained together", [({}, fleet.training.status == "passed")])

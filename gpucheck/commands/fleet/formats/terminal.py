@@ -121,7 +121,8 @@ def _usual(usual: dict[str, str]) -> str:
 def _slow(slow: Slow) -> str:
     times = f"{slow.value / slow.median:.0%} of" if slow.what == "samples/s" else f"{slow.value / slow.median:.1f} times"
     return (
-        f"{slow.node}: {times} the usual {slow.what}, {significant(slow.value)} against {significant(slow.median)} ({slow.job})"
+        f"{slow.node}: {times} the median {slow.what}:"
+        f" {significant(slow.value)} instead of {significant(slow.median)} ({slow.job})"
     )
 
 
@@ -134,7 +135,7 @@ def conclusion(fleet: Fleet) -> str:
         "without a verdict": fleet.counts.get("unknown", 0),
         "without a report": silent,
         "with warnings": fleet.counts.get("warn", 0),
-        "not as usual": unusual,
+        "unusual": unusual,
         "healthy": fleet.counts.get("pass", 0) - unusual,
     }
     parts = [f"{number:,} {words}" for words, number in numbers.items() if number]

@@ -22,9 +22,9 @@ REMEDIES = {
 FINE = {
     "batch_normalization": "synchronized BatchNormalization sees the global batch",
     "global_batch": "replicas compute what one device computes",
-    "memory_after_clear": "memory comes back after clear_session",
-    "memory_growth": "memory growth is honoured",
-    "out_of_memory": "an out-of-memory error is caught, and training goes on",
+    "memory_after_clear": "memory is released after clear_session",
+    "memory_growth": "memory growth works",
+    "out_of_memory": "after an out-of-memory error, training continues",
     "repeated_computations": "repeated computations give the same bits",
     "tensor_float_32": "TF32 is close enough to float32",
 }

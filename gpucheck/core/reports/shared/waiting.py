@@ -21,17 +21,17 @@ class Wait(NamedTuple):
 
 
 LOOK, IMPORT, TRAIN, EXPERIMENT, MEASURE, JUDGE = "look", "import", "train", "experiment", "measure", "judge"
-JUDGING = Wait(JUDGE, "Judging what was seen")
-SUMMING_UP = Wait(MEASURE, "Summing up what was measured")
-_DRIVER = Wait(LOOK, "Waiting for the NVIDIA driver to answer", (0, 1))
+JUDGING = Wait(JUDGE, "Evaluating the results")
+SUMMING_UP = Wait(MEASURE, "Summarizing the measurements")
+_DRIVER = Wait(LOOK, "Waiting for the NVIDIA driver", (0, 1))
 _CHILDREN = {
     "nvml": _DRIVER,
-    "sampler": Wait(TRAIN, "Waiting for the NVIDIA driver to answer while training", (0, 1)),
-    "cuda": Wait(LOOK, "Waiting for CUDA to answer", (0, 3)),
+    "sampler": Wait(TRAIN, "Waiting for the NVIDIA driver while training", (0, 1)),
+    "cuda": Wait(LOOK, "Waiting for CUDA", (0, 3)),
     "libraries": Wait(LOOK, "Opening the libraries that TensorFlow opens", (0, 3)),
     "device_nodes": Wait(LOOK, "Opening device files", (0, 1)),
-    "interpreter": Wait(LOOK, "Asking the Python that is examined", (0, 3)),
-    "kubernetes": Wait(LOOK, "Asking the Kubernetes API server"),
+    "interpreter": Wait(LOOK, "Querying the examined Python", (0, 3)),
+    "kubernetes": Wait(LOOK, "Querying the Kubernetes API server"),
     "worker": Wait(TRAIN, "Training with several workers"),
     "exhaustion": Wait(EXPERIMENT, "Running out of memory on purpose"),
 }

@@ -51,8 +51,7 @@ def _summary(unmet: list[Item], unseen: list[Item], verb: str) -> str:
     for item in unmet:
         same.setdefault((item.seen, item.expected), []).append(item.what)
     parts = [
-        f"{listing(list(dict.fromkeys(names)))}{verb} {observed}, where {wanted} was expected"
-        for (observed, wanted), names in same.items()
+        f"{listing(list(dict.fromkeys(names)))}{verb} {observed}, expected {wanted}" for (observed, wanted), names in same.items()
     ]
     more = f"; {listing(list(dict.fromkeys(item.what for item in unseen)))} could not be checked" if unseen else ""
     summary = "; ".join(parts) + more

@@ -1,7 +1,7 @@
 """An environment variable has another value than was expected of this machine.
 
 Symptom:
-    - gpucheck --expect expected.toml: XLA_FLAGS is "--xla_gpu_autotune_level=0", where not set was expected.
+    - gpucheck --expect expected.toml: XLA_FLAGS is "--xla_gpu_autotune_level=0", expected not set.
     - The same script trains to other results, or at another speed, from another shell, image or scheduler
 Cause:
     A shell's start file, an image, a module or the scheduler sets the variable, or sets it no longer. Flags of CUDA, TensorFlow,
@@ -16,7 +16,7 @@ Unless:
 Example:
     request.expectations.environment = {"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"}
     environment.variables = {}
-    -> TF_XLA_FLAGS is not set, where "--tf_xla_auto_jit=2" was expected.
+    -> TF_XLA_FLAGS is not set, expected "--tf_xla_auto_jit=2".
 References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
     https://openxla.org/xla/flags_guidance

@@ -1,7 +1,7 @@
 """This process can use more or fewer GPUs than were expected of this machine.
 
 Symptom:
-    - gpucheck --expect expected.toml: number of GPUs is 7, where 8 was expected.
+    - gpucheck --expect expected.toml: number of GPUs is 7, expected 8.
     - A node of a fleet offers seven of its eight GPUs, and every check of those seven is fine
 Cause:
     A GPU fell off the bus or was never put in, the scheduler or the container granted another number, CUDA_VISIBLE_DEVICES hides
@@ -12,7 +12,7 @@ Unless:
     The machine is meant to have that many: change gpu.count, or take the snapshot again.
 Example:
     request.expectations.gpu.count = 8
-    -> Number of GPUs is 1, where 8 was expected.
+    -> Number of GPUs is 1, expected 8.
 References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-environment-variables
 """

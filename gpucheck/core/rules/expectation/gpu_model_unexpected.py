@@ -1,7 +1,7 @@
 """A GPU is of another model, or has less memory or a lower compute capability, than was expected of this machine.
 
 Symptom:
-    - gpucheck --expect expected.toml: GPU 0: NVIDIA L4, where NVIDIA H200 was expected.
+    - gpucheck --expect expected.toml: GPU 0: NVIDIA L4, expected NVIDIA H200.
 Cause:
     The job was put on another kind of machine, a board was exchanged, or a partition of a GPU (MIG) is offered instead of the whole.
     Models that were sized for the expected memory will run out of it, and a lower compute capability brings other kernels.
@@ -11,7 +11,7 @@ Unless:
     Other models are fine: add them to gpu.names (patterns such as "NVIDIA H*" work), or take the snapshot again.
 Example:
     request.expectations.gpu.memory_gib = 179
-    -> GPU 0: 140.4 GiB of memory, where at least 179 GiB of memory was expected.
+    -> GPU 0: 140.4 GiB of memory, expected at least 179 GiB of memory.
 References:
     https://docs.nvidia.com/datacenter/tesla/mig-user-guide/
     https://developer.nvidia.com/cuda-gpus

@@ -1,8 +1,8 @@
 """A training job did not do what was expected of it: pass, reach a speed, or start within a time.
 
 Symptom:
-    - gpucheck --expect expected.toml: one_device in float32: 1,830 samples/s, where at least 2,920 samples/s was expected.
-    - gpucheck --expect expected.toml: the first step takes 38 s, where at most 10 s was expected
+    - gpucheck --expect expected.toml: one_device in float32: 1,830 samples/s, expected at least 2,920 samples/s.
+    - gpucheck --expect expected.toml: the first step takes 38 s, expected at most 10 s
 Cause:
     The same hardware is slower than it was: throttled, shared with others, behind a narrower link or fewer processors. Or the
     software changed: other kernels, none for this GPU (they are then compiled at the first step), another version of XLA.
@@ -12,7 +12,7 @@ Unless:
     The machine was measured while it was idle and is now shared on purpose: lower the minimum.
 Example:
     request.expectations.training.min_samples_per_second = {"one_device": {"float32": 9000}}
-    -> Strategy one_device in float32: 3,650 samples/s, where at least 9,000 samples/s was expected.
+    -> Strategy one_device in float32: 3,650 samples/s, expected at least 9,000 samples/s.
 References:
     https://www.tensorflow.org/guide/gpu_performance_analysis
 """

@@ -1,7 +1,7 @@
 """The driver, CUDA, cuDNN, TensorFlow, Keras or Python has another version than was expected of this machine.
 
 Symptom:
-    - gpucheck --expect expected.toml: Keras is 3.14.0, where ==3.15.* was expected.
+    - gpucheck --expect expected.toml: Keras is 3.14.0, expected ==3.15.*.
     - The same script trains to other results, or at another speed, since the image was built again
 Cause:
     A requirement without a pin, a rebuilt image, an upgraded host or another virtual environment brought another version. None of
@@ -12,7 +12,7 @@ Unless:
     The change was meant: change the specifier, or take the snapshot again.
 Example:
     request.expectations.versions.keras = "<3.15"
-    -> Keras is 3.15.1, where <3.15 was expected.
+    -> Keras is 3.15.1, expected <3.15.
 References:
     https://packaging.python.org/en/latest/specifications/version-specifiers/
     https://www.tensorflow.org/install/source#gpu

@@ -13,13 +13,13 @@ Verify:
 Unless:
     The machine is too busy to respond in time: check again when it is idle.
 Example:
-    driver = {"status": "hung", "problem": "no answer within 12 s in nvmlInit"}
+    driver = {"status": "hung", "problem": "no response within 12 s in nvmlInit"}
     gpus = null
-    cuda = {"status": "hung", "problem": "no answer within 12 s in cuInit"}
+    cuda = {"status": "hung", "problem": "no response within 12 s in cuInit"}
     tensorflow.devices = null
     tensorflow.ending = "timed out"
     training.runs = []
-    -> The NVIDIA driver does not respond to NVML and CUDA: no answer within 12 s in nvmlInit.
+    -> The NVIDIA driver does not respond to NVML and CUDA: no response within 12 s in nvmlInit.
 References:
     https://docs.nvidia.com/deploy/xid-errors/
 """

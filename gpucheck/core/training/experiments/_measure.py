@@ -73,7 +73,7 @@ def replicas(setting: Setting) -> list[str]:
     """
     devices = setting.devices()
     if len(devices) < 2:
-        raise NotHere(f"replicas take two devices, and there is only {devices[0]}")
+        raise NotHere(f"replicas need two devices, and there is only {devices[0]}")
     return devices[:2] if devices[0].startswith("CPU") else devices
 
 

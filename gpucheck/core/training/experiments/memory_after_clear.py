@@ -103,7 +103,7 @@ def leak(device: str, held: list[int], tolerance: int) -> str | None:
     if least <= tolerance:
         return None
     return (
-        f"memory is not given back on {device}: each model that is trained and cleared leaves {least / 2**20:.0f} MiB or more,"
+        f"memory is not released on {device}: each model that is trained and cleared leaves {least / 2**20:.0f} MiB or more,"
         f" and up to {tolerance / 2**20:.0f} MiB are usual"
     )
 

@@ -21,15 +21,15 @@ def run(setting: Setting) -> ExperimentResult:
     """Query the free memory of every GPU after training."""
     gpus = [device for device in setting.devices() if device.startswith("GPU")]
     if not gpus:
-        raise NotHere(f"main memory is not taken in advance, and this is {setting.devices()[0]}")
+        raise NotHere(f"main memory is not preallocated, and this is {setting.devices()[0]}")
     if "TF_FORCE_UNIFIED_MEMORY" in os.environ:
-        raise NotHere("with TF_FORCE_UNIFIED_MEMORY more than a GPU's memory can be taken")
+        raise NotHere("with TF_FORCE_UNIFIED_MEMORY more than a GPU's memory can be allocated")
     tf = setting.tf
     visible = tf.config.get_visible_devices("GPU")
     if len(tf.config.list_logical_devices("GPU")) != len(visible):
         raise NotHere("the GPUs are split into logical devices, each with a share of its own")
     if not all(tf.config.experimental.get_memory_growth(gpu) for gpu in visible):
-        raise NotHere("memory growth is not set: this TensorFlow could not be asked for it")
+        raise NotHere("memory growth is not set: TensorFlow did not accept it")
     driver, loaded = load(cuda.LIBRARIES, "cuInit")
     if driver is None:
         raise NotHere(f"NVIDIA's driver can't be queried: {loaded.problem}")
@@ -77,8 +77,8 @@ def judged(gpu: str, free: int, total: int, allocates: Callable[[int], bool]) ->
     if free >= total * LITTLE or not allocates(block):
         return None
     return (
-        f"memory growth is not honoured on {gpu}: {free / 2**30:.1f} of {total / 2**30:.1f} GiB are free after a small training,"
-        f" and a block of {block / 2**30:.1f} GiB was in TensorFlow's store"
+        f"memory growth does not work on {gpu}: {free / 2**30:.1f} of {total / 2**30:.1f} GiB are free after a small training,"
+        f" and a block of {block / 2**30:.1f} GiB was held by TensorFlow"
     )
 
 

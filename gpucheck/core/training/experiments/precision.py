@@ -45,7 +45,7 @@ def run(setting: Setting) -> ExperimentResult:
                 f" {percent(difference, tolerance)} apart; up to {100 * tolerance:.0f} % is rounding"
             )
         elif skipped > STEPS // 2:
-            problems.append(f"loss scaling left out {skipped} of {STEPS} steps in {precision}: the gradients overflow")
+            problems.append(f"loss scaling skipped {skipped} of {STEPS} steps in {precision}: the gradients overflow")
     forget(setting.keras)
     return ExperimentResult((device,), finite(figures), "; ".join(problems) or None)
 

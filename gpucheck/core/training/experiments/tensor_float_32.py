@@ -81,7 +81,7 @@ def measure(setting: Setting, device: str, batch: int) -> tuple[dict[bool, list[
 def require_tf32(setting: Setting, device: str) -> None:
     """Raise ``NotHere`` unless the device has TF32."""
     if not device.startswith("GPU"):
-        raise NotHere(f"TF32 is computed by NVIDIA GPUs, and this is {device}")
+        raise NotHere(f"TF32 requires an NVIDIA GPU, and this is {device}")
     config = setting.tf.config
     visible, logical = config.get_visible_devices("GPU"), config.list_logical_devices("GPU")
     # If GPUs are split, each has the same number of logical devices, listed in order.
