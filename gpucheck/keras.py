@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -91,7 +90,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         super().__init__()
         self.events: list[Event] = []
         self.summary: Summary | None = None
-        self._say, self.worker = say or say_below, workers.worker(os.environ)
+        self._say, self.worker = say or say_below, workers.worker()
         self._stop_on_nan, self._nan_reported, self._epoch = stop_on_nan, False, 0
         self._times, self._report_file = (every_seconds, stall_seconds), report
         self._fit: Fit | None = None

@@ -28,7 +28,7 @@ class Worker(msgspec.Struct, frozen=True):
     count: int = 1
 
 
-def worker(env: Mapping[str, str]) -> Worker:
+def worker(env: Mapping[str, str] = os.environ) -> Worker:
     """Return this process' place: from TF_CONFIG, else from the variables of mpirun, horovodrun, torchrun or Slurm."""
     parsed = Parsed(env.get("TF_CONFIG") or "{}")
     names = [f"{job} {index}" for job in TRAINING_JOBS for index in sorted(parsed.jobs.get(job, ()))]
