@@ -50,7 +50,7 @@ def timed(seconds, spread=0.0, **settings):
             [replace(one(seconds=(2.0,) * 3), gpus=(HOT,))],
             [
                 "Can't tell the normal speed: GPUs were throttled (HwThermalSlowdown), see `gpucheck explain gpu-throttled`.",
-                "Change the input pipeline: 1 of 1 wait for input for much of each step, see `gpucheck explain input-pipeline-bound`.",
+                "Change the input pipeline: 1 of 1 configuration waits for input for much of each step, see `gpucheck explain input-pipeline-bound`.",
             ],
         ),
     ],

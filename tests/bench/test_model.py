@@ -78,6 +78,15 @@ def test_a_file_that_others_can_write_is_not_imported(tmp_path, name):
     assert f"{name} is not imported: it can be written by every user" in " ".join(done.stderr.split())
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners of POSIX")
+def test_nothing_is_imported_from_a_folder_like_tmp(tmp_path):
+    tmp_path.chmod(0o1777)
+    (tmp_path / "train.py").write_text("raise SystemExit('imported')", encoding="utf-8")
+    done = gpucheck(tmp_path, "--model", "train:make")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "train.py is not imported: the current folder can be written by other users" in " ".join(done.stderr.split())
+
+
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory):
     """By function of ``own_models.py`` and number of replicas: the failure, or batch, whether data was generated, accuracies."""

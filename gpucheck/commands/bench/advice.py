@@ -6,6 +6,7 @@ from gpucheck.commands.bench.figures import one_global_batch
 from gpucheck.commands.bench.model import Measurement, Spread
 from gpucheck.core.model.naming import devices
 from gpucheck.core.repairs.wording import listing
+from gpucheck.core.reports.shared.words import plural
 
 MUCH_WAITING = 0.2  # share of a step from which the pipeline is worth optimising
 MOST = 3  # sentences
@@ -52,7 +53,8 @@ def _of_conditions(measured: Sequence[Measurement]) -> Iterator[str]:
     waiting = [one for one in measured if one.input_wait_share and one.input_wait_share.minimum >= MUCH_WAITING]
     if waiting:
         yield (
-            f"Change the input pipeline: {len(waiting)} of {len(measured)} wait for input for much of each step,"
+            f"Change the input pipeline: {len(waiting)} of {plural(len(measured), 'configuration')}"
+            f" wait{'s' * (len(waiting) == 1)} for input for much of each step,"
             " see `gpucheck explain input-pipeline-bound`."
         )
 

@@ -18,7 +18,7 @@ from gpucheck.core.model import Request
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system import ulimits
 from gpucheck.core.system.bounded import FILE_SECONDS, with_timeout
-from gpucheck.core.system.ownership import why_untrusted
+from gpucheck.core.system.ownership import is_ours, why_untrusted
 from gpucheck.core.system.write import OutputFile
 
 DRAW_SECONDS = 30.0  # after the limit, to draw the plot
@@ -219,6 +219,8 @@ def _check_model(name: str, data: str) -> None:
                 reason = with_timeout(FILE_SECONDS, why_untrusted, path)
             except OSError:  # no such file
                 continue
+            if reason is None and not is_ours(os.curdir):  # such as /tmp: the child does not import from there
+                reason = "the current folder can be written by other users"
             if reason is not None:
                 raise click.UsageError(f"--model {name}: {path} is not imported: {reason}")
 
