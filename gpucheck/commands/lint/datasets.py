@@ -1,6 +1,7 @@
 """Helpers for rules about tf.data pipelines: the chain of calls that made a dataset."""
 
 import re
+from typing import NamedTuple
 
 from gpucheck.commands.lint.lookup import is_call, options, used_by
 from gpucheck.commands.lint.values import Call, Element, Name, Value
@@ -23,12 +24,11 @@ MOST_CHAINS = 16
 MOST_STEPS = 40
 
 
-class Chain:
+class Chain(NamedTuple):
     """One possible construction of a dataset: the source, then the steps."""
 
-    def __init__(self, source: Call, steps: tuple[Call, ...]) -> None:
-        self.source = source
-        self.steps = steps
+    source: Call
+    steps: tuple[Call, ...]
 
     def has(self, *methods: str) -> bool:
         """Whether the chain contains any of these steps."""

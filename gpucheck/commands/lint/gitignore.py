@@ -10,13 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 LONGEST = 1000  # characters of a pattern; longer ones are skipped
-POSIX = {
-    "alpha": "a-zA-Z",
-    "digit": "0-9",
-    "alnum": "a-zA-Z0-9",
-    "upper": "A-Z",
-    "lower": "a-z",
-    "xdigit": "0-9a-fA-F",
+POSIX = {"alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "xdigit": "0-9a-fA-F"}
+POSIX |= {
     "blank": " \t",
     "space": " \t-\r",
     "cntrl": "\\x00-\\x1f\\x7f",

@@ -17,17 +17,8 @@ PIECE = re.compile(
 )
 LINE = re.compile(r"(?:\\\n|[^\n])*")
 # Line magics that run the Python code after them, and their options that take a value.
-RUNS = {
-    "time": "",
-    "timeit": "nrp",
-    "prun": "DlsT",
-    "memit": "rti",
-    "mprun": "rTf",
-    "lprun": "fmDTus",
-    "snakeviz": "f",
-    "pyinstrument": "",
-    "heat": "",
-}
+RUNS = dict.fromkeys(("time", "pyinstrument", "heat"), "")
+RUNS |= {"timeit": "nrp", "prun": "DlsT", "memit": "rti", "mprun": "rTf", "lprun": "fmDTus", "snakeviz": "f"}
 RUN = re.compile(r"%%?(\w+)(?=\s|$)")
 
 

@@ -17,7 +17,7 @@ import importlib
 from typing import Any
 
 from gpucheck.core.engine.discovery import modules
-from gpucheck.core.model import Scope
+from gpucheck.core.model import Scope, Severity
 from gpucheck.core.model.plugin import Row, Rule
 
 ROW = "training-script"
@@ -39,7 +39,7 @@ def _rule(module: Any) -> Rule:
     return Rule(
         code=module.__name__.rpartition(".")[2].replace("_", "-"),
         row=ROW,
-        severity=module.SEVERITY,
+        severity=Severity(module.SEVERITY),
         scope=Scope.CODE,
         explains=getattr(module, "EXPLAINS", ()),
         needs=(),

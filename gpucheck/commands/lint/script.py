@@ -33,6 +33,9 @@ class Finding(NamedTuple):
     edit: Edit | None = None  # a change that corrects it without changing what the program computes
 
 
+Findings = Iterator[Finding]
+
+
 class Script:
     """One program, with its events in execution order."""
 

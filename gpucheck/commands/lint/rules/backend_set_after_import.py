@@ -28,15 +28,12 @@ References:
     https://keras.io/getting_started/#configuring-your-backend
 """
 
-from collections.abc import Iterator
-
 from gpucheck.commands.lint.environment import WORKERS, settings
 from gpucheck.commands.lint.lookup import before, constant
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Import, Value
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.ERROR
+SEVERITY = "error"
 EXPLAINS = ("keras-backend-mismatch",)
 WORDS = ("KERAS_BACKEND",)
 VARIABLE = "KERAS_BACKEND"
@@ -46,7 +43,7 @@ LATER = {"subprocess", "multiprocessing", "concurrent", "importlib", "imp"}  # m
 STARTS = ("os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen", "os.startfile", "pty.spawn")
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report an assignment that certainly comes after an import, unless one also came before it."""
     if script.modules() & (LATER | WORKERS) or script.mentions("sys.modules", "six.moves.reload_module"):
         return

@@ -31,20 +31,17 @@ References:
     https://keras.io/guides/distributed_training_with_tensorflow/
 """
 
-from collections.abc import Iterator
-
 from gpucheck.commands.lint.lookup import constant, options
 from gpucheck.commands.lint.models import built, hidden_scope, inside, several_replicas, standalone_keras, strategies_around
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call, Value
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.ERROR
+SEVERITY = "error"
 EXPLAINS = ("variable-outside-scope",)
 WORDS = ("Strategy",)
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report compile if the model is certainly inside the scope, and compile and its optimizer certainly outside."""
     if hidden_scope(script):
         return

@@ -42,9 +42,8 @@ from gpucheck.commands.lint.lookup import constant, options, used_by
 from gpucheck.commands.lint.models import is_model
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Call, Class, Name, Value
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.ERROR
+SEVERITY = "error"
 EXPLAINS = ("cuda-used-after-fork",)
 WORDS = ("fork", "multiprocessing", "ProcessPoolExecutor")
 PROCESS = {"multiprocessing.Process", "multiprocessing.context.Process", "multiprocessing.process.Process"}

@@ -40,16 +40,14 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.commands.lint.devices import LISTS
 from gpucheck.commands.lint.lookup import constant, is_call, iterated, options, parts
 from gpucheck.commands.lint.models import is_model
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Attribute, Call, Class, Constant, Each, Element, Items, Operation, Pairs, Value
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 WORDS = ("device(",)
 TAPE = "tensorflow.GradientTape"
 GATHERS = ("append", "extend", "insert", "add", "put")
@@ -58,7 +56,7 @@ GPU = re.compile(r"gpu|cuda|device:", re.IGNORECASE)
 OTHER = re.compile(r"cpu|job|task|tpu", re.IGNORECASE)
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report a device that depends on a loop variable and is used for gradients or for models whose weights are copied."""
     copied = any(True for _ in script.methods("set_weights"))
     inside: dict[int, tuple[Call, list[Call]]] = {}

@@ -27,16 +27,14 @@ References:
 """
 
 import ast
-from collections.abc import Iterator
 
-from gpucheck.commands.lint.script import Finding, Script, at
-from gpucheck.core.model import Severity
+from gpucheck.commands.lint.script import Findings, Script, at
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 WORDS = ("device",)
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report calls whose result is not used."""
     alone = {id(node.value) for node in ast.walk(script.tree) if isinstance(node, ast.Expr)}
     for call in script.named("tensorflow.device"):

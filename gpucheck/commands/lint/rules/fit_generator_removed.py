@@ -35,10 +35,10 @@ from gpucheck.commands.lint.models import built, uses_keras_3
 from gpucheck.commands.lint.script import Edit, Finding, Script, at
 from gpucheck.commands.lint.values import Class
 from gpucheck.core.compat.removed import GENERATOR_METHODS
-from gpucheck.core.model import Fix, Severity
+from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 
-SEVERITY = Severity.ERROR
+SEVERITY = "error"
 _MOVED = {"generator", "workers", "use_multiprocessing", "max_queue_size"}  # arguments that the other method does not have
 WORDS = ("_generator",)
 

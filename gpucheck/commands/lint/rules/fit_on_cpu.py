@@ -29,16 +29,14 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.commands.lint.environment import settings
 from gpucheck.commands.lint.lookup import constant, in_uncalled_function, is_call, options
 from gpucheck.commands.lint.models import trainings
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Place
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 WORDS = ("device(",)
 DEVICES = ("tensorflow.device", "keras.device")
 CPU = re.compile(r"(/job:\w+|/replica:\d+|/task:\d+)*/?(device:)?cpu(:\d+|:\*)?", re.IGNORECASE)
@@ -51,7 +49,7 @@ ASKS = (
 )
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report every fit that is certainly under a CPU device, unless the script handles GPUs explicitly."""
     named = [constant(call.argument("device_name", 0)) for call in script.named(*DEVICES)]
     hides = any(setting.name == "CUDA_VISIBLE_DEVICES" for setting in settings(script))

@@ -30,22 +30,19 @@ References:
     https://keras.io/api/models/model_training_apis/
 """
 
-from collections.abc import Iterator
-
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.edits import switch_off
 from gpucheck.commands.lint.lookup import constant, in_uncalled_function
 from gpucheck.commands.lint.models import built, trainings
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 WORDS = ("run_eagerly", "run_functions_eagerly")
 FOR_ALL = ("tensorflow.config.run_functions_eagerly", "tensorflow.config.experimental_run_functions_eagerly")
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report a trained model that is compiled this way, or a permanent global setting in a script that trains."""
     trained = {id(model) for _, models in trainings(script) for model in models}
     for call in script.methods("compile"):
@@ -58,7 +55,7 @@ def check(script: Script) -> Iterator[Finding]:
             yield from _finding(call, "run_functions_eagerly(True)")
 
 
-def _finding(call: Call, what: str) -> Iterator[Finding]:
+def _finding(call: Call, what: str) -> Findings:
     if not (call.place.path or in_uncalled_function(call.place) or expected_to_fail(call.place)):
         message = f"{what} makes Python run every operation of every step, so the GPU waits."
         yield at(call.node, message, "Remove it; it is for debugging only.", switch_off(call.node, "run_eagerly"))

@@ -26,20 +26,18 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.commands.lint.lookup import constant
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Each, Items, Value
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 WORDS = ("gpu:1", "GPU:1")
 GPU = re.compile(r"/?(?:device:)?gpu:(\d+)", re.IGNORECASE)
 COUNTS = (4, 8, 16)
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report a list literal of all numbers from 1 to 4, 8 or 16 that tf.device or MirroredStrategy gets."""
     for call in script.named("tensorflow.device", "tensorflow.distribute.MirroredStrategy"):
         numbers = _numbers(call.argument("devices", 0) or call.argument("device_name", 0))

@@ -40,13 +40,11 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.commands.lint.models import trainings
-from gpucheck.commands.lint.script import Finding, Script, at
-from gpucheck.core.model import Severity
+from gpucheck.commands.lint.script import Findings, Script, at
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 WORDS = ("horovod",)
 KNOWN = {"tensorflow", "keras", "horovod", "numpy", "os", "sys", "time", "json", "math", "re", "pathlib", "argparse", "absl"}
 STEPS = {  # any of these names -> what is missing without them
@@ -56,7 +54,7 @@ STEPS = {  # any of these names -> what is missing without them
 }
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report a program without hvd.init(), or the steps that nothing in a program that trains a model mentions."""
     calls = [call for call in script.calls if call.name.startswith("horovod.")]
     starts = [call for call in calls if call.name.endswith("keras.init")]

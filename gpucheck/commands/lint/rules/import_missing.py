@@ -29,9 +29,8 @@ from collections.abc import Iterator
 
 from gpucheck.commands.lint.edits import add_import
 from gpucheck.commands.lint.script import Finding, Script, at
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.ERROR
+SEVERITY = "error"
 NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 IMPORTS = {"tf": "import tensorflow as tf", "keras": "import keras", "np": "import numpy as np"}
 # An attribute that only these modules have, so that the name is certainly the module.

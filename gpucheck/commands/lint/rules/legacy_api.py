@@ -32,11 +32,11 @@ from collections.abc import Iterator
 from gpucheck.commands.lint.removed import COMPATIBLE, calls_of
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.core.compat.removed import FUNCTIONS
-from gpucheck.core.model import Fix, Severity
+from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.packages import newer
 
-SEVERITY = Severity.ERROR
+SEVERITY = "error"
 WORDS = tuple(sorted({name.rpartition(".")[2] for name in FUNCTIONS}))
 
 

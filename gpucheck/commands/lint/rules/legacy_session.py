@@ -37,10 +37,10 @@ from gpucheck.commands.lint.models import uses_keras_3
 from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, calls_of, is_expected
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.core.compat.removed import SESSIONS
-from gpucheck.core.model import Fix, Severity
+from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 
-SEVERITY = Severity.ERROR
+SEVERITY = "error"
 WORDS = ("Session", "ConfigProto", "GPUOptions", "set_session", "get_session")
 IN_KERAS_2 = "tensorflow.compat.v1.keras.backend.set_session"
 ON_PURPOSE = ("disable_eager_execution", "disable_v2_behavior")

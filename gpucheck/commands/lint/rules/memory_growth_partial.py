@@ -27,23 +27,20 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth
 """
 
-from collections.abc import Iterator
-
 from gpucheck.commands.lint.devices import counts, expected_to_fail, listed
 from gpucheck.commands.lint.environment import settings as variables
 from gpucheck.commands.lint.lookup import constant
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 EXPLAINS = ("memory-growth-mixed",)
 WORDS = ("set_memory_growth",)
 RESTRICTED = ("tensorflow.config.set_visible_devices", "tensorflow.config.set_logical_device_configuration")
 VARIABLES = {"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"}
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report settings that are all for the same position of the list, if nothing hides the other GPUs."""
     settings = [call for call in script.named("tensorflow.config.set_memory_growth") if not expected_to_fail(call.place)]
     devices = [listed(call.argument("device", 0), ("tensorflow.config.list_physical_devices",)) for call in settings]

@@ -30,21 +30,18 @@ References:
     https://www.tensorflow.org/guide/gpu#limiting_gpu_memory_growth
 """
 
-from collections.abc import Iterator
-
 from gpucheck.commands.lint.devices import expected_to_fail, shown, started
 from gpucheck.commands.lint.environment import WORKERS
 from gpucheck.commands.lint.lookup import constant, in_uncalled_function
-from gpucheck.commands.lint.script import Finding, Script, at
-from gpucheck.core.model import Severity
+from gpucheck.commands.lint.script import Findings, Script, at
 
-SEVERITY = Severity.ERROR
+SEVERITY = "error"
 EXPLAINS = ("memory-growth-too-late",)
 WORDS = ("set_memory_growth",)
 SETTER = "tensorflow.config.set_memory_growth"
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report a setting that certainly comes after the GPUs were initialized, and after no other setting."""
     settings = list(script.named(SETTER))
     workers = bool(script.modules() & WORKERS)

@@ -28,23 +28,20 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/config/LogicalDeviceConfiguration
 """
 
-from collections.abc import Iterator
-
 from gpucheck.commands.lint.devices import expected_to_fail, is_list, listed
 from gpucheck.commands.lint.environment import has_attribute
 from gpucheck.commands.lint.lookup import constant
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Attribute, Operation, Value
 from gpucheck.core.compat.removed import MEMORY_LIMIT
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.ERROR
+SEVERITY = "error"
 WORDS = (MEMORY_LIMIT,)
 SET = "Use tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=...)])."
 READ = "TensorFlow does not know a GPU's memory: ask nvidia-smi --query-gpu=index,memory.total --format=csv"
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report memory_limit if it is read or set on an element of TensorFlow's list of devices."""
     if has_attribute(script, MEMORY_LIMIT):
         return

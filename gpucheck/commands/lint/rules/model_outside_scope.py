@@ -36,8 +36,6 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope
 """
 
-from collections.abc import Iterator
-
 from gpucheck.commands.lint.layers import weights
 from gpucheck.commands.lint.lookup import before, constant, in_uncalled_function, is_call, options
 from gpucheck.commands.lint.models import (
@@ -51,18 +49,17 @@ from gpucheck.commands.lint.models import (
     trainings,
     uses_keras_3,
 )
-from gpucheck.commands.lint.script import HARMLESS, Finding, Script, at
+from gpucheck.commands.lint.script import HARMLESS, Findings, Script, at
 from gpucheck.commands.lint.values import Attribute, Call, Function, Place, Value
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.ERROR
+SEVERITY = "error"
 EXPLAINS = ("variable-outside-scope",)
 WORDS = ("Strategy",)
 VERBS = {"compile": "it is compiled", "fit": "it is trained"}
 FIX = "Build the model, and compile it, under: with strategy.scope():"
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report models built outside and compiled inside, with parts built outside, or built and trained outside."""
     made = list(strategies(script))
     if not made or hidden_scope(script):
@@ -87,7 +84,7 @@ def check(script: Script) -> Iterator[Finding]:
         yield from _looped(script, made)
 
 
-def _parts_outside(script: Script, made: list[Call]) -> Iterator[Finding]:
+def _parts_outside(script: Script, made: list[Call]) -> Findings:
     """Report models in a scope that have weights created before the scope was entered."""
     for model in {id(model): model for _, models in trainings(script) if len(models) == 1 for model in models}.values():
         around = strategies_around([model.place])
@@ -98,7 +95,7 @@ def _parts_outside(script: Script, made: list[Call]) -> Iterator[Finding]:
                     yield at(by.node, f"This part of the model is built outside the scope in which the model is ({where}).", FIX)
 
 
-def _looped(script: Script, made: list[Call]) -> Iterator[Finding]:
+def _looped(script: Script, made: list[Call]) -> Findings:
     """Report models whose weights are created outside the scope of the strategy that runs the training step."""
     for run in script.methods("run"):
         steps, runners = list(options(run.argument("fn", 0))), list(options(run.receiver))

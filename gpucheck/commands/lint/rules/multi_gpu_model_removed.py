@@ -27,21 +27,18 @@ References:
     https://keras.io/guides/distributed_training_with_tensorflow/
 """
 
-from collections.abc import Iterator
-
 from gpucheck.commands.lint.environment import checks_versions
 from gpucheck.commands.lint.names import canonical
 from gpucheck.commands.lint.removed import CAUGHT
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call, Import
 from gpucheck.core.compat.removed import MULTI_GPU_MODEL
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.ERROR
+SEVERITY = "error"
 WORDS = ("multi_gpu_model",)
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report every call, or the import if nothing calls it. Uses guarded by except are not reported."""
     imports = [event for event in script.imports if any(_is_removed(f"{event.module}.{name}") for name in event.names)]
     calls = [call for call in script.calls if MULTI_GPU_MODEL.fullmatch(call.name)]

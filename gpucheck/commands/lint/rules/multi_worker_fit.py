@@ -42,22 +42,20 @@ References:
 
 import ast
 import re
-from collections.abc import Iterator
 
 from gpucheck.commands.lint.lookup import constant, is_call
 from gpucheck.commands.lint.models import standalone_keras, strategies_around, trainings, uses_keras_3
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call, Value
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.ERROR
+SEVERITY = "error"
 EXPLAINS = ("multi-worker-fit-unsupported",)
 WORDS = ("MultiWorkerMirroredStrategy",)
 STRATEGY = "tensorflow.distribute.MultiWorkerMirroredStrategy"
 RESOLVER = re.compile(r"tensorflow\.distribute\.cluster_resolver\.(Slurm|Kubernetes|TFConfig|GCE)ClusterResolver")
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report fit if the model is certainly in the scope of this strategy and a Keras 3 model."""
     sure = standalone_keras(script)
     if not sure and not uses_keras_3(script):

@@ -36,17 +36,15 @@ References:
 
 import ast
 import re
-from collections.abc import Iterator
 
 from gpucheck.commands.lint.datasets import Chain, chains, reads_files
 from gpucheck.commands.lint.edits import alias, append
 from gpucheck.commands.lint.lookup import is_call, iterated, under, used_by
 from gpucheck.commands.lint.models import built, trainings
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Finding, Findings, Script, at
 from gpucheck.commands.lint.values import Call, Function, Name, Value
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 EXPLAINS = ("input-pipeline-bound",)
 WORDS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "list_files", "from_generator", "from_tensor_slices")
 SLOW = re.compile(
@@ -57,7 +55,7 @@ TAPE = "tensorflow.GradientTape"
 STEP = "apply_gradients"
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report datasets used by fit or a training loop, without a strategy: strategies prefetch distributed datasets."""
     if any(name.startswith("tensorflow.distribute") for name in script.names):
         return

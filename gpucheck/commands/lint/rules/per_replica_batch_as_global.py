@@ -34,17 +34,15 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.commands.lint.datasets import chains
 from gpucheck.commands.lint.devices import is_list
 from gpucheck.commands.lint.lookup import constant, is_call, options
 from gpucheck.commands.lint.models import MIRRORED, several_replicas, strategies_around, trainings
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Attribute, Call, Constant, Items, Name, Value
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 WORDS = ("Strategy",)
 PER_REPLICA = re.compile(r"per_?(replica|gpu|device|core)|(?<!multi_)(?<!cross_)replica_?batch", re.IGNORECASE)
 PER_WORKER = re.compile(r"per_?worker", re.IGNORECASE)  # the global size if there is one worker
@@ -52,7 +50,7 @@ Words = tuple[re.Pattern[str], ...]
 WORKERS = "tensorflow.distribute.MultiWorkerMirroredStrategy"
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report a batch size whose name says per replica, if it is not multiplied by anything."""
     for call in script.methods("experimental_distribute_dataset"):
         chosen = list(options(call.receiver))
@@ -80,7 +78,7 @@ def _per_worker(call: Call) -> bool:
     return mode is None or (isinstance(mode, Name) and mode.path == "tensorflow.distribute.InputReplicationMode.PER_WORKER")
 
 
-def _batched(script: Script, dataset: Value | None, words: Words) -> Iterator[Finding]:
+def _batched(script: Script, dataset: Value | None, words: Words) -> Findings:
     for chain in chains(dataset):
         if chain.batch is not None:
             yield from _sized(script, chain.batch, chain.batch.argument("batch_size", 0), "the dataset", words)
@@ -88,7 +86,7 @@ def _batched(script: Script, dataset: Value | None, words: Words) -> Iterator[Fi
             yield from _sized(script, chain.source, chain.source.keywords.get("batch_size"), "the dataset", words)
 
 
-def _sized(script: Script, call: Call, size: Value | None, what: str, words: Words) -> Iterator[Finding]:
+def _sized(script: Script, call: Call, size: Value | None, what: str, words: Words) -> Findings:
     name = _per_replica(script, size, words)
     if name:
         yield at(

@@ -30,20 +30,17 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/debugging/set_log_device_placement
 """
 
-from collections.abc import Iterator
-
 from gpucheck.commands.lint.edits import switch_off
 from gpucheck.commands.lint.lookup import before, constant
 from gpucheck.commands.lint.models import trainings
-from gpucheck.commands.lint.script import Finding, Script, at
-from gpucheck.core.model import Severity
+from gpucheck.commands.lint.script import Findings, Script, at
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 WORDS = ("set_log_device_placement",)
 SETTER = "tensorflow.debugging.set_log_device_placement"
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report the log if it is certainly on when a model is trained, and no call may switch it off."""
     calls = script.named(SETTER)
     if not all(constant(call.argument("enabled", 0)) is True for call in calls):

@@ -29,20 +29,17 @@ References:
     https://keras.io/api/mixed_precision/policy/
 """
 
-from collections.abc import Iterator
-
 from gpucheck.commands.lint.layers import POLICY_SETTERS, policy_name
 from gpucheck.commands.lint.lookup import before
 from gpucheck.commands.lint.models import is_model, trainings
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 WORDS = ("set_global_policy", "set_dtype_policy", "set_policy")
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report the first policy of a program if it comes between a model and its training, and no layer is created there."""
     for policy in script.named(*POLICY_SETTERS)[:1]:
         value = policy_name(policy)

@@ -33,20 +33,17 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/data/Dataset#map
 """
 
-from collections.abc import Iterator
-
 from gpucheck.commands.lint.datasets import chains, reads_files
 from gpucheck.commands.lint.edits import alias, insert_argument
 from gpucheck.commands.lint.models import trainings
-from gpucheck.commands.lint.script import Finding, Script, at
-from gpucheck.core.model import Severity
+from gpucheck.commands.lint.script import Findings, Script, at
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 EXPLAINS = ("input-pipeline-bound",)
 WORDS = ("map(",)
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report maps of a prefetched dataset that is passed to fit; no-prefetch reports the others."""
     reported: set[int] = set()
     for call, _ in trainings(script):

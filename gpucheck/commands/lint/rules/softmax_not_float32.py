@@ -37,9 +37,8 @@ from gpucheck.commands.lint.lookup import before, constant, earlier, is_call, pa
 from gpucheck.commands.lint.models import built
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Call, Class, Function, Items, Name, Place, Value
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 EXPLAINS = ("loss-not-finite",)
 WORDS = ("mixed_float16", "mixed_bfloat16")
 CLEARERS = ("keras.backend.clear_session", "keras.utils.clear_session", "keras.backend.tensorflow_backend.clear_session")

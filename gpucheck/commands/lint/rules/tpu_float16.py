@@ -36,19 +36,16 @@ References:
     https://docs.cloud.google.com/tpu/docs/bfloat16
 """
 
-from collections.abc import Iterator
-
 from gpucheck.commands.lint.layers import POLICY_SETTERS, policy_name
 from gpucheck.commands.lint.lookup import before
 from gpucheck.commands.lint.models import on_tpu, trainings
-from gpucheck.commands.lint.script import Finding, Script, at
-from gpucheck.core.model import Severity
+from gpucheck.commands.lint.script import Findings, Script, at
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 WORDS = ("TPUStrategy",)
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report the last policy that is set before a model in a TPU strategy's scope is built, if it uses float16."""
     reported: set[int] = set()
     for _, models in trainings(script):

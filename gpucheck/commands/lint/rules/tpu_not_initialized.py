@@ -31,21 +31,18 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy
 """
 
-from collections.abc import Iterator
-
 from gpucheck.commands.lint.lookup import is_call, options, parts
 from gpucheck.commands.lint.models import TPU
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Value
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.ERROR
+SEVERITY = "error"
 WORDS = ("TPUStrategy",)
 RESOLVER = "tensorflow.distribute.cluster_resolver.TPUClusterResolver"
 CONNECT = "tensorflow.config.experimental_connect_to_cluster"
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report strategies of a resolver that this file creates, if nothing in the file initializes a TPU or gets the resolver."""
     if any("initialize_tpu_system" in name for name in script.names) or script.methods("initialize_tpu_system"):
         return

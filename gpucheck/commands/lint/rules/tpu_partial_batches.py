@@ -39,21 +39,18 @@ References:
     https://docs.cloud.google.com/tpu/docs/intro-to-tpu
 """
 
-from collections.abc import Iterator
-
 from gpucheck.commands.lint.datasets import Chain, chains
 from gpucheck.commands.lint.edits import insert_argument
 from gpucheck.commands.lint.lookup import constant, options
 from gpucheck.commands.lint.models import all_tpu, on_tpu, trainings
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Value
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 WORDS = ("TPUStrategy",)
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report datasets passed to fit of a model in a TPU strategy's scope, or distributed by a TPU strategy."""
     for call, models in trainings(script):
         if on_tpu(models) and "steps_per_epoch" not in call.keywords and not call.starred:
@@ -63,7 +60,7 @@ def check(script: Script) -> Iterator[Finding]:
             yield from _partial(script, call.argument("dataset", 0))
 
 
-def _partial(script: Script, dataset: Value | None) -> Iterator[Finding]:
+def _partial(script: Script, dataset: Value | None) -> Findings:
     pipelines = chains(dataset)
     if pipelines and all(map(_unsure, pipelines)) and pipelines[0].batch is not None:
         yield at(

@@ -34,15 +34,13 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.commands.lint.lookup import constant, is_call, options
 from gpucheck.commands.lint.models import built, strategies, strategies_around
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call
-from gpucheck.core.model import Severity
 
-SEVERITY = Severity.WARNING
+SEVERITY = "warning"
 WORDS = ("MultiWorkerMirroredStrategy",)
 STRATEGY = "tensorflow.distribute.MultiWorkerMirroredStrategy"
 SAVES = {"save": "filepath", "save_weights": "filepath", "export": "filepath"}
@@ -50,7 +48,7 @@ SAVES = {"save": "filepath", "save_weights": "filepath", "export": "filepath"}
 IDENTITY = re.compile(r"task_id|task_type|TF_CONFIG|is_chief|SLURM_PROCID|RANK|hostname|gethostname|getpid|mkdtemp|should_save")
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report literal paths of a model in this strategy's scope, if the script does not distinguish the workers."""
     made = list(strategies(script))
     if IDENTITY.search(script.written) or not made or not all(is_call(strategy, STRATEGY) for strategy in made):
