@@ -12,6 +12,7 @@ from lab import fake_driver
 from gpucheck.commands.watch.judge import Event
 from gpucheck.commands.watch.outside import Processes, Use, limited, lines
 from gpucheck.commands.watch.summary import GpuUse
+from gpucheck.commands.watch.workers import Worker
 
 ROOT = pathlib.Path(__file__).parents[2]
 STARTUP = ROOT / "gpucheck" / "commands" / "watch" / "startup"
@@ -191,3 +192,10 @@ def test_the_lines_of_a_program():
         "gpucheck: GPU 0 40 % busy",
         "gpucheck: main memory runs out [host-memory-exhausted]",
     ]
+
+
+def test_of_several_workers_the_first_one_sums_up_and_the_others_report_problems():
+    use, event = Use(754.2, 1.0, 8.0, 3 << 30), Event("host-memory-exhausted", "main memory runs out")
+    assert lines(use, [], Worker(0, 4))[0].startswith("gpucheck: worker 0 of 4 · 12 min 34 s · ")
+    assert lines(use, [], Worker(3, 4)) == []
+    assert lines(use, [event], Worker(3, 4)) == ["gpucheck: worker 3: main memory runs out [host-memory-exhausted]"]

@@ -19,6 +19,7 @@ from gpucheck.commands.watch.limits import BUSY_PERCENT, IDLE_PERCENT
 from gpucheck.commands.watch.monitor import Monitor
 from gpucheck.commands.watch.say import say
 from gpucheck.commands.watch.summary import GpuUse, seconds, uses
+from gpucheck.commands.watch.workers import Worker, worker
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 from gpucheck.core.probes import limits
@@ -30,6 +31,7 @@ GPU_IDLE_SECONDS = 60.0
 LEAST_SECONDS = 10.0  # a shorter command is not judged
 DISK_SHARE = 0.3
 FULL_SHARE = 0.9  # of the processors
+ALONE = Worker()
 
 
 class Use(NamedTuple):
@@ -99,9 +101,15 @@ def observe(pid: int, pipe: int) -> tuple[Use, list[Event]] | None:
     return Use(took, processes.cpu_seconds / took, processors, processes.memory_bytes, disk, monitor.gpus.uses(())), events
 
 
-def lines(use: Use, events: Sequence[Event] = ()) -> list[str]:
-    """Return at most three lines: what was used, the GPUs, and the first problem, else what limits the command."""
-    parts = [f"{seconds(use.seconds)}", f"{use.processors:.1f} of {use.processors_all:g} processors busy"]
+def lines(use: Use, events: Sequence[Event] = (), place: Worker = ALONE) -> list[str]:
+    """Return at most three lines: what was used, the GPUs, and the first problem, else what limits the command.
+
+    Of several workers that train together, only the first one says more than its problem.
+    """
+    if place.number:
+        return [str(event._replace(text=f"worker {place.number}: {event.text}")) for event in events[:1]]
+    parts = [f"worker {place.number} of {place.count}"] if place.count > 1 else []
+    parts += [f"{seconds(use.seconds)}", f"{use.processors:.1f} of {use.processors_all:g} processors busy"]
     parts.append(f"at most {gib(use.memory_bytes)} of memory")
     if use.disk_share is not None:
         parts.append(f"tasks of this machine waited for disks {100 * use.disk_share:.0f} % of the time")
@@ -140,7 +148,9 @@ def main() -> None:
     try:
         found = observe(pid, os.open(path, os.O_RDWR | os.O_NONBLOCK))
         if found is not None:
-            say("\n".join(lines(*found)))
+            said = lines(*found, worker(os.environ))
+            if said:
+                say("\n".join(said))
     except psutil.NoSuchProcess:  # a command that ended at once
         pass
     except Exception as error:
