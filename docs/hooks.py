@@ -4,6 +4,9 @@ import pathlib
 import re
 
 DOCS = pathlib.Path(__file__).resolve().parent
+# Not only a page's title counts in the search: whoever has a message looks for the diagnosis that shows it.
+BOOSTS = (("diagnoses/README", 0.5), ("diagnoses/", 4), ("lint/README", 0.5), ("lint/", 2), ("decisions/", 0.2), ("wheels", 0.05))
+SYMPTOM = re.compile(r"^## Symptom\n(.*?)^## ", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)(#[^)]*)?\)")
 REPOSITORY = re.findall(r'^Repository = "(.+)"', (DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)[0]
 VERSION = re.findall(r'^__version__ = "(.+)"', (DOCS.parent / "gpucheck/__init__.py").read_text(encoding="utf-8"), re.MULTILINE)[
@@ -34,8 +37,12 @@ def _labelled(table):
 
 
 def on_page_markdown(markdown, page, **_):
-    """Return the page with adapted links; mkdocs calls this for each page."""
+    """Return the page with adapted links, and rank it for the search; mkdocs calls this for each page."""
     folder = (DOCS / page.file.src_path).parent
+    symptom = SYMPTOM.search(markdown)
+    lines = symptom[1].splitlines() if symptom else ()
+    page.meta["tags"] = [line.removeprefix("- ") for line in lines if line and not line.startswith("```")]
+    page.meta["search"] = {"boost": next((boost for path, boost in BOOSTS if page.file.src_uri.startswith(path)), 1)}
 
     def absolute(match):
         target = (folder / match[1]).resolve()

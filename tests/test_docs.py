@@ -85,3 +85,15 @@ def test_links_and_paths_lead_somewhere():
 def test_docs_do_not_name_the_wrong_distribution():
     for path in DOCS.rglob("*.md"):
         assert not re.search(r"pip3? install (?:\S+ )*gpucheck\b", path.read_text(encoding="utf-8"))
+
+
+def test_the_numbers_of_a_list_go_on_after_a_command():
+    # Python-Markdown, which builds the site, ends a list at a block that is not indented by four spaces.
+    for page in PAGES:
+        assert re.findall(r"^ {1,3}```.*", page.read_text(encoding="utf-8"), re.MULTILINE) == [], page
+
+
+def test_references_are_links():
+    for name, text in FILES.items():
+        references = text.partition("\n## References\n")[2].partition("\n## ")[0]
+        assert not re.search(r"(?<!<)https?://", references), name

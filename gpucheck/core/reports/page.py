@@ -9,6 +9,8 @@ from gpucheck.core.model.plugin import Row, Rule
 LITERAL = ("Symptom", "References")  # printed line by line; the other sections are wrapped prose
 ITEM = re.compile(r"\s*(?:\d+[.)]|[-*])\s+")
 
+URL = re.compile(r"https?://\S+")
+LIST_INDENT = "    "  # within an item: Python-Markdown, which builds the site, needs four spaces
 HEADINGS = {"Unless": "When to ignore it"}  # clearer headings of some sections
 ALSO = "Also shows up as"  # the heading for what it explains
 
@@ -73,12 +75,13 @@ def render_markdown(page: Page, rule: Rule, row: Row, folder: str = "") -> str:
         elif page.sections[name].startswith("bad:\n"):  # programs, of a lint rule
             lines += ["```python", *page.sections[name].splitlines(), "```"]
         elif name == "References":
-            lines += [f"- {line.strip()}" for line in page.sections[name].splitlines() if line.strip()]
+            references = map(str.strip, page.sections[name].splitlines())
+            lines += [URL.sub(r"<\g<0>>", f"- {reference}") for reference in references if reference]
         else:
             indent = ""
             for prose, commands in blocks(page, name):
                 item = ITEM.match(prose)
-                indent = " " * len(item[0]) if item else indent
+                indent = LIST_INDENT if item else indent
                 if prose:
                     lines += [_escape(prose)] if item else [*([""] if indent else []), indent + _escape(prose)]
                 if commands:
