@@ -48,7 +48,7 @@ def test_a_cpu_is_enough_for_no_gpu():
 
 
 @table
-def test_what_is_required(gpus, memory_gib, problem):
+def test_requirements(gpus, memory_gib, problem):
     assert api.unready(recorded(), gpus, memory_gib) == problem
 
 
@@ -81,7 +81,7 @@ UNMET = ("packages", "unmet", [{"name": "wrapt", "specifier": ">=2"}]), ("tensor
         ),
     ],
 )
-def test_what_to_do_is_said_in_pythons_words(changes, lines):
+def test_fixes_are_given_as_python_code(changes, lines):
     report = recorded(*changes)
     error = api.NotReady(api.unready(report, 1, 0), report)
     assert [line.strip() for line in str(error).splitlines()[1:]] == lines
@@ -108,7 +108,7 @@ def test_wrong_arguments(wrong):
         gpucheck.check(**wrong)
 
 
-def test_what_is_expected_is_judged(tmp_path):
+def test_expectations_are_judged(tmp_path):
     file = tmp_path / "expected.toml"
     file.write_text("[gpu]\ncount = 8\n")
     report = gpucheck.check(level="quick", allow_cpu=True, expect=file)

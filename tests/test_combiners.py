@@ -79,7 +79,7 @@ def test_a_crash_reaches_every_rule_even_those_that_can_do_without(optional):
     assert derive(facts(machine("h200")), crashing()).get(LibraryFaults) is None  # derived from it in turn
 
 
-def test_a_crash_is_told_once_and_never_healthy():
+def test_a_crash_is_reported_once_and_never_healthy():
     given = facts(machine("h200"))
     outcomes = [judgement.outcome for judgement in judge(given, load_rules(), crashing())]
     decision = decide(Request(), given, (), outcomes)

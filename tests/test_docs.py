@@ -32,7 +32,7 @@ def test_no_page_without_a_rule():
     assert {path.relative_to(DOCS).as_posix() for path in DOCS.glob("diagnoses/*.md")} <= FILES.keys()
 
 
-def test_what_changed_is_written_and_what_is_gone_removed(tmp_path):
+def test_changed_files_are_written_and_obsolete_ones_removed(tmp_path):
     (tmp_path / "diagnoses").mkdir()
     (tmp_path / "diagnoses" / "gone.md").write_text("old")
     wanted = {"a.json": "{}\n", "diagnoses/new.md": "# new\n", "pictures/a.svg": "<svg/>"}

@@ -86,7 +86,7 @@ def test_every_file_is_in_the_table():
     assert {name for name in MAY_IMPORT if not (ROOT / name).exists()} == set()
 
 
-def test_the_folders_tell_where_to_go():
+def test_folders_lead_to_the_right_cluster():
     for folder in (ROOT, ROOT / "core", ROOT / "commands"):
         assert len([path for path in folder.iterdir() if not path.name.startswith("_")]) <= 17
 

@@ -65,7 +65,7 @@ def test_a_line_not_understood_is_an_error(line):
         _ = manual.page("a-code", PAGE.replace('driver.status = "failed"', line)).example
 
 
-def test_what_a_fix_needs_is_declared_and_not_shown():
+def test_needs_of_a_fix_are_declared_but_not_printed():
     page = manual.page(
         "a-code", PAGE.replace("1. do this", "1. do this\n       needs: reboot\n       $ sudo true\n    2. restart the machine")
     )
@@ -96,7 +96,7 @@ def test_apply_refuses_paths_that_lead_nowhere(path):
         manual.apply({"gpus": {"gpus": [{"name": "a"}]}}, ((path, 1),))
 
 
-def test_what_to_install_is_looked_up_and_never_written_into_a_page():
+def test_pages_do_not_hard_code_what_to_install():
     assert (
         manual.page("a-code", PAGE.replace("    1. ", '    1. pip install "{tensorflow}", '))
         .fixes[0]

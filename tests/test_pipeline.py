@@ -111,7 +111,7 @@ def test_a_probe_fails_alone():
     ]
 
 
-def test_a_late_probe_is_an_answer():
+def test_a_late_probe_is_a_result():
     class Hurried(FakeHost):
         deadline = time.monotonic() + 0.3
 
@@ -224,7 +224,7 @@ def test_a_crashed_rule_leaves_the_verdict_open():
     assert (got.exit_code, got.unknown_because) == (3, ("the rule a crashed (ValueError: bug); please report it",))
 
 
-def test_an_expectation_that_could_not_be_looked_at_is_not_met():
+def test_an_expectation_that_could_not_be_checked_is_not_met():
     skipped, request = rule("a", Skip("no sysfs")), Request(allow_cpu=True, expectations=Expectations())
     assert report(rules=[skipped], request=request).verdict is Verdict.PASS
     got = report(rules=[replace(skipped, row=EXPECTATION)], request=request)

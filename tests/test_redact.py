@@ -82,13 +82,13 @@ LINES_TO_KEEP = (REDACTION / "identifies_nobody.txt").read_text(encoding="utf-8"
 SHAPES = json.loads((REDACTION / "secret_by_its_shape.json").read_text(encoding="utf-8"))
 
 
-def test_what_identifies_nobody_stays():
+def test_values_that_identify_no_one_are_kept():
     """Each line alone: what one teaches, hides in the others."""
     changed = [line for line in LINES_TO_KEEP if log(line, hosts=["localhost", "gpu"], users=["root", "user", "keras"]) != [line]]
     assert changed == []
 
 
-def test_what_free_text_tells_by_its_shape():
+def test_secrets_in_free_text_are_detected_by_shape():
     redacted_lines = [(case, *log(case["line"])) for case in SHAPES]
     assert [text for case, text in redacted_lines if re.search(case["secret"], text)] == []
     assert [text for case, text in redacted_lines if case["redacted"] not in (None, text)] == []

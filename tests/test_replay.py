@@ -67,7 +67,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("change", REFUSED)
-def test_what_cannot_be_judged_is_refused(change):
+def test_unverifiable_input_is_refused(change):
     old = written()
     alter, words = REFUSED[change]
     altered = alter(old)
@@ -116,7 +116,7 @@ def test_a_probe_that_failed_stays_failed():
 
 
 @pytest.mark.parametrize("probe", ["training", "tensorflow", "pci"])
-def test_a_fact_that_is_not_there_was_not_looked_at(probe):
+def test_a_missing_fact_is_not_observed(probe):
     made = without(probe, status="ok")
     assert (made.verdict, made.exit_code) == (Verdict.UNKNOWN, 3)
     assert made.unknown_because == (f"{probe}: its status in the report is ok, but the report has no fact of it",)

@@ -44,7 +44,7 @@ def test_the_file_that_hides_a_module_is_found(tmp_path, module, body, program):
     assert found(tmp_path, program) == {module: str(tmp_path / f"{module}.py")}
 
 
-def test_a_package_and_pythonpath_are_looked_into(tmp_path):
+def test_shadowing_by_packages_and_pythonpath_is_detected(tmp_path):
     package = tmp_path / "own" / "msgspec"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")

@@ -132,6 +132,6 @@ def test_a_limit_of_this_process_is_no_fault_of_the_node(request_, severity, ver
 
 
 @pytest.mark.parametrize(("count", "rules"), [(1, "rule a"), (3, "rule a and 2 more")])
-def test_rules_that_crash_alike_are_told_together(count, rules):
+def test_rules_with_the_same_crash_are_reported_together(count, rules):
     outcomes = [Outcome(code=code, status=Status.CRASHED, reason="bug") for code in "abc"[:count]]
     assert gaps(QUICK, [], outcomes) == (f"the {rules} crashed (bug); please report it",)

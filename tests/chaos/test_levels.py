@@ -66,6 +66,6 @@ def of_the_environment(fault):
 
 
 @pytest.mark.parametrize("fault", list(filter(of_the_environment, FAULTS)), ids=lambda fault: fault.name)
-def test_what_is_wrong_with_an_environment_is_seen_without_an_import(fault, bench):  # noqa: F811
+def test_environment_problems_are_found_without_an_import(fault, bench):  # noqa: F811
     report = bench.run(fault._replace(level=QUICK)).report
     assert report["findings"][0]["code"] in fault.expected

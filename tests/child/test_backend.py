@@ -137,7 +137,7 @@ def test_without_the_option_the_environment_decides(tmp_path, told):
     assert [run.backend for run in proof.runs] == ["jax", "jax"]
 
 
-def test_keras_2_asks_nobody(tmp_path):
+def test_keras_2_ignores_the_backend_setting(tmp_path):
     env = {**fakes(tmp_path), "KERAS_BACKEND": "jax"}
     (tmp_path / "keras-2.15.0.dist-info").mkdir()
     (tmp_path / "keras-2.15.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: keras\nVersion: 2.15.0\n")

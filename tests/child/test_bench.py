@@ -3,6 +3,6 @@
 from gpucheck.core.child import bench_model
 
 
-def test_an_error_has_no_stack_in_its_message():
+def test_an_error_is_reported_without_its_stack():
     error = ValueError('Graph execution error:\n\nDetected at node x\n  File "a.py", line 1\nout of room\n[[node]]\nmore')
     assert bench_model.sentence(error) == "out of room [[node]]"

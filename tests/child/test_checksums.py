@@ -102,7 +102,7 @@ class TestOnTensorFlow:
         ("devices", "times"),
         [(2, 10), *(pytest.param(devices, 1000, marks=[pytest.mark.slow, pytest.mark.timeout(7200)]) for devices in (1, 2, 8))],
     )
-    def test_sound_devices_raise_no_alarm(self, devices, times):
+    def test_healthy_devices_raise_no_alarm(self, devices, times):
         parts = [min(times, PART)] * max(1, times // PART)
         messages = [message for part in parts for message in printed_by(CLEAN, str(devices), str(part))]
         assert len(messages) == times

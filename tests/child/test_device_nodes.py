@@ -82,7 +82,7 @@ def test_a_node_without_a_driver(host, tmp_path):
 
 
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may open everything")
-def test_a_node_of_somebody_else(host, tmp_path):
+def test_a_node_drained_by_someone_else(host, tmp_path):
     node = tmp_path / "nvidia0"
     node.write_text("")
     node.chmod(0)

@@ -36,7 +36,7 @@ def test_it_is_caught_and_training_goes_on():
 
 
 @pytest.mark.slow
-def test_a_child_that_is_killed_is_an_answer(tmp_path):
+def test_a_killed_child_is_a_result(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(KILLED)
     made = provoked(PYTHONPATH=str(tmp_path))
     assert (made.status, made.reason) == (

@@ -12,14 +12,14 @@ IMPORTS = program("inspection_imports.py")
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_what_an_import_leaves_is_never_searched_again(fails):
+def test_objects_of_an_import_are_excluded_from_garbage_collection(fails):
     done = subprocess.run([sys.executable, "-c", IMPORTS.format(fails=fails)], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.strip() == ("libcudart.so.12" if fails else "")
 
 
 @table
-def test_settings_that_end_the_import_of_keras_are_told(tmp_path, monkeypatch, text, words):
+def test_settings_that_make_the_import_of_keras_fail_are_reported(tmp_path, monkeypatch, text, words):
     monkeypatch.setenv("KERAS_HOME", str(tmp_path))
     file = tmp_path / "keras.json"
     file.write_text(text)

@@ -44,7 +44,7 @@ def test_a_struct_is_made_and_compared(whole):
 
 
 @pytest.mark.parametrize(("values", "named"), [((), {}), ((1, (), [], 2), {}), ((1,), {"colour": "red"})])
-def test_what_the_class_does_not_allow_is_a_type_error(whole, values, named):
+def test_invalid_fields_are_a_type_error(whole, values, named):
     with pytest.raises(TypeError):
         whole(*values, **named)
 

@@ -17,7 +17,7 @@ class TestTensorFlow:
         return [(job.strategy, job.devices, job.precision) for job in jobs if not job.skip]
 
     @table
-    def test_who_is_trained(self, devices, level, wanted, every, expected):
+    def test_devices_that_are_trained(self, devices, level, wanted, every, expected):
         assert [
             f"{job} {' '.join(used)} {precision}" for job, used, precision in self.runs(devices, level, wanted, every)
         ] == expected
@@ -28,7 +28,7 @@ class TestTensorFlow:
         assert sizes[:3] == [["GPU:0 float32"], ["GPU:1 float32", "GPU:2 float32"], ["CPU:0 float32"]]
         assert sorted(name for group in sizes for name in group) == sorted(job.id.removeprefix("one_device ") for job in jobs)
 
-    def test_what_cannot_apply_says_why(self):
+    def test_skipped_jobs_give_a_reason(self):
         (job,) = plan(["CPU:0"], 1, ("tpu",))
         assert job.skip == "no TPU is connected"
         (job,) = plan(["CPU:0"], 1, ("data_parallel",))
@@ -76,7 +76,7 @@ class TestOtherBackend:
     def test_full_trains_the_cpu_too(self):
         assert [devices for _, devices, _ in self.runs(["GPU:0", "CPU:0"], full=True)] == [("GPU:0",), ("CPU:0",)] * 3
 
-    def test_what_cannot_apply_says_why(self):
+    def test_skipped_jobs_give_a_reason(self):
         ((strategy, _, reason),) = self.runs(["CPU:0"], ["mirrored"])
         assert strategy == "mirrored"
         assert reason == (

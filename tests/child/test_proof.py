@@ -47,7 +47,7 @@ def with_weights(made, before, *replicas):
         ([[2.0, 3.0], [2.0, math.nan]], True, False, False),
     ],
 )
-def test_weights_that_are_not_finite_are_told_from_those_that_never_changed(after, changed, finite, equal):
+def test_non_finite_weights_differ_from_unchanged_ones(after, changed, finite, equal):
     made = with_weights(result(), [1.0, 1.0], *after)
     assert (made.gradients_reach_weights, made.weights_finite, made.replicas_equal) == (changed, finite, equal)
 
@@ -73,12 +73,12 @@ FLAT = (2.52, 2.4, 2.5, 2.5, 2.51, 2.45)  # the last step's loss is below the fi
         (replace(result(), output_dtype="float16"), "the softmax was computed in float16"),
     ],
 )
-def test_why_a_job_is_no_proof(made, problem):
+def test_reasons_why_a_job_does_not_pass(made, problem):
     proof.judge(with_weights(made, [1.0], [2.0]))
     assert (made.status, made.reason, made.stage) == (("failed", problem, "verify") if problem else ("passed", None, None))
 
 
-def test_weights_are_judged_apart_from_the_loss():
+def test_weights_are_judged_separately_from_the_loss():
     assert proof.problem(with_weights(result(), [1.0], [math.nan])) == "some weights are not finite, although the loss is"
     assert proof.problem(with_weights(result(), [1.0], [1.0])) == "some weights did not change"
     assert proof.problem(with_weights(result(), [1.0], [2.0], [3.0])) == "the replicas' weights differ"

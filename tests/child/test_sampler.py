@@ -42,7 +42,7 @@ def test_every_gpu_a_few_times_a_second(driver_host):
 
 
 @table
-def test_what_a_gpu_does_not_say(driver_host, lines, expected):
+def test_values_that_a_gpu_does_not_report_are_unknown(driver_host, lines, expected):
     _, samples = sampled(driver_host({"gpus": 1, **lines}))
     assert (samples[0].gpus[0].lost, samples[0].gpus[0].clock_event_reasons) == expected
 

@@ -42,7 +42,7 @@ def test_the_report_conforms_to_its_schema(checked):
     assert (checked.returncode, report["exit_code"]) == (0, 0)
 
 
-def test_tensorflow_tells_its_version_build_and_devices(trained):
+def test_tensorflow_reports_its_version_build_and_devices(trained):
     fact = trained["tensorflow"]
     assert fact.imported is True
     assert fact.version.startswith("2.")
@@ -51,7 +51,7 @@ def test_tensorflow_tells_its_version_build_and_devices(trained):
     assert fact.ending is None
 
 
-def test_keras_tells_its_backend(trained):
+def test_keras_reports_its_backend(trained):
     assert trained["keras"].imported is True
     assert trained["keras"].backend == "tensorflow"
 

@@ -91,7 +91,7 @@ COMPILED = program("together_compiled.py")
 
 @needs_tensorflow
 @pytest.mark.slow
-def test_xla_compiles_for_other_devices_than_the_first():
+def test_xla_compiles_for_devices_after_the_first():
     done = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True, timeout=240, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert sorted((stage, status, reason) for stage, status, reason, _ in lines) == [

@@ -88,7 +88,7 @@ def test_on_a_cpu_the_ops_are_the_device():
         ((plane("/host:CPU", python=[STEPS]),), ("CPU:0",), "nothing that the devices did"),
     ],
 )
-def test_a_trace_that_says_nothing(planes, devices, words):
+def test_a_trace_without_events(planes, devices, words):
     with pytest.raises(trace.Unreadable, match=words):
         parts(*planes, devices=devices, errors=("no permission",))
 

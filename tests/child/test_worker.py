@@ -32,7 +32,7 @@ PER_REPLICA = """Attempt to convert a value (PerReplica:{
         ("", ""),
     ],
 )
-def test_what_an_exception_says(text, words):
+def test_advice_in_an_exceptions_message(text, words):
     assert worker.exception_text(ValueError(text)) == f"ValueError: {words}"
 
 

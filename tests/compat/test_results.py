@@ -12,7 +12,7 @@ def test_a_result_is_known_by_each_of_its_spellings() -> None:
     assert results.nvml("NVMLError_GpuIsLost") == results.nvml("15") == results.nvml("GPU is lost.")
 
 
-def test_results_are_written_alike() -> None:
+def test_results_are_formatted_equally() -> None:
     for result in {*results.table_of("cuda_results.txt").values(), *results.table_of("nvml_results.txt").values()}:
         assert result.code.isdecimal(), result
         assert result.name.startswith(("CUDA_", "cudaError", "NVML_ERROR_")), result

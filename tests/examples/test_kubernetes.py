@@ -28,7 +28,7 @@ def job():
     return documents("job.yaml")["Job"]["spec"]
 
 
-def test_failing_pods_are_told_apart_by_the_init_containers_exit_code():
+def test_failing_pods_are_distinguished_by_the_init_containers_exit_code():
     pod = job()["template"]["spec"]
     assert pod["restartPolicy"] == "Never"  # else the API refuses podFailurePolicy
     (init,) = pod["initContainers"]
@@ -51,7 +51,7 @@ def test_failing_pods_are_told_apart_by_the_init_containers_exit_code():
         (example("cuda-libraries-unreachable"), 4, "ERROR cuda-libraries-unreachable (environment): "),
     ],
 )
-def test_the_init_container_tells_a_bad_node_from_a_bad_image(tmp_path, changes, code, words):
+def test_the_init_container_distinguishes_a_bad_node_from_a_bad_image(tmp_path, changes, code, words):
     (init,) = job()["template"]["spec"]["initContainers"]
     (text,) = init["args"]
     log = tmp_path / "termination-log"
@@ -145,7 +145,7 @@ def test_the_node_has_a_problem_where_it_has_a_fault(tmp_path, changes, expected
 
 
 @posix
-def test_what_is_not_known_is_not_healthy(tmp_path):
+def test_unknown_is_not_healthy(tmp_path):
     probe = 'gpucheck_probe_success{probe="gpus"} '
     could_not = "UNKNOWN gpucheck could not look at everything"
     assert plugin(tmp_path, old=f"{probe}1", new=f"{probe}0") == (2, could_not)

@@ -37,7 +37,7 @@ def test_promtool_accepts_them():
     accepts("promtool", "check", "rules", ALERTS)
 
 
-def test_they_fire_when_they_shall(tmp_path):
+def test_alerts_fire_as_expected(tmp_path):
     finding = 'gpucheck_finding{{instance="{}",code="{}",scope="{}",severity="{}",root="true",row="r",action="reset-gpu"}}'
     constant = "1x120"
     series = [

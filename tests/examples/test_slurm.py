@@ -48,7 +48,7 @@ def test_a_fault_drains_with_its_reason_and_nothing_else_does(tmp_path, name, bo
 
 
 @pytest.mark.parametrize("started", [True, False])
-def test_only_a_job_that_started_on_a_sound_node_is_blamed(tmp_path, started):
+def test_only_a_job_that_started_on_a_healthy_node_is_blamed(tmp_path, started):
     asked(script(tmp_path, "prolog.sh", body="exit 0" if started else UNKNOWN), **JOB)
     program(tmp_path / "bin/gpucheck", f"#!/bin/sh\n{FAULT}\n")
     text = (EXAMPLES / "slurm/epilog.sh").read_text().replace("/etc/gpucheck/", f"{tmp_path}/")
@@ -62,7 +62,7 @@ def test_only_a_job_that_started_on_a_sound_node_is_blamed(tmp_path, started):
 @pytest.mark.parametrize(
     ("missing", "logged"), [("bin/gpucheck", "gpucheck"), ("slurm.sh", "missing or broken"), ("bin/scontrol", '"failed"')]
 )
-def test_what_is_missing_starts_the_job_and_is_told_to_the_journal(tmp_path, missing, logged):
+def test_a_missing_program_lets_the_job_start_and_is_logged(tmp_path, missing, logged):
     path = script(tmp_path, "prolog.sh", body=FAULT)
     (tmp_path / missing).unlink()
     if missing == "bin/scontrol":
@@ -82,7 +82,7 @@ def test_a_script_that_is_cut_short_starts_the_job(tmp_path, count):
 
 
 @pytest.mark.parametrize("name", ["prolog.sh", "epilog.sh"])
-def test_a_job_without_gpus_is_not_looked_at(tmp_path, name):
+def test_a_job_without_gpus_is_not_checked(tmp_path, name):
     assert asked(script(tmp_path, name, body=FAULT)).returncode == 0
     assert noted(tmp_path, "scontrol") == ""
 

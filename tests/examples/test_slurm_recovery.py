@@ -82,7 +82,7 @@ def test_a_failed_proof_says_why_and_is_not_repeated_at_once(tmp_path):
         ("exit 127", True, "exit 0", 127, ""),
     ],
 )
-def test_a_node_is_proved_only_if_it_is_sound_works_and_is_still_sound(tmp_path, body, tensorflow, load, code, last):
+def test_a_node_passes_only_if_healthy_before_and_after_training(tmp_path, body, tensorflow, load, code, last):
     folder = installed(tmp_path / "bin", body=f"cd '{tmp_path}'; {body}")
     program(folder / "tensorflow", f"#!/bin/sh\nexit {int(not tensorflow)}\n")
     program(folder / "python3", f"#!/bin/sh\n{load}\n")

@@ -33,7 +33,7 @@ def test_the_hardening_is_rated(tmp_path):
     assert float(re.search(r"exposure level for gpucheck.service: ([\d.]+)", told)[1]) < 6  # 9.6 without any
 
 
-def test_what_would_blind_the_check_is_not_set():
+def test_variables_that_would_hide_faults_are_not_set():
     service = unit("gpucheck.service")["Service"]
     assert service["Type"] == "oneshot"
     for name in ("PrivateDevices", "ProtectKernelModules", "MemoryDenyWriteExecute", "PrivateUsers", "ProtectProc"):

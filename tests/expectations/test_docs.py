@@ -17,11 +17,11 @@ def test_the_file_is_read():
     assert got.training.min_samples_per_second["mirrored"] == {"float32": 20000}
 
 
-def test_every_setting_is_told():
+def test_every_setting_is_printed():
     assert [key for key in KEYS if f"`{key}" not in TEXT] == []
 
 
-def test_every_key_is_told():
+def test_every_unknown_key_is_reported():
     names = [f"{part}.{name}" for part in ("gpu", "versions", "training") for name in fields(part)]
     assert len(names) > 10
     assert [name for name in names if name.partition(".")[2] not in TEXT] == []

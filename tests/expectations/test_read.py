@@ -10,7 +10,7 @@ from gpucheck.core.model import Expectations, Mute
 MUTE = '[[mute]]\ncode = "gpu-throttled"\nreason = "fan ordered"\nuntil = 2030-01-31\n'
 
 
-def test_everything_that_may_be_said():
+def test_every_word_of_a_description():
     text = """
 schema_version = 1
 allowed_warnings = ["kernels-jit-compiled"]

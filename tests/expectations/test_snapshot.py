@@ -25,7 +25,7 @@ def test_a_machine_meets_its_own_snapshot(name):
     assert [one for one in got.outcomes if one.code.endswith("-unexpected") and one.status.value != "clear"] == []
 
 
-def test_what_is_written():
+def test_written_messages():
     got = read.parse(written("hgx-h200"), "expected.toml")
     assert (got.gpu.count, got.gpu.names, got.gpu.memory_gib) == (8, ("NVIDIA H200",), 140.4)
     assert got.gpu.compute_capability == "9.0"
@@ -52,7 +52,7 @@ def test_a_loaded_machine_still_meets_its_snapshot(share):
     assert [one.code for one in report("h200", slower, wanted).findings] == ["training-unexpected"]
 
 
-def test_the_speed_of_a_cpu_is_told_and_not_expected():
+def test_the_speed_of_a_cpu_is_a_comment_not_an_expectation():
     text = written("laptop-cpu")
     assert read.parse(text, "x").training.min_samples_per_second == {}
     assert read.parse(text, "x").training.strategies == ("one_device", "mirrored")

@@ -39,7 +39,7 @@ def test_line_of_a_path(path, line):
 
 
 @pytest.mark.parametrize("text", ["a" * 9, "x = " + "[" * 5000])
-def test_what_is_no_toml_is_a_problem_with_name_and_reason(text):
+def test_invalid_toml_is_reported_with_name_and_reason(text):
     with pytest.raises(toml.Problem, match=r"^f\.toml(:\d+)?: not TOML: ."):
         toml.load(text, "f.toml")
 
@@ -51,7 +51,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
-def test_what_is_written_reads_back(value):
+def test_written_values_read_back(value):
     assert toml.load(f"x = {toml.value(value)}\n", "x")["x"] == value
 
 
@@ -70,7 +70,7 @@ def test_every_key_reads_back():
         assert toml.load(f"{toml.key(name)} = 1\n", "x") == {name: 1}
 
 
-def test_what_has_no_toml_is_refused():
+def test_values_without_a_toml_form_are_refused():
     for value in (None, datetime.date(2026, 1, 1), object(), [None]):
         with pytest.raises(TypeError, match="no TOML"):
             toml.value(value)

@@ -37,10 +37,10 @@ def test_every_figure_is_explained(found):
     assert differences("batch_normalization", found["sound"]["figures"]) == []
 
 
-def test_statistics_that_are_not_exchanged_are_told(found):
+def test_missing_synchronization_of_statistics_is_reported(found):
     told = r"with synchronized=True the (mean of batch normalization is 0\.1|variance of batch normalization is 1)"
     assert re.match(told, found["never"]["problem"])
 
 
-def test_statistics_that_are_exchanged_unasked_are_told(found):
+def test_unexpectedly_synchronized_statistics_are_reported(found):
     assert "from that of its own batch" in found["always"]["problem"]

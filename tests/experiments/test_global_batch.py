@@ -32,7 +32,7 @@ def test_a_larger_global_batch_changes_the_loss(found):
     assert samples < figures["last_loss_of_replicas"]  # twice the updates on the same samples
 
 
-def test_a_loss_that_is_not_averaged_over_the_replicas_is_told(found):
+def test_a_loss_that_is_not_averaged_over_the_replicas_is_reported(found):
     assert "not averaged over the global batch" in found["unscaled"]
     assert "32 samples" in found["unscaled"]
 
@@ -41,7 +41,7 @@ def test_every_figure_is_explained(found):
     assert differences("global_batch", found["sound"]["figures"]) == []
 
 
-def test_tf32_is_as_it_was(found):
+def test_the_tf32_setting_is_restored(found):
     assert found["tf32"] is True
 
 

@@ -38,7 +38,7 @@ def test_figures_have_their_units_and_are_measured(measured):
 
 
 @pytest.mark.parametrize("made", ["whole", "starved"])
-def test_the_gap_between_piped_and_resident_steps_is_told_whole(measured, made):
+def test_the_gap_between_piped_and_resident_steps_is_fully_reported(measured, made):
     figures = measured[made]["figures"]
     gap = 1 - figures["piped_samples_per_second"] / figures["device_samples_per_second"]
     assert figures["input_wait_share"] + figures["other_slowdown_share"] == pytest.approx(gap, abs=5e-3)

@@ -24,7 +24,7 @@ class TestTrained:
 
     pytestmark = MARKS
 
-    def test_what_is_cleared_comes_back(self, found):
+    def test_released_memory_is_measured_as_released(self, found):
         made = found["sound"]
         figures = made["figures"]
         assert made["problem"] is None
@@ -34,7 +34,7 @@ class TestTrained:
             assert figures[f"held_after_round_{number}_bytes"] > 100 * MIB
             assert figures[f"peak_of_round_{number}_bytes"] >= figures[f"held_after_round_{number}_bytes"] * 0.9
 
-    def test_what_is_judged_stands_beside_what_is_tolerated(self, found):
+    def test_judged_and_tolerated_differences_are_both_listed(self, found):
         for made in found.values():
             figures = made["figures"]
             over = figures["least_growth_of_a_round_bytes"] > figures["tolerated_growth_of_a_round_bytes"]
@@ -43,7 +43,7 @@ class TestTrained:
     def test_every_figure_is_explained(self, found):
         assert differences("memory_after_clear", found["sound"]["figures"]) == []
 
-    def test_what_piles_up_is_told(self, found):
+    def test_accumulating_memory_is_reported(self, found):
         made = found["leaking"]
         assert made["figures"]["least_growth_of_a_round_bytes"] == pytest.approx(200 * MIB, abs=60 * MIB)
         assert made["problem"].startswith("memory is not released on CPU:0: each model that is trained and cleared leaves ")

@@ -54,7 +54,7 @@ def measured(tf, *used):
     return memory_growth.measured(here, here.devices(), states.__getitem__)
 
 
-def test_most_is_left():
+def test_most_memory_is_free():
     tf = TensorFlow(room=12 * GIB)
     made = measured(tf, 1)
     assert made == ExperimentResult(("GPU:0",), {"gpu_0_free_bytes": 11 * GIB, "gpu_0_total_bytes": 12 * GIB})
@@ -62,7 +62,7 @@ def test_most_is_left():
     assert differences("memory_growth", made.figures) == []
 
 
-def test_tensorflow_has_taken_all():
+def test_tensorflow_holds_all_memory():
     tf = TensorFlow(gpus=2, room=10 * GIB)
     made = measured(tf, 1, 11)
     assert made.problem == (
@@ -72,7 +72,7 @@ def test_tensorflow_has_taken_all():
     assert tf.asked == [("/GPU:1", 4 * GIB)]
 
 
-def test_others_have_taken_all():
+def test_other_processes_hold_all_memory():
     tf = TensorFlow(room=1 * GIB)
     assert measured(tf, 11).problem is None
     assert tf.asked == [("/GPU:0", 4 * GIB)]
@@ -85,7 +85,7 @@ def test_others_have_taken_all():
         (TensorFlow(split=2), "the GPUs are split into logical devices, each with a share of its own"),
     ],
 )
-def test_where_it_cannot_be_looked_at(tf, why):
+def test_without_the_drivers_memory_query_it_is_skipped(tf, why):
     with pytest.raises(NotHere) as reason:
         memory_growth.run(setting(tf))
     assert str(reason.value) == why

@@ -46,5 +46,5 @@ def test_every_figure_is_explained(found):
     assert differences("precision", found["sound"]["figures"]) == []
 
 
-def test_the_precision_is_as_it_was(found):
+def test_the_precision_is_restored(found):
     assert found["policy"] == "float32"

@@ -35,14 +35,14 @@ def test_logical_cpu_devices_share_their_cores(measured):
     assert measured["whole"]["run"] is None
 
 
-def test_the_job_on_accelerators_is_told_its_efficiency(measured):
+def test_the_job_on_accelerators_gets_its_efficiency(measured):
     run = measured["accelerated"]["run"]
     assert (run["strategy"], run["devices"], run["precision"]) == ("mirrored", ["GPU:0", "GPU:1"], "float32")
     assert run["scaling_efficiency"] > 0
     assert run["doubled_batch_scaling_efficiency"] > 0
 
 
-def test_exchange_and_computing_are_measured_apart(measured):
+def test_exchange_and_computation_are_measured_separately(measured):
     figures = measured["whole"]["figures"]
     assert figures["gradient_bytes"] == 4 * measured["variables"]
     steps = [f"{name}_repeated_batch_step_seconds" for name in ("one_device", "all_devices")]

@@ -38,13 +38,13 @@ class TestMeasured:
 
     pytestmark = MARKS
 
-    def test_the_same_steps_are_made_twice(self, found):
+    def test_the_same_steps_run_twice(self, found):
         with_tf32, without = found["losses"]
         assert with_tf32 == pytest.approx(without, rel=1e-3)
         assert without[-1] < without[0]
         assert min(found["seconds"]) > 0
 
-    def test_it_is_on_and_off_while_measured_and_then_as_it_was(self, found):
+    def test_it_is_switched_while_measured_and_restored(self, found):
         assert found["seen"] == [True, False]
         assert found["after"] is False
 

@@ -19,7 +19,7 @@ def made(*runs):
     return xla_warm_up.run(Setting(None, None, names, list(runs)))
 
 
-def test_the_steps_after_which_it_has_paid():
+def test_the_step_at_which_it_pays_off():
     found = made(account("GPU:0", 4.0, 0.010), account("GPU:0", 64.0, 0.004, compiled=True))
     figures = {
         "first_step_seconds": 4.0,
@@ -36,7 +36,7 @@ def test_every_figure_is_explained():
     assert differences("xla_warm_up", found.figures) == []
 
 
-def test_it_may_never_pay():
+def test_it_may_never_pay_off():
     slower = made(account("GPU:0", 4.0, 0.010), account("GPU:0", 64.0, 0.011, compiled=True))
     assert "break_even_steps" not in slower.figures
     assert slower.figures["xla_step_seconds"] == 0.011

@@ -32,6 +32,6 @@ def test_an_item_that_is_never_answered_for_is_left_out(never, hung):
     assert with_deadline(time.monotonic() + 3, work, "abcd") == {item: item.upper() for item in "abcd" if item not in hung}
 
 
-def test_what_the_work_raises_is_raised():
+def test_exceptions_of_the_function_are_raised():
     with pytest.raises(ZeroDivisionError):
         with_deadline(math.inf, lambda item: 1 / item, [1, 0])

@@ -116,7 +116,7 @@ def test_a_cache_that_does_not_answer_is_none(hung):
     assert (done.returncode, done.stdout) == (0, "started\n"), done.stderr
 
 
-def test_a_standard_output_that_nobody_reads_ends_the_command_at_its_limit(tmp_path):
+def test_an_unread_standard_output_ends_the_command_at_its_limit(tmp_path):
     argv = [sys.executable, "-m", "gpucheck", *CHECK, "--format", "json"]
     reader, writer = os.pipe()
     os.set_blocking(writer, False)

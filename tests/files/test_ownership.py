@@ -59,7 +59,7 @@ CASES = {
 
 @pytest.mark.parametrize(("place", "changes", "reason"), CASES.values(), ids=CASES)
 @pytest.mark.parametrize("link", [False, True])
-def test_what_others_can_have_written_does_not(file, tmp_path, place, changes, reason, link):
+def test_files_that_others_can_write_do_not_count(file, tmp_path, place, changes, reason, link):
     path = file
     if link:
         path = tmp_path / "link"

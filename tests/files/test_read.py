@@ -50,7 +50,7 @@ def test_a_pipe_that_the_shell_has_opened_is_read_to_its_end():
 @pytest.mark.parametrize(
     ("path", "words"), [("/dev/zero", "a device, not"), ("/", "a folder, not"), ("/no/such", "No such file")]
 )
-def test_what_is_no_file_is_refused(path, words):
+def test_non_files_are_refused(path, words):
     with pytest.raises(Refused, match=f"^cannot read {path}: {words}"):
         read(path, limit=10)
 
@@ -98,7 +98,7 @@ def test_every_unicode_that_json_and_powershell_know_becomes_utf_8(encoding):
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"\xff\xfe\x00", b"\xff\xfe\x00\xd8", b"\x00\x00", b"a\x00b"])
-def test_what_is_no_text_stays_as_it_is_or_empty(data):
+def test_non_text_data_stays_unchanged_or_empty(data):
     assert utf8(data) == data
 
 

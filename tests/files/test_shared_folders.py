@@ -43,7 +43,7 @@ MADE = {
 
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize(("make", "path"), MADE.values(), ids=MADE)
-def test_what_another_user_made_is_refused(shared, make, path, in_place):
+def test_files_of_another_user_are_refused(shared, make, path, in_place):
     (shared.parent / "target/own").symlink_to("new")
     make(shared / "report.json")
     os.lchown(shared / "report.json", OTHER, OTHER)

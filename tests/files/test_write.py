@@ -123,7 +123,7 @@ def test_the_owner_of_a_file_is_kept(tmp_path):
     assert (old.stat().st_uid, old.stat().st_gid) == (4711, 4712)
 
 
-def test_a_name_that_is_left_over_does_not_stand_in_the_way(tmp_path):
+def test_a_leftover_name_does_not_block_a_write(tmp_path):
     """Process numbers come again, in containers at once."""
     code = f"import os; open(f'a.json.{{os.getpid()}}.part', 'w').close(); os.execv({QUICK[0]!r}, {[*QUICK, '--output', 'a.json']!r})"
     done = subprocess.run(
@@ -148,7 +148,7 @@ def test_a_folder_that_is_gone_is_refused_at_once(tmp_path):
 
 
 @pytest.mark.parametrize("option", [["--output", "fifo"], ["--report", "json=fifo"]], ids=["output", "report"])
-def test_a_pipe_that_nobody_reads_is_refused_at_once(tmp_path, option):
+def test_a_pipe_without_reader_is_refused_at_once(tmp_path, option):
     os.mkfifo(tmp_path / "fifo")
     done = gpucheck("--timeout", "2", *option, cwd=tmp_path, timeout=10)
     assert (done.returncode, done.stdout) == (2, "")
@@ -176,7 +176,7 @@ def test_a_pipe_whose_reader_stops_ends_with_the_run(tmp_path):
 
 
 @table
-def test_what_is_open_already_is_written_to(tmp_path, line):
+def test_an_open_descriptor_is_written_to(tmp_path, line):
     """Through links of our own like /dev/stdout, which a mistake would replace, where root runs this."""
     done = sh(line, tmp_path)
     assert done.returncode == 0
@@ -184,7 +184,7 @@ def test_what_is_open_already_is_written_to(tmp_path, line):
     assert all(path.is_symlink() for path in tmp_path.iterdir() if path.name != "copy")
 
 
-def test_what_stands_before_in_a_redirected_file_stays(tmp_path):
+def test_earlier_content_of_a_redirected_file_is_kept(tmp_path):
     done = sh('ln -s /dev/fd/1 out; { echo before; "$@" --output out; echo after; } > copy', tmp_path)
     assert done.returncode == 0
     lines = (tmp_path / "copy").read_text().splitlines()

@@ -75,7 +75,7 @@ def test_a_file_that_is_no_report_is_named_and_the_others_count(tmp_path, conten
     assert "\n" not in one.why
 
 
-def test_what_is_unusual_about_a_node_is_named(tmp_path):
+def test_unusual_nodes_are_reported(tmp_path):
     place(tmp_path, "n1", started_at="2099-01-01T00:00:00Z")
     place(tmp_path, "n2", {"gpus.gpus": [{"name": "NVIDIA H200", "uuid": "GPU-1"}]})
     other = place(tmp_path, "n2x", {"system.node": "n2", "gpus.gpus": [{"name": "NVIDIA H200", "uuid": "GPU-2"}]})
@@ -179,7 +179,7 @@ def test_the_page_needs_nothing_else_and_what_nodes_say_is_no_markup(tmp_path):
     assert json.loads(data)["counts"] == {"pass": 6, "fail": 1}
 
 
-def test_what_is_kept_of_a_node_does_not_grow_with_its_report(tmp_path):
+def test_memory_per_node_does_not_grow_with_its_report(tmp_path):
     long, many = "x" * 20_000, 1_000
     gpus = [{"name": f"{number} {long[:1000]}", "uuid": f"{number} {long[:1000]}"} for number in range(many)]
     runs = [{**REPORT["training"][0], "strategy": f"{number} {long[:1000]}", "devices": ["GPU:0"]} for number in range(many)]

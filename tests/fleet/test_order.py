@@ -88,7 +88,7 @@ def test_forty_wrong_clocks_are_one_line(tmp_path):
     assert len(shown) < 8
 
 
-def test_what_is_not_in_order_comes_first(tmp_path):
+def test_problems_come_first(tmp_path):
     (tmp_path / "n8.json").write_text(json.dumps(REPORT)[:1000])
     fleet = fleet_of_all(tmp_path)
     shown = terminal.render(fleet, width=200, color=False, ascii=True)

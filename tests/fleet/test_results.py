@@ -19,7 +19,7 @@ def nodes(folder, checksums, changes=None, device="GPU:0"):
     return merged(folder)
 
 
-def test_the_odd_node_among_sixteen_is_named(tmp_path):
+def test_the_differing_node_among_sixteen_is_named(tmp_path):
     fleet = nodes(tmp_path, [ODD if number == 11 else SOUND for number in range(16)])
     (cause,) = fleet.causes
     assert (cause.code, cause.severity, cause.nodes, cause.action) == ("device-results-differ", "warning", "n11", None)

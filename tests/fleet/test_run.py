@@ -79,7 +79,7 @@ def test_a_list_of_too_many_nodes_is_refused_in_one_line(nodes, command):
     assert f"more than 65,536 nodes: '{nodes}'" in done.stderr
 
 
-def test_an_engine_that_does_not_answer_is_not_known_to_be_well(tmp_path):
+def test_an_unresponsive_engine_is_not_healthy(tmp_path):
     command = started(tmp_path, sinfo="echo 'sinfo: error: Unable to contact slurm controller' >&2; exit 1")
     out, err = command.communicate(timeout=60)
     assert (command.returncode, out, err) == (3, "", "gpucheck: sinfo: sinfo: error: Unable to contact slurm controller\n")

@@ -56,7 +56,7 @@ def test_pairs_meet_once_and_each_worker_is_in_one_pair_at_a_time(count):
         assert len(rounds) == ROUNDS
 
 
-def test_each_node_is_told_of_all_and_of_its_own_place():
+def test_each_node_gets_the_cluster_and_its_own_index():
     places, configured = configurations({"a": "10.0.0.1", "b": "10.0.0.1", "c": "fe80::1"}, 8888)
     assert places == {"a": "10.0.0.1:8888", "b": "10.0.0.1:8889", "c": "[fe80::1]:8888"}
     assert json.loads(configured["b"]) == {"cluster": {"worker": [*places.values()]}, "task": {"type": "worker", "index": 1}}
@@ -68,7 +68,7 @@ def test_all_trained():
     assert [worker.address for worker in fleet.training.workers] == ["10.0.0.1:8888", "10.0.0.2:8888", "10.0.0.3:8888"]
 
 
-def test_who_was_killed_is_named_and_not_those_who_lost_it():
+def test_the_killed_worker_is_named_not_those_that_lost_it():
     fleet = trained(
         [
             run("failed", [(1, "lost", LOST)]),
@@ -84,7 +84,7 @@ def test_who_was_killed_is_named_and_not_those_who_lost_it():
     assert "worker 1 on n2: killed by SIGKILL in stage step 5" in shown
 
 
-def test_who_never_started_is_named_with_its_node_and_why():
+def test_a_worker_that_never_started_is_named_with_its_node_and_reason():
     missing = run("failed", [(2, "missing", "not reachable (nothing listens on its address)")])
     fleet = trained([missing, missing, None], {"n3": "no gpucheck is installed there"})
     assert [(fault.node, fault.reason) for fault in fleet.training.faults] == [
@@ -140,7 +140,7 @@ def test_a_node_is_slow_where_even_its_best_link_is(links, slow):
 
 
 @pytest.mark.parametrize("untried", [{}, run("skipped", reason="Keras runs on jax here")])
-def test_what_was_not_tried_is_not_healthy(untried):
+def test_untested_is_not_healthy(untried):
     fleet = trained([run("skipped", reason="Keras runs on jax here"), run("skipped", reason="Keras runs on jax here"), untried])
     assert (fleet.training.status, fleet.exit_code, len(fleet.training.faults)) == ("unknown", 3, 3)
     assert re.search("worker 2 on n3: (Keras runs on jax|its report has no training with other nodes)", fleet.training.reason)
@@ -195,7 +195,7 @@ def test_junit_has_a_case_for_each_worker_and_blames_the_one_that_failed():
     assert told["training: worker 2 on n3"] == ("error", "drained")
 
 
-def test_the_page_tells_of_the_training_and_of_every_link():
+def test_the_page_shows_the_training_and_every_link():
     page = html.render(trained([run(links=SLOW)] * 3))
     assert "<b>slow</b> n3: its fastest link takes 4.5 times as long as those of the others" in page
     assert re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td>", page) == [

@@ -53,7 +53,7 @@ def places(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("kind", "item"), list(tried()))
-def test_what_comes_out_is_what_is_expected(kind, item, places):
+def test_output_matches_the_expected_one(kind, item, places):
     rows = list(item.run(places(kind)))
     assert rows
     if all(row.ok is None for row in rows):

@@ -70,7 +70,7 @@ def test_an_ending_names_the_stage(child, code, limit, how, stage):
     assert one.message(DevicesListed) == DevicesListed(())
 
 
-def test_what_is_no_report_is_passed_over(child):
+def test_files_that_are_not_reports_are_skipped(child):
     """The user's own start-up code may write before us."""
     one = child('os.write(1, b\'\\xff\\x00{]\\n[1]\\n"text"\\n{"a": 1}\\n\' + b"[" * 99999 + b"\\n"); end("Done")')
     assert one.end()[:3] == (True, "finished", None)
@@ -112,7 +112,7 @@ def test_a_message_comes_as_it_was_sent(message):
     assert inbox.message(type(message), "a") == message
 
 
-def test_what_a_child_is_asked_to_measure_comes_as_it_was_sent():
+def test_a_childs_task_arrives_unchanged():
     job = BenchJob(0, [Configuration("one_device", ("CPU:0",), "float32", False, 4)], "synthetic", 2, 1, 3, None, None)
     received = BenchJob(**json.loads(json.dumps(to_builtins(job))))
     assert [configuration.id for configuration in received.configurations] == ["one_device on 1 CPU, float32, batch 4"]
@@ -129,7 +129,7 @@ def test_a_child_that_was_never_started_says_why():
     assert one.log() == ""
 
 
-def test_what_is_displayed_of_a_stage():
+def test_text_of_a_stage():
     assert str(Stage("train", "one_device GPU:0 float32", "first step")) == "train one_device GPU:0 float32: first step"
     assert Job("mirrored", ("GPU:0", "GPU:1"), compiled=True).id == "mirrored GPU:0,GPU:1 float32 xla"
 
@@ -154,7 +154,7 @@ def test_the_users_environment_is_kept_and_tensorflow_un_silenced():
     assert child_env(Request(backend="jax"), {"A": "b"}, NvmlTask) == {"A": "b"}
 
 
-def test_keras_is_told_the_backend_that_was_asked_for():
+def test_keras_gets_the_requested_backend():
     given = {"KERAS_BACKEND": "jax"}
     for kind in (FrameworkTask, BackendTask, WorkerTask):
         assert child_env(Request(backend="tensorflow"), given, kind)["KERAS_BACKEND"] == "tensorflow"

@@ -15,17 +15,17 @@ def host():
         yield opened
 
 
-def test_somebody_listens(host):
+def test_a_program_listens(host):
     with socket.create_server(("127.0.0.1", 0)) as server:
         assert host.connect("127.0.0.1", server.getsockname()[1], 2.0) is None
 
 
-def test_nobody_listens(host):
+def test_no_program_listens(host):
     assert host.connect("127.0.0.1", host.free_port(), 2.0) == "refused"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="queues are filled as Linux counts them")
-def test_the_other_side_is_silent(host):
+def test_the_peer_does_not_respond(host):
     with socket.create_server(("127.0.0.1", 0), backlog=0) as server:
         port = server.getsockname()[1]
         waiting = [socket.socket() for _ in range(4)]  # fill the queue: the next one gets no answer

@@ -63,7 +63,7 @@ def test_another_interpreter_is_asked():
         assert opened.interpreter().version == ".".join(map(str, sys.version_info[:3]))
 
 
-def test_what_is_no_interpreter_says_so():
+def test_a_program_that_is_not_an_interpreter_is_reported():
     with LocalHost(Request(python="/bin/true")) as opened:
         assert opened.interpreter() == "ended unexpectedly"
 

@@ -32,7 +32,7 @@ def test_a_child_that_made_a_session_of_its_own_is_ended(surroundings):
     assert leftovers_after(surroundings[VARIABLE], 2.0) == []
 
 
-def test_what_was_started_before_and_by_others_lives_on(surroundings):
+def test_foreign_processes_are_not_killed(surroundings):
     """A shell starts a program in the background, and becomes gpucheck, whose child that program then is."""
     line = 'sleep 50 & exec "$@"'
     argv = ["/bin/sh", "-c", line, "sh", sys.executable, "-m", "gpucheck", "--no-smoke", "--allow-cpu", "--timeout", "30"]

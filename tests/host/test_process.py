@@ -87,7 +87,7 @@ def test_much_output_does_not_block_and_its_beginning_and_end_are_kept(process):
 
 
 @pytest.mark.parametrize("written", [0, 90, 91, 100, 101, 399, 400, 401])
-def test_what_is_within_the_bounds_is_whole(process, written):
+def test_output_within_the_limit_is_complete(process, written):
     child = process(f"import sys; sys.stdout.write('0123456789' * {written // 10} + 'x' * {written % 10})", log_bytes=400)
     assert child.wait(time.monotonic() + 10)
     text = child.out.text(400)

@@ -29,7 +29,7 @@ def test_it_is_made_when_it_is_needed_and_removed_with_everything_in_it(tmp_path
     scratch.remove()
 
 
-def test_who_is_late_gets_none(tmp_path):
+def test_a_late_caller_gets_no_folder(tmp_path):
     scratch = Scratch({"TMPDIR": str(tmp_path)})
     scratch.remove()
     assert scratch.variables() == {}
@@ -48,7 +48,7 @@ def test_nothing_is_left_where_the_run_ends_while_it_is_made(tmp_path):
 
 
 @linux
-def test_where_the_users_folder_can_t_be_written_to_another_is_taken(tmp_path):
+def test_an_unwritable_user_folder_is_replaced_by_another(tmp_path):
     scratch = Scratch({"TMPDIR": "/proc"}, default=("/proc", str(tmp_path)))
     (made,) = set(scratch.variables().values())
     assert os.listdir(tmp_path) == [os.path.relpath(made, tmp_path)]
@@ -57,7 +57,7 @@ def test_where_the_users_folder_can_t_be_written_to_another_is_taken(tmp_path):
 
 
 @linux
-def test_where_none_can_be_made_the_childs_environment_stays():
+def test_without_a_folder_the_childs_environment_is_unchanged():
     assert Scratch({"TMPDIR": "/proc"}, ("/proc",)).variables() == Scratch({}, ("/proc",)).variables() == {}
 
 

@@ -78,7 +78,7 @@ def test_one_line_with_the_one_folder_and_nothing_once_it_is_there(machine):
 
 
 @table
-def test_variables_that_are_in_the_way(machine, env, lines):
+def test_conflicting_variables(machine, env, lines):
     done = machine.run(machine.repaired(), **env)
     assert (done.returncode, done.stderr) == (0, "")
     printed = done.stdout.splitlines()
@@ -88,7 +88,7 @@ def test_variables_that_are_in_the_way(machine, env, lines):
     assert (after.returncode, after.stderr) == (0, "")
 
 
-def test_what_no_variable_repairs_is_said(bench):
+def test_unrepairable_findings_are_reported(bench):
     trial = bench.trial()
     trial.own_environment().drop("nvidia/cufft", "nvidia_cufft*")
     machine = Machine(bench)

@@ -37,11 +37,11 @@ def test_an_expensive_log_is_read_in_parts():
     assert kinds(expensive) == kinds(cheap) != []
 
 
-def test_lines_that_are_like_others_cost_nothing():
+def test_repeated_lines_cost_nothing():
     assert read([f"step {n}: failed to improve" for n in range(100_000)], 0.001).skimmed == 0
 
 
-def test_what_was_passed_over_is_said():
+def test_skipped_files_are_reported():
     report = explain(LINES[:100], "log")
     log = report.facts["log"]
     text = _rendered(_with(report, skimmed=40))

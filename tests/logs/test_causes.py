@@ -40,12 +40,12 @@ def test_a_match_asks_for_the_kind_the_fields_and_the_line(match, fields, is_one
 
 
 @table
-def test_what_comes_later_withdraws_an_alarm(later, after, stands):
+def test_a_later_success_cancels_an_alarm(later, after, stands):
     row = Row("a-code", "It hung.", Match("driver-hung"), later=Later[later])
     assert (row(Events(log(event("driver-hung"), event(after, 2)))) is not None) is stands
 
 
-def test_a_row_cites_what_stands_beside_its_events():
+def test_a_row_cites_the_events_beside_its_own():
     row = Row("a-code", "Refused in mode {mode}.", Match("cuinit-failed"), beside=Kind.COMPUTE_MODE)
     cause = row(Events(log(event("compute-mode", 1, mode="Prohibited"), event("cuinit-failed", 2))))
     assert (cause.summary, [cited.line for cited in cause.events]) == ("Refused in mode Prohibited.", [2, 1])
@@ -90,7 +90,7 @@ def test_an_inference_is_made_once():
 
 
 @table
-def test_the_start_of_cuda_is_told_apart_by_other_lines(lines, code):
+def test_failures_of_cuda_init_are_distinguished_by_other_lines(lines, code):
     failure = infer_startup_failure(Events(parse(lines, "test")))
     assert (failure and failure.code) == code
 

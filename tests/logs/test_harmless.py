@@ -36,7 +36,7 @@ def test_harmless_lines_are_counted_with_their_reason() -> None:
     assert wrong == []
 
 
-def test_what_only_resembles_them_is_not_harmless() -> None:
+def test_similar_lines_are_not_harmless() -> None:
     assert [text for text in CASES["not_harmless"] if parse(text.split("\n"), "test").harmless_lines] == []
 
 
@@ -67,7 +67,7 @@ def test_distinct_ones_are_kept_and_all_are_counted() -> None:
 
 
 @table
-def test_going_on_takes_an_alarm_back(alarm: str) -> None:
+def test_continued_training_cancels_an_alarm(alarm: str) -> None:
     assert parse([alarm], "test").harmless == ()
     log = parse([alarm, "9/9 ━━━━ 1s 20ms/step - loss: 0.5"], "test")
     assert [(event.line, log.harmless_lines) for event in log.harmless] == [(1, 1)]

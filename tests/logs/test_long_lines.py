@@ -41,7 +41,7 @@ def test_following_lines_are_added_to_a_bounded_length():
     assert len(window._text) < 3 * 2048
 
 
-def test_of_a_long_line_both_ends_are_looked_at():
+def test_both_ends_of_a_long_line_are_examined():
     assert raw.ends("short") == "short"
     cut = raw.ends("begun" + "x" * 100_000 + "ended")
     assert cut.startswith("begun")
@@ -49,7 +49,7 @@ def test_of_a_long_line_both_ends_are_looked_at():
     assert len(cut) < 3000
 
 
-def test_what_a_long_line_is():
+def test_limits_of_long_lines():
     text = "If you see " + "x" * 100_000
     assert mentions.is_only_mentioned(text)
     listing = Listing()

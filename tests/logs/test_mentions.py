@@ -3,7 +3,7 @@
 from gpucheck.core.logs.reading.mentions import Listing
 
 
-def test_the_rest_of_a_long_stream_is_not_looked_at():
+def test_only_the_start_of_a_long_stream_is_examined():
     listing = Listing()
     lines = [f"line {number}" for number in range(5000)]
     assert list(listing.through(lines)) == lines

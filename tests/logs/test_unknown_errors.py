@@ -10,7 +10,7 @@ def _lines(text: str) -> list[int]:
     return [event.line for event in parse(text.split("\n"), "test").suspects]
 
 
-def test_an_exception_stands_before_words_of_failure() -> None:
+def test_exceptions_rank_before_other_failures() -> None:
     text = """starting
 connection to the registry failed, trying the next one
 ERROR: stage 3 ended
@@ -22,7 +22,7 @@ Fatal: giving up"""
     assert _lines(text) == [7, 8, 3, 2]
 
 
-def test_of_equal_ones_the_first_stands_first_and_repetitions_are_one() -> None:
+def test_equal_suspects_are_listed_once_in_order() -> None:
     text = "\n".join(f"[rank{rank}]: KeyError: 'layer_{rank}'" for rank in range(8)) + "\nkeras.errors.OddError: no"
     assert _lines(text) == [1, 9]
 
@@ -39,5 +39,5 @@ def test_colours_are_gone() -> None:
 
 
 @table
-def test_no_failure_is_no_suspect(line: str) -> None:
+def test_lines_without_failure_are_not_suspects(line: str) -> None:
     assert parse([line], "test").suspects == ()

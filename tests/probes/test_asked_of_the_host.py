@@ -15,14 +15,14 @@ ROOT = "/sys/fs/cgroup"
 
 
 @table
-def test_kills_for_want_of_memory(group, mount, files, kills):
+def test_kills_by_the_oom_killer(group, mount, files, kills):
     tables = {"/proc/self/cgroup": group, "/proc/self/mountinfo": f"40 30 0:30 {mount}\n"}
     own = {f"{ROOT}/{path}": text for path, text in files.items()}
     assert oom_kills(FakeHost({**tables, **own, "/proc/vmstat": "pgfault 5\noom_kill 3\n"})) == kills
     assert oom_kills(FakeHost(tables)) is None
 
 
-def test_a_kill_counts_even_if_the_child_died_before_the_second_probe_looked():
+def test_a_kill_counts_even_if_the_child_died_before_the_second_probe():
     class Machine(FakeHost):
         def child(self, task, limit=30.0):
             self._files["/proc/vmstat"] = b"oom_kill 4\n"  # killed as soon as it is started
@@ -50,7 +50,7 @@ def test_a_tf_config_without_end(value, problem):
     assert problem in cluster.read(FakeHost(env={"TF_CONFIG": value}, request=QUICK)).problems[0]
 
 
-def test_only_so_many_interpreters_are_looked_into():
+def test_the_number_of_examined_interpreters_is_limited():
     folders = [f"/opt/{number}" for number in range(interpreter.HOMES_MAX + 10)]
     tensorflow = "lib/python3.12/site-packages/tensorflow-2.21.0.dist-info/METADATA"
     files = {f"{folder}/{path}": "" for folder in folders for path in ("bin/python", tensorflow)}

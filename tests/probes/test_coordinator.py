@@ -30,7 +30,7 @@ def test_it_trains(tmp_path):
     assert leftovers_after(str(tmp_path), 2.0) == []
 
 
-def test_why_it_does_not_apply():
+def test_reasons_to_skip():
     run = coordinator.train(FakeHost(), FakeChild(KerasImported(KerasImport(imported=True, backend="torch"))))
     assert (run.status, run.reason) == ("skipped", "Keras runs on torch here; TensorFlow's strategies cannot train it")
 

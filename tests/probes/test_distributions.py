@@ -41,7 +41,7 @@ def both(size, recorded):
     return found and found.name
 
 
-def test_of_several_flavours_the_one_whose_library_lies_there():
+def test_the_flavour_with_the_installed_library_is_chosen():
     assert both(700, {"tensorflow": 900, "tensorflow_cpu": 700}) == "tensorflow-cpu"
     assert both(900, {"tensorflow": 900, "tensorflow_cpu": 700}) == "tensorflow"
     assert both(700, {"tensorflow": None, "tensorflow_intel": 700}) == "tensorflow-intel"

@@ -88,7 +88,7 @@ def test_a_pynvml_that_does_not_import_is_our_problem_not_the_drivers(driver_hos
 
 
 @linux
-def test_a_library_cut_in_the_middle_is_told_from_a_missing_one(driver_folder, tmp_path):
+def test_a_truncated_library_is_distinguished_from_a_missing_one(driver_folder, tmp_path):
     whole = (driver_folder / "libnvidia-ml.so.1").read_bytes()
     (tmp_path / "libnvidia-ml.so.1").write_bytes(whole[: len(whole) // 3])
     scenario = fake_driver.write_scenario(tmp_path / "scenario.txt", {})

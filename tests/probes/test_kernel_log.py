@@ -33,7 +33,7 @@ def read(source, text, level=Level.NODE):
 
 
 @table
-def test_lines_of_others(source, text):
+def test_lines_of_other_programs(source, text):
     fact = read(source, text)
     assert fact.source == {"dmesg": "dmesg", "journal": "journalctl -k -b"}[source]
     assert (fact.events, fact.nvrm) == ((), ())

@@ -115,14 +115,14 @@ def server_labels(index):
 
 
 class TestNotAllRun:
-    def test_one_that_comes_later(self, api_server, ask_pods):
+    def test_a_worker_that_starts_later(self, api_server, ask_pods):
         pending = [job_pods(2)[0], *job_pods(2, address="", phase="Pending", waiting="ContainerCreating")[1:]]
         api_server.pods = lambda listed: pending if listed < 2 else job_pods(2)
         assert ask_pods("train-0-x7f2k").number == 0
         assert api_server.listed == 2
 
     @table
-    def test_one_that_never_comes(self, api_server, ask_pods, second, words):
+    def test_a_worker_that_never_starts(self, api_server, ask_pods, second, words):
         api_server.pods = [job_pods(1)[0], job_pods(3)[2], *([job_pods(2, address="", **second)[1]] if second else [])]
         began = time.monotonic()
         said = ask_pods("train-0-x7f2k", seconds=3.0)
@@ -130,7 +130,7 @@ class TestNotAllRun:
         assert words in said
         assert time.monotonic() - began < 3.0
 
-    def test_fewer_than_the_job_shall_have(self, api_server, ask_pods):
+    def test_fewer_pods_than_the_job_requires(self, api_server, ask_pods):
         api_server.pods, api_server.made = job_pods(1), {JOBS + "train": {"spec": {"parallelism": 9}}}
         said = ask_pods("train-0-x7f2k", seconds=2.0)
         assert "worker 1: has no pod; worker 2: has no pod; worker 3: has no pod; worker 4: has no pod; and 4 more (" in said
@@ -159,7 +159,7 @@ class TestNoCluster:
         api_server.pods = [*job_pods(3), pod("train-0-going", "10.1.2.97", server_labels(0), deleted=True)]
         assert ask_pods("train-0-going").startswith("Unusable: this pod is being terminated or replaced")
 
-    def test_the_others_can_be_asked_for_no_more(self, api_server, ask_pods):
+    def test_no_more_workers_can_be_requested(self, api_server, ask_pods):
         api_server.pods = lambda listed: job_pods(2) if not listed else 1 / 0
         assert ask_pods("train-0-x7f2k").startswith("Unusable: the API server could not be queried")
 

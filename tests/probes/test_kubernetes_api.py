@@ -52,7 +52,7 @@ class TestNoAnswer:
             (flood, "its response is too large"),
         ],
     )
-    def test_answers_of_no_use(self, api_server, ask_pods, answer, words):
+    def test_invalid_answers(self, api_server, ask_pods, answer, words):
         api_server.override = answer
         said = ask_pods("train-0-x7f2k")
         assert said.startswith("Unknown: ")
@@ -88,7 +88,7 @@ class TestNoAnswer:
             other.shutdown()
         assert elsewhere == []
 
-    def test_nobody_listens(self, api_server, ask_pods):
+    def test_no_program_listens(self, api_server, ask_pods):
         api_server.shutdown()
         api_server.server_close()
         assert "it refuses the connection" in ask_pods("train-0-x7f2k")
@@ -126,7 +126,7 @@ class TestNoAnswer:
             )
 
     @table
-    def test_variables_of_no_use(self, ask_pods, env, words):
+    def test_ignored_variables(self, ask_pods, env, words):
         assert words in ask_pods("train-0", **env)
 
 

@@ -34,7 +34,7 @@ def find(files):
         b"something else",
     ],
 )
-def test_a_cache_that_says_nothing(data):
+def test_a_cache_without_information(data):
     assert find({"/etc/ld.so.cache": data, "/opt/libtiny.so.1": library()}) is None
 
 

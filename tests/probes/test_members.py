@@ -64,7 +64,7 @@ def test_ranks_of_one_machine_find_each_other(env, source, place, count):
     assert [start.place for start in found.starts] == [place]
 
 
-def test_ranks_of_several_machines_are_told_that_they_can_not():
+def test_ranks_of_several_machines_get_a_reason():
     env = {**OPEN_MPI, "OMPI_COMM_WORLD_LOCAL_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_RANK": "0"}
     assert "run on several machines, and mpirun does not provide their addresses" in members(FakeHost(env=env, request=ASKED))
     assert members(FakeHost(env=env, request=FULL)).source == "this machine"

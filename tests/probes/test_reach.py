@@ -86,18 +86,18 @@ def holds(connection):
         "stopped: the kernel accepts",
     ],
 )
-def test_who_answers(host, serve, said):
+def test_which_tasks_respond(host, serve, said):
     with peer(serve) as address:
         began = time.monotonic()
         assert reach.speak_grpc(host, {"worker 0": address}, 0.5) == {"worker 0": said}
         assert time.monotonic() - began < 1.5
 
 
-def test_nobody(host):
+def test_no_process(host):
     assert reach.speak_grpc(host, {"worker 0": ("127.0.0.1", host.free_port())}, 0.5) == {"worker 0": "refused"}
 
 
-def test_one_that_is_ended_while_it_is_asked(host):
+def test_a_task_that_ends_during_the_query(host):
     """A process that was stopped, and then killed: its kernel took the connection, and nobody will take the next."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -110,7 +110,7 @@ def test_one_that_is_ended_while_it_is_asked(host):
         assert reach.speak_grpc(host, {"worker 0": server.getsockname()}, 0.5) == {"worker 0": reach.NO_ANSWER}
 
 
-def test_one_that_sends_byte_by_byte_does_not_take_longer(host):
+def test_a_byte_by_byte_response_does_not_extend_the_timeout(host):
     def drips(connection):
         for _ in range(100):
             connection.sendall(b"\0")

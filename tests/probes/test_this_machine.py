@@ -30,7 +30,7 @@ def host():
         yield opened
 
 
-def test_what_must_be_true_of_any_machine(host):
+def test_invariants_of_any_machine(host):
     processors, group = limits.read(host), container.read(host)
     assert processors.cpu_count >= processors.cpu_affinity_count >= 1
     assert 0 < processors.memory_available_bytes <= processors.memory_total_bytes
@@ -45,7 +45,7 @@ def test_what_must_be_true_of_any_machine(host):
     assert wsl.read(host).inside is ("microsoft" in host.uname()[1].lower() or host.stat("/dev/dxg") is not None)
 
 
-def test_what_the_kernel_shows_of_gpus(host):
+def test_gpus_as_the_kernel_lists_them(host):
     module, nodes, bus = kernel_module.read(host), device_nodes.read(host), pci.read(host)
     assert module.loaded is not None
     assert module.loaded or module.gpu_addresses == ()

@@ -151,7 +151,7 @@ def test_a_job_that_trained_has_no_fault(first):
     ],
 )
 @pytest.mark.parametrize("other", [WAITS, LOST], ids=["waits", "lost"])
-def test_the_one_that_failed_is_named_and_the_other_is_ended(script, how, reason, stage, other):
+def test_the_failed_worker_is_named_and_the_other_is_stopped(script, how, reason, stage, other):
     named, seconds = outcome(other, script)
     assert named == [("worker 1", how, reason, stage)]
     assert seconds < 3.0  # soon after: the grace
@@ -167,7 +167,7 @@ def test_the_one_that_failed_is_named_and_the_other_is_ended(script, how, reason
     ],
     ids=["behind", "of a lost one", "equally far", "in fit"],
 )
-def test_who_stands_still(first, second, named):
+def test_workers_without_progress(first, second, named):
     faults_, seconds = outcome(first, second)
     assert [(worker, how, stage) for worker, how, _, stage in faults_] == named
     assert seconds < LIMITS.total or not named
@@ -182,7 +182,7 @@ def test_who_stands_still(first, second, named):
     ],
     ids=["importing", "connected", "in fit"],
 )
-def test_how_long_nobody_may_go_on(script, seconds, reasons):
+def test_time_limit_without_progress(script, seconds, reasons):
     named, waited = outcome(script, limits=LIMITS._replace(total=60.0))
     assert [reason for _, _, reason, _ in named] == reasons
     assert seconds < waited < seconds + 1.0
@@ -194,7 +194,7 @@ def test_out_of_time_is_no_hang():
 
 
 @table
-def test_the_others_of_a_real_cluster_are_waited_for_to_the_limit(answers, how, reason):
+def test_other_workers_of_a_real_cluster_are_awaited_until_the_limit(answers, how, reason):
     said = [{"OTHER_PROGRAM": reach.OTHER_PROGRAM, "NO_ANSWER": reach.NO_ANSWER}.get(answer, answer) for answer in answers]
     given = iter(said)
     named, seconds = outcome(CONNECTING, limits=JOINED, listening=lambda: {"worker 1": next(given, said[-1])})
@@ -204,23 +204,23 @@ def test_the_others_of_a_real_cluster_are_waited_for_to_the_limit(answers, how, 
 
 
 @pytest.mark.parametrize("other", [None, "refused"])
-def test_one_of_this_run_that_hangs_while_it_connects(other):
+def test_a_worker_of_this_run_that_hangs_while_connecting(other):
     named, _ = outcome(CONNECTING, CONNECTING, listening=lambda: {"worker 0": other, "worker 1": reach.NO_ANSWER})
     reason = "its process on this machine hangs: its port accepts connections but does not respond"
     assert named == [("worker 1", "stalled", reason, "connect")]
 
 
-def test_who_does_not_listen_keeps_the_cluster_from_forming():
+def test_a_task_that_does_not_listen_prevents_the_cluster():
     named, _ = outcome(CONNECTING, CONNECTING, listening=lambda: {"worker 0": None, "worker 1": "refused"})
     assert named == [("worker 1", "missing", "not reachable (nothing listens on its address)", "connect")]
 
 
-def test_the_other_is_named_from_what_tensorflow_says():
+def test_the_other_worker_is_named_from_tensorflows_message():
     problem = "UnavailableError: Error reported from /job:worker/replica:0/task:3: heartbeat timeout"
     assert outcome(failed(problem))[0] == [("worker 3", "lost", problem, "step 1")]
 
 
-def test_who_no_longer_answers_the_others_reports_is_the_leader():
+def test_the_leader_is_blamed_if_it_no_longer_responds():
     problem = (
         "DeadlineExceededError: Collective ops is aborted by: Deadline Exceeded RPC: /tensorflow.CoordinationService/Heartbeat"
     )

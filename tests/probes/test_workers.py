@@ -112,7 +112,7 @@ class TestTrained:
         )
 
     @pytest.mark.slow
-    def test_a_peer_that_never_comes(self, train, cluster):
+    def test_a_peer_that_never_connects(self, train, cluster):
         (run,) = train(cluster[0], timeout=25.0)
         assert (run.status, run.stage) == ("failed", "connect")
         assert run.reason == "worker 0: not reachable (nothing listens on its address)"
@@ -137,7 +137,7 @@ class TestTrained:
         assert [(fault.worker, fault.how) for fault in run.worker_faults] == [("chief 0", "no answer")]
 
 
-def test_how_long_is_waited():
+def test_waiting_times():
     def of(framework, joined=False, remaining=300.0):
         return timing.limits(FakeHost(remaining=remaining), framework, joined)
 
@@ -175,7 +175,7 @@ def test_a_port_that_is_taken(cluster):
         (REAL, {"TF_CONFIG": "["}, "TF_CONFIG can't be used: it is not valid JSON at character 2"),
     ],
 )
-def test_why_it_does_not_apply(framework, env, reason):
+def test_reasons_to_skip(framework, env, reason):
     run = workers.train(FakeHost(env=env, request=Request(strategies=ASKED)), framework)
     assert (run.status, run.reason, run.strategy) == ("skipped", reason, "multi_worker_mirrored")
 

@@ -74,7 +74,7 @@ def test_caught_and_recovered():
 
 
 @table
-def test_a_child_that_does_not_live_through_it(stage, how, reason):
+def test_a_child_that_crashes(stage, how, reason):
     assert judged(*up_to(stage), how=how, stage=stage) == ("failed", reason)
 
 
@@ -134,7 +134,7 @@ def test_a_tpu_has_no_limit():
 
 
 @pytest.mark.parametrize(("level", "names"), [(Level.FULL, ["scaling", "out_of_memory"]), (Level.DEFAULT, ["scaling"])])
-def test_training_tells_of_it_after_the_other_experiments(level, names):
+def test_training_reports_it_after_the_other_experiments(level, names):
     job = Job("one_device", ("CPU:0",))
     result = Trained(replace(job.planned_run, status="passed"))
     scaling = ("scaling", ExperimentResult(skipped="one device"))

@@ -50,7 +50,7 @@ def test_only_of_a_child_that_crashed(how):
 
 
 @table
-def test_who_says_why(line, why):
+def test_workers_that_report_a_reason(line, why):
     ending = "Fatal Python error: Aborted\n\nCurrent thread 0x01 (most recent call first):\n  <no Python frame>\n"
     assert of(f"{line}\n{ending}") == (line.strip(),)
     assert fatal(line) == why
@@ -59,7 +59,7 @@ def test_who_says_why(line, why):
 @pytest.mark.parametrize(
     "log", ["", "Fatal Python error: Segmentation fault\n", "E0000 00:00:1.3    7 a.cc:1] Check failed\n", "F"]
 )
-def test_what_says_nothing(log):
+def test_lines_without_information(log):
     assert of(log, "killed by SIGSEGV") == ()
 
 

@@ -70,7 +70,7 @@ def test_a_child_that_connected_trains_itself():
     assert frameworks.training_child(machine) is machine.first
 
 
-def test_a_child_that_did_not_come_to_the_tpu_is_the_only_one():
+def test_without_a_tpu_attempt_there_is_one_child():
     machine = Machine(FakeChild(how="killed by SIGSEGV", stage="import"))
     assert tpu_resolver.read(machine) == TpuResolver(tried=False, reason="not reached: TensorFlow's process killed by SIGSEGV")
     assert frameworks.training_child(machine) is machine.first
@@ -90,7 +90,7 @@ def test_without_training_there_is_no_other_child():
     ],
     ids=["connected", "refused", "hangs", "dies"],
 )
-def test_whose_log_is_read(child, kinds):
+def test_children_whose_log_is_read(child, kinds):
     assert [event.kind for event in log.read(Machine(child)).events] == kinds
 
 

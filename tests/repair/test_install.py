@@ -51,7 +51,7 @@ def test_activation_sets_and_deactivation_restores(environment, kind, before, du
     assert got == [[during, "true"], [before, None]]
 
 
-def test_activated_twice_it_stands_there_once(environment):
+def test_activating_twice_adds_it_once(environment):
     install.install(WANTED, environment, "venv")
     twice = f". '{environment}/bin/activate'; . '{environment}/bin/activate'; SHOW; deactivate; SHOW"
     assert shell(twice, LD_LIBRARY_PATH="/old") == [[f"{NEW}:/old", "true"], ["/old", None]]
@@ -121,7 +121,7 @@ def test_a_link_stays_a_link(environment, tmp_path):
     assert install.BEGIN in shared.read_text()
 
 
-def test_what_belongs_to_a_job_is_not_made_to_last():
+def test_job_specific_variables_are_not_saved():
     job = (
         assignment("CUDA_VISIBLE_DEVICES"),
         assignment("CUDA_DEVICE_ORDER", "PCI_BUS_ID"),

@@ -28,7 +28,7 @@ def test_growth():
         ([assignment("A", apply=False)], {"A": "0,9"}, {"A": "0,9"}),
     ],
 )
-def test_what_is_applied_leaves_the_original(assignments, env, made):
+def test_applying_assignments_copies_the_environment(assignments, env, made):
     before = dict(env)
     assert applied(assignments, env) == made
     assert env == before

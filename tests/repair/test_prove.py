@@ -38,13 +38,13 @@ def machine(seen):
     return check
 
 
-def test_a_healthy_machine_is_looked_at_once():
+def test_a_healthy_machine_is_checked_once():
     seen = []
     proof = prove(machine(seen), {"A": "1"})
     assert (proof.assignments, seen) == ((), [{"A": "1"}])
 
 
-def test_each_fault_is_repaired_and_looked_at_again():
+def test_each_fault_is_repaired_and_checked_again():
     seen, env = [], {"CUDA_DEVICE_ORDER": "FOO", "CUDA_VISIBLE_DEVICES": "-1"}
     proof = prove(machine(seen), env)
     assert [(one.variable, one.value) for one in proof.assignments] == [
@@ -56,7 +56,7 @@ def test_each_fault_is_repaired_and_looked_at_again():
     assert env["CUDA_DEVICE_ORDER"] == "FOO"
 
 
-def test_what_does_not_help_ends():
+def test_repairing_stops_when_a_variable_does_not_help():
     """A machine on which the variable makes no difference."""
     seen = []
 

@@ -55,7 +55,7 @@ def test_there_are_commands_with_paths():
     assert any("activate" in command for command in COMMANDS)
 
 
-def test_no_command_runs_what_stands_in_a_path(shell, tmp_path):
+def test_no_command_executes_text_in_a_path(shell, tmp_path):
     folder = tmp_path / "here"
     folder.mkdir()
     for command in COMMANDS:
@@ -65,7 +65,7 @@ def test_no_command_runs_what_stands_in_a_path(shell, tmp_path):
 
 
 @pytest.mark.parametrize("existing", [{}, {"LD_LIBRARY_PATH": "/x"}])
-def test_no_printed_assignment_runs_what_stands_in_it(shell, existing, tmp_path):
+def test_no_printed_assignment_executes_its_text(shell, existing, tmp_path):
     """Neither its value nor the reason that is printed beside it; and the variable holds the value, whatever it is."""
     folder = tmp_path / "here"
     folder.mkdir()

@@ -66,7 +66,7 @@ def test_markdown_cells_stay_cells():
     assert "### environment variables" in text
 
 
-def test_a_speed_is_told_with_its_direction():
+def test_a_speed_is_reported_with_its_direction():
     speed = Change(group="training speed", what="s", old="300", new="900", note="3.0 times as fast", why="w")
     made = Drift(baseline="a", current="b", changes=(speed,), not_compared=())
     assert "  s: 300 → 900, 3.0 times as fast\n" in drift.render(made, **LOOK)

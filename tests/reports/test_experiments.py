@@ -11,7 +11,7 @@ from gpucheck.core.reports.shared.evidence import evidence
 LOOK = {"width": 80, "color": False, "ascii": False, "verbose": True}
 
 
-def test_what_an_experiment_says_is_no_markup():
+def test_text_of_an_experiment_is_not_markup():
     hostile = Experiment(name="a|b", status="failed", reason="<b>*x*</b>\x1b[31m", devices=("<i>",), figures={"<u>_share": 0.5})
     made = msgspec.structs.replace(report("h200"), experiments=(hostile,))
     assert "\x1b" not in terminal.render(made, **LOOK)

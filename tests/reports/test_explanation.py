@@ -25,7 +25,7 @@ ENDS = [
 
 @table
 @pytest.mark.parametrize("raised", ENDS)
-def test_what_ended_the_program_stands_beside_warnings(before, code, raised):
+def test_the_fatal_error_is_shown_beside_warnings(before, code, raised):
     text = shown(f"{before}\n{TRACEBACK}{raised}\n")
     assert HEADING in text
     assert text.index(raised[:40]) < text.index(code)
@@ -57,6 +57,6 @@ def test_nothing_is_added_to_what_is_known(text):
     assert HEADING not in shown(text)
 
 
-def test_json_tells_what_each_line_looks_like():
+def test_json_has_the_type_of_each_suspect():
     suspects = explain([CUINIT, 'KeyError: "label"'], "train.log").facts["log"].suspects
     assert [(event.line, event.fields["looks"]) for event in suspects] == [(2, "exception"), (1, "error")]

@@ -92,7 +92,7 @@ def test_junit_has_a_case_per_rule_and_run_and_its_counts_add_up(make):
     assert written == [(suite.tests, suite.failures, suite.errors, suite.skipped) for suite in xml]
 
 
-def test_junit_tells_equal_runs_apart_and_a_finding_without_words_is_an_error():
+def test_junit_distinguishes_equal_runs_and_an_empty_finding_is_an_error():
     made = CASES["pass-h200"]()
     odd = msgspec.structs.replace(made.outcomes[0], status=Status.FOUND)
     cases = junit_cases(msgspec.structs.replace(made, training=(made.training[0],) * 3, outcomes=(odd,)))
@@ -224,7 +224,7 @@ def test_errors_come_before_warnings():
 
 
 @pytest.mark.parametrize("level", [Level.QUICK, Level.FULL])
-def test_every_format_counts_what_was_not_checked_alike(level):
+def test_every_format_counts_unchecked_rules_equally(level):
     """What nobody asked for, because no expectations were given, is not among it."""
     made = report(
         "h200",

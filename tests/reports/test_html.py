@@ -57,7 +57,7 @@ def test_a_page_is_valid_and_fetches_nothing(case):
     assert "default-src 'none'" in text
 
 
-def test_what_the_machine_says_is_text():
+def test_text_from_the_machine_is_escaped():
     _, tree = page_of("named")
     assert " ".join(f"{INJECTION} has fallen off the bus.".split()) in [*texts(tree, "h1"), *texts(tree, "p")]
     assert CONTROL not in page_of("dirty")[0]
@@ -152,7 +152,7 @@ def test_in_a_browser(tmp_path, case, width, scheme, paper):
     assert (told["width"], told["paper"]) == (width, paper)
 
 
-def test_what_is_muted_and_what_trained_beside_others():
+def test_muted_findings_and_concurrent_training():
     assert any("the image is being rebuilt" in text for text in texts(page_of("muted")[1], "li"))
     assert "GPU:1-3 trained at the same time, each under the others' load" in texts(page_of("side-by-side")[1], "p")
     assert "at the same time" not in page_of("pass-h200")[0]

@@ -205,7 +205,7 @@ def test_never_wider_than_the_terminal(clock):
     assert len(stream.shown()) == 29
 
 
-def test_silent_where_nobody_watches(clock, monkeypatch):
+def test_no_progress_without_a_terminal(clock, monkeypatch):
     for stream, term in ((io.StringIO(), "xterm"), (Terminal(), "dumb")):
         monkeypatch.setenv("TERM", term)
         progress = Progress(PHASES, stream, clock)

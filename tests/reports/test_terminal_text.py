@@ -19,7 +19,7 @@ def test_wraps_between_words_with_a_hanging_indent():
     assert str(page) == "  a  one two three\n     four five six\n"
 
 
-def test_a_label_that_is_too_long_stands_alone():
+def test_a_long_label_has_its_own_line():
     page = out()
     page.add("text", indent=0, label="labelled", hang=4)
     assert str(page) == "labelled\n    text\n"
@@ -52,7 +52,7 @@ def test_styles_go_on_after_a_break():
     assert str(page) == "plain \x1b[32mgreen and\x1b[0m\n\x1b[32mgreen and green\x1b[0m end\n"
 
 
-def test_tail_stands_behind_or_below():
+def test_a_tail_is_on_the_same_or_the_next_line():
     page = out()
     page.add("0123456789")
     page.tail("abcdef", indent=2)

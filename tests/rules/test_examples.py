@@ -57,7 +57,7 @@ def test_healthy_machine_has_no_finding(name):
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_rule_is_never_clear_without_its_facts(code):
+def test_a_rule_is_never_clear_without_its_facts(code):
     rule = RULES[code]
     plain = machine("h200")
     for probe in required(rule):

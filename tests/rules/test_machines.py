@@ -15,7 +15,7 @@ HGX = "hgx-h200"
 
 
 @pytest.mark.parametrize("code", [rule.code for rule in load_rules() if rule.tensorflow])
-def test_what_is_about_tensorflow_is_left_out_where_jax_is_asked_for(code):
+def test_tensorflow_is_not_checked_with_backend_jax(code):
     on_jax = {"name": "jax", "source": "--backend", "imported": True, "version": "0.10.2", "built_with_cuda": True}
     plain = changed({"request.backend": "jax", "backend": on_jax, "keras.backend": "jax", "keras.backend_source": "--backend"})
     assert status(code, plain) is Status.SKIPPED
@@ -91,7 +91,7 @@ def test_training_on_another_gpu_proves_nothing_for_this_one():
 
 
 @table
-def test_the_cause_that_one_event_of_a_log_names(event, code, severity, words):
+def test_causes_named_by_one_event(event, code, severity, words):
     causes_of_it = causes.judge(facts(only_log(event)).get(Log))
     assert list(causes_of_it) == [code] * (code is not None)
     if code is not None:
@@ -99,7 +99,7 @@ def test_the_cause_that_one_event_of_a_log_names(event, code, severity, words):
         assert causes_of_it[code].own_severity == severity  # None: the rule's own
 
 
-def test_a_loss_that_became_nan_is_not_taken_back_by_further_steps():
+def test_further_steps_do_not_cancel_a_nan_loss():
     events = (("loss-not-finite", "loss: nan", {"value": "nan", "step": "12"}), ("training-progress", "step 13"))
     cause = causes.judge(facts(only_log(*events)).get(Log))["loss-not-finite"]
     assert cause.summary == "The training loss became nan at step 12."

@@ -59,7 +59,7 @@ def outcome(case):
     return lines + [f"-> advice {line}" for line in answer.advice]
 
 
-def test_what_fits_which_machine(pytestconfig):
+def test_the_combination_that_works_on_each_machine(pytestconfig):
     case_files.check(CASES, case_files.read(CASES), outcome, pytestconfig.getoption("--update-goldens"))
 
 

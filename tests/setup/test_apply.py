@@ -90,7 +90,7 @@ def test_an_environment_that_does_not_train_is_kept_and_not_called_good(tmp_path
     assert f"rm -rf {tmp_path}/env" in done.stdout
 
 
-def test_what_is_there_is_not_touched(tmp_path):
+def test_existing_files_are_not_touched(tmp_path):
     (tmp_path / "env").mkdir()
     (tmp_path / "env" / "mine").write_text("mine")
     done = command.gpucheck(*SETUP, tmp_path / "env", env=surroundings(tmp_path))
@@ -151,7 +151,7 @@ def refusal(machine, host, folder):
     return str(caught.value)
 
 
-def test_what_cannot_be_begun_says_why(tmp_path):
+def test_a_failed_start_gives_a_reason(tmp_path):
     here = Machine(pythons=(Python(version="3.12", executable="/usr/bin/python3.12"),))
     full = FakeHost(disks={str(tmp_path): Disk(total_bytes=1 << 40, free_bytes=1 << 30)})
     assert "1.1 GB are free" in refusal(here, full, tmp_path / "env")

@@ -39,7 +39,7 @@ def test_a_tools_own_environment_is_not_what_is_examined(alone, mark):
     assert "examining" not in alone(PATH="").stderr
 
 
-def test_the_other_package_of_that_name_is_told(alone):
+def test_the_other_package_of_that_name_is_reported(alone):
     copy = alone.library / "gpucheck"
     subprocess.run(["cp", "-r", ROOT / "gpucheck", copy], check=True)
     (alone.library / "all.pth").write_text("\n".join(site.getsitepackages()))

@@ -60,7 +60,7 @@ def others(**versions):
         (GPU, Wishes(backend="torch"), packages(), None),
     ],
 )
-def test_what_fits_is_named(machine, wishes, found, title):
+def test_an_installed_combination_that_works_is_named(machine, wishes, found, title):
     installed = fits(machine, wishes, found, PYTHON)
     assert (installed.title if installed else None) == title
 
@@ -70,6 +70,6 @@ def test_a_variable_that_it_needs_is_named():
     assert needed.variable == "LD_LIBRARY_PATH"
 
 
-def test_what_could_not_be_read_is_not_called_complete():
+def test_a_partly_read_log_is_not_called_complete():
     assert fits(CPU, Wishes(), None, PYTHON) is None
     assert fits(CPU, Wishes(), packages(), "it does not respond") is None

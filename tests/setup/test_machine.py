@@ -105,7 +105,7 @@ def test_facts_make_a_machine():
     ("has_gpu", "gpus"),
     [(False, ()), (True, (Gpu(),)), (None, None)],
 )
-def test_what_is_not_known_of_gpus_stays_unknown(has_gpu, gpus):
+def test_unknown_gpus_stay_unknown(has_gpu, gpus):
     assert machine(None, driver=Driver(status="failed"), has_gpu=has_gpu).gpus == gpus
 
 

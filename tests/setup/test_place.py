@@ -33,7 +33,7 @@ def test_without_a_home_folder_it_is_in_the_current_one(fields):
     )
 
 
-def test_where_nothing_can_be_written_the_screen_says_so():
+def test_an_unwritable_folder_is_reported():
     assert "cannot be written to: name another folder" in chosen(unwritable=("/home/user", os.getcwd())).remark
 
 
@@ -47,7 +47,7 @@ def test_where_nothing_can_be_written_the_screen_says_so():
         (1000, "Ubuntu 24.04", Python(version="3.12.3", executable="python3.12"), None),
     ],
 )
-def test_what_the_commands_need_comes_before_them(user, os_name, python, command):
+def test_prerequisites_come_before_the_commands(user, os_name, python, command):
     machine = Machine(os_name=os_name, pythons=(python,), uv=False)
     seen = here.look(FakeHost(user=user, request=Request()), solve(machine), Wishes(), None, (), None)
     assert [line[: len(command or "")] for line in seen.before] == ([command] if command else [])

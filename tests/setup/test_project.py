@@ -61,7 +61,7 @@ def examined(machine, **files):
         ),
     ],
 )
-def test_what_does_not_work_is_named_with_its_line_and_what_to_write(name, text, line, change):
+def test_a_failing_requirement_is_reported_with_its_line_and_replacement(name, text, line, change):
     (found,) = examined(AMPERE, **{name: text})
     assert (found.line, found.change) == (line, change)
     assert found.reason
@@ -77,12 +77,12 @@ def test_what_does_not_work_is_named_with_its_line_and_what_to_write(name, text,
         (AMPERE, "tensorflow[and-cuda]==2.20.0", "3.12"),
     ],
 )
-def test_what_works_is_left_alone(machine, text, python):
+def test_a_working_environment_is_not_changed(machine, text, python):
     (found,) = examined(machine, requirements__txt=text)
     assert (found.reason, found.change, found.python) == (None, None, python)
 
 
-def test_the_least_change_keeps_to_what_is_allowed():
+def test_the_smallest_change_respects_the_wishes():
     (found,) = examined(AMPERE, requirements__txt="tensorflow>=2.16,<2.18")
     assert (found.reason, found.change) == (
         "it comes without CUDA libraries, which TensorFlow needs to use the GPU",
@@ -98,7 +98,7 @@ def test_the_pythons_of_the_project_count():
     assert found.python == "3.11"
 
 
-def test_what_is_not_about_tensorflow_says_nothing():
+def test_lines_unrelated_to_tensorflow_give_nothing():
     texts = {"requirements__txt": "torch\n# tensorflow==2.1\ntensorflow-datasets\n", "pyproject__toml": "[broken = = \n"}
     assert examined(CPU, **texts) == ()
     assert project.examine(FakeHost(), "/project", CPU, Wishes(backend="jax")) == ()

@@ -85,7 +85,7 @@ def test_the_symbols_of_each_combination_were_checked():
     assert {pair: names for pair, names in checked.items() if names} == {}
 
 
-def test_who_uses_the_cpu_is_said():
+def test_frameworks_on_the_cpu_are_named():
     best = solve_together(describe.machine("RTX 5090, driver 580, Python 3.12"), Wishes(), ("jax",), solve).best
     assert files.title(best).startswith("TensorFlow 2.21.0 (CPU) with JAX (CUDA 13.0), Python 3.12")
     assert "TensorFlow uses the CPU in this environment" in best.remarks
@@ -100,7 +100,7 @@ def test_tensorflow_is_kept_from_a_gpu_that_it_does_not_support(driver, said):
 
 
 @pytest.mark.parametrize("words", ["TPU v5e", "Alpine, no GPU", "ppc64le, no GPU"])
-def test_what_does_not_fit_together_gets_an_environment_each(words):
+def test_incompatible_frameworks_get_separate_environments(words):
     answer = solve_together(describe.machine(words), Wishes(), ("jax",), solve)
     assert answer.best is None
     assert "gpucheck setup --backend jax" in answer.advice[0]

@@ -89,7 +89,7 @@ def container(tmp_path):
     return run
 
 
-def test_the_health_command_tells_a_sound_gpu_from_a_lost_one(container):
+def test_the_health_command_distinguishes_a_healthy_gpu_from_a_lost_one(container):
     program, *arguments = container.health
     assert program == "gpucheck"
     command = [sys.executable, "-m", "gpucheck", *arguments]

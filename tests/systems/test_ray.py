@@ -43,7 +43,7 @@ def fleet(cluster, *arguments, timeout=150):
     return done.returncode, json.loads(done.stdout)
 
 
-def test_every_node_is_looked_at_and_a_fault_is_named(cluster):
+def test_every_node_is_checked_and_a_fault_is_named(cluster):
     code, told = fleet(cluster, *CHECK)
     assert (code, told["counts"], told["unreached"]) == (1, {"pass": 2, "fail": 1}, {})
     assert [(cause["code"], cause["count"]) for cause in told["causes"]] == [("gpu-lost", 1)]

@@ -48,7 +48,7 @@ def drained(cluster, node, words, seconds=30):
     )
 
 
-def test_a_sound_node_runs_the_job_and_its_output_is_the_jobs_alone(cluster):
+def test_a_healthy_node_runs_the_job_and_prints_only_its_output(cluster):
     done = cluster.run(*GPU_JOB, "-w", "n1", "echo", "the output")
     assert (done.returncode, done.stdout) == (0, "the output\n"), done.stderr + cluster.told()
     assert cluster.reason("n1") == ""
@@ -126,7 +126,7 @@ def test_a_node_that_was_drained_again_is_somebody_elses(cluster):
     assert (cluster.reason("n3"), "DRAIN" in cluster.state("n3")) == (f"{before} RMA 4711", True)
 
 
-def test_the_job_after_which_a_gpu_is_ill_stands_in_the_reason(cluster):
+def test_the_reason_names_the_job_before_the_fault(cluster):
     cluster.only_the_prolog_looks_at("n1")
     broken = f"printf 'gpus=2\\ngpu.0.ecc_uncorrected=5\\n' >{cluster.folder}/n1.txt"
     job = start(cluster, "n1", broken)
@@ -238,7 +238,7 @@ def test_a_damaged_installation_drains_no_node(cluster):
         cluster.program("gpucheck", line)
 
 
-def test_fleet_run_looks_at_every_node_and_names_those_that_it_can_not(cluster):
+def test_fleet_run_checks_every_node_and_names_those_it_cannot(cluster):
     cluster.run("scontrol", "update", "nodename=n3", "state=drain", "reason=maintenance")
     argv = [sys.executable, "-m", "gpucheck", "fleet", "run", "--engine", "slurm", "--format", "json", "--nodes", "n[1-4]"]
     driver = {"LD_LIBRARY_PATH": str(cluster.driver), "FAKE_DRIVER": f"{cluster.folder}/n1.txt"}  # srun hands them on
