@@ -76,11 +76,11 @@ def table(test):
 
 
 def values(row):
-    """The values of a row, as Python writes them: 'cpu', (1, 2) -> None"""
+    """The values of a row, in Python's notation: 'cpu', (1, 2) -> None"""
     given, arrow, wanted = row.rpartition(" -> ")
     return ast.literal_eval(f"({given}{arrow and ', '}{wanted},)")
 
 
 def program(name):
-    """A program of cases/programs, which tests give to another Python."""
+    """A program of cases/programs, for another Python to run."""
     return (CASES / "programs" / name).read_text(encoding="utf-8")

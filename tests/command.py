@@ -25,7 +25,7 @@ class Done(NamedTuple):
 def gpucheck(
     *args: object, cwd: str | os.PathLike[str] = ".", env: Mapping[str, str] | None = None, input: str | bytes | None = None
 ) -> Done:
-    """Run the command in this process, without the settings of whoever runs the tests; `run`, which becomes another program, apart."""
+    """Run the command in this process, without the settings of the tests' user; `run`, which becomes another program, is excluded."""
     if args[:1] == ("run",):
         return in_a_process(*args, cwd=cwd, env=env)
     environment = {**dict.fromkeys(own_settings()), **(env or {})}
@@ -60,7 +60,7 @@ def in_a_process(*args: object, cwd: str | os.PathLike[str] = ".", env: Mapping[
 
 
 def own_settings() -> list[str]:
-    """The variables by which whoever runs the tests may have set gpucheck up."""
+    """The variables with which the tests' user may have configured gpucheck."""
     return [name for name in os.environ if name.startswith("GPUCHECK_")] + ["GITHUB_STEP_SUMMARY"]
 
 

@@ -15,7 +15,7 @@ from gpucheck.core.model import Request
 
 pytest.register_assert_rewrite("case_files", "recipes", "one_rule")  # so that their assertions show the difference
 
-# What nohup or a shell's "&" ignores is inherited by every process that a test starts, and those test what signals do.
+# Signals ignored by nohup or a shell's "&" are inherited by every process of the tests, some of which test signals.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -48,7 +48,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScope
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(pathlib.Path(__file__).parent / "imports_noted"), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
-# Several tests train at a time: with more threads each they would only wait for each other.
+# Several tests train at the same time; more threads each would only compete.
 os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 os.environ["TEST_IMPORTS_OF_TENSORFLOW"] = tempfile.mkstemp(prefix="imports-of-tensorflow-")[1]
 

@@ -1,4 +1,4 @@
-"""A Kubernetes API server for tests: pods, Jobs and StatefulSets over HTTPS, for who has the token; and the pods' own folder.
+"""A Kubernetes API server for tests: pods, Jobs and StatefulSets over HTTPS, for clients with the token; and the pods' folder.
 
 It selects by labels and fields, pages, and checks the token, as the real one does. Run as a program it serves a file:
 ``fake_kubernetes.py FOLDER PORT STATE``; a state is the JSON of ``{"pods": [...], "made": {path: object}}``.
@@ -41,7 +41,7 @@ def certificate(folder, *addresses):
 
 
 def token(pod=None):
-    """A service account's token: signed by nobody. Without a pod it is one of before Kubernetes 1.21."""
+    """An unsigned service account token; without a pod, like one from before Kubernetes 1.21."""
     claims = {"iss": "https://kubernetes.default.svc.cluster.local", "sub": f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"}
     if pod is not None:
         account = {"name": ACCOUNT, "uid": "14ee3fa4-a7e2-420f-9f9a-dbc4507c3798"}
@@ -61,7 +61,7 @@ def account(folder, ca, pod=None, text=None):
 
 
 def pod(name, address=None, labels=None, owner=("Job", "train"), phase="Running", created="2026-05-01T08:00:00Z", **more):
-    """A pod as the API server tells it; ``more``: annotations, deleted, waiting, unschedulable."""
+    """A pod as the API server returns it; ``more``: annotations, deleted, waiting, unschedulable."""
     meta = {
         "name": name,
         "generateName": name[:-5],
@@ -120,14 +120,14 @@ class ApiServer(http.server.ThreadingHTTPServer):
         super().__init__(address, _Handler)
         self.pods, self.made, self.page = pods, made or {}, page
         self.tokens = tokens  # None: any of those made here
-        self.override = None  # what to do instead, with the handler
+        self.override = None  # replaces the response; called with the handler
         self.asked, self.listed = [], 0
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(f"{folder}/ca.crt", f"{folder}/key.pem")
         self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
 
     def handle_error(self, *_):
-        """Who broke off the handshake or the answer, meant to."""
+        """Ignore clients that abort on purpose."""
 
     def __enter__(self):
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
@@ -139,7 +139,7 @@ class ApiServer(http.server.ThreadingHTTPServer):
 
     @property
     def env(self):
-        """What every pod is told."""
+        """The environment of every pod."""
         return {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(self.server_address[1])}
 
 

@@ -18,7 +18,7 @@ NOWHERE = dict.fromkeys(("executable", "version", "implementation", "prefix", "b
     "path": (),
     "bits": 64,
 }
-# The passed probes that recorded outputs list, so that new probes do not change them.
+# The passed probes in recorded outputs; fixed, so that new probes do not change them.
 LISTED_PROBES = ("cuda", "driver", "environment", "gpus", "libraries", "tensorflow", "tpu", "training")
 MACHINES = pathlib.Path(__file__).parent / "machines"
 

@@ -1,4 +1,4 @@
-"""Something tried with the real TensorFlow: in a process of its own, on two logical CPU devices, whatever hardware is there."""
+"""Run code with the real TensorFlow in a separate process, on two logical CPU devices on any hardware."""
 
 import importlib.util
 import json
@@ -32,12 +32,12 @@ print(json.dumps(found, allow_nan=False, default=to_builtins))
 
 
 def found_by(script: str) -> Any:
-    """What a script has put into ``found``; it has ``tf``, ``keras``, ``network`` and the ``setting`` of an experiment."""
+    """The values that a script put into ``found``; it has ``tf``, ``keras``, ``network`` and the ``setting`` of an experiment."""
     return printed_by(BEGINNING + script + END)
 
 
 def printed_by(script: str, *args: str) -> Any:
-    """What a whole script, called with these arguments, prints as its last line, in JSON; no GPU is visible to it.
+    """The last line, in JSON, that a script prints with these arguments; no GPU is visible to it.
 
     The variable TENSORFLOW_PYTHON names the interpreter of another environment, to try another version of TensorFlow.
     """

@@ -30,7 +30,7 @@ def run(*argv):
 
 
 def checks_beside(upgrade, program, count, pause=0.01):
-    """What so many checks of a node answer while ``upgrade`` replaces the program again and again; and how often it did."""
+    """The results of a number of node checks while ``upgrade`` replaces the program repeatedly, and the number of replacements."""
     ended, upgrades = threading.Event(), []
 
     def repeat():
@@ -81,7 +81,7 @@ class Installation:
         self.program.chmod(0o755)
 
     def files(self):
-        """What a run needs, by its path below site-packages: gpucheck's files, those of its packages, and their lists."""
+        """The files that a run needs, by path below site-packages: gpucheck's files, those of its packages, and their lists."""
         for path in sorted(self.site.rglob("*")):
             name = path.relative_to(self.site).as_posix()
             is_needed = name.endswith("/RECORD") if ".dist-info/" in name else not name.endswith((".pyc", ".pyi"))
@@ -92,7 +92,7 @@ class Installation:
         return run(self.program, *args)
 
     def problems(self, name, commands=COMMANDS):
-        """What is wrong with how each command answers while a file is missing, then while half of it is there."""
+        """The wrong results of each command while a file is missing, then while it is truncated."""
         path = self.site / name
         content = path.read_bytes()
         aside = path.with_name(path.name + ".aside")

@@ -1,4 +1,4 @@
-"""One rule on a changed machine, or on a log of which nothing else is known; and the root causes by all rules."""
+"""One rule on a changed machine or on a log alone; and the root causes by all rules."""
 
 from fakes import facts, machine
 

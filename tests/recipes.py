@@ -1,4 +1,4 @@
-"""What the tests of examples/ share: the recipes, reports to feed them, and other people's programs that read them.
+"""Shared by the tests of examples/: the recipes, reports as input, and third-party programs that read them.
 
 A program that is not installed is a skip that names it: shellcheck, promtool, systemd-analyze (packages of most distributions),
 check-jsonschema and kubernetes-validate (PyPI; both carry the schemas with them).
@@ -79,7 +79,7 @@ def adapted(recipe, replacements):
 
 
 def tool(name):
-    """The path of somebody else's program, or a skip."""
+    """The path of a third-party program, or a skip."""
     path = shutil.which(name, path=f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ.get('PATH', '')}")
     if path is None:
         pytest.skip(f"{name} is not installed")
@@ -99,7 +99,7 @@ def run(argv, env=None, **options):
 
 
 def accepts(name, *argv):
-    """Somebody else's program finds nothing wrong."""
+    """A third-party program accepts it."""
     done = run([tool(name), *argv])
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr

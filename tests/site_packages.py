@@ -1,4 +1,4 @@
-"""An environment with TensorFlow and NVIDIA's wheels, as files and as the account of its interpreter."""
+"""An environment with TensorFlow and NVIDIA's wheels, as files and as its interpreter's report."""
 
 from tiny_elf import RUNPATH_2_21, library
 

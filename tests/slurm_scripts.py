@@ -66,5 +66,5 @@ def noted(tmp_path, name):
 
 
 def decisions(tmp_path):
-    """What the journal says, check by check."""
+    """The journal's entries, by check."""
     return [json.loads(text)["decision"] for text in noted(tmp_path, "logger").split("|") if text.startswith("{")]

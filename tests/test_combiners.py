@@ -1,4 +1,4 @@
-"""Combiners: facts derived from facts, in the order they need each other, and honest about what is missing."""
+"""Combiners: derived facts, in the order of their dependencies, with missing facts reported."""
 
 import pytest
 from fakes import facts, machine

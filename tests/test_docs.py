@@ -1,4 +1,4 @@
-"""The docs are what the code says: generated files are fresh, and the written pages name what exists."""
+"""The docs match the code: generated files are current, and pages name existing things."""
 
 import importlib.util
 import pathlib

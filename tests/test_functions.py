@@ -1,4 +1,4 @@
-"""The tables of tests/cases/functions.txt: what a function makes of its arguments, as JSON: a result, or words of an error.
+"""The tables of tests/cases/functions.txt: a function's arguments and its result as JSON, or words of an error.
 
 0 -> "0 B"
 "gpu = 3", "f.toml" -> error "expected a table"

@@ -1,4 +1,4 @@
-"""Who may import whom: every file's imports against one table."""
+"""Allowed imports: every file's imports are compared with one table."""
 
 import ast
 import pathlib

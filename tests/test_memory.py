@@ -1,4 +1,4 @@
-"""The parent stays below 100 MB whatever a file holds: reports, notebooks, logs, expectations."""
+"""The parent stays below 100 MB with any file: reports, notebooks, logs, expectations."""
 
 import subprocess
 import sys

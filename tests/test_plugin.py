@@ -1,4 +1,4 @@
-"""Plugins are found by their place and declare what they need by their annotations."""
+"""Plugins are found by their path, and their annotations declare their arguments."""
 
 from gpucheck.cli import request
 from gpucheck.core.engine import manual

@@ -1,4 +1,4 @@
-"""The README's transcript and picture are what the command prints, and its links lead somewhere."""
+"""The README's transcript and picture match the command's output, and its links exist."""
 
 import html
 import pathlib

@@ -1,4 +1,4 @@
-"""What a redacted report still tells, and what it does not."""
+"""What a redacted report keeps and removes."""
 
 import json
 import pathlib
@@ -29,7 +29,7 @@ def test_nothing_secret_is_left_anywhere():
 
 
 def test_the_report_alone_teaches_what_is_secret():
-    """A replayed report comes from another machine: nobody passes its host and user."""
+    """A replayed report comes from another machine, so its host and user are not given."""
     assert leaks(json_report.render(redact(secretive()))) == []
 
 
@@ -83,7 +83,7 @@ SHAPES = json.loads((REDACTION / "secret_by_its_shape.json").read_text(encoding=
 
 
 def test_values_that_identify_no_one_are_kept():
-    """Each line alone: what one teaches, hides in the others."""
+    """Each line alone: names learned in one line are redacted in others."""
     changed = [line for line in LINES_TO_KEEP if log(line, hosts=["localhost", "gpu"], users=["root", "user", "keras"]) != [line]]
     assert changed == []
 

@@ -1,4 +1,4 @@
-"""A report judged again says the same; another version, or a file that is no report, is refused in one line."""
+"""A replayed report gives the same result; another version or another file is refused in one line."""
 
 import json
 

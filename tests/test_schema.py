@@ -1,4 +1,4 @@
-"""The published schema: every report is valid against it, and it says what each probe's fact holds."""
+"""The published schema: every report is valid, and every probe's fact is typed."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A user's file that hides a module of Python's own or a package: who is named, and who is not."""
+"""User files that shadow a standard library module or a package: which are reported."""
 
 import json
 import os

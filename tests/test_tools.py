@@ -1,4 +1,4 @@
-"""What the tools name in the project exists."""
+"""Paths and names in the tools exist."""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-"""A user's program under the checkers of types: what is right passes, and each line marked ``# wrong`` is one error."""
+"""A user's program under type checkers: each line marked ``# wrong`` is one error, and no other."""
 
 import importlib.util
 import pathlib

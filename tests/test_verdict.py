@@ -1,4 +1,4 @@
-"""What keeps a machine from being called healthy, in the words that the report uses: a table of facts and gaps."""
+"""Gaps that prevent the verdict healthy, as the report words them: a table of facts and gaps."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""What children do to their parent: each deed, in each place where somebody else's code is run."""
+"""Misbehaving children: each fault, in each place that runs third-party code."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ DEEDS = (
     *("leaves a child", "forges", "closes its pipes", "fills the disk"),
 )
 IMPORTED = "import ctypes, os\nctypes.CDLL(os.environ['CHAOS_LIBRARY'])\nraise ImportError('no more of it')\n"
-# After these the code goes on: a driver's library that is none is no fault where there is no GPU.
+# After these faults the code continues: an invalid driver library is not a fault without a GPU.
 COME_BACK = ("floods stdout", "floods stderr", "leaves a child", "fills the disk")
 # Place -> arguments, and whether a report that says "healthy" would be a lie.
 PLACES = {
@@ -32,7 +32,7 @@ MEMORY_BYTES = 400 << 20
 
 
 def built(folder: pathlib.Path) -> pathlib.Path:
-    """The compiled deeds, as a library and as a program."""
+    """The compiled faults, as a library and as a program."""
     if fake_driver.COMPILER is None or sys.platform != "linux":
         raise Unavailable("no C compiler, or not Linux")
     source = pathlib.Path(__file__).parent / "chaos.c"
@@ -42,7 +42,7 @@ def built(folder: pathlib.Path) -> pathlib.Path:
 
 
 def prepare(cell: Cell, parts: pathlib.Path, place: str, deed: str) -> None:
-    """Put the deed into its place."""
+    """Install the fault in its place."""
     here = cell.folder / "place"
     here.mkdir()
     args, cell.lies_if_healthy = PLACES[place]

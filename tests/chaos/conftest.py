@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def tried(tmp_path, record_property):
-    """Run a cell of the matrix: ``tried(row, column, prepare)``; skipped with the reason where it can't be made here."""
+    """Run a cell of the matrix: ``tried(row, column, prepare)``; skipped with the reason if it can't be created here."""
     from chaos.run import Cell, Unavailable
 
     def run(row, column, prepare):

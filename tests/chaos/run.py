@@ -18,7 +18,7 @@ NOT_FOUND = (126, 127)  # of a command that `run` can't start
 
 
 class Unavailable(Exception):
-    """Why a fault can't be made here."""
+    """A fault can't be created here; the message says why."""
 
 
 class Cell:
@@ -31,11 +31,11 @@ class Cell:
         self.cwd = folder / "work"
         self.program = [sys.executable, "-m", "gpucheck"]
         self.args: list[str] = []
-        self.shell = ""  # lines before the command, in a mount namespace of its own where there are any
-        self.redirected = ""  # behind the command
+        self.shell = ""  # lines before the command; if there are any, in a separate mount namespace
+        self.redirected = ""  # after the command
         self.lies_if_healthy = False
         self.reports = True  # standard output is the report
-        self.left_alone = False  # its folders can't be looked at afterwards
+        self.left_alone = False  # its folders can't be checked afterwards
         self.env = {name: os.environ[name] for name in ("LANG",) if name in os.environ}
         checkout = pathlib.Path(__file__).parents[2]
         self.env.update(

@@ -29,7 +29,7 @@ def shell(line: str) -> Prepare:
 
 
 def env(**variables: str | None) -> Prepare:
-    """Variables; None takes one out. ``{hung}`` is a file system that does not answer."""
+    """Variables; None removes one. ``{hung}`` is a file system that does not respond."""
 
     def prepare(cell: Cell) -> None:
         for name, value in variables.items():
@@ -73,7 +73,7 @@ def hostile_modules(cell: Cell) -> None:
 
 
 def nobody(cell: Cell) -> None:
-    """A user without a name, who may read only what everybody may."""
+    """A user without a name, with access only to world-readable files."""
     root_only()
     for path in (cell.folder, cell.folder / "tmp", cell.folder / "home", cell.folder / "work"):
         path.chmod(0o777)
@@ -82,7 +82,7 @@ def nobody(cell: Cell) -> None:
 
 
 def no_tmp(cell: Cell) -> None:
-    """A /tmp that holds nothing but the checkout, where it lies there, and takes nothing."""
+    """A read-only /tmp with nothing but the checkout, if that is there."""
     keep = str(CHECKOUT) if str(CHECKOUT).startswith("/tmp/") else "/tmp/checkout"
     cell.shell += (
         f"mount --bind {CHECKOUT} /mnt; mount -t tmpfs -o size=64k chaos /tmp; mkdir -p {keep}; mount --bind /mnt {keep}; "
@@ -91,13 +91,13 @@ def no_tmp(cell: Cell) -> None:
 
 
 def all_folders_hung(cell: Cell) -> None:
-    """The current folder, the home and the one for temporary files. The command, because `python -m` looks into the current one."""
+    """A hung current folder, home and temporary folder. Uses the command, because `python -m` reads the current folder."""
     cell.shell += f"mount --bind {{hung}} {cell.folder}; "
     cell.program = [str(pathlib.Path(sys.executable).with_name("gpucheck"))]
 
 
 def wrong_clock(cell: Cell) -> None:
-    """Years before the files were made."""
+    """A clock years before the files' dates."""
     if shutil.which("faketime") is None:
         raise Unavailable("no faketime: apt-get install faketime")
     cell.program = ["faketime", "1990-01-02", *cell.program]

@@ -1,4 +1,4 @@
-"""Every file that an installation of gpucheck needs, removed and halved, under two commands: none is taken for a fault."""
+"""Every required file of an installation, removed and truncated, with two commands: none is reported as a fault of the machine."""
 
 import shutil
 import subprocess
@@ -42,7 +42,7 @@ def test_no_check_beside_upgrades_is_taken_for_a_fault(tmp_path):
     assert len(upgrades) > 5
     assert [done for done in checks if done.stdout] == []
     assert {done.returncode for done in checks} <= {0, 1, 3}
-    # Exit code 1 is Python's, where not even the first file was there.
+    # Exit code 1 is Python's own, if even the first file was missing.
     assert [done.stderr for done in checks if done.returncode == 1 and "Error" not in done.stderr] == []
 
 

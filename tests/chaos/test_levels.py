@@ -11,12 +11,12 @@ from gpucheck.core.engine.discovery import load_rules
 from gpucheck.core.model import Scope
 
 pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]
-# What TensorFlow itself, or a training that passed, shows to be otherwise than it looked from outside, and why.
+# Findings that TensorFlow itself, or a passed training, disproves, and why.
 DISPROVED = {
     "tensorflow-cpu-build": "TensorFlow says itself what it was built for; the lab changes only the name of its package",
     "host-memory-exhausted": "TensorFlow was imported with the memory that --quick calls too little; the lab's control group is not enforced",
 }
-LEVELS = QUICK, NO_SMOKE, DEFAULT  # `gpucheck node` asks another question
+LEVELS = QUICK, NO_SMOKE, DEFAULT  # `gpucheck node` has another scope
 SCOPES = {rule.code: rule.scope for rule in load_rules()}
 # Nothing outside shows it: the import ends, the loader misses a symbol, XLA rejects a flag, or a file is gone that no list is compared with.
 ONLY_THE_IMPORT_SHOWS = (

@@ -1,4 +1,4 @@
-"""Keras on JAX and on PyTorch, in its own child: real ones where they are installed, and fakes that train, break and hang."""
+"""Keras on JAX and PyTorch in its own child: the real ones if installed, and fakes that train, fail and hang."""
 
 import importlib.util
 import os
@@ -14,7 +14,7 @@ JAX, KERAS = ((CASES / "programs" / f"{name}.py").read_text() for name in ("jax"
 
 
 def fakes(folder, jax=JAX, keras=KERAS, *, broken="pass", places="list(jax.current)", drift=0):
-    """An environment with a JAX and a Keras that only look like it."""
+    """An environment with a fake JAX and a fake Keras."""
     text = keras.replace("BROKEN", broken).replace("PLACES", places).replace("DRIFT", str(drift))
     for name, code in (("jax", jax), ("keras", text)):
         (folder / name).mkdir()
@@ -23,7 +23,7 @@ def fakes(folder, jax=JAX, keras=KERAS, *, broken="pass", places="list(jax.curre
 
 
 def proven(env, **request):
-    """What the probes read of it."""
+    """The facts that the probes read from it."""
     with LocalHost(Request(**{"backend": "jax", "timeout_seconds": 60, **request}), env=env) as host:
         return backend.read(host), keras.read(host), training.read(host)
 
@@ -41,7 +41,7 @@ def test_each_device_and_all_together_are_trained(tmp_path):
     assert (one.global_batch_size, both.global_batch_size, both.per_replica_batch_size, both.replicas) == (16, 32, 16, 2)
     assert (one.replicas_equal, both.replicas_equal) == (None, True)
     assert one.loss_fell is one.gradients_reach_weights is one.placement_verified is True
-    assert one.tf32 is None  # whatever JAX says: it ran on no GPU
+    assert one.tf32 is None  # even if JAX reports it: nothing ran on a GPU
     assert one.steps == 12
     assert proof.ending is None
 
@@ -121,7 +121,7 @@ def devices(backend=None):
 
 @pytest.mark.parametrize("told", ["variable", "file"])
 def test_without_the_option_the_environment_decides(tmp_path, told):
-    """TensorFlow is looked at all the same, and trains nothing."""
+    """TensorFlow is still inspected, and trains nothing."""
     env = fakes(tmp_path)
     (tmp_path / "tensorflow").mkdir()
     (tmp_path / "tensorflow" / "__init__.py").write_text("raise ImportError('broken')")

@@ -1,4 +1,4 @@
-"""The measuring child: how it words what failed."""
+"""The error messages of the measuring child."""
 
 from gpucheck.core.child import bench_model
 

@@ -1,4 +1,4 @@
-"""What data the measuring child takes."""
+"""The data that the measuring child accepts."""
 
 import pytest
 from in_tensorflow import MARKS, found_by

@@ -1,4 +1,4 @@
-"""Computations repeated on logical devices of the CPU: sound ones raise no alarm, and a fault in the arithmetic of one is named."""
+"""Computations repeated on logical devices of the CPU: healthy devices pass, and an arithmetic fault of one is named."""
 
 import msgspec
 import pytest

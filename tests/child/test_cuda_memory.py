@@ -1,4 +1,4 @@
-"""What a process that uses a device learns of its memory from libcuda."""
+"""The memory of a device in use, as libcuda reports it."""
 
 import json
 import os

@@ -40,7 +40,7 @@ def test_it_asks_for_reading_and_writing(host, tmp_path):
 
 
 class Recorder:
-    """Stands where the child's report would be, and sees which descriptors are open when a stage ends."""
+    """Replaces the child's report, and records which descriptors are open when a stage ends."""
 
     def __init__(self):
         self.ended = []
@@ -75,7 +75,7 @@ def test_it_neither_waits_to_open_nor_closes_before_it_reported(tmp_path):
 def test_a_node_without_a_driver(host, tmp_path):
     node = str(tmp_path / "nvidia0")
     try:
-        os.mknod(node, 0o666 | stat.S_IFCHR, os.makedev(511, 7))  # a major number that nobody has
+        os.mknod(node, 0o666 | stat.S_IFCHR, os.makedev(511, 7))  # an unused major number
     except OSError as error:
         pytest.skip(f"cannot make device nodes here: {error}")
     assert error_of(host, node) in ("ENXIO", "ENODEV", "EACCES", "EPERM")

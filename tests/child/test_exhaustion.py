@@ -1,4 +1,4 @@
-"""Out of memory on purpose, in a real child with the real TensorFlow on a CPU; and in one that does not live through it."""
+"""Out of memory on purpose, in a real child with the real TensorFlow on a CPU, and in a child that crashes."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""A large import goes by without Python's search for garbage, which goes on afterwards, without what was imported."""
+"""Garbage collection is disabled during a large import, and later ignores the imported objects."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Keras 2, as old programs ask for it (TF_USE_LEGACY_KERAS=1): the same jobs train, and the experiments' step as well."""
+"""Keras 2, as old programs request it (TF_USE_LEGACY_KERAS=1): the same jobs and experiments train."""
 
 import pathlib
 import sys

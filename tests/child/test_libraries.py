@@ -14,7 +14,7 @@ pytestmark = [needs_cc, pytest.mark.skipif(not sys.platform.startswith("linux"),
 
 
 def run(folder, **files):
-    """Write the files and open each of them, in order, in one real child: how it ended, and each library's error."""
+    """Write the files and open them in order in one real child; return how it ended, and each library's error."""
     folder.mkdir()
     paths = {f"lib{name}.so.1": folder / f"lib{name}.so.1" for name in files}
     for path, data in zip(paths.values(), files.values(), strict=True):

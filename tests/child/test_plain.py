@@ -1,4 +1,4 @@
-"""A child's plain structs behave as msgspec's do, which take their place in the parent and in most tests."""
+"""A child's plain structs behave like msgspec's, which replace them in the parent and in most tests."""
 
 from __future__ import annotations
 

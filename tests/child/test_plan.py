@@ -1,4 +1,4 @@
-"""What is trained on which machine, with TensorFlow and with another backend of Keras."""
+"""The planned jobs for each machine, with TensorFlow and with another backend of Keras."""
 
 from case_files import table
 
@@ -42,7 +42,7 @@ def test_a_full_gpu_is_refused_politely():
 
 
 class Framework:
-    """As the files of the two frameworks are seen by the plan."""
+    """The interface of the two frameworks' files that the plan uses."""
 
     TITLE, COMPILED = "PyTorch", False
 

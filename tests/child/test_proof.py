@@ -1,4 +1,4 @@
-"""What a run's figures say of how it computed."""
+"""Verify a run from its figures."""
 
 import math
 from types import SimpleNamespace

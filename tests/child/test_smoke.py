@@ -1,4 +1,4 @@
-"""The real TensorFlow in its real child: what it tells, what it trains, and what a broken one looks like."""
+"""The real TensorFlow in its real child: its report, its training, and failing imports."""
 
 import importlib.util
 import json

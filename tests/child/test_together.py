@@ -1,4 +1,4 @@
-"""Devices trained at the same time: the same proof as alone, each device told apart, and the one that breaks is named."""
+"""Devices trained at the same time: the same checks as alone, per device, and the failing device is named."""
 
 import importlib.util
 import json
@@ -61,7 +61,7 @@ CRASH = program("together_crash.py")
 @needs_tensorflow
 @pytest.mark.slow
 def test_a_crash_is_pinned_on_the_device_that_causes_it(tmp_path):
-    """Of three that trained when the process died, one kills it again when it trains alone."""
+    """Of three devices that trained when the process died, one crashes it again when it trains alone."""
     (tmp_path / "sitecustomize.py").write_text(CRASH)
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "PYTHONPATH": str(tmp_path)}
     with LocalHost(asked(), env=env) as host:

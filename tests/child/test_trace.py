@@ -1,4 +1,4 @@
-"""What a profiler's trace says of a step: on made-up traces, and on a real one of a pipeline that is too slow."""
+"""The parts of a step in a profiler's trace: synthetic traces, and a real one of a slow pipeline."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""What a worker tells besides its training: its versions and what an exception says. Its training is in tests/probes/test_workers.py."""
+"""A worker's versions and error messages. Its training is in tests/probes/test_workers.py."""
 
 import pathlib
 import types

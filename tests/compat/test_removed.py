@@ -1,4 +1,4 @@
-"""What an exception says of a removed part, and that the installed TensorFlow and Keras have none of these parts."""
+"""Removed APIs in exceptions; the installed TensorFlow and Keras have none of them."""
 
 from case_files import table
 from in_tensorflow import MARKS, printed_by

@@ -1,4 +1,4 @@
-"""The checklist: what it runs, what it writes, and how it ends if a case has another result."""
+"""The checklist: its runs, its output, and its exit status if a case has another result."""
 
 import os
 import subprocess

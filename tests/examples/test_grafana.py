@@ -59,7 +59,7 @@ def test_promtool_reads_every_expression(tmp_path):
 
 
 def test_grafanas_own_model_knows_every_field():
-    """What it does not know it leaves out, so nothing may be missing once it was read and written."""
+    """Unknown fields are dropped, so nothing may be missing after reading and writing."""
     models = pytest.importorskip("grafana_foundation_sdk.models.dashboard", reason="pip install grafana-foundation-sdk")
     from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
@@ -68,7 +68,7 @@ def test_grafanas_own_model_knows_every_field():
 
 
 def missing(given, again, at):
-    """Paths of what is in the first and not in the second."""
+    """Paths that are in the first and not in the second."""
     if isinstance(given, dict):
         return [
             path

@@ -1,4 +1,4 @@
-"""An Indexed Job's workers and the taint of a node: what the schema can't see."""
+"""An Indexed Job's workers and the taint of a node, which the schema can't check."""
 
 import os
 import sys
@@ -53,7 +53,7 @@ def switches(**values):
 
 
 def tainted(tmp_path, nodes, **values):
-    """What the script tells kubectl about these nodes, and prints."""
+    """The script's kubectl commands for these nodes, and its output."""
     said = tmp_path / "said"
     body = f"case $1 in get) printf '%s\\n' '{nodes}' ;; *) echo \"$@\" >>'{said}' ;; esac"
     program(tmp_path / "kubectl", f"#!/bin/sh\n{body}\n")

@@ -118,7 +118,7 @@ def test_monitoring_drains_nothing(tmp_path, name, state):
 
 
 def others(drained, *, all=20, minutes=10, reason="gpucheck gpu-lost: x"):
-    """As many nodes, of which some were drained so long ago."""
+    """A number of nodes, of which some were drained at a given time."""
     time = (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(minutes=minutes)).isoformat()[:19]
     bad = [line("IDLE+DRAIN", reason, time, f"other-{number}") for number in range(drained)]
     good = [line(name=f"good-{number}") for number in range(all - drained - 1)]
@@ -188,7 +188,7 @@ def test_a_reason_with_quotes_and_backslashes_is_whole_in_the_journal(tmp_path):
 
 
 def task(tmp_path, changes=UNREACHABLE, *, tensorflow=True, body=None, **env):
-    """The TaskProlog of a task whose python3 has TensorFlow, or has not."""
+    """The TaskProlog of a task whose python3 has or lacks TensorFlow."""
     path = script(tmp_path, "task_prolog.sh", changes, body=body)
     program(tmp_path / "bin/python3", f"#!/bin/sh\nexit {int(not tensorflow)}\n")
     return asked(path, PATH=f"{tmp_path}/bin:/usr/bin:/bin", **env)

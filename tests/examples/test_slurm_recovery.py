@@ -1,4 +1,4 @@
-"""The return of a node to service: only from gpucheck's own drain, and only after a proof."""
+"""Returning a node to service: only from gpucheck's own drain, and only after a passed test."""
 
 import pathlib
 import sys
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run
 
 
 def drained_by_us(tmp_path, reason=OURS, state="IDLE+DRAIN", time="2026-11-24T00:00:00", **options):
-    """The health check of a node that is sound again, and was drained with that reason by the script."""
+    """The health check of a recovered node that the script drained with that reason."""
     options = {"recover": "yes", "proof": "echo all have trained", **options}
     shown = line(state, reason, time)
     path = script(tmp_path, "health_check.sh", body="exit 0", shown=shown, after=line(), **options)
@@ -34,7 +34,7 @@ def drained_by_us(tmp_path, reason=OURS, state="IDLE+DRAIN", time="2026-11-24T00
         ({"state": "IDLE"}, False),
         ({"reason": "maintenance"}, False),
         ({"reason": f"{OURS} RMA 4711"}, False),
-        ({"time": "2026-11-24T01:00:00"}, False),  # drained again, by somebody else
+        ({"time": "2026-11-24T01:00:00"}, False),  # drained again, by another user
     ],
 )
 def test_only_our_own_drain_ends_and_only_by_a_proof(tmp_path, options, resumed):

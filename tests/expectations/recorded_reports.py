@@ -1,4 +1,4 @@
-"""Reports of recorded machines of which something is expected."""
+"""Reports of recorded machines with expectations."""
 
 import time
 
@@ -16,7 +16,7 @@ ABOVE_QUICK = ("tensorflow", "keras", "training", "log", "tpu_resolver")
 
 
 def report(changes=None, name="h200", *, rules=RULES, without=(), failed=(), unobserved=(), **request):
-    """A recorded machine with changes (path -> value), judged; ``without`` was not asked for, ``failed`` did not answer."""
+    """A recorded machine with changes (path -> value), judged; ``without``: facts not requested, ``failed``: probes that failed."""
     plain = manual.apply(machine(name), tuple((changes or {}).items()))
     for probe in ("request", *unobserved):
         plain.pop(probe)

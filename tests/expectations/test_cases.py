@@ -1,4 +1,4 @@
-"""The cases of tests/cases/expectations: recorded machines against what is expected of them, and against an earlier look.
+"""The cases of tests/cases/expectations: recorded machines compared with expectations, and with an earlier report.
 
 machine: hgx-h200             the recorded machine (h200 where nothing is said)
 expect:                       a file of expectations, indented below
@@ -26,7 +26,7 @@ FOLDER = pathlib.Path(__file__).parents[1] / "cases" / "expectations"
 
 
 def report(given, rules, **asked):
-    """The report that these lines describe."""
+    """The report described by these lines."""
     changes, name, without, failed, unobserved = {}, "h200", (), (), ()
     for line in given:
         path, equals, value = line.partition(" = ")
@@ -52,7 +52,7 @@ def report(given, rules, **asked):
 
 
 def judged(case):
-    """What comes of a machine of which something is expected."""
+    """The judgement of a machine with expectations."""
     made = report(case.given, recorded_reports.RULES, expectations=Expectations())
     lines = [f"{made.verdict.value} {made.exit_code}"]
     for finding in made.findings:
@@ -63,7 +63,7 @@ def judged(case):
 
 
 def differences(case):
-    """What is different from an earlier look, or from what is expected."""
+    """The differences from an earlier report, or from the expectations."""
     then = [line[5:] for line in case.given if line.startswith("then ")]
     now = [line for line in case.given if not line.startswith(("then ", "expect:"))]
     wanted = [line.partition("\n")[2] for line in case.given if line.startswith("expect:")]

@@ -1,4 +1,4 @@
-"""The commands as a user runs them: --expect, snapshot, compare, config, and where settings come from."""
+"""The commands as a user runs them: --expect, snapshot, compare, config, and the sources of settings."""
 
 import json
 import os

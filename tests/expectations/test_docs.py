@@ -1,4 +1,4 @@
-"""What docs/expectations.md shows is what is read."""
+"""The examples of docs/expectations.md are valid."""
 
 import pathlib
 import re

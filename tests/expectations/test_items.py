@@ -1,4 +1,4 @@
-"""What the cases of tests/cases/expectations do not show: which rules judged, and what was seen."""
+"""Expectation items that the cases of tests/cases/expectations do not cover."""
 
 from expectations import recorded_reports
 from expectations.recorded_reports import RULES

@@ -1,4 +1,4 @@
-"""What an expectations file may say, and how everything else is refused: with the line."""
+"""Valid expectations files, and the errors of invalid ones, with their line."""
 
 import datetime
 

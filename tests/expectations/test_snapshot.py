@@ -1,4 +1,4 @@
-"""A known-good machine written down: it meets its own snapshot, and the file says what was measured."""
+"""A known-good machine's snapshot: the machine meets it, and the file contains the measured values."""
 
 import pytest
 from expectations import recorded_reports

@@ -1,4 +1,4 @@
-"""What docs/experiments.md says of an experiment's figures, held against what the experiment gave."""
+"""Compare the figures in docs/experiments.md with those of the experiments."""
 
 import pathlib
 import re

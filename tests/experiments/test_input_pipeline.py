@@ -1,4 +1,4 @@
-"""What the pipeline costs, measured with the real TensorFlow on the CPU; and a deliberately slow one, named by the rules."""
+"""The cost of the pipeline, measured with the real TensorFlow on the CPU; the rules report a deliberately slow one."""
 
 import msgspec
 import pytest
@@ -45,7 +45,7 @@ def test_the_gap_between_piped_and_resident_steps_is_fully_reported(measured, ma
 
 
 def test_a_step_waits_no_longer_than_the_pipeline_takes(measured):
-    """Another load on the machine is not the pipeline's."""
+    """Other load on the machine is not attributed to the pipeline."""
     figures = measured["whole"]["figures"]
     most = figures["piped_samples_per_second"] / figures["smoke_pipeline_samples_per_second"]
     assert figures["input_wait_share"] <= most + 1e-3

@@ -50,7 +50,7 @@ class TestTrained:
 
 
 def allocator(sizes):
-    """Of TensorFlow, what tells how much of a GPU's memory is in use: in turn these sizes, and twice as much at the peak."""
+    """A fake of TensorFlow's memory info: it returns these sizes in turn, and twice as much as peak."""
     told = iter(sizes)
 
     def info(device):

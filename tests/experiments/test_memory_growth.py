@@ -1,4 +1,4 @@
-"""Whether TensorFlow takes a GPU's memory as it is needed: judged from what the fake driver says is left."""
+"""Whether memory growth works, judged from the free memory of the fake driver."""
 
 import contextlib
 from types import SimpleNamespace
@@ -18,7 +18,7 @@ class Exhausted(Exception):
 
 
 class TensorFlow:
-    """Of TensorFlow: GPUs, whether growth was asked for, and how much room its allocator has. Every block asked for is noted."""
+    """A fake TensorFlow: GPUs, memory growth, and an allocator with limited room that records requested blocks."""
 
     def __init__(self, gpus=1, growth=True, room=0, split=1):
         self.asked = []
@@ -48,7 +48,7 @@ def setting(tf, gpus=1):
 
 
 def measured(tf, *used):
-    """What the experiment says where so many GiB of each 12 GiB GPU are used."""
+    """The experiment's result if that many GiB of each 12 GiB GPU are used."""
     states = [(12 * GIB - size * GIB, 12 * GIB) for size in used]
     here = setting(tf, len(used))
     return memory_growth.measured(here, here.devices(), states.__getitem__)

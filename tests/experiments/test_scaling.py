@@ -1,4 +1,4 @@
-"""Scaling over two logical CPU devices, measured with the real TensorFlow: the definition, and what is told apart."""
+"""Scaling over two logical CPU devices, measured with the real TensorFlow: the definition and the parts."""
 
 import pytest
 from case_files import program
@@ -31,7 +31,7 @@ def test_the_largest_run_that_passed_is_measured(measured):
 
 
 def test_logical_cpu_devices_share_their_cores(measured):
-    """What they reach together is a figure of the experiment, and says nothing of the job's devices."""
+    """Their joint rate is a figure of the experiment, and not an efficiency of the job."""
     assert measured["whole"]["run"] is None
 
 

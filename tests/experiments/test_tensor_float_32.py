@@ -1,4 +1,4 @@
-"""TF32 on and off: what is measured, with the real TensorFlow on a CPU, where it changes nothing; and where it is measured."""
+"""TF32 on and off, with the real TensorFlow on a CPU, where it changes nothing; and the selection of the GPU."""
 
 from types import SimpleNamespace
 
@@ -19,7 +19,7 @@ def found():
 
 
 def gpus(count, logical, capability):
-    """Of TensorFlow, what tells about GPUs."""
+    """The part of TensorFlow that reports GPUs."""
     return SimpleNamespace(
         config=SimpleNamespace(
             get_visible_devices=lambda kind: list(range(count)),

@@ -1,4 +1,4 @@
-"""How experiments word what they measured: figures that stand beside a limit, and what a conclusion rests on."""
+"""The wording of experiments: figures next to a limit, and the basis of a conclusion."""
 
 from gpucheck.core.training.experiments import batch_normalization
 

@@ -1,4 +1,4 @@
-"""What compiling a job by XLA costs at its start and saves at each step, from the jobs that have run."""
+"""The start cost and step savings of XLA, from the jobs that ran."""
 
 import pytest
 from experiments.page import differences

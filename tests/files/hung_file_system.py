@@ -1,4 +1,4 @@
-"""A file system of which only the root answers, for tests: python hung_file_system.py FOLDER. Stopped, nothing in it answers."""
+"""A file system in which only the root responds, for tests: python hung_file_system.py FOLDER. Stopped, nothing responds."""
 
 import contextlib
 import errno
@@ -13,7 +13,7 @@ import time
 
 @contextlib.contextmanager
 def mounted(folder):
-    """A folder in which nothing answers, and None; or None, and why there can be none."""
+    """Return a hung folder and None, or None and why it can't be created."""
     try:
         import fuse  # noqa: F401
     except (ImportError, OSError) as error:
@@ -41,7 +41,7 @@ def mounted(folder):
 
 
 def serve(folder):
-    """Answer for the root alone, which is empty."""
+    """Respond only for the root, which is empty."""
     import fuse
 
     class Silent(fuse.Operations):

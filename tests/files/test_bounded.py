@@ -1,4 +1,4 @@
-"""Calls that never return are given up, and the others are answered for."""
+"""Calls that never return are abandoned, and the others return."""
 
 import math
 import threading
@@ -11,7 +11,7 @@ from gpucheck.core.system.bounded import with_deadline
 
 @pytest.fixture
 def never():
-    """An event that nobody sets before the test is over: whoever waits for it is left behind."""
+    """An event that is not set before the test ends."""
     event = threading.Event()
     yield event
     event.set()

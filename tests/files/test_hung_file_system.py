@@ -1,4 +1,4 @@
-"""Every command ends on time whatever path that a user or the environment names lies on a file system that does not answer."""
+"""Every command ends on time if any path from the user or the environment is on a hung file system."""
 
 import contextlib
 import json
@@ -10,13 +10,13 @@ import pytest
 from hung_file_system import mounted
 
 LIMIT = 4.0
-SLACK = 12.0  # of a slow machine; it waits without end where the time is not kept
+SLACK = 12.0  # for a slow machine; without a limit it would wait forever
 CHECK = ("--quick", "--allow-cpu", "--timeout", str(LIMIT))
 
 
 @pytest.fixture(scope="module")
 def hung(tmp_path_factory):
-    """A folder in which nothing answers."""
+    """A hung folder."""
     with mounted(tmp_path_factory.mktemp("hung")) as (folder, reason):
         if folder is None:
             pytest.skip(reason)

@@ -1,4 +1,4 @@
-"""Files that were found by searching count only if no other user can have written them."""
+"""Files found by searching are used only if no other user can have written them."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What is read from a file that the user names: a regular file of a sane size, in UTF-8 in the end."""
+"""Files named by the user: regular, limited in size, converted to UTF-8."""
 
 import io
 import os

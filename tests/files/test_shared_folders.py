@@ -1,4 +1,4 @@
-"""In a folder with the sticky bit, as /tmp, nothing is written through a link or into a file that another user made."""
+"""In a folder with the sticky bit, such as /tmp, nothing is written through links or into files of another user."""
 
 import os
 
@@ -89,7 +89,7 @@ def test_ones_own_files_and_links_are_written(shared):
 
 
 def test_a_link_of_another_user_in_a_folder_of_ones_own_is_followed(shared):
-    """As the kernel does: only who may write to the folder can have put it there."""
+    """As in the kernel: only users with write access to the folder can have created it."""
     link = shared.parent / "target/link"
     link.symlink_to("report.json")
     os.lchown(link, OTHER, OTHER)

@@ -1,4 +1,4 @@
-"""Where a report goes: links and modes are kept, pipes are not waited for, nothing half-written is left."""
+"""Writing reports: links and modes are kept, pipes are not awaited, and no partial file remains."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def test_nothing_is_there_before_there_is_something_to_write(tmp_path):
 
 
 def test_a_process_that_is_killed_leaves_no_file_behind(tmp_path):
-    """SIGKILL leaves no time: neither for the report's file nor for the folder of the children's temporary files."""
+    """After SIGKILL, neither a report file nor the children's temporary folder remains."""
     for name in ("here", "temporary"):
         (tmp_path / name).mkdir()
     env = {**os.environ, "PYTHONPATH": ROOT, "TMPDIR": str(tmp_path / "temporary")}
@@ -124,7 +124,7 @@ def test_the_owner_of_a_file_is_kept(tmp_path):
 
 
 def test_a_leftover_name_does_not_block_a_write(tmp_path):
-    """Process numbers come again, in containers at once."""
+    """Process ids are reused, in containers soon."""
     code = f"import os; open(f'a.json.{{os.getpid()}}.part', 'w').close(); os.execv({QUICK[0]!r}, {[*QUICK, '--output', 'a.json']!r})"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": ROOT}, capture_output=True, timeout=60
@@ -177,7 +177,7 @@ def test_a_pipe_whose_reader_stops_ends_with_the_run(tmp_path):
 
 @table
 def test_an_open_descriptor_is_written_to(tmp_path, line):
-    """Through links of our own like /dev/stdout, which a mistake would replace, where root runs this."""
+    """Uses copies of links such as /dev/stdout, which a bug would replace if root runs the tests."""
     done = sh(line, tmp_path)
     assert done.returncode == 0
     assert json.loads((tmp_path / "copy").read_text())["verdict"] == "pass"

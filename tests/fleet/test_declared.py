@@ -1,4 +1,4 @@
-"""What a fleet reads of a report is declared there: a field that was renamed would be read as unknown, without an error."""
+"""The fields that a fleet reads exist in the report: a renamed field would silently be unknown."""
 
 import typing
 
@@ -17,7 +17,7 @@ def struct_in(hint):
 
 
 def undeclared(part, whole):
-    """Names of fields that a struct has beyond the whole one, and likewise of the structs in it."""
+    """Names of fields that a struct has and the complete one lacks, including nested structs."""
     declared = typing.get_type_hints(whole)
     for name, hint in typing.get_type_hints(part).items():
         if name not in declared:

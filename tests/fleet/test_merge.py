@@ -1,4 +1,4 @@
-"""Reports of many nodes as one: everything that is wrong is named, with its nodes, and nothing else."""
+"""Merged reports of many nodes: exactly the problems are listed, with their nodes."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What else than a fault keeps a fleet from being healthy, in which order it is said, and to whom."""
+"""Other problems of a fleet than faults, their order, and the redacted form."""
 
 import datetime
 import json
@@ -15,7 +15,7 @@ from gpucheck.commands.fleet.redacted import redacted
 
 
 def dates(**days):
-    """A report of a node so many days before the test's time."""
+    """A node's report that is this number of days old."""
     return {
         name: datetime.datetime.fromtimestamp(NOW - 86_400 * ago, datetime.timezone.utc).isoformat() for name, ago in days.items()
     }

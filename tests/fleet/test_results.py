@@ -1,4 +1,4 @@
-"""Checksums of nodes with the same GPU and software: the node that computes other results is named."""
+"""Checksums of nodes with the same GPU and software: the differing node is named."""
 
 import json
 

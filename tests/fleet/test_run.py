@@ -1,4 +1,4 @@
-"""`gpucheck fleet run` with programs in the place of Slurm's: what Ctrl-C leaves, and what does not start."""
+"""`gpucheck fleet run` with fakes of Slurm's programs: Ctrl-C, and checks that do not start."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Three real workers of which one is behind a slow link: it is named, though a training together is slow for all of them."""
+"""Three real workers, one behind a slow link: it is named, although the joint training is slow for all."""
 
 import asyncio
 import concurrent.futures

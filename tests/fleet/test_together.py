@@ -1,4 +1,4 @@
-"""What the reports of nodes that train together come to: who failed, who differs, who is slow."""
+"""Merged reports of nodes that train together: failed, differing and slow nodes."""
 
 import csv
 import io
@@ -94,7 +94,7 @@ def test_a_worker_that_never_started_is_named_with_its_node_and_reason():
 
 
 def test_a_node_that_is_gone_is_three_lines():
-    """Of pages of gRPC's details nothing is left, where the engine says what happened to the node."""
+    """gRPC's details are omitted if the engine reports the node's problem."""
     grpc = f"{LOST}\nAdditional GRPC error information from remote target /job:worker/replica:0/task:1:\n" + "at 0xcafe\n" * 200
     fleet = trained(
         [run("failed", [(1, "lost", grpc)]), None, run("failed", [(1, "lost", grpc)])], {"n2": "srun: error: Node failure on n2"}
@@ -131,7 +131,7 @@ def test_another_tensorflow_is_named_with_its_node_even_where_no_report_could():
     [
         ([(0, 1, 0.02), (0, 2, 0.09), (1, 2, 0.1)], ("n3",)),
         ([(0, 1, 0.02), (0, 2, 0.03), (1, 2, 0.03)], ()),
-        ([(0, 1, 0.09)], ()),  # of two, nobody knows which
+        ([(0, 1, 0.09)], ()),  # of two, which one is unknown
     ],
 )
 def test_a_node_is_slow_where_even_its_best_link_is(links, slow):

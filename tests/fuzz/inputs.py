@@ -1,4 +1,4 @@
-"""What may stand in a file: anything at all, and valid text with some of it changed. More examples: FUZZ_EXAMPLES=1000."""
+"""Inputs for files: arbitrary text, and valid text with changes. More examples: FUZZ_EXAMPLES=1000."""
 
 import os
 import time
@@ -15,7 +15,7 @@ fuzzed = settings(
     derandomize="FUZZ_EXAMPLES" not in os.environ,
     suppress_health_check=list(HealthCheck),
 )
-MOST_SECONDS = 20.0  # of CPU for one example: a bound for what never ends, no measure of speed
+MOST_SECONDS = 20.0  # of CPU per example: a limit against endless runs, not a measure of speed
 _PIECES = (
     b"\x00",
     b"\xff\xfe",
@@ -59,7 +59,7 @@ def _edited(sample, changes):
 
 
 class Bounded:
-    """Fails where the block took too much of the CPU."""
+    """Fails if the block used too much CPU time."""
 
     def __enter__(self):
         self._begun = time.thread_time()

@@ -1,4 +1,4 @@
-"""Whatever a cluster's variables hold: workers, or what is wrong."""
+"""Any variables of a cluster give workers, or an error."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Whatever stands in the headers of a library: it has no problem, or one that the loader has, too."""
+"""Any headers of a library: no problem, or one that the loader has too."""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""Whatever stands in a log: it is explained, in every format."""
+"""Any log is explained, in every format."""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-"""Whatever the kernel's files, a distribution's or nvidia-smi say: every probe that reads them answers."""
+"""Any content of the kernel's and a distribution's files and of nvidia-smi's output: every probe returns."""
 
 import importlib
 

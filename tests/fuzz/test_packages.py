@@ -1,4 +1,4 @@
-"""Whatever the metadata of an installed wheel says: the packages are listed."""
+"""Any metadata of an installed wheel: the packages are listed."""
 
 from fakes import FakeHost
 from fuzz.inputs import Bounded, changed, fuzzed

@@ -1,4 +1,4 @@
-"""Whatever is printed: a runner of continuous integration finds no command in it, and JSON says the same as before."""
+"""Any output: it has no commands for CI runners, and JSON keeps its meaning."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Whatever stands in a program or a notebook: it is checked for mistakes, or refused with the reason."""
+"""Any program or notebook is checked for mistakes, or refused with the reason."""
 
 import json
 import pathlib
@@ -37,7 +37,7 @@ def checked(name, data):
         pathlib.Path(folder, name).write_bytes(data)
         result = lint([folder], RULES)
         json.loads(render(result, "json"))
-        for style in ("terminal", "github"):  # what a terminal would obey stands in neither
+        for style in ("terminal", "github"):  # neither has control characters
             assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", render(result, style)), style
 
 

@@ -1,4 +1,4 @@
-"""Whatever stands in a report: it is judged again and printed in every format, or refused in a line."""
+"""Any report is judged again and printed in every format, or refused in one line."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""Whatever stands in a file of settings or of expectations: it is read, or refused with its place."""
+"""Any file of settings or expectations is read, or refused with its location."""
 
 import contextlib
 import pathlib

@@ -1,4 +1,4 @@
-"""What gpucheck prints is what it printed: `make goldens` rewrites the files, and the diff is what is reviewed."""
+"""gpucheck's output equals the recorded one: `make goldens` rewrites the files; review the diff."""
 
 import difflib
 import pathlib

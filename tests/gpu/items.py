@@ -1,4 +1,4 @@
-"""What is tried on a GPU machine, the most valuable first, and what must come out of it."""
+"""The tests on a GPU machine, the most valuable first, and their expected results."""
 
 import contextlib
 import pathlib

@@ -1,4 +1,4 @@
-"""What is measured on a GPU machine, and against what: nvidia-smi's answers, plain programs, NVML's own figures."""
+"""The measurements on a GPU machine, compared with nvidia-smi, plain programs and NVML."""
 
 import compileall
 import json
@@ -75,7 +75,7 @@ def devices_of(done: Done | None) -> list[dict[str, Any]]:
 
 
 def load(place: Place) -> Iterator[Row]:
-    """The training's own memory and activity against what NVML shows meanwhile."""
+    """The training's memory and activity, compared with NVML's values at the same time."""
     readings = place.folder / "readings"
     sampler = (
         "import pynvml, time, sys\npynvml.nvmlInit()\nprint('ready', flush=True)\n"
@@ -107,7 +107,7 @@ def load(place: Place) -> Iterator[Row]:
 
 
 def watched(place: Place, program: str) -> Iterator[Row]:
-    """A program that waits for its input, with our callback: it says so."""
+    """A program that waits for its input: our callback reports it."""
     done = place.program(program)
     text = done.out + done.err
     lines = [line for line in text.splitlines() if "input" in line and "gpucheck" in text]
@@ -123,7 +123,7 @@ def becomes_the_command(place: Place) -> Iterator[Row]:
 
 
 def left_behind(place: Place) -> Iterator[Row]:
-    """Memory and processes on the GPUs after all that ran, against those when this was called first."""
+    """Memory and processes on the GPUs after all runs, compared with the first call."""
     gpus = place.gpucheck(("node",)).report.get("facts", {}).get("gpus", {}).get("gpus", [])
     now = {"used": [gpu["memory_used_bytes"] or 0 for gpu in gpus], "processes": [len(gpu["processes"] or ()) for gpu in gpus]}
     file = place.folder / "at-first.json"

@@ -61,12 +61,12 @@ class Done(NamedTuple):
 
 
 def kind_here() -> str | None:
-    """What this machine has: "gpu", or None."""
+    """ "gpu" if this machine has one, else None."""
     return GPU if os.path.exists("/dev/nvidiactl") and os.path.exists("/proc/driver/nvidia/version") else None
 
 
 class Place:
-    """One of the three."""
+    """One of the three places."""
 
     def __init__(self, kind: str, folder: pathlib.Path, site: pathlib.Path | None = None) -> None:
         """Prepare; ``folder`` is for copies, ``site`` has TensorFlow (None: the running interpreter's)."""

@@ -1,4 +1,4 @@
-"""Each field of each GPU against what nvidia-smi says of it: its CSV, and its XML."""
+"""Compare each field of each GPU with nvidia-smi's CSV and XML."""
 
 import re
 import xml.etree.ElementTree as ElementTree

@@ -1,4 +1,4 @@
-"""Places that lack what every program expects: a root without /dev, a read-only one, a current folder that was removed."""
+"""Unusual environments: a root without /dev, a read-only root, a removed current folder."""
 
 import json
 import os

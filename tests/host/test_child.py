@@ -1,4 +1,4 @@
-"""A child's report as its parent sees it: whole, cut short, garbled, forged; and how a child is started."""
+"""A child's report in its parent: complete, truncated, garbled, forged; and how a child is started."""
 
 import json
 import os
@@ -66,7 +66,7 @@ def test_an_ending_names_the_stage(child, code, limit, how, stage):
     assert time.monotonic() - began < 4
     ending = one.end()
     assert (ending.ok, ending.how, str(ending.stage)) == (False, how, stage)
-    assert list(map(str, ending.open)) == ([] if stage == "None" else [stage])  # a step stands for its stage
+    assert list(map(str, ending.open)) == ([] if stage == "None" else [stage])  # a step is reported as its stage
     assert one.message(DevicesListed) == DevicesListed(())
 
 

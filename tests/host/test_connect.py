@@ -1,4 +1,4 @@
-"""A connection through the door: it stands, is refused, or leads nowhere."""
+"""Connections of the host: accepted, refused, or unreachable."""
 
 import socket
 import sys

@@ -1,4 +1,4 @@
-"""This machine through the door."""
+"""This machine as a ``Host``."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What a child leaves behind in a session of its own is ended with the run; what others have started is not."""
+"""Processes that a child left in their own session end with the run; foreign processes do not."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ LEAVES = program("orphans_leaves.py")
 
 @pytest.fixture
 def surroundings(tmp_path):
-    """An environment whose Python leaves processes behind wherever TensorFlow is imported."""
+    """An environment whose Python leaves processes running when TensorFlow is imported."""
     (tmp_path / "tensorflow.py").write_text(LEAVES + "raise ImportError('no')\n")
     yield {**os.environ, VARIABLE: str(tmp_path), "PYTHONPATH": str(tmp_path)}
     for pid in leftovers(str(tmp_path)):
@@ -44,7 +44,7 @@ def test_foreign_processes_are_not_killed(surroundings):
 
 
 def test_the_command_of_run_gets_its_orphans_no_more_than_any_program(surroundings):
-    """It is no subreaper: what it leaves behind goes to the init process."""
+    """It is not a subreaper: its orphans go to the init process."""
     told = "import ctypes; n = ctypes.c_int(); ctypes.CDLL(None).prctl(37, ctypes.byref(n), 0, 0, 0); print(n.value)"
     argv = [sys.executable, "-m", "gpucheck", "run", "--on-fail", "warn", "--allow-cpu", "--", sys.executable, "-c", told]
     done = subprocess.run(argv, env={**surroundings, "PYTHONPATH": ""}, capture_output=True, text=True, timeout=60)

@@ -1,4 +1,4 @@
-"""Nothing that another user can have written is executed: modules of the current folder, and programs on root's PATH."""
+"""Nothing that another user may have written is executed: modules of the current folder, programs on root's PATH."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ MODULES = ("json", "logging", "random", "grp", "contextlib", "click", "sitecusto
 
 @pytest.fixture
 def folder(tmp_path):
-    """A current folder full of modules that leave a mark where they are executed."""
+    """A current folder of modules that leave a mark when executed."""
     folder = tmp_path / "current"
     folder.mkdir()
     for name in MODULES:
@@ -48,7 +48,7 @@ def test_modules_of_another_users_current_folder_are_not_executed(folder):
 
 
 def test_modules_of_ones_own_current_folder_are(folder):
-    """As a program of the user's there would: such a file is what a failed import comes from."""
+    """Like a user's program there: such a file makes an import fail."""
     assert executed(folder)  # which of them first depends on the Python
 
 
@@ -71,7 +71,7 @@ def test_root_executes_no_program_that_another_user_can_have_put_there(tmp_path,
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root")
 def test_root_of_a_user_namespace_executes_programs_of_the_host(tmp_path):
-    """There the host's root, which is not mapped, is shown as nobody."""
+    """There, the unmapped root of the host appears as nobody."""
     unshare = ["unshare", "--user", "--map-root-user"]
     if shutil.which("unshare") is None or subprocess.run([*unshare, "true"], capture_output=True).returncode:
         pytest.skip("no user namespaces here")

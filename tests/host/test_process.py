@@ -1,4 +1,4 @@
-"""Real child processes that crash, hang, fork and outlive: what the parent sees, and that nothing is left running."""
+"""Real child processes that crash, hang, fork and outlive: the parent's result, and no process is left running."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""The folder for children's temporary files: where the user's programs have theirs, and gone afterwards."""
+"""The folder for children's temporary files: in the user's temporary folder, and removed afterwards."""
 
 import importlib.util
 import os

@@ -1,4 +1,4 @@
-"""The bench: what the faults share (driver, stub libraries, environment), and how one of them is injected, run and checked."""
+"""The bench: shared parts of faults (driver, stub libraries, environment), and how a fault is injected, run and checked."""
 
 import contextlib
 import itertools
@@ -32,7 +32,7 @@ class Unavailable(Exception):
 
 
 class Fault(NamedTuple):
-    """One thing that can be wrong, injected into a machine on which all else is well."""
+    """One fault, injected into an otherwise healthy machine."""
 
     name: str
     expected: tuple[str, ...]  # codes of which the first finding must have one; NOTHING: no error is found
@@ -43,16 +43,16 @@ class Fault(NamedTuple):
     args: tuple[str, ...] = ()
     # None: the one that belongs to the scenario, or without namespaces the one that runs the tests
     machine: Machine | None = None
-    build: tuple[Callable[["Trial"], None], ...] = ()  # whatever else has to be broken
+    build: tuple[Callable[["Trial"], None], ...] = ()  # other changes
     limit_seconds: float | None = None  # of the whole run; None: the level's
-    also: tuple[str, ...] = ()  # codes that must be among the findings too
+    also: tuple[str, ...] = ()  # other codes that must be among the findings
     verdict: str | None = None  # None: any that goes with the exit code
     nvidia: str | None = None  # of a fault of the hardware: the action in NVIDIA's catalogue or in its words
     action: str | None = None  # ours; None: any
 
 
 class Trial:
-    """One fault being injected: what will be run, and a folder of its own to break things in."""
+    """One fault being injected: the command, and a separate folder to change."""
 
     def __init__(self, bench: "Bench", folder: pathlib.Path) -> None:
         self.bench, self.folder = bench, folder
@@ -94,7 +94,7 @@ class Trial:
 
 
 class Result(NamedTuple):
-    """What one fault led to; ``problems`` is empty if all went as it must."""
+    """The result of one fault; ``problems`` is empty if it is as expected."""
 
     named: str
     exit: int | None
@@ -105,10 +105,10 @@ class Result(NamedTuple):
 
 
 class Bench:
-    """What all faults share."""
+    """The shared parts of all faults."""
 
     def __init__(self, folder: pathlib.Path, real: pathlib.Path | None = None) -> None:
-        """Build it all once, the environment with stubs of NVIDIA's wheels. Raises Unavailable where it can't be built.
+        """Build everything once, the environment with stubs of NVIDIA's wheels. Raises Unavailable if that fails.
 
         Args:
             folder: for all of it.
@@ -134,7 +134,7 @@ class Bench:
         return Trial(self, self.folder / f"trial{next(self._numbers)}")
 
     def run(self, fault: Fault) -> Result:
-        """Inject a fault, run the command, check what came of it, and clear up."""
+        """Inject a fault, run the command, check the result, and clean up."""
         try:
             with self.injected(fault) as trial:
                 return self._run(fault, trial)
@@ -210,7 +210,7 @@ class Bench:
 
 
 def judge(fault: Fault, code: int, out: str, err: str, seconds: float, problems: list[str]) -> Result:
-    """Compare what the command said with what it must say."""
+    """Compare the command's result with the expected one."""
     if "Traceback" in err:
         problems.append(f"a traceback on standard error: {err[-800:]}")
     if code != fault.exit:
@@ -236,7 +236,7 @@ def judge(fault: Fault, code: int, out: str, err: str, seconds: float, problems:
 
 
 def _misnamed(fault: Fault, findings: list[dict], named: str) -> list[str]:
-    """What is wrong with the codes that were named."""
+    """The errors in the reported codes."""
     problems = []
     codes = [finding["code"] for finding in findings]
     if fault.expected == NOTHING:

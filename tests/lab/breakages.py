@@ -68,7 +68,7 @@ def place(trial: Trial, path: str) -> pathlib.Path:
 
 
 def write(trial: Trial, path: str, text: str = "") -> None:
-    """A file of that text, in place of what has its name."""
+    """Write a file, replacing one of the same name."""
     environments.replace(place(trial, path), text)
 
 
@@ -109,12 +109,12 @@ def compile(trial: Trial, path: str, text: str = LIBRARY) -> None:
 
 
 def drop(trial: Trial, *patterns: str) -> None:
-    """Files or packages that are not there, as site-packages names them."""
+    """Remove files or packages from site-packages."""
     trial.own_environment().drop(*patterns)
 
 
 def install(trial: Trial, name: str, version: str, text: str | None = None) -> None:
-    """A distribution without files, or of one module of that text."""
+    """Install a distribution without files, or with one module of that text."""
     trial.own_environment().package(name, version, text)
 
 

@@ -1,4 +1,4 @@
-"""The fault lab under pytest: what all faults share is built once, and a table says what each of them led to."""
+"""The fault lab under pytest: shared parts are built once, and a table shows the result of each fault."""
 
 import contextlib
 import pathlib

@@ -1,4 +1,4 @@
-"""Repairs, typed: a fault is injected, the first repair that gpucheck prints is typed in a shell as printed, and gpucheck asked again there."""
+"""Repairs, typed: inject a fault, type the first printed repair in a shell, and run gpucheck there again."""
 
 import json
 import pathlib
@@ -28,7 +28,7 @@ OFFLINE = {
 
 
 class Cure(NamedTuple):
-    """What typing the first repair of a fault came to.
+    """The result of typing the first repair of a fault.
 
     ``outcome``: "cured" (the diagnosis is gone and nothing else is wrong), "changed" (another one is there), "left" (it is still there),
     or why nothing was typed: "look" or "words" (no repair is printed), "administrator", "image" (a container's), "another Python", "another scope".
@@ -37,7 +37,7 @@ class Cure(NamedTuple):
     code: str
     outcome: str
     typed: str = ""
-    after: str = ""  # what gpucheck says then: the first finding's code, or the verdict
+    after: str = ""  # gpucheck's result then: the first finding's code, or the verdict
     output: str = ""  # what the repair itself printed
 
 
@@ -53,7 +53,7 @@ def cure(bench: Bench, fault: Fault) -> Cure:
 
 
 def typed(bench: Bench, fault: Fault, trial: Trial) -> Cure | None:
-    """What came of the first repair; None if it would install into the environment that all faults share."""
+    """The result of the first repair; None if it would install into the shared environment."""
     shutil.copytree(commands(bench), trial.folder / "commands")
     root = ask(bench, fault, trial)["findings"][0]
     nothing = {"kind": "advice", "command": None, "needs": []}
@@ -86,7 +86,7 @@ def why_not_typed(scope: str, fix: dict[str, Any]) -> str | None:
 
 
 def ask(bench: Bench, fault: Fault, trial: Trial, typed: str = ":") -> dict[str, Any]:
-    """What gpucheck reports in a shell in which something was typed before."""
+    """gpucheck's report in a shell after the typed commands."""
     command = shlex.join(bench.command(trial, *LEVEL_ARGS[fault.level], *fault.args))
     if "activate" in typed or "PATH=" in typed.replace("_PATH=", ""):  # the shell's Python is another one then
         command = command.replace(shlex.quote(str(trial.environment.python)), '"$(command -v python)"')

@@ -94,7 +94,7 @@ def replace(path: pathlib.Path, data: bytes | str, mode: int = 0o644) -> pathlib
 
 
 def link_tree(source: pathlib.Path, target: pathlib.Path) -> None:
-    """A tree of hard links (copies, where the file system is another); TensorFlow's 20,000 headers are left out."""
+    """A tree of hard links (copies across file systems); TensorFlow's 20,000 headers are left out."""
 
     def link(old: str, new: str) -> None:
         try:

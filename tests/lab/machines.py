@@ -24,7 +24,7 @@ def around(scenario: Mapping[str, object]) -> "Machine":
 
 
 class Machine(NamedTuple):
-    """What the machine looks like below the driver's libraries. Defaults: one H200 whose kernel module is loaded."""
+    """The machine below the driver's libraries. Defaults: one H200 with a loaded kernel module."""
 
     gpus: int = 1
     bound: str | None = "nvidia"  # the kernel driver that holds the GPUs

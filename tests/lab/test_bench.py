@@ -1,4 +1,4 @@
-"""The lab itself can fail: what is not as it must be is told."""
+"""The lab itself can fail: deviations are reported."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from leftovers import VARIABLE, leftovers, leftovers_after
 
 
 def test_a_result_that_differs_is_a_problem(bench):
-    """The lab itself can fail: a fault with another expectation is told in all its points."""
+    """The lab itself can fail: all deviations from a wrong expectation are reported."""
     wrong = Fault("none", ("driver-missing",), exit=3, level=QUICK, verdict="fail", also=("gpu-lost",), limit_seconds=0.01)
     told = " ".join(bench.run(wrong).problems)
     for words in ("named pass", "exit 0 instead of 3", "verdict pass", "['gpu-lost']", "more than 0 s"):

@@ -1,4 +1,4 @@
-"""The same fault gets the same cause and the same first step from every command: --quick, --no-smoke, run, env, require, explain."""
+"""Every command reports the same cause and first step for a fault: --quick, --no-smoke, run, env, require, explain."""
 
 import json
 import re

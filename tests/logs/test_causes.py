@@ -1,4 +1,4 @@
-"""How causes are named: rows of the table, what comes later, what follows from several lines, and what a text only states."""
+"""Causes: rows of the table, later successes, inferences from several lines, and statements in a text."""
 
 import inspect
 

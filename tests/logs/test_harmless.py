@@ -1,4 +1,4 @@
-"""Lines that look bad and are not: each gives its reason, is counted, and is never an alarm."""
+"""Harmless lines that look like errors: each has a reason, is counted, and is never an alarm."""
 
 from case_files import table
 from log_cases import FOLDER, read_toml

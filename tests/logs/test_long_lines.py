@@ -1,4 +1,4 @@
-"""Very long lines, of one sign or a few again and again: the answer is the same, and comes. Times are not asserted, only an end."""
+"""Very long lines of one or a few repeated characters: the result is the same. Only termination is asserted, not times."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a text only speaks of; most of it is shown by whole texts, in tests/cases/logs/texts/mentions."""
+"""Failures that a text only mentions; most cases are in tests/cases/logs/texts/mentions."""
 
 from gpucheck.core.logs.reading.mentions import Listing
 

@@ -1,4 +1,4 @@
-"""What is shown of a log that nobody knows: the lines that look most like failures, the best first."""
+"""Logs without a known cause: the lines that look most like failures, the best first."""
 
 from case_files import table
 

@@ -1,4 +1,4 @@
-"""A log inside something else (a quotation, a list, a table, a mail, a notebook's file) says what it says on its own."""
+"""A log inside other text (a quotation, list, table, mail, notebook file) gives the same result as on its own."""
 
 import html
 import json

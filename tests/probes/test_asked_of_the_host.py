@@ -1,4 +1,4 @@
-"""What a probe asks a machine for, and answers too long for a file of cases."""
+"""The queries of probes to the host, and results too long for a file of cases."""
 
 import re
 

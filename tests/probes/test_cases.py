@@ -1,4 +1,4 @@
-"""The cases of tests/cases/probes: machines that never were, as files and programs, and what is read of them."""
+"""The cases of tests/cases/probes: imaginary machines, as files and programs, and the facts that are read."""
 
 import functools
 

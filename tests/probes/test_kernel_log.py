@@ -1,4 +1,4 @@
-"""Whose words in the kernel's log count: the driver's, at the beginning of a message, and nobody else's."""
+"""In the kernel's log only the driver's own messages count."""
 
 import sys
 

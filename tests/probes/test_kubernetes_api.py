@@ -1,4 +1,4 @@
-"""Every way in which a Kubernetes API server gives no answer: a real HTTPS server, asked by the real child."""
+"""Failures of a Kubernetes API server: a real HTTPS server, queried by the real child."""
 
 import http.server
 import socket

@@ -1,4 +1,4 @@
-"""The libraries of this machine; those of machines that never were stand in tests/cases/probes/libraries.txt."""
+"""The libraries of this machine; imaginary machines are in tests/cases/probes/libraries.txt."""
 
 import pathlib
 import sys

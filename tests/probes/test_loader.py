@@ -1,4 +1,4 @@
-"""The model of the loader, against the real one; against files that never were it is held in tests/cases/probes/loader.txt."""
+"""The model of the loader, compared with the real one; cases with imaginary files are in tests/cases/probes/loader.txt."""
 
 import os
 import pathlib
@@ -120,7 +120,7 @@ def test_the_real_loader_agrees(tmp_path, first, dies, rpath):
 
 
 class ClosedHost(FakeHost):
-    """Root may read everything, so a file closed to us is told, not made."""
+    """Root can read everything, so an unreadable file is simulated."""
 
     def read_bytes(self, path, offset=0, size=1 << 20):
         return None if path.startswith("/closed/") else super().read_bytes(path, offset, size)

@@ -1,4 +1,4 @@
-"""Which workers train together: two here unless the environment's are asked for, and why not where they can't be."""
+"""Which workers train together: two local ones unless the environment's are requested, or why not."""
 
 import json
 import sys

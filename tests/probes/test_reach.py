@@ -1,4 +1,4 @@
-"""Whether TensorFlow listens at an address: real sockets that answer as its server does, as others do, or not at all."""
+"""Whether TensorFlow listens at an address: real sockets that respond like its server, like others, or not at all."""
 
 import contextlib
 import socket
@@ -98,7 +98,7 @@ def test_no_process(host):
 
 
 def test_a_task_that_ends_during_the_query(host):
-    """A process that was stopped, and then killed: its kernel took the connection, and nobody will take the next."""
+    """A process that was stopped, then killed: the kernel accepted its connection, and no further one."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def end():

@@ -1,4 +1,4 @@
-"""What is read of the machine that the tests run on."""
+"""Facts of the machine that runs the tests."""
 
 import os
 import pathlib

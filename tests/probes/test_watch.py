@@ -1,4 +1,4 @@
-"""Workers that depend on each other and die, hang or are late, by a clock that is handed in: who is named, and what for."""
+"""Workers that depend on each other and die, hang or are late, with a fake clock: which are blamed, and why."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ NEVER = float("inf")
 
 
 class FakeTime:
-    """Time that passes only when somebody sleeps, and wakes the children that wait for it."""
+    """Time that passes only during sleep, and wakes waiting children."""
 
     def __init__(self):
         self.seconds = 100.0
@@ -200,7 +200,7 @@ def test_other_workers_of_a_real_cluster_are_awaited_until_the_limit(answers, ho
     named, seconds = outcome(CONNECTING, limits=JOINED, listening=lambda: {"worker 1": next(given, said[-1])})
     assert [(worker, told, stage) for worker, told, _, stage in named] == [("worker 1", how, "connect")]
     assert reason in (None, named[0][2])
-    assert seconds > JOINED.total  # longer than anybody may be quiet once the cluster stands
+    assert seconds > JOINED.total  # longer than the limit without progress once the cluster has formed
 
 
 @pytest.mark.parametrize("other", [None, "refused"])

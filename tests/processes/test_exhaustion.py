@@ -1,4 +1,4 @@
-"""An out-of-memory on purpose: what is concluded from how the child fared."""
+"""Provoked out-of-memory errors: the conclusion from the child's result."""
 
 import pytest
 from case_files import table

@@ -1,4 +1,4 @@
-"""What a child that crashed wrote last, in the forms in which TensorFlow, C, C++ and Python write it."""
+"""The last output of a crashed child, in the forms of TensorFlow, C, C++ and Python."""
 
 import os
 import sys

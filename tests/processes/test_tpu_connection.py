@@ -1,4 +1,4 @@
-"""A TPU that can't be connected to: what is told of it, and that everything else is trained all the same."""
+"""An unreachable TPU is reported, and all other devices train."""
 
 import os
 
@@ -84,7 +84,7 @@ def test_without_training_there_is_no_other_child():
     ("child", "kinds"),
     [
         (first(CONNECTED), [FIRST]),
-        (first(REFUSED), [LATER]),  # the error is told; what else stands there is about the TPU alone
+        (first(REFUSED), [LATER]),  # the error is reported; the rest is only about the TPU
         (first(how="timed out", stage="tpu"), [LATER]),
         (first(how="killed by SIGABRT", stage="tpu"), [FIRST, LATER]),
     ],

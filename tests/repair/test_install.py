@@ -1,4 +1,4 @@
-"""Real virtual environments, and conda's folders: what is written, what activation then does, and that nothing of it stays."""
+"""Real virtual environments and conda's folders: written files, activation, and complete removal."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What is made of assignments; which ones findings carry stands in tests/cases/rules/assignments.txt."""
+"""Applying assignments; those of findings are in tests/cases/rules/assignments.txt."""
 
 import pytest
 from fakes import assignment

@@ -1,4 +1,4 @@
-"""Planning and looking again until nothing is left: one fault can hide the next."""
+"""Repairing and checking again until nothing is left: one fault can mask the next."""
 
 import json
 import os

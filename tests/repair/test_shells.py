@@ -1,4 +1,4 @@
-"""What is printed, read back by the shells themselves where they are installed."""
+"""Printed assignments, executed by the shells themselves if installed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Whatever a path is called: a printed command that holds it runs nothing that stands in the path, in no shell."""
+"""A printed command never executes text in a path, in any shell."""
 
 import json
 import os

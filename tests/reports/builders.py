@@ -1,4 +1,4 @@
-"""Reports out of recorded machines, changed by hand, with findings of rules that exist only here."""
+"""Reports of recorded machines with changes, and with findings of rules that exist only here."""
 
 import time
 

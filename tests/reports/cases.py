@@ -76,7 +76,7 @@ cusolver = REPORTS["fail-cusolver"]
 
 
 def garbage():
-    """Names that no terminal should be given, and values of every kind."""
+    """Names with control characters, and values of every kind."""
     changes = [
         ("gpus.gpus", [gpu(0, name="replaced below")]),
         ("cuda", {"status": "failed", "problem": "no answer"}),

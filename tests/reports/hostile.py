@@ -137,5 +137,5 @@ def redacted():
 
 
 def leaks(text):
-    """Names of the secrets that a text tells."""
+    """Names of the secrets in a text."""
     return [name for name, secret in SECRETS.items() if secret.lower() in text.lower()]

@@ -1,4 +1,4 @@
-"""The page in a real browser: nobody is shut out (axe), paper keeps everything, a command can be copied, and it looks as it looked.
+"""The page in a real browser: accessible (axe), complete in print, with commands to copy, and as recorded.
 
 Needs the extra browser. `make goldens` takes the pictures of tests/reports/pixels anew where it is installed.
 """

@@ -1,4 +1,4 @@
-"""What --full says of a machine in a few sentences: of what was measured, and of nothing else."""
+"""The conclusion of --full: only measured values."""
 
 import pytest
 from msgspec.structs import replace

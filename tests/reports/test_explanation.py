@@ -1,4 +1,4 @@
-"""The answer about a log: an exception that nothing explains is shown, whatever warnings stand beside it."""
+"""The result for a log: an unexplained exception is shown beside any warnings."""
 
 import pytest
 from case_files import table

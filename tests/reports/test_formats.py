@@ -1,4 +1,4 @@
-"""What holds for every report in every format that programs read: foreign parsers take it, limits hold, text stays text."""
+"""Every machine-readable format: third-party parsers accept it, limits hold, text stays text."""
 
 import json
 import re
@@ -225,7 +225,7 @@ def test_errors_come_before_warnings():
 
 @pytest.mark.parametrize("level", [Level.QUICK, Level.FULL])
 def test_every_format_counts_unchecked_rules_equally(level):
-    """What nobody asked for, because no expectations were given, is not among it."""
+    """Without expectations, their rules are not included."""
     made = report(
         "h200",
         judgements=[

@@ -199,7 +199,7 @@ def test_never_wider_than_the_terminal(clock):
     clock.now += 1
     progress.update([f"probe_{number}" for number in range(50)], [])
     assert len(stream.shown()) == 59
-    width = 30  # somebody makes the window smaller
+    width = 30  # the window shrinks
     clock.now += 1
     progress.update([f"probe_{number}" for number in range(50)], [])
     assert len(stream.shown()) == 29

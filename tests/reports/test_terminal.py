@@ -1,4 +1,4 @@
-"""What holds for every report on a terminal; what each says stands in the files of ``test_goldens.py``."""
+"""Properties of every report on a terminal; the recorded ones are in the files of ``test_goldens.py``."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""No repair leads to another finding: what is to be typed first, for each root cause of a report, compared with the others."""
+"""No repair causes another finding: the first repairs of all root causes of a report are compared."""
 
 import re
 

@@ -37,7 +37,7 @@ def test_commands_are_shell_and_nothing_else(tmp_path):
     script = tmp_path / "script"
     wrong = []
     for command, code in commands.items():
-        script.write_text(command.replace("<UUID>", "UUID"))  # what a reader puts in
+        script.write_text(command.replace("<UUID>", "UUID"))  # placeholders for the reader
         done = subprocess.run(["sh", "-n", script], capture_output=True, text=True, timeout=60, check=False)
         first = shlex.split(command, comments=True)[0]
         if done.returncode or not re.fullmatch(r"[\w./~+-]+(=.*)?;?", first):

@@ -1,4 +1,4 @@
-"""Machines that are more easily made by a program than by a list of changes."""
+"""Machines that are easier to build in code than as a list of changes."""
 
 import pytest
 from case_files import table

@@ -32,7 +32,7 @@ def gpucheck(*args: str) -> None:
 
 
 def no_gpu() -> None:
-    """A laptop, where nobody said that a CPU is enough."""
+    """A laptop without --allow-cpu."""
     held = json.loads(outputs.recorded("laptop-cpu"))
     held["facts"]["request"]["allow_cpu"] = False
     replayed(json.dumps(held).encode())
@@ -47,7 +47,7 @@ def two_causes() -> None:
 
 
 def hang() -> None:
-    """The line that stands there while the driver does not answer, then the report."""
+    """The progress line while the driver does not respond, then the report."""
     from gpucheck.core.model import Request
     from gpucheck.core.model.activity import Activity
     from gpucheck.core.reports.progress import Progress

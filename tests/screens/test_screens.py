@@ -1,4 +1,4 @@
-"""What the eye sees, in a real terminal (tmux) of 24 lines: as recorded in files, and a single cause fits without scrolling.
+"""Screens of a real terminal (tmux) of 24 lines: as recorded, and a single cause fits without scrolling.
 
 `make goldens` writes the files anew. A line of "┈" says where the visible screen begins; what stands above it was scrolled away.
 """

@@ -1,4 +1,4 @@
-"""What fits which machine: tests/cases/setup/answers.txt. Lines of a machine, and below them the answer.
+"""The answers for machines: tests/cases/setup/answers.txt. Lines of a machine, and below them the answer.
 
 driver 470.57 | gpu 8.0 | python 3.11 | system darwin | architecture aarch64 | glibc 2.17 | musl | wsl | uv | tpu v5e | unread
 for RTX 4090, driver 535, WSL2 (a whole machine, as --for describes it) | wish tensorflow >=2.16 | wish backend jax | wish python 3.13 | wish cpu

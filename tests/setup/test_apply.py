@@ -1,4 +1,4 @@
-"""An environment is made whole and proven, or nothing of it is left: with a uv of the test's own, and with real ones."""
+"""An environment is created completely and verified, or removed: with a fake uv, and with the real one."""
 
 import contextlib
 import os
@@ -144,7 +144,7 @@ def test_signals_wait_while_what_was_begun_is_removed(tmp_path):
 
 
 def refusal(machine, host, folder):
-    """Why an environment is not begun."""
+    """Why an installation does not start."""
     screen = steps.Screen(lambda line: None, None, lambda: pytest.fail("nothing was begun"))
     with pytest.raises(apply.Refused) as caught:
         apply.apply(solve(machine), str(folder), host, screen, time.monotonic() + 60)

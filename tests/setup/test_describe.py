@@ -1,4 +1,4 @@
-"""A machine from a report, from nvidia-smi's output, and from words: what is said is kept, the rest is left open."""
+"""A machine from a report, from nvidia-smi's output, and from words: given properties are kept, others stay open."""
 
 import json
 import pathlib

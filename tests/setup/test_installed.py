@@ -1,4 +1,4 @@
-"""An environment that has what this machine needs is not installed again; one that lacks something is not called complete."""
+"""A complete environment is not installed again; an incomplete one is not called complete."""
 
 import pytest
 from fakes import NOWHERE

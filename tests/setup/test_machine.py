@@ -1,4 +1,4 @@
-"""This machine as the solver gets it: from the facts of probes, and the Pythons that lie about."""
+"""The solver's input: from the facts of probes, and the Pythons on this machine."""
 
 import sys
 import venv

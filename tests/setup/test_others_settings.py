@@ -1,4 +1,4 @@
-"""No file of the current folder has a say in what `setup --apply` installs: uv reads uv.toml and pyproject.toml, Python its modules."""
+"""No file of the current folder affects what `setup --apply` installs: uv reads uv.toml and pyproject.toml, Python its modules."""
 
 import http.server
 import os

@@ -1,4 +1,4 @@
-"""What a project's files require, against what works on a machine: its files are text, and nothing of them is executed."""
+"""A project's requirements, compared with what works on a machine; its files are never executed."""
 
 import pytest
 from fakes import FakeHost

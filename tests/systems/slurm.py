@@ -204,7 +204,7 @@ class Cluster:
         log.close()
 
     def breaks(self, node, **scenario) -> None:
-        """From now on the node's driver behaves so; without a scenario it is well."""
+        """Set the node's driver scenario; without one it is healthy."""
         new = fake_driver.write_scenario(
             self.folder / "scenario", {"gpus": GPUS, **{k.replace("__", "."): v for k, v in scenario.items()}}
         )
@@ -237,7 +237,7 @@ class Cluster:
         return self.run("sinfo", "-R", "-h", "-n", node, "-o", "%E").stdout.strip()
 
     def repaired(self, node) -> None:
-        """The node is well again, checked and in service."""
+        """The node has recovered, passed a check, and is in service."""
         self.breaks(node)
         (self.folder / f"{node}.unchecked").unlink(missing_ok=True)
         if "DRAIN" in (self.state(node) or ""):
@@ -263,7 +263,7 @@ class Cluster:
 
 
 def wait(done, seconds, what, told=lambda: ""):
-    """Until something is so."""
+    """Wait until a condition holds."""
     end = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < end, f"{what}: not within {seconds} s\n{told()}"
@@ -271,7 +271,7 @@ def wait(done, seconds, what, told=lambda: ""):
 
 
 def free_ports(count):
-    """Ports of the loopback interface that nobody listens on."""
+    """Unused ports of the loopback interface."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for one in sockets:

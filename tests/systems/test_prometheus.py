@@ -1,4 +1,4 @@
-"""The alerts in Prometheus itself, on what node_exporter shows of the reports of `gpucheck node`."""
+"""The alerts in Prometheus itself, from node_exporter's metrics of `gpucheck node`."""
 
 import json
 import os
@@ -60,7 +60,7 @@ class Monitoring:
             process.wait(20)
 
     def report(self, **scenario):
-        """What the unit does: the node's report, with a driver that behaves so."""
+        """Write the node's report like the unit, with this driver scenario."""
         file = fake_driver.write_scenario(self.folder / "scenario", {"gpus": 2, **scenario})
         machine = self.folder / f"machine{len(list(self.folder.glob('machine*')))}"
         machine.mkdir()

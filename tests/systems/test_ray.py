@@ -69,7 +69,7 @@ def test_a_node_that_dies_meanwhile_is_named_and_the_others_complete(cluster, tm
 
 
 def is_looking(scenario):
-    """Whether a gpucheck looks at the node that has this driver."""
+    """Whether a gpucheck checks the node with this driver."""
     for process in psutil.process_iter(["cmdline"]):
         with contextlib.suppress(psutil.Error):
             if "gpucheck" in (process.info["cmdline"] or []) and process.environ().get("FAKE_DRIVER") == scenario:
@@ -79,7 +79,7 @@ def is_looking(scenario):
 
 @pytest.fixture
 def workers(tmp_path):
-    """A cluster of so many nodes, whose worker of place 1 may have a fault."""
+    """A cluster of this size, whose worker 1 may have a fault."""
     cluster_utils = pytest.importorskip("ray.cluster_utils", reason="Ray is not installed: pip install ray")
     made = []
 

@@ -1,4 +1,4 @@
-"""The recipes in Slurm itself: what drains a node, what `sinfo -R` says, what a job's output holds."""
+"""The recipes in Slurm itself: drained nodes, reasons in `sinfo -R`, and the output of jobs."""
 
 import json
 import re

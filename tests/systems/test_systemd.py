@@ -60,7 +60,7 @@ class Booted:
     """A container in which systemd is process 1; stopped on exit."""
 
     def __init__(self, folder: pathlib.Path) -> None:
-        """Put what it shall see into a folder."""
+        """Prepare its files in a folder."""
         self.folder, self.fake = folder, folder / "fake"
         fake_driver.build(self.fake / "driver")
         for name in ("bin", "tmp"):
@@ -70,7 +70,7 @@ class Booted:
         self.breaks()
 
     def breaks(self, **scenario) -> None:
-        """From now on the driver behaves so; without a scenario it is well."""
+        """Set the driver's scenario; without one it is healthy."""
         lines = {"gpus": 2, **{key.replace("__", "."): value for key, value in scenario.items()}}
         fake_driver.write_scenario(self.fake / "new", lines).replace(self.fake / "scenario")
 

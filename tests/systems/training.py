@@ -26,7 +26,7 @@ def faulty(folder, fault, place=1):
 
 
 def told(done, workers):
-    """What was printed, once it is sure that so many workers were meant."""
+    """The output, after checking the number of workers."""
     assert done.stdout, done.stderr
     fleet = json.loads(done.stdout)
     assert len(fleet["training"]["workers"]) == workers, fleet["training"]
@@ -34,7 +34,7 @@ def told(done, workers):
 
 
 def proven(training, workers):
-    """All that a training together must show."""
+    """The expected results of a joint training."""
     assert training["status"] == "passed", training["reason"]
     assert (training["shards_verified"], training["replicas_equal"], training["loss_fell"]) == (True, True, True)
     assert training["samples_per_second"] > 0
