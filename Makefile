@@ -4,10 +4,10 @@
 # make test         tests to run before a commit: also TensorFlow, crashes and hangs, the compiled fake driver, faults of tests/cases/lab
 # make lab-chosen   the faults of tests/cases/lab that need TensorFlow, one per code; continuous integration runs lint, test and this
 # make test-all     everything, in five parts: main (with the browser and every experiment), lab, chaos, systems, and every other Python
-#                   from 3.10 to 3.13 that is found; started again, it goes on with the part that did not pass
+#                   from 3.10 to 3.13 that is found; a restart continues with the part that did not pass
 # make chaos        misbehaving child processes and hostile environments, as a matrix: the run is complete, on time, truthful, and leaves nothing behind
-# make lab          inject every fault of tests/cases/lab and print the root cause that was named
-# make cures        type the first repair of each fault as printed, and check again: cured, changed or left, as a table
+# make lab          inject every fault of tests/cases/lab and print the root cause that gpucheck names
+# make cures        run the first repair of each fault as printed, and check again: cured, changed or left, as a table
 # make cuda-wheels  download NVIDIA's own wheels and JAX's (6 GB, 13 GB in the end): `make cures` also breaks and repairs them; `make test-all` downloads them
 # make systems      the recipes in real Slurm, Prometheus, systemd, Ray and MPI: as root, after `sh tests/systems/install.sh`; part of `make test-all`
 # make gpu          on a machine with NVIDIA GPUs: healthy, with harmless faults, and against nvidia-smi and plain programs
@@ -41,7 +41,7 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
 # NVIDIA's own libraries. Tests break copies of them under the fake driver.
 CUDA := $(VENV)/cuda
 
-# A part of `make test-all` that passed with these files is not repeated: test-all goes on where it ended.
+# A part of `make test-all` that passed with these files is not repeated: test-all continues where it stopped.
 PASSED = $(VENV)/passed/$(shell { git rev-parse HEAD; git diff HEAD; git status --porcelain; } 2>/dev/null | sha1sum | cut -c 1-12)
 
 .PHONY: check gpu smoke-test quick test test-all all-main all-lab all-chaos all-systems all-pythons fuzz patterns releases lab-chosen lab cures cuda-wheels chaos systems audit lint goldens docs dist bench compiled clean
@@ -147,7 +147,7 @@ $(CUDA)/.done: | $(VENV)/.$(EXTRA)
 	  --find-links $(CUDA)/wheels "tensorflow[and-cuda]"
 	@touch $@
 
-# What a repair installs beside TensorFlow, or in its place: `pip download` solves each with the packages that it needs.
+# Packages that a repair installs beside TensorFlow, or in its place: `pip download` solves each with the packages that it needs.
 $(CUDA)/others/.done: $(CUDA)/.done
 	for wanted in "jax[cuda12]" tf_keras "tensorflow-tpu==2.20.0 libtpu==0.0.43.2"; do \
 	  $(BIN)/python -m pip download --quiet --disable-pip-version-check --only-binary :all: --dest $(@D) $$wanted || exit 1; done
@@ -159,6 +159,6 @@ $(VENV)/.%: setup.py pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$*]"
 	@touch $@
 
-# An editable install compiles nothing, and an environment may forbid Python to do it at import.
+# An editable install compiles nothing, and an environment may forbid Python to write bytecode at import.
 compiled: $(VENV)/.$(EXTRA)
 	@$(BIN)/python -m compileall -q gpucheck

@@ -34,7 +34,7 @@ folder.
 | driver, Python | `driver 535`, `driver=470.57`, `Python 3.12` |
 | system | `Ubuntu 22.04`, `RHEL 8`, `glibc 2.28`, `Alpine`, `WSL2`, `Windows 11`, `MacBook M2`, `aarch64` |
 
-A word that is not known is an error. What is not said is assumed to be usual, and the answer names it:
+An unknown word is an error. A property that is not given is assumed to be typical, and the answer names it:
 `Depends on: glibc (2.17 or newer)`.
 
 The packages of `tensorflow[and-cuda]` contain CUDA and cuDNN: no CUDA toolkit is needed on the machine. Its driver is:
