@@ -12,7 +12,7 @@ from gpucheck.core.model.plugin import Row, Rule
 
 def matching(what: str, rows: Mapping[str, Row]) -> list[str]:
     """Return the names of the rows that have this name or problem, or else all of its words."""
-    text = " ".join(what.replace("-", " ").lower().split())
+    text = " ".join(re.sub("[-_]", " ", what).lower().split())
     if not text or any(sign in what for sign in "./\\"):
         return []
     titles = {name: f"{name} {row.problem}".replace("-", " ").lower() for name, row in rows.items()}
