@@ -108,6 +108,8 @@ class TestWhatTheFunctionReturns:
             ("arrays", 16, False, True),
             ("named_inputs", 16, False, True),
             ("subclass", 16, False, False),
+            ("own_step", 10, False, False),
+            ("own_step on 2", 10, False, False),
             ("batched", 24, False, True),
             ("samples", 16, False, True),
             ("batched on 2", 24, False, True),

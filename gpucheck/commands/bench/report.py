@@ -126,7 +126,8 @@ def _add_table(out: TerminalText, order: list[tuple[Measurement, float, bool]]) 
 
 def _title(measurement: Measurement, in_all: bool) -> str:
     words = settings(measurement, in_all)
-    parts = [words["strategy"], words["precision"], f"batch {words['batch']}", "XLA" if measurement.xla else ""]
+    batch = f"batch {words['batch']}" if measurement.batch_size else "default batch"
+    parts = [words["strategy"], words["precision"], batch, "XLA" if measurement.xla else ""]
     at_once = measurement.steps_per_execution
     return ", ".join(filter(None, [*parts, f"{at_once} steps per execution" if at_once > 1 else ""]))
 

@@ -97,7 +97,7 @@ def _times(
     unseen = None
     if held_out is not None:
         unseen, result.held_out_samples = bench_data.held_out(tf, held_out, result.global_batch_size)
-    trainer = throughput.ready(tf, strategy, model, sample, configuration.xla, at_once)
+    trainer = throughput.ready(tf, strategy, model, sample, configuration.xla, at_once, own.first if own else None)
     if job.target_accuracy and (result.generated or "accuracy" not in model.get_metrics_result()):
         raise bench_data.Unusable(f"{job.model}: --target-accuracy needs data, and a metric named accuracy")
     initial = [variable.numpy() for variable in trainer.variables]

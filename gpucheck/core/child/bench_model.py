@@ -35,6 +35,7 @@ class Own(NamedTuple):
     sample: Any  # a batch of one sample
     global_batch: int
     generated: bool  # whether the function gave no data
+    first: Any  # a method of the model to run before anything is compiled
 
 
 def build(tf: Any, keras: Any, name: str, precision: str, global_batch: int, default: int, replicas: int) -> Own:
@@ -80,7 +81,8 @@ def build(tf: Any, keras: Any, name: str, precision: str, global_batch: int, def
     if computed != COMPUTE[precision]:
         kinds = " and ".join(sorted(computed)) or "float32"
         raise Unusable(f"{name}: its layers compute in {kinds}, but --precision is {precision}")
-    return Own(model, data, sample, size, given is None)
+    own_step = type(model).train_step is not keras.Model.train_step and type(model).test_step is keras.Model.test_step
+    return Own(model, data, sample, size, given is None, model.train_step if own_step else model.test_step)
 
 
 def _returned(keras: Any, name: str) -> tuple[Any, Any]:

@@ -38,6 +38,24 @@ class Net(keras.Model):
         return self.dense(x)
 
 
+class Reconstruction(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = layers.Dense(8)
+
+    def train_step(self, data):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((self.dense(data) - data) ** 2)
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, self.trainable_variables), self.trainable_variables))
+        return {"reconstruction": loss}
+
+
+def own_step():
+    model = Reconstruction()
+    model.compile("adam")
+    return model, tf.data.Dataset.from_tensor_slices(X).batch(10)
+
+
 def samples_of(count=None):
     data = tf.data.Dataset.from_tensor_slices((X, Y))
     return data.shuffle(100).batch(count) if count else data

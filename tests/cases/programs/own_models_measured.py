@@ -7,7 +7,7 @@ from gpucheck.core.child.messages.frameworks import KerasImported
 sys.path.insert(0, sys.argv[1])
 CASES = {
     "batched on 2": {"count": 2}, "batched on 2, batch 8": {"count": 2, "batch": 8}, "samples on 2": {"count": 2},
-    "batched_by_25 on 2": {"count": 2}, "batched, XLA, 2 at once": {"xla": True, "at_once": 2},
+    "own_step": {}, "own_step on 2": {"count": 2}, "batched_by_25 on 2": {"count": 2}, "batched, XLA, 2 at once": {"xla": True, "at_once": 2},
     "low_precision, mixed_bfloat16": {"precision": "mixed_bfloat16"}, "compiled, target": {"target": 0.5},
     "arrays, mixed_bfloat16, own policy": {"precision": "mixed_bfloat16", "function": "own_policy"},
     **{name: {} for name in (

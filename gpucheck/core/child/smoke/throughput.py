@@ -150,7 +150,9 @@ def trainer(tf: Any, keras: Any, strategy: Any, xla: bool = False, **options: An
     return ready(tf, strategy, model, tuple(map(tf.constant, network.arrays(1))), xla)
 
 
-def ready(tf: Any, strategy: Any, model: Any, sample: Any, xla: bool = False, steps_per_execution: int = 1) -> Trainer:
+def ready(
+    tf: Any, strategy: Any, model: Any, sample: Any, xla: bool = False, steps_per_execution: int = 1, first: Any = None
+) -> Trainer:
     """A compiled model of a strategy's scope, ready for timing.
 
     Args:
@@ -160,10 +162,13 @@ def ready(tf: Any, strategy: Any, model: Any, sample: Any, xla: bool = False, st
         sample: a batch of one sample.
         xla: whether XLA compiles the step.
         steps_per_execution: see ``Trainer``.
+        first: the method that creates what is still missing; None: ``test_step``.
     """
     with strategy.scope():
+        if model.trainable_variables:
+            model.optimizer.build(model.trainable_variables)
         # Lets Keras create the metrics' variables: with several replicas, a step that creates them can't be compiled.
-        runner(tf, strategy)(model.test_step, args=(sample,))
+        runner(tf, strategy)(first or model.test_step, args=(sample,))
         model.optimizer.build(model.trainable_variables)
     model.reset_metrics()
     return Trainer(tf, strategy, model, xla, steps_per_execution)
