@@ -148,7 +148,7 @@ def main() -> None:
     try:
         found = observe(pid, os.open(path, os.O_RDWR | os.O_NONBLOCK))
         if found is not None:
-            said = lines(*found, worker(os.environ))
+            said = lines(*found, worker())
             if said:
                 say("\n".join(said))
     except psutil.NoSuchProcess:  # a command that ended at once
