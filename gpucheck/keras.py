@@ -12,8 +12,7 @@ import msgspec
 from gpucheck.commands.watch import workers
 from gpucheck.commands.watch.fit import Fit
 from gpucheck.commands.watch.judge import Event, not_finite
-from gpucheck.commands.watch.say import say_below
-from gpucheck.commands.watch.summary import Summary, lines, write
+from gpucheck.commands.watch.summary import Summary, lines, print_lines, write
 
 __all__ = ["Event", "Summary", "Watch"]
 _Batch = TypeVar("_Batch")
@@ -90,7 +89,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         super().__init__()
         self.events: list[Event] = []
         self.summary: Summary | None = None
-        self._say, self.worker = say or say_below, workers.worker()
+        self._say, self.worker = say or print_lines, workers.worker()
         self._stop_on_nan, self._nan_reported, self._epoch = stop_on_nan, False, 0
         self._times, self._report_file = (every_seconds, stall_seconds), report
         self._fit: Fit | None = None

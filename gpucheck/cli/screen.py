@@ -16,6 +16,7 @@ from gpucheck.core.system.write import OutputFile, write
 # Commands in output that runners of GitHub Actions and Azure Pipelines execute: "::" after blanks, "##[" and "##vso[" anywhere.
 _WORKFLOW_COMMAND = re.compile(r"(?m)(?:^|(?<=\r))([^\S\r\n]*:)(?=:)|#(?=#(?:vso)?\[)", re.IGNORECASE)
 _IN_JSON = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|#(?=#(?:vso)?\\[)", re.IGNORECASE)
+COMMAND = "gpucheck: to fix it: "  # before a command to copy
 UNWRITTEN = 3  # ExitCode.UNKNOWN; `--version` does without the model
 
 
@@ -36,6 +37,21 @@ def say(text: str, *, nl: bool = True, color: bool | None = None) -> None:
     if sys.stderr is not None:  # None: it was closed
         with contextlib.suppress(OSError, ValueError):
             click.echo(without_commands(text), err=True, nl=nl, color=color)
+
+
+def say_wrapped(text: str) -> None:
+    """Print lines on standard error, on a terminal wrapped between words. A command to copy, on a line of its own, is not."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        from gpucheck.core.reports.shared.terminal_text import TerminalText
+
+        out = TerminalText(**display_options("never", sys.stderr))
+        for line in text.split("\n"):
+            if line.startswith(COMMAND) or not line:
+                out.verbatim(line)
+            else:
+                out.add(line, hang=4)
+        text = str(out).removesuffix("\n")
+    say(text)
 
 
 def without_commands(text: str) -> str:

@@ -52,8 +52,7 @@ def _read(descriptor):
 
 
 def paragraphs(text):
-    """Each message of Watch, its lines joined as its reader does; no line is wider than the terminal, but a command."""
-    text = text.rpartition("gpucheck: more: ")[2]  # after what `gpucheck run` says itself
+    """Each message of gpucheck, its lines joined as its reader does; no line is wider than the terminal, but a command."""
     found = re.findall(r"^gpucheck: .*(?:\n    .+)*", text, re.MULTILINE)
     wide = [line for part in found for line in part.split("\n") if len(line) > COLUMNS and "to fix it: " not in line]
     assert wide == []

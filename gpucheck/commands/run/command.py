@@ -12,7 +12,7 @@ import msgspec
 from gpucheck.cli import signals
 from gpucheck.cli.parameters import DEPTHS, SECONDS, Command
 from gpucheck.cli.request import diagnose_here, request_options, typed
-from gpucheck.cli.screen import display_options, say
+from gpucheck.cli.screen import display_options, say, say_wrapped
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.host import Host, orphans
 from gpucheck.core.model import Level, Report, Request, Verdict
@@ -187,5 +187,4 @@ def _print_outcome(report: Report, on_fail: str, color: str, verbose: bool) -> N
 
         say(terminal.render(report, verbose=True, **display_options(color, sys.stderr)), nl=False, color=True)
     outcome = "warning" if report.exit_code == 0 else "not started" if on_fail == "stop" else "started anyway"
-    for line in in_lines(report, outcome, steps=not verbose):
-        say(f"gpucheck: {line}")
+    say_wrapped("\n".join(f"gpucheck: {line}" for line in in_lines(report, outcome, steps=not verbose)))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from gpucheck.commands.watch.say import COMMAND
+from gpucheck.cli.screen import COMMAND
 from gpucheck.core.child.messages.nvml import GpuSample
 from gpucheck.core.compat import nvml
 from gpucheck.core.repairs.wording import listing

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import psutil
 
+from gpucheck.cli.screen import say_wrapped
 from gpucheck.commands.watch.judge import Event
 from gpucheck.commands.watch.limits import BUSY_PERCENT, IDLE_PERCENT
 from gpucheck.commands.watch.monitor import Monitor
-from gpucheck.commands.watch.say import say
 from gpucheck.commands.watch.summary import GpuUse, seconds, uses
 from gpucheck.commands.watch.workers import Worker, worker
 from gpucheck.core.host.local import LocalHost
@@ -150,7 +150,7 @@ def main() -> None:
         if found is not None:
             said = lines(*found, worker())
             if said:
-                say("\n".join(said))
+                say_wrapped("\n".join(said))
     except psutil.NoSuchProcess:  # a command that ended at once
         pass
     except Exception as error:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gpucheck.cli.screen import say_wrapped
 from gpucheck.core.repairs.wording import gib
 from gpucheck.core.reports.shared.training import ALIKE
 from gpucheck.core.reports.shared.words import plural, significant
@@ -75,6 +76,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     def _repr_html_(self) -> str:
         """Return the figures with a plot of the epochs."""
         return fragment(self)
+
+
+def print_lines(text: str) -> None:
+    """Print lines on standard error, below a progress bar that has not ended its own."""
+    say_wrapped("\n" + text)
 
 
 def lines(summary: Summary) -> list[str]:

@@ -87,9 +87,9 @@ def _add(callbacks: Any) -> None:
 
 
 def _say(text: str) -> None:
-    from gpucheck.commands.watch.say import say_below
+    from gpucheck.commands.watch.summary import print_lines
 
-    say_below(text)
+    print_lines(text)
     send(b"w")
 
 
