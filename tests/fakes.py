@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpucheck.core.child.messages import AnyMessage, Message, Stage, Task
+from gpucheck.core.child.messages import AnyMessage, AnyTask, Message, Stage, Task
 from gpucheck.core.child.messages.interpreter import Interpreter
 from gpucheck.core.engine import recorded
 from gpucheck.core.engine.facts import Facts
@@ -238,6 +238,11 @@ class FakeHost:
     def child(self, task: Task, limit: float = 30.0) -> FakeChild:
         self.asked.append(task)
         return self.child_of.get(task.child) or FakeChild(how="not started: no such child in this test")
+
+    def children(self, kind: type[AnyTask]) -> list[tuple[AnyTask, FakeChild]]:
+        return [
+            (task, self.child_of[task.child]) for task in self.asked if isinstance(task, kind) and task.child in self.child_of
+        ]
 
 
 def _matches(path: str, pattern: str) -> bool:

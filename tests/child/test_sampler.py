@@ -8,6 +8,7 @@ from case_files import table
 from lab import fake_driver
 
 from gpucheck.core.child.messages.nvml import GpuSample, Sampled, SamplerStarted, SamplerTask, StopSampling
+from gpucheck.core.probes import driver
 from gpucheck.core.processes import sampler
 
 pytestmark = pytest.mark.skipif(
@@ -50,3 +51,11 @@ def test_values_that_a_gpu_does_not_report_are_unknown(driver_host, lines, expec
 def test_no_nvml(driver_host):
     with driver_host({"nvmlInit_v2": 9}) as host, pytest.raises(RuntimeError, match="NVML: Driver Not Loaded"):
         sampler.start(host)
+
+
+@pytest.mark.slow  # NVML starts twice, each time for more than the 15 seconds that it usually has
+def test_a_driver_that_was_slow_once_may_be_slow_again(driver_host):
+    with driver_host({"gpus": 8, "gpu.*.nvmlDeviceGetHandleByIndex_v2": "slow:2"}, timeout_seconds=120.0) as host:
+        assert driver.read(host).gpu_count == 8
+        started = sampler.start(host).message(SamplerStarted)
+    assert (started.problem, len(started.uuids)) == (None, 8)

@@ -1,9 +1,9 @@
 """Start the child that samples NVML while another one trains or measures, and read its samples."""
 
-from gpucheck.core.child.messages.nvml import Sampled, SamplerStarted, SamplerTask
+from gpucheck.core.child.messages.nvml import NvmlTask, Sampled, SamplerStarted, SamplerTask
 from gpucheck.core.host import Child, Host
 
-START_SECONDS = 15.0  # for NVML to start again: it already responded in this run
+START_SECONDS = 15.0  # for NVML to start again; twice as long as its queries took in this run, if that is longer
 
 
 def start(host: Host, interval_seconds: float = 0.2) -> Child:
@@ -17,7 +17,8 @@ def start(host: Host, interval_seconds: float = 0.2) -> Child:
         RuntimeError: NVML can't be queried, or does not respond.
     """
     sampler = host.child(SamplerTask(host.library_folder("pynvml") or "", interval_seconds), limit=host.remaining())
-    started = sampler.wait_for(SamplerStarted, within=START_SECONDS)
+    before = max((child.end().seconds for _, child in host.children(NvmlTask)), default=0.0)
+    started = sampler.wait_for(SamplerStarted, within=max(START_SECONDS, 2 * before))
     if started is None or started.problem:
         raise RuntimeError(f"NVML: {'no answer' if started is None else started.problem}")
     return sampler
