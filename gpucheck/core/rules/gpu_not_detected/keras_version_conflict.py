@@ -37,22 +37,25 @@ from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
 
 # Arguments in a saved model that Keras 2 does not support.
-_OF_KERAS_3 = r"recognized\W.*'(?:batch_shape|optional|autocast|quantization_config)'|'batch_shape'"
+_OF_KERAS_3 = r"recognized\W.*'(?:batch_shape|optional|autocast|quantization_config)\b|'batch_shape\b"
 # Errors from changes in Keras 3, and what to write instead (https://keras.io/guides/migrating_to_keras_3/).
 _IN_KERAS_3 = {
     "Could not locate class": "Pass the class to load_model in custom_objects, or decorate it with"
     " @keras.saving.register_keras_serializable()",
     r"must end in `?(\.[\w.]*\w)": r"Let the file's name end in \1",
     "Please add either": "Let the file's name end in .keras, or use model.export for a SavedModel",
+    r"cannot import name '(\w+)' from '(?:tensorflow\.)?keras\.layers\.": r"Import it from keras.layers: from keras.layers import \1",
+    "'batch_input_shape": "Begin the model with keras.Input(batch_shape=...) instead of this argument",
+    r"passed to Embedding: \{'weights": "Pass the matrix as embeddings_initializer=keras.initializers.Constant(matrix)",
     r"'lr\b": "Rename the optimizer's argument lr to learning_rate",
     r"'decay\b": "Replace the optimizer's argument decay by a schedule: learning_rate=keras.optimizers.schedules.ExponentialDecay(...)",
-    "'time_major'|'implementation'": "Save the model again as .keras with the Keras that made it, or remove this argument of the layer",
+    "'time_major|'implementation": "Save the model again as .keras with the Keras that made it, or remove this argument of the layer",
     "A KerasTensor (?:cannot|is)": "Use keras.ops instead of TensorFlow's function, or call that function in a keras.Layer of your own",
     "File format not supported|Keras 3 only supports": "Load the SavedModel as a layer: keras.layers.TFSMLayer(PATH,"
     ' call_endpoint="serving_default"), or save it again as .keras',
     "got an unexpected keyword": "Remove this argument, which Keras 3 does not have here (workers and use_multiprocessing belong to"
     " keras.utils.PyDataset)",
-    r"Only instances of `keras\.Layer`": "Wrap it in a keras.Layer of your own that calls it: Keras 3 does not accept it as a layer",
+    r"Only instances of `?keras\.Layer": "Wrap it in a keras.Layer of your own that calls it: Keras 3 does not accept it as a layer",
     "shape of the Lambda": "Give the Lambda layer its output_shape",
     "got multiple values": "Name the arguments: add_weight(name=..., shape=...)",
     "as many entries": "Give metrics for each output: a list of lists, or a dict by the outputs' names",

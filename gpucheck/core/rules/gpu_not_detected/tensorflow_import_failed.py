@@ -203,7 +203,7 @@ def repairs(
     elif "libmetal_plugin" in message:
         yield apple_plugin(context)
         yield Fix(text="Or train on the CPU, without it", command=context.uninstall("tensorflow-metal"))
-    elif "DLL load failed" in message:
+    elif "DLL" in message:
         yield _REDISTRIBUTABLE
         yield from reinstall(context, "")
     else:
