@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import importlib
+import itertools
 import os
 import shutil
 import sys
@@ -153,7 +154,17 @@ def _render(style: str, report: Report, color: str, verbose: bool, to_file: bool
     options = display_options("never" if to_file and color == "auto" else color)
     again = _as_typed() if report.verdict is Verdict.FAIL else None
     following = None if to_file else _following(report)
-    return str(module.render(report, verbose=verbose, again=again, following=following, **options))
+    text = str(module.render(report, verbose=verbose, again=again, following=following, **options))
+    return _with_own_expectations(text)
+
+
+def _with_own_expectations(text: str) -> str:
+    """Return the text with the file of the option --expect in its commands, instead of the usual name."""
+    from gpucheck.core.system.shells import word
+
+    arguments = [part for text in sys.argv for part in (text.split("=", 1) if text.startswith("--expect=") else [text])]
+    files = [value for name, value in itertools.pairwise(arguments) if name == "--expect"]
+    return text.replace(" expected.toml", f" {word(files[0])}") if len(files) == 1 else text
 
 
 def _following(report: Report) -> str | None:

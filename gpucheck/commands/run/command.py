@@ -180,6 +180,7 @@ def _changed(env: dict[str, str], changes: list[tuple[str, str | None]]) -> dict
 
 
 def _print_outcome(report: Report, on_fail: str, color: str, verbose: bool) -> None:
+    from gpucheck.core.repairs.fixes import ALLOW_CPU
     from gpucheck.core.reports.shared.headline import in_lines
 
     if verbose:
@@ -188,3 +189,6 @@ def _print_outcome(report: Report, on_fail: str, color: str, verbose: bool) -> N
         say(terminal.render(report, verbose=True, **display_options(color, sys.stderr)), nl=False, color=True)
     outcome = "warning" if report.exit_code == 0 else "not started" if on_fail == "stop" else "started anyway"
     say_wrapped("\n".join(f"gpucheck: {line}" for line in in_lines(report, outcome, steps=not verbose)))
+    fixes = [fix.command for finding in report.findings if finding.explained_by is None for fix in finding.fix]
+    if outcome == "not started" and ALLOW_CPU.command in fixes:
+        say_wrapped("gpucheck: to start it on the CPU anyway: gpucheck run --allow-cpu -- COMMAND")
