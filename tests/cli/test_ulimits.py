@@ -110,3 +110,11 @@ def test_limits_as_they_were_given():
     assert ulimits.original_open_files() is None  # only the command line raises them
     assert ulimits.soft("NOFILE") == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     assert ulimits.soft("NO_SUCH_LIMIT") is None
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_output_that_is_cut_at_a_limit_is_not_a_success(tmp_path, unbuffered):
+    command = f"ulimit -f 1; exec {sys.executable} -m gpucheck rules > {tmp_path}/rules"
+    env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}  # unbuffered, a write may take a part only, without an error
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, env=env, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (3, "gpucheck: cannot write to standard output: File too large\n")

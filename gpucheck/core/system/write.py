@@ -34,9 +34,13 @@ def write(text: str) -> None:
     if stream is None:  # as `>&-` leaves it
         raise BrokenPipeError(errno.EPIPE, "closed")
     try:
-        data = text.encode(stream.encoding or "utf-8", "replace")
+        data = memoryview(text.encode(stream.encoding or "utf-8", "replace"))
         stream.flush()
-        stream.buffer.write(data)
+        while data:  # with PYTHONUNBUFFERED, a full disk takes a part first, and refuses the rest
+            taken = stream.buffer.write(data)
+            if taken is None:  # a pipe that does not block is full
+                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+            data = data[taken:]
         stream.buffer.flush()
     except OSError:
         with contextlib.suppress(OSError):
