@@ -57,7 +57,7 @@ Examples:
     multiple=True,
     type=click.IntRange(1, 1 << 20),
     metavar="N",
-    help="Per replica. [default: 64, 16 on a CPU]",
+    help="Per replica. [default: 64, 16 on a CPU; with --model that of its data]",
 )
 @click.option(
     "--global-batch-size",
@@ -65,7 +65,7 @@ Examples:
     multiple=True,
     type=click.IntRange(1, 1 << 30),
     metavar="N",
-    help="Of all replicas together, instead: the same training on any number of devices, to compare accuracy.",
+    help="Of all replicas together, instead: the same training on any number of devices (strong scaling).",
 )
 @click.option(
     "--steps-per-execution",
@@ -82,7 +82,7 @@ Examples:
     "--steps",
     type=click.IntRange(1, 1_000_000),
     metavar="N",
-    help="Steps of an epoch. [default: a pass over the data; synthetic: 50, 10 on a CPU]",
+    help="Steps of an epoch. [default: a pass over the data; synthetic and --model: 50, 10 on a CPU]",
 )
 @click.option(
     "--epochs",
