@@ -122,6 +122,34 @@ done(untraced=untraced, restored=gen_dataset_ops.iterator_get_next is before)
     assert found == {"untraced": None, "restored": True}
 
 
+@pytest.mark.tensorflow
+def test_a_loop_of_its_own_also_one_that_is_left(tmp_path):
+    found, error = found_by(
+        tmp_path,
+        """
+class Rows:
+    def __iter__(self):
+        for number in range(10):
+            time.sleep(0.2)
+            yield number
+
+watch = Watch()
+for row in watch.steps(Rows(), epochs=2, batch_size=16):
+    time.sleep(0.1)
+whole = watch.summary
+for row in watch.steps(Rows()):
+    if row == 3:
+        break
+done(share=whole.input_wait_share, rate=whole.samples_per_second, whole=[whole.epochs, whole.steps], code=whole.limit.code,
+     left=[watch.summary.epochs, watch.summary.steps, watch.summary.samples_per_second])
+""",
+    )
+    assert found["share"] == pytest.approx(0.2 / 0.3, abs=0.05)
+    assert found["rate"] == pytest.approx(16 / 0.3, rel=0.1)
+    assert (found["whole"], found["code"], found["left"]) == ([2, 20], "input-pipeline-bound", [1, 3, None])
+    assert error.count("gpucheck: the input pipeline limits this training") == 1
+
+
 @pytest.mark.slow
 @pytest.mark.tensorflow
 def test_two_replicas_and_several_steps_in_one_call(tmp_path):

@@ -92,8 +92,9 @@ class Fit:
         self._monitor.pause()
         self._looked = None
         count = self._batch_size and float(self._batch_size * self.times.epoch_steps)
-        known = self.times.ended_steps if reported else None  # the end of data is a step that begins and fetches nothing
-        self.times.steps_end((params or {}).get("steps") or known, count or self._samples())
+        planned = (params or {}).get("steps")  # the end of data is a step that begins and fetches nothing
+        known = [number for number in (planned, self.times.ended_steps if reported else None) if number is not None]
+        self.times.steps_end(min(known, default=None), count or self._samples())
 
     def epoch_ends(self, epoch: int, logs: Mapping[str, Any]) -> None:
         """An epoch ended, with these metrics."""

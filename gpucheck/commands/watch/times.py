@@ -33,7 +33,7 @@ class Times:
     def epoch_begins(self) -> None:
         """An epoch begins, with the fetch of its first batch."""
         self._epoch_began, self.epoch_steps, self.ended_steps, self._part = self._clock(), 0, 0, None
-        if self._first_began is not None:
+        if self._first_began is not None and self.wait.between_steps:
             self._part = self._epoch_began, 0, self.wait.seconds()
             self.wait.resume()
 
@@ -69,7 +69,7 @@ class Times:
         """
         self.wait.traced()
         self.wait.pause()
-        steps = min(self.epoch_steps, planned or self.epoch_steps)
+        steps = self.epoch_steps if planned is None else min(self.epoch_steps, planned)
         self.steps += steps
         if self._part is not None and steps:
             began, before, waited = self._part

@@ -18,6 +18,8 @@ _FETCHES = ("iterator_get_next", "iterator_get_next_as_optional")
 class GapWait:
     """The time from the end of a step to the begin of the next: Keras on JAX and PyTorch fetches there."""
 
+    between_steps = True  # the data is fetched there, also for the first step of an epoch
+
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock, self._seconds = clock, 0.0
         self._ended: float | None = None
@@ -53,6 +55,8 @@ class GapWait:
 class Unmeasured(GapWait):
     """Nothing is known of the wait."""
 
+    between_steps = False
+
     def seconds(self) -> float | None:
         """Return None."""
         return None
@@ -61,6 +65,7 @@ class Unmeasured(GapWait):
 class TensorFlowWait(GapWait):
     """The time in which an operation of the compiled step fetches a batch; replicas that fetch at the same time count once."""
 
+    between_steps = False
     _counters: dict[str, Any] = {}  # noqa: RUF012 - of the process: a step that was traced keeps its counter
 
     def __init__(self, tensorflow: Any, replicas: int) -> None:
