@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import math
 import os
 import re
 import sys
@@ -17,6 +18,7 @@ from gpucheck.cli.exit_styles import EXIT_STYLES
 from gpucheck.cli.parameters import DEPTHS, EXAMPLES, Command, here
 from gpucheck.cli.screen import say, show
 from gpucheck.cli.time_limit import TimeLimit
+from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 ARGUMENTS = "gpucheck.arguments"
 INTERRUPTED = 130
@@ -66,6 +68,10 @@ class Commands(Command, click.Group):
             from gpucheck.core.engine.suggestion import did_you_mean
 
             similar = did_you_mean(args[0], registry.entries(), otherwise="; gpucheck --help lists them")
+            with contextlib.suppress(NoResponse):
+                if with_timeout(FILE_SECONDS, os.path.isfile, args[0]):
+                    reader = "lint" if args[0].endswith((".py", ".ipynb")) else "explain"
+                    similar = f" (did you mean gpucheck {reader} {args[0]}?)"
             raise click.UsageError(f"No such command {args[0]!r}{similar}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -122,7 +128,7 @@ def cli(context: click.Context) -> None:
     """
     context.obj = context.obj or TimeLimit(time.monotonic())
     with contextlib.suppress(StopIteration, ValueError):  # before the search for settings; the option reports a wrong value
-        context.obj.set(float(next(_typed(context, "--timeout"))))
+        context.obj.set(abs(float(next(_typed(context, "--timeout")))) or math.inf)
     context.default_map = defaults(context)
 
 
@@ -144,6 +150,12 @@ def start(limit: TimeLimit) -> int:
 
 def _show_error(error: click.ClickException) -> None:
     """Print the error first, then a tip, and the usage last, unless the error is a file's."""
+    if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # a group alone; since click 8.2
+        say(error.format_message())
+        return
+    if isinstance(error, click.NoSuchOption) and error.option_name.lstrip("-") in ("json", "html", "markdown", "junit", "csv"):
+        name = error.option_name
+        error = click.NoSuchOption(name, possibilities=[f"--format {name.lstrip('-')}"], ctx=error.ctx)
     message = error.format_message()
     tip = _TIP.search(message)
     say(f"Error: {message[: tip.start()] if tip else message}")

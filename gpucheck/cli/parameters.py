@@ -32,6 +32,7 @@ ADVANCED = frozenset(
         *("recorded", "opened", "soak_minutes", "color", "profile", "target_accuracy", "price"),
     }
 )
+_DEFAULT = re.compile(r"default: (?:\((.*)\)(?=\])|(\d+)\.0\b)")  # click puts a text into parentheses
 DEPTHS = ("node", "quick", "default", "full")
 
 
@@ -57,11 +58,12 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the common options first, then the advanced ones."""
         for title, advanced in (("Options", False), ("Advanced", True)):
-            shown = [param for param in self.get_params(ctx) if (param.name in ADVANCED) is advanced]
-            records = [record for param in shown if (record := param.get_help_record(ctx)) is not None and any(record)]
+            options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+            shown = [option for option in options if (option.name in ADVANCED) is advanced]
+            records = [record for option in shown if (record := option.get_help_record(ctx)) is not None]
             if records:
                 with formatter.section(title):
-                    formatter.write_dl(records)
+                    formatter.write_dl([(name, _DEFAULT.sub(r"default: \1\2", text)) for name, text in records])
 
 
 def _help(context: click.Context, option: click.Parameter, wanted: bool) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -55,6 +56,22 @@ def test_an_error_comes_first_then_the_tip_and_the_usage_last(typed, error, tip)
 
 def test_an_unreadable_file_is_an_error_without_usage():
     assert "Usage:" not in gpucheck("explain", "/nonexistent/train.log.gz").stderr.splitlines()[0]
+
+
+def test_help_has_no_empty_entries_and_no_doubled_parentheses():
+    for command in ("explain", "lint", "node", "fleet merge", "run"):
+        text = gpucheck(*command.split(), "--help", env={"COLUMNS": "200"}).stdout
+        options = text.partition("\nOptions:\n")[2].splitlines()
+        assert "default: (" not in text, command
+        assert not re.search(r"default: \d+\.0\b", text), command
+        assert options[0].startswith("  -"), command
+
+
+def test_a_group_alone_shows_its_help_and_no_error():
+    done = gpucheck("fleet")
+    assert done.stderr.startswith("Usage: gpucheck fleet ")
+    assert done.stderr.count("Usage: ") == 1
+    assert "..." not in done.stderr.partition("Commands:")[2]
 
 
 def test_a_benchmark_whose_time_is_too_short_says_so(tmp_path):

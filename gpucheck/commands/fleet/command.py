@@ -62,7 +62,7 @@ def fleet() -> None:
     """Check many nodes at once: merge their reports by root cause, configuration and speed."""
 
 
-@fleet.command(cls=Command, epilog=EXAMPLES)
+@fleet.command(cls=Command, epilog=EXAMPLES, short_help="Merge the JSON reports of nodes.")
 @click.argument("paths", nargs=-1, required=True, type=FilePath())
 @click.option(
     "--nodes",
@@ -99,7 +99,7 @@ def merge(
     _print(lambda: _merged(paths, nodes, limit, max_age, strict=outputs["strict"]), Output(**outputs), limit.end)
 
 
-@fleet.command(cls=Command, epilog=RUN_EXAMPLES)
+@fleet.command(cls=Command, epilog=RUN_EXAMPLES, short_help="Check every node of a Slurm or Ray cluster, and merge the reports.")
 @click.argument("check", nargs=-1, type=click.UNPROCESSED, metavar="[-- CHECK OPTIONS...]")
 @engine_options
 @click.option(
@@ -143,7 +143,7 @@ def run(
     _print(lambda: check_all(task, folder, whole, strict=outputs["strict"]), Output(**outputs), math.inf)
 
 
-@fleet.command(cls=Command, epilog=TRAIN_EXAMPLES)
+@fleet.command(cls=Command, epilog=TRAIN_EXAMPLES, short_help="Train on all nodes of a Slurm or Ray cluster together.")
 @click.argument("check", nargs=-1, type=click.UNPROCESSED, metavar="[-- CHECK OPTIONS...]")
 @engine_options
 @click.option(
