@@ -29,7 +29,10 @@ def __getattr__(name: str) -> Any:
     if name == "keras":  # imports Keras
         import importlib
 
-        return importlib.import_module("gpucheck.keras")
+        try:
+            return importlib.import_module("gpucheck.keras")
+        except ModuleNotFoundError as error:  # an AttributeError, so that help(gpucheck) shows the rest
+            raise AttributeError(f"gpucheck.keras needs Keras: {error}") from error
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

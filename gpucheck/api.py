@@ -57,7 +57,8 @@ class Result(Report, frozen=True, kw_only=True):
             from gpucheck.core.reports.html import render
         except ImportError:  # without the extra "html"
             return f"<pre>{html.escape(str(self))}</pre>"
-        page = html.escape(render(self), quote=True)
+        cpu = "gpucheck --allow-cpu"
+        page = html.escape(render(self).replace(cpu, _IN_PYTHON[cpu]), quote=True)
         return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0" title="gpucheck report"></iframe>'
 
 

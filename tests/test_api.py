@@ -155,6 +155,31 @@ def test_completion_offers_what_is_meant_to_be_used():
     assert "TYPE_CHECKING" not in dir(gpucheck)
 
 
+def test_help_needs_no_keras():
+    code = "import sys; sys.modules['keras'] = None; import gpucheck; help(gpucheck)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "gpucheck.check()" in done.stdout
+    code = "import sys; sys.modules['keras'] = None; import gpucheck; gpucheck.keras"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "AttributeError: gpucheck.keras needs Keras" in done.stderr
+
+
+def test_a_page_in_a_notebook_has_pythons_words():
+    node = {"path": "/dev/nvidiactl", "present": False}
+    report = recorded(
+        *[("pci", "gpus", []), ("gpus", "gpus", []), ("kernel_module", "loaded", False), ("container", "inside", False)],
+        *[("driver", "status", "library-not-found"), ("cuda", "status", "library-not-found"), ("training", "runs", [])],
+        *[("device_nodes", "control", node), ("device_nodes", "uvm", node), ("tensorflow", "devices", [])],
+    )
+    assert report.findings[0].code == "no-nvidia-gpu"
+    assert "gpucheck.check(allow_cpu=True)" in report._repr_html_()
+
+
+def test_the_flavour_of_tensorflow_is_written_as_its_package():
+    package = {"name": "tensorflow-cpu", "version": "2.21.0", "folder": "/x"}
+    assert "TensorFlow 2.21.0 (tensorflow-cpu)" in str(recorded(("packages", "tensorflow", package))).splitlines()[0]
+
+
 def test_without_the_extra_it_is_plain_text(monkeypatch):
     report = recorded()
     monkeypatch.setitem(sys.modules, "gpucheck.core.reports.html", None)

@@ -26,7 +26,7 @@ def _frameworks(report: Report) -> Iterator[str]:
     installed = packages.tensorflow if packages else None
     version = (tensorflow and tensorflow.version) or (installed and installed.version)
     if version:
-        yield f"{(installed.name if installed else 'tensorflow').replace('tensorflow', 'TensorFlow')} {version}"
+        yield f"TensorFlow {version}" + (f" ({installed.name})" if installed and installed.name != "tensorflow" else "")
     elif packages and not other:
         yield "no TensorFlow"
     if other and other.version:
