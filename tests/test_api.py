@@ -165,11 +165,14 @@ def test_help_needs_no_keras():
 
 
 def test_a_page_in_a_notebook_has_pythons_words():
-    node = {"path": "/dev/nvidiactl", "present": False}
+    absent = {"path": "/dev/nvidiactl", "present": False}
     report = recorded(
-        *[("pci", "gpus", []), ("gpus", "gpus", []), ("kernel_module", "loaded", False), ("container", "inside", False)],
-        *[("driver", "status", "library-not-found"), ("cuda", "status", "library-not-found"), ("training", "runs", [])],
-        *[("device_nodes", "control", node), ("device_nodes", "uvm", node), ("tensorflow", "devices", [])],
+        *[("pci", "gpus", []), ("gpus", "gpus", []), ("container", "inside", False), ("training", "runs", [])],
+        *[("driver", "gpu_count", None), ("driver", "result", None), ("cuda", "device_count", None), ("cuda", "devices", [])],
+        *[("tensorflow", "devices", [])],
+        *[(probe, "status", "library-not-found") for probe in ("driver", "cuda")],
+        *[("kernel_module", name, False) for name in ("loaded", "uvm_loaded", "nouveau_loaded", "installed_for_running_kernel")],
+        *[("device_nodes", name, absent) for name in ("control", "uvm")],
     )
     assert report.findings[0].code == "no-nvidia-gpu"
     assert "gpucheck.check(allow_cpu=True)" in report._repr_html_()
