@@ -128,7 +128,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
             try:
                 write(self.summary, self._report_file.replace(workers.RANK, str(number)))
             except OSError as error:
-                self._say(f"gpucheck: no report was written: {error}")
+                self._say(f"gpucheck: cannot write {self._report_file}: {error.strerror or error}")
         if number:
             return
         if self._shared is not None and count > 1:

@@ -66,6 +66,19 @@ def test_a_fit_of_one_step_has_no_rate():
     assert (times.steps, times.first_step_seconds, times.step_seconds, times.input_wait_share) == (1, 5.0, None, None)
 
 
+def test_a_short_wait_slows_a_training_and_arrays_have_no_dataset():
+    summary = msgspec.structs.replace(SLOW, input_wait_share=0.21, input_wait_exact=True)
+    said = str(limit(summary, None))
+    assert said.startswith("the input pipeline slows this training: ")
+    assert "Change: a larger batch, or for a dataset dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE), cache()" in said
+
+
+def test_the_limit_is_a_sentence_of_the_report():
+    summary = msgspec.structs.replace(SLOW, limit=limit(SLOW, None))
+    assert "\nThe input pipeline limits" in markdown(summary)
+    assert "<p>The input pipeline limits" in fragment(summary)
+
+
 def test_the_lines():
     metric = Metric(name="val_accuracy", last=0.93, best=0.94, best_epoch=4, best_after_seconds=18.5)
     summary = msgspec.structs.replace(SLOW, device="GPU", gpus=(GPU,), validation=metric, limit=limit(SLOW, "data.py:12 in read"))

@@ -44,7 +44,8 @@ def _of_input(summary: Summary, place: str | None, processors: float | None) -> 
     ready = step * (1 - share)
     most = 1 / max(1 - share, 0.001)
     slow = f" (its Python code at {place})" if place else ""
-    change, gain = _MAP, f"at most {times(most)} as fast"
+    verb = "limits" if share >= 0.5 else "slows"
+    change, gain = f"a larger batch, or for a dataset {_MAP}, cache()", f"at most {times(most)} as fast"
     if summary.backend == "torch":
         change = "DataLoader(..., num_workers=...)"
     elif place:
@@ -54,7 +55,7 @@ def _of_input(summary: Summary, place: str | None, processors: float | None) -> 
     elif processors and processors < CLEARLY_LESS * most:  # TensorFlow prefetches (inject_prefetch): reading is all the time
         change = f"{_MAP}: up to about {times(processors)} as fast on {processors:g} processors; and cache()"
     text = (
-        f"the input pipeline limits this training{slow}: with the data ready, a step takes {seconds(ready)} instead of"
+        f"the input pipeline {verb} this training{slow}: with the data ready, a step takes {seconds(ready)} instead of"
         f" {seconds(step)}. Change: {change}: {gain}"
     )
     return Limit(code="input-pipeline-bound", text=text, faster_at_most=most)

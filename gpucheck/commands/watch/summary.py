@@ -154,7 +154,12 @@ def write(summary: Summary, path: str) -> None:
 def markdown(summary: Summary) -> str:
     """Return a list of the figures, and the limit."""
     rows = "".join(f"- {text}\n" for text in [*figures(summary), *devices(summary)])
-    return f"# Training\n\n{rows}" + (f"\n{summary.limit}\n" if summary.limit is not None else "")
+    return f"# Training\n\n{rows}" + (f"\n{_sentence(summary.limit)}\n" if summary.limit is not None else "")
+
+
+def _sentence(limit: object) -> str:
+    text = str(limit)
+    return text[:1].upper() + text[1:]
 
 
 def page(summary: Summary) -> str:
@@ -173,7 +178,7 @@ def page(summary: Summary) -> str:
 def fragment(summary: Summary) -> str:
     """Return HTML without a head, for a notebook."""
     rows = "".join(f"<li>{html.escape(text)}</li>" for text in [*figures(summary), *devices(summary)])
-    limit = "" if summary.limit is None else f"<p>{html.escape(str(summary.limit))}</p>"
+    limit = "" if summary.limit is None else f"<p>{html.escape(_sentence(summary.limit))}</p>"
     return f"<ul>{rows}</ul>{limit}{plot(summary.epoch_seconds)}"
 
 
