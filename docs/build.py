@@ -46,7 +46,7 @@ EXAMPLES = {  # recorded outputs, below ../tests
     "gpucheck check": "golden/reports/cuda-libraries-unreachable/terminal.txt",
     "gpucheck setup": "golden/setup/cpu/terminal.txt",
     "gpucheck env": "golden/env/cuda-libraries-unreachable.sh",
-    "gpucheck bench": "bench/golden/waiting.terminal",
+    "gpucheck bench": "bench/golden/all-well.terminal",
 }
 WIDTH = 104  # columns of a picture; longer lines are cut
 LINT = """\

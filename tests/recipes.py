@@ -1,7 +1,7 @@
 """Shared by the tests of examples/: the recipes, reports as input, and third-party programs that read them.
 
 A program that is not installed is a skip that names it: shellcheck, promtool, systemd-analyze (packages of most distributions),
-check-jsonschema and kubernetes-validate (PyPI; both carry the schemas with them).
+check-jsonschema, kubernetes-validate (PyPI; both carry the schemas with them) and podman-compose (PyPI).
 """
 
 import os

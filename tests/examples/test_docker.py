@@ -2,12 +2,14 @@
 
 import io
 import json
+import re
 import shlex
+import shutil
 import sys
 
 import pytest
 import yaml
-from recipes import EXAMPLES, accepts, run
+from recipes import EXAMPLES, accepts, run, tool
 
 DOCKERFILE = EXAMPLES / "docker/Dockerfile"
 posix = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
@@ -65,3 +67,16 @@ def test_compose_is_what_its_schema_allows():
     assert "entrypoint" not in service  # the image's
     assert shlex.join(service["command"]) == "python train.py"
     accepts("check-jsonschema", "--builtin-schema", "vendor.compose-spec", path)
+
+
+def test_compose_starts_the_image_with_all_gpus_and_the_folder(tmp_path):
+    tool("podman")
+    for name in ("compose.yaml", "Dockerfile"):
+        shutil.copy(EXAMPLES / "docker" / name, tmp_path)
+    done = run([tool("podman-compose"), "--verbose", "--dry-run", "up"], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"podman build -f {tmp_path}/Dockerfile " in done.stderr
+    (create,) = re.findall(r"podman create .+", done.stderr)
+    for option in ("--device nvidia.com/gpu=all", f"-v {tmp_path}:/workspace", "--shm-size 1gb", "--init", "--restart no"):
+        assert f" {option} " in create
+    assert create.endswith(" python train.py")
