@@ -6,10 +6,11 @@ import re
 import shutil
 import subprocess
 
+import msgspec
 import pytest
 
 from gpucheck.commands.fleet.formats import html as page
-from gpucheck.commands.fleet.model import Fleet, Node
+from gpucheck.commands.fleet.model import Fleet, FleetCause, Node
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 NODES = tuple(
@@ -27,7 +28,7 @@ FLEET = Fleet(
     unknown={}, unreached={}, missing=None, groups=(), slow=(), unusual=(), nodes=NODES, seconds=1.0,
 )  # fmt: skip
 TRY = """<script>
-const times = [performance.now()], rows = () => [...get("rows").rows].map(row => row.cells[0].textContent);
+const times = [performance.now()], before = [...get("rows").rows][1].cells[0].textContent, rows = () => [...get("rows").rows].map(row => row.cells[0].textContent);
 get("filter").value = "gpu-lost"; get("filter").dispatchEvent(new Event("input"));
 times.push(performance.now());
 const filtered = [get("shown").textContent, rows()[1]];
@@ -35,7 +36,7 @@ get("filter").value = ""; get("filter").dispatchEvent(new Event("input"));
 times.push(performance.now());
 get("head").cells[1].firstChild.click();
 times.push(performance.now());
-document.title = JSON.stringify({filtered, first: rows()[0], milliseconds: times.map(Math.round)});
+document.title = JSON.stringify({before, filtered, first: rows()[0], milliseconds: times.map(Math.round)});
 </script>"""
 
 
@@ -50,6 +51,12 @@ def test_ten_thousand_nodes_in_a_browser(tmp_path):
     )  # fmt: skip
     assert ":CONSOLE" not in done.stderr
     told = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", done.stdout)[1]))
+    assert told["before"] == "gpu100"  # faults come first
     assert told["filtered"] == ["100 of 100", "gpu100"]
     assert told["first"] == "gpu0"  # the faults come before what passed
     print(told["milliseconds"])
+
+
+def test_a_list_of_nodes_breaks_between_two():
+    cause = FleetCause(code="x", severity="error", scope="host", count=2, nodes="gpu[1,3]", example="X.", example_node="gpu1")
+    assert "<code>gpu[1,<wbr>3]</code>" in page.render(msgspec.structs.replace(FLEET, causes=(cause,)))

@@ -57,7 +57,8 @@ def _link(one: FleetLink) -> str:
 def _cause(one: FleetCause) -> str:
     if one.severity not in SEVERITIES:
         return ""
-    where = f"<h3>{_text(one.code)} on {plural(one.count, 'node')}</h3><p><code>{_text(one.nodes)}</code></p>"
+    nodes = _text(one.nodes).replace(",", ",<wbr>")
+    where = f"<h3>{_text(one.code)} on {plural(one.count, 'node')}</h3><p><code>{nodes}</code></p>"
     first = f"<p>{_text(one.example_node)}: {_text(one.example)}</p>"
     command = f"<h4>Do</h4><pre>{_text(one.command)}</pre>" if one.command is not None else ""
     page = f'<p class="meta">More: <code>gpucheck explain {_text(one.code)}</code></p>'
