@@ -86,9 +86,9 @@ def test_the_killed_worker_is_named_not_those_that_lost_it():
 
 def test_a_worker_that_never_started_is_named_with_its_node_and_reason():
     missing = run("failed", [(2, "missing", "not reachable (nothing listens on its address)")])
-    fleet = trained([missing, missing, None], {"n3": "no gpucheck is installed there"})
+    fleet = trained([missing, missing, None], {"n3": "gpucheck is not installed there"})
     assert [(fault.node, fault.reason) for fault in fleet.training.faults] == [
-        ("n3", "not reachable (nothing listens on its address); no gpucheck is installed there")
+        ("n3", "not reachable (nothing listens on its address); gpucheck is not installed there")
     ]
     assert [(cause.code, cause.nodes) for cause in fleet.causes] == [("worker-unreachable", "n3")]
 

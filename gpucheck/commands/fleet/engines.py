@@ -120,7 +120,7 @@ class Slurm:
             complaint = _complaint(done.stderr)
             if "No such file" not in complaint and "No module named" not in complaint:
                 return Checked(name, complaint or f"srun exited with status {done.returncode}, no output")
-        return Checked(name, "no gpucheck is installed there")
+        return Checked(name, "gpucheck is not installed there")
 
 
 class Ray:

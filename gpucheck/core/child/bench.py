@@ -122,7 +122,7 @@ def _times(
             repeat.accuracies = []  # of labels that are random
         result.repeats.append(repeat)
         if not trainer.finite:
-            return Measured("the loss is not finite: this is no training whose speed would say anything")
+            return Measured("the loss is not finite, so the training speed means nothing")
     result.ended = time.monotonic()
     result.peak_memory_bytes = memory.peak(tf, devices)
     if job.profile:

@@ -71,5 +71,5 @@ def _sum(tf: Any, elements: int, group: int, number: int) -> float:
             timeout_seconds=LIMIT_SECONDS,
         )
         if float(whole[-1]) != 2.0:
-            raise ValueError("a sum of two workers' ones is not two")
+            raise ValueError("the all-reduce returned a wrong sum")
         return time.perf_counter() - began

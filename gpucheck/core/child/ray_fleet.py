@@ -109,7 +109,7 @@ def check(variables: dict[str, str], arguments: list[str], limit: float) -> tupl
         words = (err.decode("utf-8", "replace").strip().splitlines() or [f"exited with status {child.returncode}, no output"])[-1]
         if "No module named" not in words:
             return "", words[:300]
-    return "", "no gpucheck is installed there"
+    return "", "gpucheck is not installed there"
 
 
 def put(folder: str, name: str, text: str) -> None:

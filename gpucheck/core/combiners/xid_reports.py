@@ -22,7 +22,7 @@ _COMPLAINTS = (
     (
         re.compile(r"(?i)waiting for RPC response from GPU|heartbeat timed ?out|rpcRecvPoll timed ?out|GSP[_ ]TIMEOUT"),
         Action.IGNORE,
-        "its firmware (GSP) did not answer in time",
+        "its firmware (GSP) did not respond in time",
     ),
     (re.compile(r"RmInitAdapter failed|rm_init_adapter failed"), Action.IGNORE, "its driver could not start it"),
 )

@@ -52,7 +52,7 @@ _KNOWN = (
     Xid(11, "invalid commands reached the GPU", "error", "RESTART_APP", "restart-application", _RESTART, None),
     Xid(
         13,
-        "a kernel broke the rules: illegal instruction or address",
+        "a kernel used an illegal instruction or address",
         "error",
         "RESTART_APP",
         "restart-application",
@@ -129,7 +129,7 @@ _KNOWN = (
     Xid(95, "a memory error that may have reached any program", "error", "RESET_GPU", "reset-gpu", _RESET, "memory"),
     Xid(109, "switching between programs timed out", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
     Xid(110, "the GPU reported a security fault", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
-    Xid(119, "the GPU's firmware (GSP) did not answer", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
+    Xid(119, "the GPU's firmware (GSP) did not respond", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
     Xid(120, "the GPU's firmware (GSP) failed", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
     Xid(121, "a corrected error between CPU and GPU chip (C2C)", "warning", "IGNORE", "ignore", _WATCH, None),
     Xid(136, "an NVLink connection could not be trained", "error", "RESET_GPU", "reset-gpu", _RESET, "nvlink"),

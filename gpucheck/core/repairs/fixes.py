@@ -5,7 +5,7 @@ from gpucheck.core.model import Action, Fix, Severity
 from gpucheck.core.repairs.wording import listing
 
 ALLOW_CPU = Fix(text="If you want to train on the CPU, allow it", command="gpucheck --allow-cpu")
-EXPECT_NO_GPU = Fix(text="If this node should have no GPU, say so", command="gpucheck node --gres 0")
+EXPECT_NO_GPU = Fix(text="If this node should have no GPU, expect none", command="gpucheck node --gres 0")
 OUT_OF_SERVICE = Fix(text="Start no jobs on this machine, and have it restarted or repaired")
 COMPARE_WITH_CPU = Fix(text="Compare with the CPU alone", command="CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu", kind="look")
 NEW_ENVIRONMENT = Fix(text="Install TensorFlow and its libraries in a new environment, and compare again")

@@ -110,7 +110,7 @@ def kernels(release: Release, machine: Machine) -> Reason | None:
             continue
         if not wheels.compiled_from_ptx(release, capability):
             lowest = ".".join(map(str, tensorflow.lowest_capability(release)))
-            text = f"it has no code for {gpu.title}; the lowest that it has is for {lowest}"
+            text = f"it has no code for {gpu.title}; the lowest supported is {lowest}"
             return Reason(kind="gpu", text=text, source=TESTED_BUILDS)
         reason = _compiling(release, machine, capability, gpu.title)
         if reason is not None:

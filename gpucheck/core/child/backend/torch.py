@@ -87,7 +87,7 @@ def no_data_parallel(keras: Any) -> str | None:
     try:
         keras.distribution.list_devices()
     except Exception:
-        return f"keras.distribution of Keras {keras.__version__} does not know PyTorch, which has functions of its own for it"
+        return f"keras.distribution of Keras {keras.__version__} does not support PyTorch, which has its own functions for it"
     return None
 
 

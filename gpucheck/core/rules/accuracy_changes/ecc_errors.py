@@ -125,7 +125,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
     """
     wanted = required_action(action, xids, Action.IGNORE)
     if wanted is Action.IGNORE:
-        text = "Let the jobs on this GPU end, then reset it or restart the machine: that completes repairs that wait"
+        text = "Let the jobs on this GPU end, then reset it or restart the machine: that completes pending repairs"
         yield Fix(text=text, needs=("reboot",))
     else:
         yield from act(context, wanted, [device for device in devices.split(",") if device])

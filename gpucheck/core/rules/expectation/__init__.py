@@ -5,6 +5,6 @@ from gpucheck.core.model.plugin import Row
 ROW = Row(
     problem="The machine is not what was expected",
     first_check="what is different, and since when: gpucheck compare BASELINE",
-    action="bring the machine back to what was expected, or write down what is right now",
+    action="restore the expected state, or update the expectations",
     position=9,
 )

@@ -70,7 +70,7 @@ def check(stack: CudaStack, context: Context) -> Finding | Skip | None:
         refused = {}  # a GPU can be opened, so permissions are not why CUDA counts none
     if not refused and driver.result not in _NVML_REFUSED:
         if cuda.status == "failed" and any(node.present and node.openable is None for node in nodes.values()):
-            return Skip("opening the device files could not be tried")
+            return Skip("gpucheck could not try to open the device files")
         return None
     first = next(iter(refused.values()), None)
     return Finding(

@@ -58,7 +58,7 @@ _KEY_OF_AKMODS = "/etc/pki/akmods/certs/public_key.der"
 _SECURE_BOOT = Fix(
     text="Check whether Secure Boot is on, which rejects a module that is not signed", command="mokutil --sb-state", kind="look"
 )
-_READ = Fix(text="Read what the driver says of the GPU", command="sudo dmesg | grep -i nvrm", kind="look")
+_READ = Fix(text="Read the driver's messages about the GPU", command="sudo dmesg | grep -i nvrm", kind="look")
 
 
 @rule(

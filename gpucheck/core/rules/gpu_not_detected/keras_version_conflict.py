@@ -161,7 +161,7 @@ def repairs(
         yield Fix(text="Install the version that is required", command=context.pip(needs))
     elif re.search(_OF_KERAS_3, message):
         newest = context.pip("--upgrade", "tensorflow", "keras")
-        yield Fix(text="Install Keras 3, with which this model was saved, and a TensorFlow that goes with it", command=newest)
+        yield Fix(text="Install Keras 3, with which this model was saved, and a compatible TensorFlow", command=newest)
     elif changed or (module in ("", "tf_keras", "keras") and re.search(_OF_KERAS_2, f"{module} {message}")):
         yield from _keras_2(context, version, message)
     elif module and module != "keras":

@@ -87,14 +87,14 @@ def repairs(context: Context, *, indices: str = "", message: str = "", shown: st
     elif "in use" in message.lower():
         mode = "1" if "enable" in message.lower() else "0"
         command = f"sudo systemctl stop nvidia-persistenced nvidia-dcgm; sudo nvidia-smi{only} -mig {mode}"
-        yield Fix(text="End every program that uses the GPU, also the services that watch it, then try again", command=command)
+        yield Fix(text="End every program that uses the GPU, also the services that monitor it, then try again", command=command)
     elif _OF_KUBERNETES.search(message) or context.kinds["container"] == "kubernetes":
         yield _LABEL
     else:
         yield from (_SELECT,) if shown else ()
         create = f"sudo nvidia-smi mig{only} -cgi 0 -C"
         yield Fix(text="To use instances: create one; profile 0 is the largest", command=create)
-        yield Fix(text="To use the GPU whole, leave MIG mode", command=f"sudo nvidia-smi{only} -mig 0")
+        yield Fix(text="To use the whole GPU, disable MIG mode", command=f"sudo nvidia-smi{only} -mig 0")
     if "nsufficient" in message:
         yield Fix(text="List the profiles that fit into what is left", command="nvidia-smi mig -lgip", kind="look")
     yield Fix(text="Show the mode and the instances", command="nvidia-smi -L; sudo nvidia-smi mig -lgi", kind="look")

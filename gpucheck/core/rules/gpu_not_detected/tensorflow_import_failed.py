@@ -92,7 +92,7 @@ def check(
         return None  # TensorFlow imports Keras, whose own errors are keras-backend-mismatch
     ending = tensorflow.ending or (tensorflow.error or "" if tensorflow.imported is None else "")
     if tensorflow.imported is None and not re.search(r"killed by SIG|exited with status", ending):
-        return Skip(f"the import of TensorFlow was not seen to its end: {ending or 'no answer'}")
+        return Skip(f"the import of TensorFlow did not finish: {ending or 'no answer'}")
     return _failed(build.installation, tensorflow, ending, outcomes)
 
 

@@ -35,7 +35,7 @@ _TEMPLATE = '{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"typ
 # The error -> the correction.
 _CORRECTIONS = {
     r"(?i)not valid JSON|JSONDecodeError|pars|not a JSON object": "Write it as JSON: double quotes inside, single quotes around it",
-    r"same address": "Give every task an address of its own",
+    r"same address": "Give every task its own address",
     r"localhost": "Replace localhost by the name or address under which the other machines reach this one",
     r"host:port": "Write every address as host:port",
     r"does not say which|must be set": "Add the task of this process to it",
