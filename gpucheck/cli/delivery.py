@@ -168,7 +168,7 @@ def _with_own_expectations(text: str) -> str:
 
 
 def _following(report: Report) -> str | None:
-    """Return what a person at a terminal types after a pass: the check that trains, then the training itself."""
+    """Return the next command for a user at a terminal after a pass: the check that trains, then the training itself."""
     request = report.fact(Request)
     if request is None or report.verdict is not Verdict.PASS or request.level is Level.NODE or request.python is not None:
         return None

@@ -15,7 +15,7 @@ _MADE_FOR_ONE_TOOL = ("pipx_metadata.json", "uv-receipt.toml")
 
 
 def interpreter() -> str | None:
-    """Return the Python of the active environment, else the first on PATH; None: the one that runs gpucheck.
+    """Return the Python of the active environment, else the first on PATH; None: gpucheck's own.
 
     ``python3 gpucheck.pyz`` examines that python3 if no environment is active.
     """

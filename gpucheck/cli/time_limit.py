@@ -28,7 +28,7 @@ _enforced: list[TimeLimit] = []  # the one limit that ends this process
 
 
 class TimeLimit:
-    """When a command must end, and what it writes if it does not end in time. Times are in ``time.monotonic()`` seconds."""
+    """The time limit of a command, and the partial result written at the limit. Times are in ``time.monotonic()`` seconds."""
 
     def __init__(self, started: float) -> None:
         """Start without a limit; ``started`` is when the command started."""

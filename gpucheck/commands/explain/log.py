@@ -89,7 +89,7 @@ def explain_files(
 
 
 class FirstLines:
-    """What the first lines of a log show about it."""
+    """Properties of a log, from its first lines."""
 
     def __init__(self) -> None:
         self.listing, self.reader = Listing(), ContextReader()

@@ -16,7 +16,7 @@ OF_NODES = ("half-written", "another schema", "too large", "unreadable")  # kind
 
 
 class Merge:
-    """Collects reports one by one, and keeps only what the fleet needs of each."""
+    """Collects reports one by one, and keeps only the parts that the fleet's tables need."""
 
     def __init__(self, max_age: float | None = None, *, strict: bool = False) -> None:
         """Set the maximum age of a healthy report in seconds, and whether unusual reports fail."""

@@ -1,4 +1,4 @@
-"""What the answer depends on besides the machine: a free folder, installed packages, and the project in the current folder."""
+"""The context of an answer besides the machine: a free folder, installed packages, and the project in the current folder."""
 
 import os
 

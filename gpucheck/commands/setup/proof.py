@@ -33,7 +33,7 @@ def prove(choice: Choice, python: str, env: dict[str, str], screen: Screen, dead
     """Run gpucheck on the environment, including training.
 
     Args:
-        choice: what was installed.
+        choice: the installed choice.
         python: the environment's interpreter.
         env: variables, including those that the choice requires.
         screen: for progress output.
@@ -83,7 +83,7 @@ def _proof(text: str, process: Process) -> Proof:
 
 
 def _lines(report: dict[str, object], good: bool) -> Iterator[str]:
-    """Yield what was trained, or the problems."""
+    """Yield the trained jobs, or the problems."""
     training, findings = report.get("training"), report.get("findings")
     for run in training if good and isinstance(training, list) else ():
         if run.get("status") == "passed":

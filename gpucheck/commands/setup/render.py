@@ -27,7 +27,7 @@ _OTHERS = 3  # number of other releases to print
 
 @dataclass(frozen=True, kw_only=True)
 class Here:
-    """What is known only for this machine; the defaults are for another machine (--for)."""
+    """Details of an answer that are known only for this machine; the defaults are for another machine (--for)."""
 
     place: Place | None = None
     options: tuple[str, ...] = ()  # of this call, for the printed --apply
@@ -63,7 +63,7 @@ def terminal(answer: Answer, width: int = 80, here: Here | None = None) -> str:
 
 
 def _best(best: Choice, machine: Machine, here: Here, width: int) -> Iterator[list[str]]:
-    """Yield the blocks of the best choice: what it is, the commands, how to use and remove it, remarks."""
+    """Yield the blocks of the best choice: its description, the commands, how to use and remove it, remarks."""
     folder = here.place.folder if here.place else commands.default_folder(machine)
     head = f"In a new environment: {title(best)}" if here.installed or here.project else title(best)
     yield [head, *_wrapped(_size(best, machine), width)]

@@ -25,7 +25,7 @@ PROFILED_STEPS = 20  # viewers can't open larger traces
 
 
 def run(reporter: Reporter, task: BenchTask) -> None:
-    """Import, report the devices, then measure what the parent asks for."""
+    """Import, report the devices, then run the measurements that the parent requests."""
     import faulthandler
 
     faulthandler.enable()

@@ -18,7 +18,7 @@ def load(keras: Any, source: str) -> tuple[Any, Any] | None:
     """Images and labels of a source: "synthetic" (None: generated batch by batch), "cifar10" or the path of an .npz file.
 
     Raises:
-        Unusable: the file does not hold what the network trains on.
+        Unusable: the file does not contain training data of the expected form.
     """
     if source == "synthetic":
         return None

@@ -166,7 +166,7 @@ def _fabric(gpu: Gpu, nvml: Queries) -> Gpu:
 
 
 def _recovery(gpu: Gpu, nvml: Queries) -> Gpu:
-    """What the driver itself asks for. Older drivers do not have this field."""
+    """The recovery action that the driver requests. Older drivers do not have this field."""
     field = getattr(nvml.pynvml, "NVML_FI_DEV_GET_GPU_RECOVERY_ACTION", None)
     (value,) = (nvml.ask("nvmlDeviceGetFieldValues", [field]) if field is not None else None) or (None,)
     known = value is not None and value.nvmlReturn == 0

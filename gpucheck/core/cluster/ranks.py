@@ -46,12 +46,12 @@ def ranks(env: Mapping[str, str]) -> Ranks | None:
 
 
 def own_rank(env: Mapping[str, str]) -> int:
-    """The rank of this process among those started together; 0 is the one that reports for all, or the only one."""
+    """The rank of this process among those started together; rank 0 reports for all, and is the rank of a single process."""
     return rank_of_size(env)[0]
 
 
 def rank_of_size(env: Mapping[str, str]) -> tuple[int, int]:
-    """The rank of this process and the number of those started together, also by Slurm; (0, 1): it is the only one."""
+    """The rank of this process and the number of those started together, also by Slurm; (0, 1) for a single process."""
     if (found := ranks(env)) is not None:
         return found.rank, found.size
     rank, size = (env.get(name, "") for name in ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"))

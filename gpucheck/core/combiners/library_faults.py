@@ -23,7 +23,7 @@ _FIELDS = {
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """One library that TensorFlow needs and cannot use, and what it lacks: itself, or one that it needs in turn."""
+    """A library that TensorFlow needs and cannot use, and the missing library: itself, or one of its dependencies."""
 
     kind: str  # "missing", "unreachable", "corrupt", "unfit" (a symbol or version that it does not find in another library)
     soname: str
@@ -34,7 +34,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class LibraryFaults(Fact, frozen=True, kw_only=True):
-    """What is wrong with the libraries that TensorFlow opens, and whether that keeps it from a GPU."""
+    """Problems of the libraries that TensorFlow opens, and whether they prevent it from using a GPU."""
 
     presence: GpuPresence
     installation: Installation
@@ -58,7 +58,7 @@ class LibraryFaults(Fact, frozen=True, kw_only=True):
 
 
 def find_faults(libraries: Libraries) -> tuple[Fault, ...]:
-    """What is wrong with each library, the optional ones too."""
+    """Problems of each library, including optional ones."""
     return tuple(filter(None, (_fault(libraries, place) for place in range(len(libraries.libraries)))))
 
 

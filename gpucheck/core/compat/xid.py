@@ -36,7 +36,7 @@ class Xid(NamedTuple):
 
 
 class Recovery(NamedTuple):
-    """What the driver itself asks for, in NVML and in Xid 154."""
+    """A recovery action that the driver requests, in NVML and in Xid 154."""
 
     action: Remedy
     advice: str

@@ -190,7 +190,7 @@ def _framework_gaps(request: Request, facts: Facts) -> Iterable[str]:
 
 
 def _no_devices(request: Request, tensorflow: TensorFlow) -> str:
-    """Return why TensorFlow listed no devices; for a timeout, what it was doing, because more time may be enough."""
+    """Return why TensorFlow listed no devices; for a timeout, the stage that it had reached, because more time may be enough."""
     ending = tensorflow.error or tensorflow.ending or "no answer"
     if ending != "timed out":
         return f"TensorFlow's device list was not reached: {ending}"

@@ -96,7 +96,7 @@ class Child(Protocol):
         """Send the child a message, which it reads with ``Reporter.receive``. Does nothing if the child has ended."""
 
     def log(self, limit: int = LOG_LIMIT_BYTES) -> str:
-        """Return what the child wrote to standard output and standard error; of more than ``limit`` bytes, start and end."""
+        """Return the child's standard output and standard error; if they exceed ``limit`` bytes, only start and end."""
 
 
 class Host(Protocol):

@@ -153,7 +153,7 @@ class LocalChild:
             return Activity(child, *stage, ended=inbox.ended[stage.name], planned=inbox.planned.get(stage.name))
 
     def log(self, limit: int = LOG_LIMIT_BYTES) -> str:
-        """Return what the child wrote to standard output and standard error; of very much, the start and the end."""
+        """Return the child's standard output and standard error; if they are very long, only the start and the end."""
         return "" if self._process is None else self._process.err.text(limit)
 
     def _started(self, deadline: float) -> Process | None:

@@ -55,7 +55,7 @@ class Stream:
             return bytes(begin[offset:])
 
     def text(self, limit: int) -> str:
-        """Return the output; of more than ``limit`` bytes, the start, a note of what is left out, and three times as much end."""
+        """Return the output; above ``limit`` bytes, the start, a note of the omitted part, and three times as much of the end."""
         self.drain()
         limit = min(limit, self._begin_bytes + self._end_bytes)
         with self._keeping:

@@ -1,4 +1,4 @@
-"""Find in a log the Xid messages of the NVIDIA driver that name a given fault, and what the driver says that the GPU needs."""
+"""Find in a log the Xid messages of the NVIDIA driver that name a given fault, and the action that the driver requests."""
 
 import re
 from collections.abc import Iterable, Sequence

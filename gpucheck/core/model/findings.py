@@ -68,7 +68,7 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rule returns if it applies. The summary is one sentence with the values, for a reader who does not know CUDA."""
+    """The result of a rule that applies. The summary is one sentence with the values, for a reader who does not know CUDA."""
 
     summary: str
     evidence: tuple[Evidence, ...]
@@ -93,7 +93,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Skip(msgspec.Struct, frozen=True):
-    """What a rule returns if it could not decide."""
+    """The result of a rule that could not decide."""
 
     reason: str
 

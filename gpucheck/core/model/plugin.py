@@ -1,4 +1,4 @@
-"""What makes a function a plugin: the decorators that declare a probe, a combiner or a rule, and what they declare.
+"""Decorators that make a function a probe, a combiner or a rule, and the declarations that they store.
 
 A plugin's identity is its place: ``probes/pci.py`` is the probe ``pci``, ``rules/gpu_not_detected/driver_missing.py`` the rule
 ``driver-missing`` of the row ``gpu-not-detected``. The annotations of a function declare its arguments, so plugin modules must

@@ -20,7 +20,7 @@ class PromisedGpus(Fact, frozen=True, kw_only=True):
 
 
 class Request(Fact, frozen=True, kw_only=True):
-    """What the user asked for; rules can use it like any other fact."""
+    """The user's request; rules can use it like any other fact."""
 
     level: Level = Level.DEFAULT
     allow_cpu: bool = False

@@ -130,7 +130,7 @@ def _caller(host: Host, folder: str) -> str:
 
 
 def _opens_cuda(host: Host, tensorflow: Installed) -> bool:
-    """Whether this build opens CUDA libraries at all; those for Arm do so only in NVIDIA's own builds."""
+    """Whether this build opens CUDA libraries; for Arm, only NVIDIA's own builds do."""
     if tensorflow.name in _distributions.WITHOUT_CUDA:
         return False
     return host.uname()[2] != "aarch64" or "+nv" in tensorflow.version

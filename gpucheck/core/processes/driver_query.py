@@ -53,7 +53,7 @@ def query_driver(
     """Wait until the child ends, or has not answered for too long.
 
     Args:
-        child: the one that queries the driver.
+        child: the child process that queries the driver.
         activities: descriptions of its stages by name: {"init": "in nvmlInit"}.
         kinds: messages that hold the driver's failure, if it fails.
         silence: seconds without an answer after which the driver hangs.

@@ -79,7 +79,7 @@ def devices_listed(host: Host, child: Child) -> DevicesListed | None:
 
 
 def driver_hangs(host: Host) -> bool:
-    """Whether NVML or CUDA hung in a process of its own; waits until both have answered."""
+    """Whether NVML or CUDA hung in its own process; waits until both have responded."""
     try:
         return "hung" in (cuda.read(host).status, driver.query_nvml(host).answer.status)
     except RuntimeError:  # the probes of the driver report it

@@ -1,4 +1,4 @@
-"""What a repair depends on, read from a live machine or from a log: which framework, where, installed with what."""
+"""The context of a repair, read from a live machine or from a log: the framework, its location, and its installer."""
 
 import dataclasses
 import re
@@ -31,7 +31,7 @@ _AGAIN = {"jax": "--upgrade", "torch": "--force-reinstall"}  # else pip keeps th
 
 
 class Context(Fact, frozen=True, kw_only=True):
-    """What is known of the machine and the environment that a repair is for; None and empty: unknown."""
+    """The known properties of the machine and the environment that a repair is for; None and empty: unknown."""
 
     framework: str | None = None  # of the failed program: "tensorflow", "jax", "torch"
     framework_version: str | None = None

@@ -1,4 +1,4 @@
-"""What a repair's command changes, and how to undo it, read from the command itself."""
+"""The changes that a repair's command makes, and how to undo them, read from the command itself."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping

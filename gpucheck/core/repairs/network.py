@@ -13,7 +13,7 @@ def other_interface(interface: str = "", asked: str = "", address: str = "") -> 
     """Make NCCL use the network that the machines share.
 
     Args:
-        interface: the one that NCCL uses.
+        interface: the interface that NCCL uses.
         asked: the value of NCCL_SOCKET_IFNAME.
         address: the unreachable one.
     """

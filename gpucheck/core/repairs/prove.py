@@ -44,7 +44,7 @@ def prove(check: Callable[[Mapping[str, str]], Report], env: Mapping[str, str]) 
 
 
 def growth(env: Mapping[str, str]) -> tuple[Assignment, ...]:
-    """Let TensorFlow allocate GPU memory as needed, unless the environment already says so."""
+    """Let TensorFlow allocate GPU memory as needed, unless the environment already configures it."""
     variable = "TF_FORCE_GPU_ALLOW_GROWTH"
     if env.get(variable, "").lower() == "true":
         return ()

@@ -54,7 +54,7 @@ def disable_preallocation(context: Context, text: str) -> Iterator[Fix]:
 
     Args:
         context: with the framework; unknown: TensorFlow.
-        text: what the variable achieves.
+        text: the effect of the variable.
     """
     if context.framework == "jax":
         yield Fix(text=text, command="export XLA_PYTHON_CLIENT_PREALLOCATE=false")

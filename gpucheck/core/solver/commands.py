@@ -94,7 +94,7 @@ def check(choice: Choice, machine: Machine, folder: str | None = None, package: 
     """The command that checks the environment, which need not be active; or an image.
 
     Args:
-        choice: what was installed.
+        choice: the installed choice.
         machine: where.
         folder: of the environment.
         package: the folder of gpucheck's own package, which an image gets from this machine; None: in the current folder.

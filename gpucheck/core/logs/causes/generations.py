@@ -115,7 +115,7 @@ def gpu_too_new(events: Events) -> Cause | None:
 
 
 def _named(gpu: UnsupportedGpu) -> dict[str, str]:
-    """What the repairs depend on."""
+    """The values that the repairs depend on."""
     left = gpu.events[0].kind == Kind.GPU_IGNORED and not gpu.failed  # another GPU trains
     return {"gpu": gpu.name or "", "capability": ".".join(map(str, gpu.capability or ())), "left": "yes" if left else ""}
 

@@ -55,14 +55,14 @@ def gpu_lost(events: Events) -> Cause | None:
 
 
 def _action(lines: list[Event]) -> Action:
-    """Return what lines without an Xid ask for."""
+    """Return the action that lines without an Xid require."""
     return Action.strongest(
         next((action for pattern, action in _ASKS if re.search(pattern, event.text)), Action.POWER_CYCLE) for event in lines
     )
 
 
 def _asked_for(events: Events) -> Cause | None:
-    """The driver asks for something, and no message says why."""
+    """The driver requests an action, and no message gives the reason."""
     messages = [event for fault in ("memory", "nvlink", "start") for event, _ in reported(events.log.events, fault)]
     explained = set(_addresses(messages))
     wanted = [

@@ -110,7 +110,7 @@ def _answer(events: Events, name: str) -> Event | None:
 
 
 def _no_gpu_found(events: Events) -> list[Event]:
-    """Return the lines of text that say that no GPU is found."""
+    """Return the lines that report that no GPU was found."""
     return [event for event in events.log.events if event.kind == Kind.GPU_UNSEEN or event.fields.get("cause") == "no-nvidia-gpu"]
 
 

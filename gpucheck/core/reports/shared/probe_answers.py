@@ -1,4 +1,4 @@
-"""Whether a probe got its result: if its child process ended early, its fact only says so."""
+"""Whether a probe got its result: if its child process ended early, its fact only records that."""
 
 from gpucheck.core.model import ProbeRun, ProbeStatus, Report
 from gpucheck.core.probes.backend import Backend

@@ -1,4 +1,4 @@
-"""The sentence on a shared report that says that it is redacted, and how to get one's own."""
+"""The notice that a shared report is redacted, and how to get the full report."""
 
 from gpucheck.core.model import Report
 from gpucheck.core.reports.redaction.walk import strings

@@ -57,7 +57,7 @@ def _write_fixes(out: TerminalText, fixes: tuple[Fix, ...], verbose: bool) -> No
 
 
 def _write_followers(out: TerminalText, follow: list[Diagnosis], verbose: bool) -> None:
-    """What follows from a cause: by its codes, unless all is asked for; the checklist says what was seen of it."""
+    """Write the consequences of a cause: only their codes, unless everything is requested; the checklist has their evidence."""
     if follow and not verbose:
         names = [follower.code + " (muted)" * bool(follower.muted) for follower in follow]
         _labelled(out, "also", f"{', '.join(names)} {'follows' if len(names) == 1 else 'follow'} from it")

@@ -4,7 +4,7 @@ Symptom:
     - Accuracy differs between machines with the same data, model and seed.
     - gpucheck: the first loss of a run is not its cpu_first_loss, or the checksums of repeated computations differ.
 Cause:
-    gpucheck repeats the same few steps on every device, with a fixed seed and deterministic operations. A sound device gets the
+    gpucheck repeats the same few steps on every device, with a fixed seed and deterministic operations. A healthy device gets the
     same bits each time, and the same bits as another device of its model. One that does not computes wrongly, and no error is
     reported: a defect of its arithmetic or memory, often only when it is hot. It damages every model that is trained on it.
     If two devices differ and each repeats its own bits, this is a warning: a library may have chosen another kernel for one of them.

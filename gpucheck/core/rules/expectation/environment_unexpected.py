@@ -12,7 +12,7 @@ Fix:
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:
-    The change was meant: change the line in the file.
+    The change is intended: change the line in the file.
 Example:
     request.expectations.environment = {"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"}
     environment.variables = {}

@@ -9,7 +9,7 @@ Cause:
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:
-    The machine is meant to have that many: change gpu.count, or take the snapshot again.
+    This number is intended: change gpu.count, or take the snapshot again.
 Example:
     request.expectations.gpu.count = 8
     -> Number of GPUs is 1, expected 8.

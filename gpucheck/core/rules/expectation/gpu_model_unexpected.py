@@ -37,7 +37,7 @@ def repairs(context: Context, *, wanted: str = "") -> Iterator[Fix]:
 
     Args:
         context: where.
-        wanted: what was expected: "NVIDIA H200", "at least 80 GiB of memory".
+        wanted: the expected property: "NVIDIA H200", "at least 80 GiB of memory".
     """
     have = f" with {wanted}" if wanted else ""
     if context.excludes(container="kubernetes"):

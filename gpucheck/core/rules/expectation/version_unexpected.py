@@ -9,7 +9,7 @@ Cause:
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:
-    The change was meant: change the specifier, or take the snapshot again.
+    The change is intended: change the specifier, or take the snapshot again.
 Example:
     request.expectations.versions.keras = "<3.15"
     -> Keras is 3.15.1, expected <3.15.

@@ -84,7 +84,7 @@ def repairs(
     Args:
         context: where.
         sonames: the libraries that are missing: "libcudart.so.12 libcublas.so.12".
-        package: the one that conda's solver did not find.
+        package: the package that conda's solver did not find.
         version: of that package.
         lost: pip's packages that should contain the libraries.
     """

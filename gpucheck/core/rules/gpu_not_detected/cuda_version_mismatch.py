@@ -90,9 +90,9 @@ def repairs(context: Context, *, sonames: str = "", library: str = "", built: st
     Args:
         context: where.
         sonames: the libraries that the program asked for.
-        library: the one whose version is not the one that JAX was built with.
+        library: the library whose version differs from JAX's build.
         built: the CUDA version of the program, "12.1" for PyTorch.
-        found: the one that is installed.
+        found: the installed version.
     """
     if built and found and not sonames:
         yield from _of_jax(context) if library or context.framework == "jax" else _of_extension(context, built, found)

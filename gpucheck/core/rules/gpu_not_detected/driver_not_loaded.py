@@ -162,7 +162,7 @@ def repairs(
         context: where.
         reason: why it does not: "not-built", "signature", "nouveau", "no-device", "open-module", "unsupported", "refused", "held",
             "vfio-pci", "region"; empty: unknown.
-        message: the one that reports it.
+        message: the message that reports it.
         driver: version of the driver that does not support the GPU.
         legacy: the branch that supports the GPU, from the message: "470".
         pci_id: the GPU's device identifier: "2b85".

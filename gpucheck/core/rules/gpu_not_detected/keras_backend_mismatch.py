@@ -122,7 +122,7 @@ def repairs(
     Args:
         context: where.
         name: the configured backend; "": unknown.
-        module: the one that was not found.
+        module: the missing module.
         file: the keras.json that configures the backend; "": unknown, or the variable does.
         broken: whether the import of Keras fails with it.
         set_by: "program" if a log shows that the program itself sets the variable.

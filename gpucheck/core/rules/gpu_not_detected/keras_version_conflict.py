@@ -147,7 +147,7 @@ def repairs(
         context: where.
         package: the one whose requirement is not met.
         needs: that requirement: "keras>=3.12.0".
-        found: what is installed instead: "keras 3.3.3".
+        found: the installed package: "keras 3.3.3".
         module: the missing one: "keras", "tf_keras".
         message: the error.
     """

@@ -70,7 +70,7 @@ def repairs(context: Context, *, package: str = "", torch: str = "") -> Iterator
 
     Args:
         context: where.
-        package: the one that pip does not have for macOS: "nvidia-nccl-cu12"; empty: unknown.
+        package: a package without a wheel for macOS: "nvidia-nccl-cu12"; empty: unknown.
         torch: not empty if PyTorch reports it.
     """
     framework = "torch" if torch else context.framework

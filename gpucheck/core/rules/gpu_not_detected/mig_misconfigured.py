@@ -76,7 +76,7 @@ def repairs(context: Context, *, indices: str = "", message: str = "", shown: st
     Args:
         context: where.
         indices: of the GPUs without an instance: "0,1"; empty: unknown.
-        message: the one that reports it.
+        message: the message that reports it.
         shown: not empty if the GPU has instances, but CUDA finds none.
     """
     named = _NAMED.search(message)

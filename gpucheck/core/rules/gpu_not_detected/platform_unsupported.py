@@ -151,7 +151,7 @@ def repairs(
         why: "musl", "glibc", "32-bit", "machine" (no package for it), "arm" (none with GPU code); empty: see the other arguments.
         version: of the C library that is needed: "GLIBC_2.27".
         machine: the processor's architecture.
-        package: the one that pip does not have for this platform.
+        package: a package without a wheel for this platform.
         text: the line that reports it.
     """
     arm = why == "arm" or "aarch64" in machine

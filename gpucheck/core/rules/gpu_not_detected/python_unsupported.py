@@ -102,7 +102,7 @@ def repairs(
 
     Args:
         context: where.
-        package: the one that could not be installed; "": TensorFlow.
+        package: the package that could not be installed; "": TensorFlow.
         version: the requested version: "==2.10.0"; "": any.
         available: the versions for this Python: "2.16.1 to 2.20.0", "none".
         needed: the Python versions that the package supports: ">=3.9".

@@ -184,9 +184,9 @@ def repairs(
         needs: the requirement that is not met: "numpy<2".
         module: the module that the error names.
         message: the error.
-        signal: the one that ended the import: "SIGILL".
+        signal: the signal that ended the import: "SIGILL".
         instructions: the missing ones of the processor: "AVX2".
-        version: the one that a library lacks: "GLIBCXX_3.4.29".
+        version: the symbol version that a library lacks: "GLIBCXX_3.4.29".
         text: the line of a log.
     """
     if hides:

@@ -73,7 +73,7 @@ def repairs(context: Context, *, package: str = "") -> Iterator[Fix]:
 
     Args:
         context: where.
-        package: the one that pip does not have for Windows: "nvidia-nccl-cu12"; empty: unknown.
+        package: a package without a wheel for Windows: "nvidia-nccl-cu12"; empty: unknown.
     """
     yield Fix(
         text="Install WSL2 from an administrator's prompt, restart, and run gpucheck setup in it",

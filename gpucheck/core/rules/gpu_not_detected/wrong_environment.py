@@ -8,7 +8,7 @@ Cause:
     Each interpreter and each virtual environment has its own packages. python, pip and the notebook's kernel can belong to three
     different ones, or the environment was not activated.
 Verify:
-    python -c 'import sys, tensorflow; print(sys.executable)' prints the interpreter that you meant.
+    python -c 'import sys, tensorflow; print(sys.executable)' prints the intended interpreter.
 Unless:
     This interpreter is not the one that trains: name the right one with --python.
 Example:
@@ -78,7 +78,7 @@ def check(presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend |
 
 
 def repairs(context: Context, *, executable: str = "", path: str = "", gpu: bool = False) -> Iterator[Fix]:
-    """Use the Python with TensorFlow, or install it for the one that runs the program.
+    """Use the Python with TensorFlow, or install TensorFlow for the Python that runs the program.
 
     Args:
         context: where.

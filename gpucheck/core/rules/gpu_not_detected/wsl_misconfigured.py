@@ -110,7 +110,7 @@ def check(stack: CudaStack, context: Context) -> Finding | None:
 
 
 def _absence(wsl: Wsl, context: Context) -> Finding | None:
-    """Report why WSL provides no GPU at all."""
+    """Report why WSL provides no GPU."""
     if wsl.version == 1:
         return Finding(
             summary="This is WSL1, which has no access to a GPU; use WSL2.",
@@ -145,7 +145,7 @@ def repairs(context: Context, *, why: str = "", message: str = "", library: str 
     Args:
         context: where.
         why: "wsl1", "disabled", "no-device", "no-driver", "linux-driver", "unsearched"; empty: see the other arguments.
-        message: the one that reports it.
+        message: the message that reports it.
         library: the one missing in the folder of the Windows driver.
     """
     convert = Fix(

@@ -76,7 +76,7 @@ def repairs(context: Context, *, flag: str = "", variable: str = "XLA_FLAGS", va
     Args:
         context: where.
         flag: the flags: "--xla_a=1 --xla_b=2"; "": unknown.
-        variable: the one that contains them.
+        variable: the variable that contains them.
         value: of the flag, if only the value is invalid.
         kept: the flags to keep.
     """

@@ -70,7 +70,7 @@ def repairs(context: Context, *, op: str = "", backend: str = "") -> Iterator[Fi
     Args:
         context: where.
         op: in a log, what ran on the CPU: an operation, "strategy", "convolution" or "all".
-        backend: the one that trained; empty: the log's framework, TensorFlow if unknown.
+        backend: the backend that trained; empty: the log's framework, TensorFlow if unknown.
     """
     if (backend or context.framework or "tensorflow") != "tensorflow":
         yield Fix(text='Remove keras.device("cpu") and the framework\'s own choices of a device around the model')

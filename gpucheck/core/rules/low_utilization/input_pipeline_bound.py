@@ -87,7 +87,7 @@ def repairs(
     Args:
         context: where.
         size: elements of the shuffle buffer that training waited for: "60000".
-        device: the one that waits.
+        device: the device that waits for data.
         figures: of the experiment on this machine; None: not measured.
     """
     if size:

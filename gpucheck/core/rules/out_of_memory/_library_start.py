@@ -12,7 +12,7 @@ from gpucheck.core.repairs.wording import library_not_started
 def library_start_failure(
     log_causes: LogCauses, context: Context, code: str, library: str, pattern: str
 ) -> Finding | Skip | None:
-    """Report that a run failed in the library, or that the log of a run that did not pass says so.
+    """Report that a run failed in the library, or that the log of a run without a pass reports it.
 
     Args:
         log_causes: the causes in the log, and the training runs.

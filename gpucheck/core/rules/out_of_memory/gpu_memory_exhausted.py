@@ -56,7 +56,7 @@ def repairs(context: Context, *, shape: str = "", allocator: str = "", own_model
     Args:
         context: where.
         shape: of the tensor that did not fit: "[64,256,56,56]".
-        allocator: the one that failed; "cuda": CUDA's own, below the framework's.
+        allocator: the allocator that failed; "cuda": CUDA's own, below the framework's.
         own_model: whether gpucheck's model ran out, which is small.
         whole: the operation that copied a whole array to the GPU, a dataset's data.
     """

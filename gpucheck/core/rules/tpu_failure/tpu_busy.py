@@ -9,7 +9,7 @@ Cause:
 Verify:
     $ gpucheck --strategy tpu
 Unless:
-    The other process is the one that should train.
+    The other process should train, not this one.
 Example:
     machine: tpu-v5e
     tpu.holder_pid = 4242

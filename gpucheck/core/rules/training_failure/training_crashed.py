@@ -177,7 +177,7 @@ def repairs(
     Args:
         context: where.
         text: the last words of the process, if they say why.
-        signal: the one that ended it: "SIGSEGV".
+        signal: the signal that ended it: "SIGSEGV".
         without: arguments of env that start a process without added libraries.
         called: whether the crashing call is known.
         limited: whether a limit on processor time may be the cause.

@@ -177,9 +177,9 @@ def repairs(
         quoted: "yes" if the fix is only quoted from the error.
         module: the missing Python module.
         misfit: not empty if releases of packages are incompatible.
-        package: the one that lacks the name, if known.
+        package: the package that lacks the name, if known.
         name: the missing attribute, or argument of the function.
-        function: the one that lacks this argument.
+        function: the function that lacks this argument.
     """
     if own_model:
         yield from _of_own_model(xla, experiments)
@@ -227,7 +227,7 @@ def _of_module(context: Context, module: str) -> Iterator[Fix]:
 
 
 def _of_misfit(context: Context, package: str, name: str, function: str) -> Iterator[Fix]:
-    """Install compatible releases of the package that uses the name, and of the one that lacks it."""
+    """Install compatible releases of the package that uses the name and the package that lacks it."""
     asks, lacks = context.raised_in, package_of(package) or package
     standard = package in sys.stdlib_module_names
     what = f"the argument {name} of {function}" if function else f"{package}.{name}"

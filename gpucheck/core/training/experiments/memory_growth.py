@@ -37,7 +37,7 @@ def run(setting: Setting) -> ExperimentResult:
 
 
 def measured(setting: Setting, gpus: list[str], memory: Callable[[int], tuple[int, int] | None]) -> ExperimentResult:
-    """Return the free memory of each GPU, and whether TensorFlow holds more than it needs.
+    """Return the free memory of each GPU, and whether TensorFlow has reserved more than it needs.
 
     Args:
         setting: where TensorFlow has trained.
