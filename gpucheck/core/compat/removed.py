@@ -145,6 +145,12 @@ KERAS = {
     "keras.wrappers.scikit_learn": "scikeras.wrappers, of the package scikeras",
     "keras.wrappers": "scikeras.wrappers, of the package scikeras",
 }
+# Modules of them, whose import fails.
+KERAS_MODULES = {
+    name: new
+    for name, new in KERAS.items()
+    if new in ("keras.layers", "keras.utils") or name.startswith(("keras.wrappers", "keras.utils.generic", "keras.utils.vis"))
+}
 _OPTIMIZERS = re.compile(r"Adam|AdamW|SGD|RMSprop|Adagrad|Adadelta|Adamax|Nadam|Ftrl|Lion|LossScaleOptimizer")
 # Methods of models and optimizers that Keras removed.
 _METHODS = {
