@@ -191,4 +191,4 @@ def _print_outcome(report: Report, on_fail: str, color: str, verbose: bool) -> N
     say_wrapped("\n".join(f"gpucheck: {line}" for line in in_lines(report, outcome, steps=not verbose)))
     fixes = [fix.command for finding in report.findings if finding.explained_by is None for fix in finding.fix]
     if outcome == "not started" and ALLOW_CPU.command in fixes:
-        say_wrapped("gpucheck: to start it on the CPU anyway: gpucheck run --allow-cpu -- COMMAND")
+        say_wrapped("gpucheck: to run it on the CPU anyway: gpucheck run --allow-cpu -- COMMAND")
