@@ -43,11 +43,11 @@ _SHOWN = [capability for capability in CAPABILITIES if capability >= (3, 5) and 
 
 def page() -> str:
     """Return the page as Markdown."""
-    found = [wheel for wheel in wheels.known() if wheel.code]
+    found = [wheel for wheel in wheels.all_wheels() if wheel.code]
     titles = ["wheel", "PTX", *(".".join(map(str, capability)) for capability in _SHOWN)]
     lines = [titles, ["---"] * len(titles), *(_row(wheel) for wheel in found)]
     needs = [["wheel", "built", "glibc", "libstdc++", "CUDA libraries", "Python"], ["---"] * 6]
-    needs += [_needs(wheel) for wheel in wheels.known()]
+    needs += [_needs(wheel) for wheel in wheels.all_wheels()]
     tables = f"{_table(lines)}\n## What each wheel needs\n\n{_NEEDS}{_table(needs)}"
     return f"{INTRODUCTION}{tables}\n## What fits together\n\n{_PAIRS}{_table(_pairs())}"
 

@@ -45,7 +45,7 @@ def test_the_requirements_are_those_of_the_metadata(release: Release) -> None:
         assert SpecifierSet(getattr(release, name)) in [need.specifier for need in needs if need.name == name]
 
 
-@pytest.mark.parametrize("wheel", [wheel for wheel in wheels.known() if wheel.project.startswith("jax-cuda") and wheel.code])
+@pytest.mark.parametrize("wheel", [wheel for wheel in wheels.all_wheels() if wheel.project.startswith("jax-cuda") and wheel.code])
 def test_jax_has_code_for_the_gpus_of_the_table(wheel: Wheel) -> None:
     build = next(build for build in frameworks.JAX if f"cuda{build.cuda_major}" in wheel.project)
     for capability in filter(None, (build.lowest, build.highest)):

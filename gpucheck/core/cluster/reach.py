@@ -21,7 +21,7 @@ def reach(host: Host, addresses: Mapping[str, tuple[str, int]], limit: float) ->
         addresses: host and port by task.
         limit: seconds for each.
     """
-    return _each(addresses, limit, lambda address, port: host.connect(address, port, limit))
+    return _ask_all(addresses, limit, lambda address, port: host.connect(address, port, limit))
 
 
 def speak_grpc(host: Host, addresses: Mapping[str, tuple[str, int]], limit: float) -> dict[str, str | None]:
@@ -35,7 +35,7 @@ def speak_grpc(host: Host, addresses: Mapping[str, tuple[str, int]], limit: floa
             return NO_ANSWER if answer == "silent" else answer
         return None if _settings(answer) else OTHER_PROGRAM
 
-    return _each(addresses, limit, ask)
+    return _ask_all(addresses, limit, ask)
 
 
 def _settings(header: bytes) -> bool:
@@ -43,7 +43,9 @@ def _settings(header: bytes) -> bool:
     return len(header) == HEADER_BYTES and int.from_bytes(header[:3], "big") % 6 == 0 and header[3:] == bytes((4, 0, 0, 0, 0, 0))
 
 
-def _each(addresses: Mapping[str, tuple[str, int]], limit: float, ask: Callable[[str, int], str | None]) -> dict[str, str | None]:
+def _ask_all(
+    addresses: Mapping[str, tuple[str, int]], limit: float, ask: Callable[[str, int], str | None]
+) -> dict[str, str | None]:
     answers: dict[str, str | None] = {}
 
     def note(task: str, address: str, port: int) -> None:

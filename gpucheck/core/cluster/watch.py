@@ -176,7 +176,7 @@ def faults(workers: list[Worker], watched: Watched, leader: str | None = None) -
         return own
     still = [worker for worker in bad if worker.stopped]
     if still:
-        return _still(still, workers, watched)
+        return _unfinished_workers(still, workers, watched)
     names = [worker.name for worker in workers]
     gone = {task: fault for fault in reported for task in _tasks(fault.reason, leader) if task not in names or len(names) > 1}
     return [replace(fault, worker=task, how="lost") for task, fault in gone.items()] or reported[:1]
@@ -205,7 +205,7 @@ def _fault(worker: Worker) -> WorkerFault:
     )
 
 
-def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list[WorkerFault]:
+def _unfinished_workers(still: list[Worker], workers: list[Worker], watched: Watched) -> list[WorkerFault]:
     """The stopped workers that kept the others waiting: those that never listened, or progressed least.
 
     If the cluster does not form, a worker of this run that waits for it and accepts connections is not at fault.

@@ -81,7 +81,7 @@ class Support(NamedTuple):
 
 
 @functools.cache
-def known() -> tuple[Wheel, ...]:
+def all_wheels() -> tuple[Wheel, ...]:
     """Return all wheels that were read."""
     return msgspec.json.decode(pkgutil.get_data(__name__, "wheels.json") or b"[]", type=tuple[Wheel, ...])
 
@@ -89,7 +89,7 @@ def known() -> tuple[Wheel, ...]:
 def find(project: str, version: str, architecture: str = "x86_64") -> Wheel:
     """Return the wheel of a release. Raises LookupError if it was not read."""
     wanted = (project, version, architecture)
-    for wheel in known():
+    for wheel in all_wheels():
         if (wheel.project, wheel.version, wheel.architecture) == wanted:
             return wheel
     raise LookupError(" ".join(wanted))

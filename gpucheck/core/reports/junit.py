@@ -39,7 +39,7 @@ def _rules(report: Report) -> Iterator[Case]:
     for outcome in outcomes(report):
         case = Case("gpucheck.rules", outcome.code)
         if outcome.status is Status.FOUND and outcome.code in findings:
-            yield _found(case, findings[outcome.code], report, strict)
+            yield _failed_case(case, findings[outcome.code], report, strict)
         elif outcome.status is Status.SKIPPED:
             yield case._replace(problem=Problem("skipped", "skipped", outcome.reason or "no reason given"))
         elif outcome.status is not Status.CLEAR:
@@ -48,7 +48,7 @@ def _rules(report: Report) -> Iterator[Case]:
             yield case
 
 
-def _found(case: Case, finding: Diagnosis, report: Report, strict: bool) -> Case:
+def _failed_case(case: Case, finding: Diagnosis, report: Report, strict: bool) -> Case:
     lines = [finding.summary, *(evidence(item, report) for item in finding.evidence)]
     if finding.explained_by:
         lines.append(f"explained by {finding.explained_by}")

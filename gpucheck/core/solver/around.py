@@ -121,7 +121,7 @@ def _advice(answer: Answer, wishes: Wishes, solve: Solve) -> Iterator[str]:
     if not wishes.cpu and _is_poor(answer, wishes):
         for backend in TITLES:
             if backend != wishes.backend:
-                yield from _other(answer, backend, wishes, solve)
+                yield from _other_framework(answer, backend, wishes, solve)
     accelerated = machine.gpus != () or machine.others or machine.tpu is not None
     if best is None and not wishes.cpu and accelerated and solve(machine, replace(wishes, cpu=True)).choices:
         yield "To train on the CPU: add --cpu"
@@ -150,7 +150,7 @@ def _is_mac(machine: Machine) -> bool:
     return (machine.system, machine.architecture) == frameworks.MAC
 
 
-def _other(answer: Answer, backend: str, wishes: Wishes, solve: Solve) -> Iterator[str]:
+def _other_framework(answer: Answer, backend: str, wishes: Wishes, solve: Solve) -> Iterator[str]:
     """The advice to use another framework, if it uses the accelerator (or the CPU, if nothing else works)."""
     machine = answer.machine
     choice = solve(machine, replace(wishes, backend=backend, tensorflow=None)).best

@@ -30,7 +30,7 @@ def render(fleet: Fleet) -> str:
         "READ": _text(f"gpucheck {fleet.tool['version']} · {plural(fleet.files, 'report')} · exit code {fleet.exit_code}"),
         "NOTICE": f'<p class="notice">{REDACTED}</p>' if fleet.redacted else "",
         "CAUSES": "".join(map(_cause, fleet.causes)) or "<p>None.</p>",
-        "OTHER": "".join(f"<li>{_text(text)}</li>" for text in _other(fleet)) or "<li>nothing</li>",
+        "OTHER": "".join(f"<li>{_text(text)}</li>" for text in _other_problems(fleet)) or "<li>nothing</li>",
         "TRAINING": "" if fleet.training is None else _trained(fleet.training),
         "DATA": data,
     }
@@ -65,7 +65,7 @@ def _cause(one: FleetCause) -> str:
     return f'<article class="card {one.severity}">{where}{first}{command}{page}</article>'
 
 
-def _other(fleet: Fleet) -> Iterator[str]:
+def _other_problems(fleet: Fleet) -> Iterator[str]:
     """Yield all problems except the root causes; the terminal lists only some."""
     for label, _, text in (*terminal.unchecked(fleet, ALL), *terminal.differences(fleet, ALL)):
         yield f"{label}: {text}"

@@ -43,7 +43,11 @@ def _lines(fleet: Fleet) -> Iterator[tuple[str, str, str]]:
     yield from differences(fleet, MOST)
     for group in fleet.groups:
         alike = "all" if group.alike == group.count else f"{group.alike:,}"
-        yield "group", "quiet", f"{group.gpus}: {plural(group.count, 'node')}, {alike} match the majority{_usual(group.usual)}"
+        yield (
+            "group",
+            "quiet",
+            f"{group.gpus}: {plural(group.count, 'node')}, {alike} match the majority{_majority_values(group.usual)}",
+        )
 
 
 def unchecked(fleet: Fleet, most: int) -> Iterator[tuple[str, str, str]]:
@@ -113,7 +117,7 @@ def _on(count: int, nodes: str, most: int) -> str:
     return nodes if count == 1 else f"{count:,} nodes: {nodes}"
 
 
-def _usual(usual: dict[str, str]) -> str:
+def _majority_values(usual: dict[str, str]) -> str:
     named = [f"{what} {usual[what]}" for what in ("TensorFlow", "driver", "number of GPUs") if what in usual]
     return f" ({', '.join(named)})" if named else ""
 

@@ -18,15 +18,15 @@ def reset(tf: Any, devices: Iterable[str]) -> None:
 
 def peak(tf: Any, devices: Iterable[str]) -> int | None:
     """The peak use of the device with the highest."""
-    return _most(tf, devices, "peak")
+    return _highest(tf, devices, "peak")
 
 
 def current(tf: Any, devices: Iterable[str]) -> int | None:
     """The current use of the device with the highest."""
-    return _most(tf, devices, "current")
+    return _highest(tf, devices, "current")
 
 
-def _most(tf: Any, devices: Iterable[str], which: str) -> int | None:
+def _highest(tf: Any, devices: Iterable[str], which: str) -> int | None:
     try:
         amounts = [tf.config.experimental.get_memory_info(device)[which] for device in devices if device.startswith("GPU")]
     except (AttributeError, ValueError, KeyError):

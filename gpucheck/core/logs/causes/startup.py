@@ -92,7 +92,7 @@ def infer_startup_failure(events: Events) -> StartupFailure | None:
     return StartupFailure(
         code,
         [*lines[:3], *signs.kernel_absent[:1], *support[:1]],
-        _wanted(events),
+        _expects_gpu(events),
         signs.kernel,
         signs.containers[0].fields.get("host") if signs.containers else None,
         signs.result,
@@ -194,7 +194,7 @@ def _is_named(events: Events, signs: _Signs) -> bool:
     return any(event.fields.get("code") not in inferred for event in events.without_later_gpu_use(Kind.NVML_FAILED))
 
 
-def _wanted(events: Events) -> bool:
+def _expects_gpu(events: Events) -> bool:
     """Whether a program or user in this log expects a GPU, for example by listing GPUs."""
     return (
         events.has(Kind.DRIVER_ABSENT, Kind.NVML_FAILED, Kind.PLACEMENT_FAILED, Kind.GPU_ON_BUS, Kind.GPU_FOUND)

@@ -125,7 +125,7 @@ def clean(line: str) -> Message:
         text = text.replace("\\_", "_")
     headed = False
     for _ in range(4):  # a quotation may contain a list, which may contain code
-        text, more = _behind(text)
+        text, more = _after_prefixes(text)
         headed = headed or more
         inner = _inside(text)
         if inner == text:
@@ -134,7 +134,7 @@ def clean(line: str) -> Message:
     return Message(text, headed)
 
 
-def _behind(text: str) -> tuple[str, bool]:
+def _after_prefixes(text: str) -> tuple[str, bool]:
     """Return the text after all prefixes, and whether one of them starts a record."""
     position, headed, quoted = 0, False, False
     for _ in range(16):

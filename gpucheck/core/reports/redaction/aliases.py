@@ -9,12 +9,12 @@ from gpucheck.core.probes.environment import KNOWN, Environment
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.system import System
 from gpucheck.core.reports.redaction import judges
-from gpucheck.core.reports.redaction.hosts import host_in, in_text, known
+from gpucheck.core.reports.redaction.hosts import host_in, identifying_part, in_text
 from gpucheck.core.reports.redaction.names import Names, listed
 from gpucheck.core.reports.redaction.pairs import FOLDER_VARIABLES, pairs
 from gpucheck.core.reports.redaction.shapes import ANNOUNCED, AT, FOLDER, HOMES, NAME, SHAPES, Shape
 from gpucheck.core.reports.redaction.walk import strings
-from gpucheck.core.reports.redaction.words import COMMON, NOBODY
+from gpucheck.core.reports.redaction.words import COMMON, WORDS
 
 _WINDOW = 1 << 16  # characters that are searched between two checks of the time
 _OVERLAP = 1 << 13  # characters after them, so that a secret at the boundary is complete
@@ -168,14 +168,14 @@ class Aliases:
         if not re.fullmatch(NAME, name) or re.fullmatch(r"[\d.]+", name):
             return
         first = name.partition(".")[0].lower()
-        if "." not in name and len(first) >= least and first not in NOBODY:
+        if "." not in name and len(first) >= least and first not in WORDS:
             self._names.add("host", first)
-        elif "." in name and (host := known(name)) is not None:
+        elif "." in name and (host := identifying_part(name)) is not None:
             self._names.add("host", host)
 
     def _learn_user(self, name: str, least: int = 3) -> None:
         name = name.rstrip(".")
-        if re.fullmatch(r"\w[\w.@$ -]{1,63}", name) and len(name) >= least and name.lower() not in NOBODY and not name.isdigit():
+        if re.fullmatch(r"\w[\w.@$ -]{1,63}", name) and len(name) >= least and name.lower() not in WORDS and not name.isdigit():
             self._names.add("user", name)
 
     def _learn_folders(self, paths: str) -> None:
@@ -208,7 +208,7 @@ class Aliases:
             if host is not None:
                 yield start, end, self.alias("host", host)
         elif kind == "user":
-            if value.lower() not in NOBODY and not value.isdigit():
+            if value.lower() not in WORDS and not value.isdigit():
                 yield start, end, self.alias("user", value.lower())
         elif kind == "serial":
             if judges.has_digit(value):
@@ -226,9 +226,9 @@ class Aliases:
         first, dot, _ = name.partition(".")
         if first in self._names:
             return first
-        if first.isdigit() or first in NOBODY or (kind == "machine" and not judges.is_machine(name)):
+        if first.isdigit() or first in WORDS or (kind == "machine" and not judges.is_machine(name)):
             return None
-        return known(name) if dot or len(first) > 2 else first
+        return identifying_part(name) if dot or len(first) > 2 else first
 
     def _at(self, match: "re.Match[str]") -> Iterator[Span]:
         """Yield spans for both sides of "name@address"."""
@@ -238,13 +238,13 @@ class Aliases:
         if re.fullmatch(r"[\d.]+", place):
             yield match.start("name"), match.end("name"), self.alias("user", name)
             return
-        is_host = known(place) is None or any(True for _ in self._names.find(place, 0, len(place)))
+        is_host = identifying_part(place) is None or any(True for _ in self._names.find(place, 0, len(place)))
         if "." in place and not is_host:
             yield match.start(), match.end("place"), self.alias("email", match[0].lower())
             return
         if name not in COMMON:
             yield match.start("name"), match.end("name"), self.alias("user", name)
-        if known(place) is not None and place not in NOBODY:
+        if identifying_part(place) is not None and place not in WORDS:
             first = place.partition(".")[0]
             yield match.start("place"), match.end("place"), self.alias("host", first if first in self._names else place)
 

@@ -62,7 +62,7 @@ def in_text(text: str) -> Iterator[str]:
             yield name
 
 
-def known(name: str) -> str | None:
+def identifying_part(name: str) -> str | None:
     """Return the text that identifies a host: its first label, or the whole name if that is a word. None: not a host name."""
     name = name.lower()
     first, dot, _ = name.partition(".")
@@ -76,7 +76,7 @@ def known(name: str) -> str | None:
 def host_in(name: str) -> str | None:
     """Return the same for a name detected only by its shape: a label without a number or hyphen may be any word."""
     first, dot, _ = name.lower().partition(".")
-    found = known(name)
+    found = identifying_part(name)
     return found if found is None or not dot or re.search(r"[\d-]", first) else name.lower()
 
 

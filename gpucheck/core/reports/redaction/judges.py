@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from gpucheck.core.reports.redaction.pairs import is_mixed, looks_random
 from gpucheck.core.reports.redaction.shapes import COMPARED_BEFORE, SSH, VERSION_BEFORE, VERSIONED
-from gpucheck.core.reports.redaction.words import FOLDERS, NOBODY
+from gpucheck.core.reports.redaction.words import FOLDERS, WORDS
 
 HOST_FIELDS = re.compile(r"(?:^|_)(?:host|hostname|hostnames|node_name|nodename|fqdn|domain)$", re.IGNORECASE)
 USER_FIELDS = re.compile(r"(?:^|_)(?:user|username|owner|login)$", re.IGNORECASE)
@@ -54,7 +54,7 @@ def has_digit(text: str) -> bool:
 
 def is_machine(name: str) -> bool:
     """Whether a name after a common word ("host", "node") is a host name: it has a number, a hyphen or a domain."""
-    if "_" in name or name.lower() in NOBODY or re.search(r"\.\d+$", name):  # "tensorboard-2.16" is a program
+    if "_" in name or name.lower() in WORDS or re.search(r"\.\d+$", name):  # "tensorboard-2.16" is a program
         return False
     return bool(re.search(r"\d|[a-z0-9][.-][a-z0-9]", name, re.IGNORECASE))
 

@@ -25,7 +25,7 @@ machine machines network list names buffer callback custom event events error ex
 permissions rights privileges guide page manual documentation key keys task tasks tensor tensors tensors' copy transfer
 """
 COMMON = frozenset(_NAMES.split())
-NOBODY = COMMON | frozenset(_PROSE.split())
+WORDS = COMMON | frozenset(_PROSE.split())
 
 # Folders that every machine has, or that installers create.
 _FOLDERS = """

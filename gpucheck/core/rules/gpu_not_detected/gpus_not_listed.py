@@ -64,7 +64,7 @@ def check(
     judged = _tensorflow(cuda, installation, tensorflow, faults, outcomes) if tensorflow is not None else None
     if other is None or isinstance(judged, Finding):
         return judged
-    return _other(cuda, installation, other, outcomes) or judged
+    return _other_backend(cuda, installation, other, outcomes) or judged
 
 
 def _tensorflow(
@@ -88,8 +88,8 @@ def _tensorflow(
     )
 
 
-def _other(cuda: Cuda, installation: Installation, backend: Backend, outcomes: TrainingOutcomes) -> Finding | Skip | None:
-    """Compare for JAX and PyTorch, whose CUDA errors give the reason."""
+def _other_backend(cuda: Cuda, installation: Installation, backend: Backend, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """Compare the GPUs that JAX or PyTorch lists; their CUDA errors give the reason."""
     if backend.devices is None:
         return Skip(f"the device list of {backend.title} was not reached")
     listed = sum(device.kind == "GPU" for device in backend.devices)

@@ -114,7 +114,7 @@ def _conflict(place: int, faults: LibraryFaults) -> Conflict | None:
     own = next((copy for copy in library.elsewhere if copy.startswith(f"{wheel.folder}/nvidia/")), None)
     refused = any(blamed(fault) == library.soname for fault in faults.required if fault.kind == "unfit")
     # A preloaded CUDA library is intentional, so a copy of unknown version is also reported.
-    same = library.source != _PRELOAD if library.version is None else _same(library.version, wheel.version)
+    same = library.source != _PRELOAD if library.version is None else _same_version(library.version, wheel.version)
     incomplete = library.soname.startswith("libcudnn") and bool(faults.libraries.cudnn_parts_missing)
     if own is None or not (refused or library.problem or incomplete or not same):
         return None
@@ -135,7 +135,7 @@ def _too_old_cudnn(library: Library, tensorflow: str | None) -> bool:
     return not versions.at_least(library.version, needed.cudnn)
 
 
-def _same(version: str, other: str) -> bool:
+def _same_version(version: str, other: str) -> bool:
     """Whether two versions are equal; a file name often has fewer components than its package's version."""
     ours, theirs = versions.parse(version), versions.parse(other)
     length = min(len(ours), len(theirs))

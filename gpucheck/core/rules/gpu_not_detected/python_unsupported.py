@@ -62,7 +62,7 @@ def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: T
     interpreter, packages = installation.interpreter, installation.packages
     python = f"Python {interpreter.version}"
     if interpreter.implementation.lower() != "cpython":
-        return _found(
+        return _finding(
             installation,
             f"TensorFlow has no packages for {interpreter.implementation} ({python}): it needs CPython.",
             saw(interpreter, "implementation", "version"),
@@ -72,7 +72,7 @@ def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: T
     if installed is not None:
         if not asked or versions.satisfies(interpreter.version, asked) is not False:
             return None
-        return _found(
+        return _finding(
             installation,
             f"{installed.name} {installed.version} needs Python {asked}, but this is {python}.",
             (*evidence, *saw(packages, "tensorflow.version", "tensorflow_requires_python")),
@@ -80,7 +80,7 @@ def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: T
     if not versions.parse(interpreter.version) or releases.for_python(interpreter.version) is not None:
         return None
     newest = releases.RELEASES[releases.LATEST]
-    return _found(
+    return _finding(
         installation,
         f"No known TensorFlow release has packages for {python}: {newest.minor} is for Python {newest.python_min} to"
         f" {newest.python_max}.",
@@ -88,7 +88,7 @@ def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: T
     )
 
 
-def _found(installation: Installation, summary: str, evidence: tuple[Evidence, ...]) -> Finding:
+def _finding(installation: Installation, summary: str, evidence: tuple[Evidence, ...]) -> Finding:
     tensorflow = installation.packages.tensorflow
     asked = f"=={tensorflow.version}" if tensorflow is not None else ""
     needed = installation.packages.tensorflow_requires_python or ""

@@ -75,7 +75,7 @@ def check(presence: GpuPresence, tpu: Tpu, build: TensorFlowBuild, keras_backend
     judged = None if request.other_backend else _tensorflow(presence, build)
     if backend is None or not backend.other or isinstance(judged, Finding):
         return judged
-    return _other(presence, build.installation, backend) or judged
+    return _other_backend(presence, build.installation, backend) or judged
 
 
 def _tensorflow(presence: GpuPresence, build: TensorFlowBuild) -> Finding | Skip | None:
@@ -103,7 +103,7 @@ def _tensorflow(presence: GpuPresence, build: TensorFlowBuild) -> Finding | Skip
     )
 
 
-def _other(presence: GpuPresence, installation: Installation, backend: Backend) -> Finding | None:
+def _other_backend(presence: GpuPresence, installation: Installation, backend: Backend) -> Finding | None:
     if backend.built_with_cuda is not False or backend.lists_gpu:
         return None
     return Finding(

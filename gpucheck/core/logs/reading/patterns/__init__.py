@@ -83,7 +83,7 @@ class Pattern(NamedTuple):
     def fields(self, match: "re.Match[str]") -> dict[str, str] | None:
         """The event's fields; None if the match is not an event."""
         options = self.options
-        if options.unless and _found(options.unless, match):
+        if options.unless and _matches(options.unless, match):
             return None
         values = options.convert(match)
         if values is None:
@@ -94,11 +94,11 @@ class Pattern(NamedTuple):
             values = fields.file_names(values)
         if options.words:
             values = fields.replaced(values, dict(options.words))
-        values |= {name: value for name, value, regex in options.where if _found(regex, match)}
+        values |= {name: value for name, value, regex in options.where if _matches(regex, match)}
         return fields.with_constants(values, options.constants)
 
 
-def _found(regex: str, match: "re.Match[str]") -> bool:
+def _matches(regex: str, match: "re.Match[str]") -> bool:
     return compiled(regex).search(match.string, 0, match.endpos) is not None
 
 
