@@ -43,7 +43,11 @@ def test_what_other_tools_call_it_is_understood(typed, same):
         ("--fromat json", "No such option '--fromat'", "did you mean --format or --redact or --report?"),
         ("chekc", "No such command 'chekc'", "did you mean check?"),
         ("fleet mrge", "No such command 'mrge'", "did you mean merge?"),
-        ("explain driver-mising", "no file 'driver-mising', and no diagnosis of that code", "did you mean driver-missing or "),
+        (
+            "explain driver-mising",
+            "no file 'driver-mising', and no diagnosis of that code; `gpucheck rules` lists the codes",
+            "did you mean driver-missing or ",
+        ),
     ],
 )
 def test_an_error_comes_first_then_the_tip_and_the_usage_last(typed, error, tip):
