@@ -106,7 +106,7 @@ def test_verbose_gives_the_whole_report_on_standard_error():
     assert "\x1b" not in done.stderr
     assert "no-nvidia-gpu" in done.stderr
     assert done.stderr.count("\n") > 8
-    assert done.stderr.splitlines()[-1].startswith("gpucheck: not started: no-nvidia-gpu: ")
+    assert done.stderr.splitlines()[-2].startswith("gpucheck: not started: no-nvidia-gpu: ")
 
 
 def test_no_verdict_stops_with_3(tmp_path):
