@@ -17,6 +17,7 @@ EXAMPLE = re.compile(r"^ {4}(\S.*?)(?: {2,}.*)?$", re.MULTILINE)
 NOT_TYPED = {
     "gpucheck bench": "measures for minutes; tests/bench does",
     "--apply": "installs from the package index; tests/setup does",
+    "lint --watch": "runs until Ctrl-C; tests/lint does",
     "--install": "writes into this environment; tests/repair does",
     "run --default": "trains; tests/launch does",
     "--default -- ./job.sh": "trains; tests/launch does",
