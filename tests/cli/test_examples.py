@@ -49,6 +49,7 @@ NOT_TYPED_IN_DOCS = {
 }
 FORMS = {
     "explain FILE": "explain train.log",
+    '"MESSAGE"': '"CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected"',
     "snapshot --node FILE": "snapshot --node new.toml",
     "snapshot expected.toml": "snapshot good.toml",
     "CODE": "no-nvidia-gpu",
