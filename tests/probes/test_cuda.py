@@ -1,4 +1,5 @@
 import os
+import re
 import sys
 
 import msgspec
@@ -36,6 +37,7 @@ def test_cuda_hangs_and_is_stopped_in_time(driver_host):
         fact = cuda.read(host)
         assert host.remaining() > 0
         process, _ = host.started.processes  # the other one is NVML's, whose time says how slow the driver is
-    assert (fact.status, fact.problem, fact.driver_version) == ("hung", "no response within 4.4 s in cuInit", "13.0")
+    assert (fact.status, fact.driver_version) == ("hung", "13.0")
+    assert re.fullmatch(r"no response within \d\.\d s in cuInit", fact.problem)
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)

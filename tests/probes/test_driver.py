@@ -57,7 +57,7 @@ def test_many_slow_gpus_do_not_hang(driver_host):
 
 @linux
 def test_gpus_that_are_too_slow_for_the_time_limit_do_not_hang_either(driver_host):
-    slow = r"out of time while NVML was queried about GPU \d: the driver is slow, but it responds"
+    slow = r"while NVML was queried about GPU \d: (the driver is slow, but it responds|too short to blame the driver)"
     with driver_host({**SLOW, "cuInit": "hang"}, timeout_seconds=6.6) as host, pytest.raises(RuntimeError, match=slow):
         driver.read(host)
 
