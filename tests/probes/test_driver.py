@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import sys
 import threading
@@ -77,7 +78,8 @@ def test_nvml_hangs_and_is_stopped_in_time(driver_host):
         assert host.remaining() > 0  # the fact was there before the run's time was up
         (process,) = host.started.processes
     assert time.monotonic() - started < 7
-    assert (fact.status, fact.problem) == ("hung", "no response within 4.4 s in nvmlInit")
+    assert fact.status == "hung"
+    assert re.fullmatch(r"no response within \d\.\d s in nvmlInit", fact.problem)
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
     assert process.returncode == -signal.SIGKILL
