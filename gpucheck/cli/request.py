@@ -167,7 +167,7 @@ def _depth(flags: dict[str, bool]) -> str | None:
     wanted = [name for name, flag in flags.items() if flag]
     explicit = [name for name in wanted if typed(name)]
     if len(explicit) > 1:
-        raise click.UsageError(f"{' and '.join(f'--{name}' for name in explicit)} select different depths; give one")
+        raise click.UsageError(f"{' and '.join(f'--{name}' for name in explicit)} select different depths, and can't be combined")
     return next(iter(explicit or wanted), None)
 
 

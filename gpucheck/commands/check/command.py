@@ -70,7 +70,7 @@ def check(
 ) -> None:
     """Check this machine, and train on every device as the proof (the default command)."""
     if brief and typed("style"):
-        raise click.UsageError("--brief is --format brief; give one")
+        raise click.UsageError("--brief is --format brief, and can't be combined with --format")
     if soak_minutes is not None:
         request = _with_soak(request, soak_minutes)
         limit.set(request.timeout_seconds)

@@ -117,7 +117,7 @@ def _check(engine: Engine, wanted: dict[str, dict[str, str]], merging: Merge, un
 
 
 def _take(name: str, problem: str | None, merging: Merge, unreached: dict[str, str], place: str) -> None:
-    """Add a node's report, or the reason why it has none."""
+    """Record a node's report, or why it is missing."""
     report = read(os.path.join(place, f"{name}.json"), time.time()) if problem is None else None
     if isinstance(report, NodeReport):
         merging.add(msgspec.structs.replace(report, node=name))

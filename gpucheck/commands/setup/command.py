@@ -161,9 +161,9 @@ def _refuse(
     if others and backend != "tensorflow":
         raise click.UsageError(f"--with adds a framework to TensorFlow; leave out --backend {backend}")
     if folder is not None and elsewhere is not None:
-        raise click.UsageError("--apply installs on this machine, and --for is about another machine; give one")
+        raise click.UsageError("--apply installs on this machine, and can't be combined with --for, which is about another one")
     if folder is not None and style != "terminal":
-        raise click.UsageError(f"--apply installs the environment, and --format {style} prints it; give one")
+        raise click.UsageError(f"--apply installs the environment, and can't be combined with --format {style}, which prints it")
 
 
 def _answer(

@@ -21,7 +21,7 @@ PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
 
 
 class Contradiction(ValueError):
-    """Two files expect different things of one field; the message names it, and both."""
+    """Two files have different expectations of a field; the message names the field and both files."""
 
 
 def parse(text: str, name: str) -> Expectations:

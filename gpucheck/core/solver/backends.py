@@ -46,7 +46,7 @@ def _reasons(build: Build, machine: Machine, wishes: Wishes) -> Iterator[Reason]
         yield _old_glibc(build.glibc, machine, source)
     lowest = cuda_tables.LOWEST_DRIVER[build.cuda_major][machine.windows_driver]
     if machine.driver is not None and not machine.driver_reaches(lowest):
-        text = f"CUDA {build.cuda_major} needs driver {lowest} or newer, and this is {machine.driver}"
+        text = f"CUDA {build.cuda_major} needs driver {lowest} or newer; this driver is {machine.driver}"
         yield Reason(kind="driver", text=text, source=constraints.MINOR_COMPATIBILITY, needs=lowest)
     common = constraints.driver_for_gpus(machine)
     if common is not None:

@@ -60,7 +60,7 @@ def problem(several: float, single: float, count: int, samples: int) -> str | No
     words = f"the same {samples} samples give a first loss of {several:.6g} on {count} replicas and of {single:.6g} on one device"
     if min(relative_difference(several, single * count), relative_difference(several, single / count)) < NEAR:
         return f"{words}: it is not averaged over the global batch"
-    return f"{words}, {percent(difference, TOLERANCE)} apart; up to {100 * TOLERANCE:g} % is rounding"
+    return f"{words}, a difference of {percent(difference, TOLERANCE)}; up to {100 * TOLERANCE:g} % is rounding"
 
 
 def _losses(setting: Setting, devices: list[str], per_replica: int) -> tuple[list[float], list[float], list[float]]:

@@ -42,7 +42,7 @@ def run(setting: Setting) -> ExperimentResult:
         if not difference <= tolerance:
             problems.append(
                 f"the first loss is {measured[0]:.4g} in {precision} and {losses[0]:.4g} in float32,"
-                f" {percent(difference, tolerance)} apart; up to {100 * tolerance:.0f} % is rounding"
+                f" a difference of {percent(difference, tolerance)}; up to {100 * tolerance:.0f} % is rounding"
             )
         elif skipped > STEPS // 2:
             problems.append(f"loss scaling skipped {skipped} of {STEPS} steps in {precision}: the gradients overflow")

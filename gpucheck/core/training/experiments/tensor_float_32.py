@@ -45,7 +45,7 @@ def result_of(device: str, batch: int, losses: dict[bool, list[float]], seconds:
     if not difference <= TOLERANCE:
         problem = (
             f"the first loss is {losses[True][0]:.4g} with TF32 and {losses[False][0]:.4g} without,"
-            f" {percent(difference, TOLERANCE)} apart; up to {100 * TOLERANCE:.0f} % is rounding"
+            f" a difference of {percent(difference, TOLERANCE)}; up to {100 * TOLERANCE:.0f} % is rounding"
         )
     figures = {
         "batch_size": batch,
