@@ -138,7 +138,7 @@ def test_the_timeline_is_that_of_the_run():
 def test_a_long_timeline_is_thinned_out(gpus):
     samples = [Sampled(float(at), (GpuSample(at),) * gpus) for at in range(5001)]
     got = figures.timeline(samples, 0.0, {f"GPU:{number}": number for number in range(gpus)})
-    assert figures.MOST_SAMPLES / 2 < len(got) <= figures.MOST_SAMPLES
+    assert figures.SAMPLES_MAX / 2 < len(got) <= figures.SAMPLES_MAX
     assert {one.device for one in got} == {f"GPU:{number}" for number in range(gpus)}
     assert got[0].seconds == 0.0
     assert got[-1].seconds > 4950

@@ -61,7 +61,7 @@ def test_groups_are_processes():
 
 def test_steps_and_epochs():
     assert plan.epochs(Ask()) == 1
-    assert plan.epochs(Ask(target_accuracy=0.5)) == plan.MOST_EPOCHS
+    assert plan.epochs(Ask(target_accuracy=0.5)) == plan.EPOCHS_MAX
     assert plan.epochs(Ask(target_accuracy=0.5, epochs=3)) == 3
     assert (plan.steps(Ask(), GPUS), plan.steps(Ask(), ["CPU:0"]), plan.steps(Ask(), ["TPU:0"])) == (50, 10, 50)
     assert plan.steps(Ask(model="train:make"), ["CPU:0"]) == 10

@@ -1,4 +1,4 @@
-"""What follows from a benchmark: what to change, what to leave, and what the figures can't tell."""
+"""Advice from the results of a benchmark: settings to change, settings to leave, and differences within noise."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,20 +8,20 @@ from gpucheck.core.model.naming import devices
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.reports.shared.words import plural
 
-MUCH_WAITING = 0.2  # share of a step from which the pipeline is worth optimising
-MOST = 3  # sentences
+INPUT_WAIT_SHARE_HIGH = 0.2  # minimum share of a step at which the pipeline is worth optimising
+SENTENCES_MAX = 3
 
 
 def ranked(measurements: Sequence[Measurement]) -> list[tuple[Measurement, float, bool]]:
-    """Return those with a speed, the fastest first: the ratio to it, and whether their ranges overlap."""
+    """Return the measured ones by speed, each with its ratio to the fastest, and whether the two ranges overlap."""
     order = sorted((one for one in measurements if one.samples_per_second), key=lambda one: -_speed(one).median)
     return [(one, _speed(one).median / _speed(order[0]).median, _overlap(one, order[0])) for one in order]
 
 
 def advice(measurements: Sequence[Measurement]) -> list[str]:
-    """Return at most three sentences. The first configuration is what the others are compared with."""
+    """Return at most three sentences, which compare the other configurations with the first one."""
     measured = [one for one in measurements if one.samples_per_second]
-    return [*_of_conditions(measured), *(_of_settings(measured) if len(measured) > 1 else ())][:MOST]
+    return [*_conditions_advice(measured), *(_settings_advice(measured) if len(measured) > 1 else ())][:SENTENCES_MAX]
 
 
 def settings(one: Measurement, in_all: bool) -> dict[str, str]:
@@ -38,19 +38,19 @@ def settings(one: Measurement, in_all: bool) -> dict[str, str]:
 
 
 def varying(measurements: Sequence[Measurement]) -> list[dict[str, str]]:
-    """Return the settings of each configuration in which some of them differ."""
+    """Return for each configuration the settings that are not the same in all."""
     in_all = one_global_batch(measurements)
     every = [settings(one, in_all) for one in measurements]
     names = [name for name in every[0] if len({one[name] for one in every}) > 1]
     return [{name: one[name] for name in names} for one in every]
 
 
-def _of_conditions(measured: Sequence[Measurement]) -> Iterator[str]:
+def _conditions_advice(measured: Sequence[Measurement]) -> Iterator[str]:
     slowed = {reason for one in measured for gpu in one.gpus for reason in gpu.slowed_by}
     if slowed:
         names = ", ".join(sorted(slowed))
         yield f"Can't tell the normal speed: GPUs were throttled ({names}), see `gpucheck explain gpu-throttled`."
-    waiting = [one for one in measured if one.input_wait_share and one.input_wait_share.minimum >= MUCH_WAITING]
+    waiting = [one for one in measured if one.input_wait_share and one.input_wait_share.minimum >= INPUT_WAIT_SHARE_HIGH]
     if waiting:
         yield (
             f"Change the input pipeline: {len(waiting)} of {plural(len(measured), 'configuration')}"
@@ -59,13 +59,13 @@ def _of_conditions(measured: Sequence[Measurement]) -> Iterator[str]:
         )
 
 
-def _of_settings(measured: Sequence[Measurement]) -> Iterator[str]:
+def _settings_advice(measured: Sequence[Measurement]) -> Iterator[str]:
     first, best, in_all = measured[0], ranked(measured)[0][0], one_global_batch(measured)
     change = {} if _overlap(first, best) else _differences(first, best, in_all)
     if change:
-        words = ", ".join(f"{name} to {new}" for name, (_, new) in change.items())
+        changes = ", ".join(f"{name} to {new}" for name, (_, new) in change.items())
         before = ", ".join(old for old, _ in change.values())
-        yield f"Change {words}: {_speed(best).median / _speed(first).median:.2f} times as fast as {before}."
+        yield f"Change {changes}: {_speed(best).median / _speed(first).median:.2f} times as fast as {before}."
     leave, unclear = [], []
     for other in measured[1:]:
         differences = _differences(first, other, in_all)
@@ -92,5 +92,5 @@ def _overlap(one: Measurement, other: Measurement) -> bool:
 
 
 def _speed(one: Measurement) -> Spread:
-    assert one.samples_per_second is not None  # noqa: S101 - measured ones only
+    assert one.samples_per_second is not None  # noqa: S101 - callers pass measured configurations only
     return one.samples_per_second

@@ -11,7 +11,7 @@ from gpucheck.cli.parameters import SECONDS, Command, FilePath, PositiveNumber
 from gpucheck.cli.request import PYTHON, STRATEGIES, this_machine
 from gpucheck.cli.screen import UNWRITTEN, display_options, output, progress_line, say, show
 from gpucheck.cli.time_limit import TimeLimit
-from gpucheck.commands.bench.figures import LEAST_REPEATS
+from gpucheck.commands.bench.figures import REPEATS_MIN
 from gpucheck.commands.bench.model import Ask, Result
 from gpucheck.commands.bench.plan import PRECISIONS
 from gpucheck.core.model import Request
@@ -21,7 +21,7 @@ from gpucheck.core.system.bounded import FILE_SECONDS, with_timeout
 from gpucheck.core.system.ownership import is_ours, why_untrusted
 from gpucheck.core.system.write import OutputFile
 
-DRAW_SECONDS = 30.0  # after the limit, to draw the plot
+DRAW_SECONDS = 30.0  # grace period after the timeout, to draw the plot
 EXAMPLES = """\b
 Examples:
   gpucheck bench                                 one device, then all of them
@@ -160,14 +160,14 @@ def bench(
     """
     limit.set(timeout, grace_seconds=DRAW_SECONDS)
     ask = _ask(options)
-    kind = _picture(plot)
+    kind = _plot_format(plot)
     if target and plot and os.path.realpath(target) == os.path.realpath(plot) != os.devnull:
         raise click.UsageError(f"the report and the plot would both go into {plot}")
     with output(target, limit.end) as file, output(plot, limit.end) as picture:
         progress = Progress[Result]()
         limit.write_partial(progress, lambda partial: [lambda: _write(partial, style, color, file, target)])
         request = Request(timeout_seconds=timeout, python=python, allow_cpu=ask.allow_cpu)
-        result = _measured(request, ask, limit, progress)
+        result = _measure(request, ask, limit, progress)
         try:
             exit_code = _write(result, style, color, file, target)
         finally:  # also if writing the report failed
@@ -178,8 +178,8 @@ def bench(
 
 def _ask(options: dict[str, Any]) -> Ask:
     """Return the request, after the checks that do not need the devices."""
-    if options["repeats"] < LEAST_REPEATS:
-        raise click.UsageError(f"--repeats {options['repeats']}: a median needs at least {LEAST_REPEATS} measured runs")
+    if options["repeats"] < REPEATS_MIN:
+        raise click.UsageError(f"--repeats {options['repeats']}: a median needs at least {REPEATS_MIN} measured runs")
     data = options["data"]
     if options["model"] is not None:
         _check_model(options["model"], data)
@@ -187,7 +187,7 @@ def _ask(options: dict[str, Any]) -> Ask:
         if not data.endswith(".npz"):
             raise click.UsageError(f"--data {data}: expected synthetic, cifar10 or a file that ends in .npz")
         try:
-            with_timeout(FILE_SECONDS, _opened, data)
+            with_timeout(FILE_SECONDS, _check_readable, data)
         except OSError as error:
             raise click.UsageError(f"--data: cannot read {data}: {error.strerror or error}") from None
         options["data"] = os.path.abspath(data)
@@ -219,18 +219,18 @@ def _check_model(name: str, data: str) -> None:
                 reason = with_timeout(FILE_SECONDS, why_untrusted, path)
             except OSError:  # no such file
                 continue
-            if reason is None and not is_ours(os.curdir):  # such as /tmp: the child does not import from there
+            if reason is None and not is_ours(os.curdir):  # a folder such as /tmp, from which the child does not import
                 reason = "the current folder can be written by other users"
             if reason is not None:
                 raise click.UsageError(f"--model {name}: {path} is not imported: {reason}")
 
 
-def _opened(path: str) -> None:
+def _check_readable(path: str) -> None:
     with open(path, "rb"):
         pass
 
 
-def _picture(plot: str | None) -> str:
+def _plot_format(plot: str | None) -> str:
     """Return the plot's format by its suffix, and check before measuring that it can be drawn."""
     if plot is None:
         return ""
@@ -245,14 +245,14 @@ def _picture(plot: str | None) -> str:
     return kind
 
 
-def _measured(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[Result]) -> Result:
+def _measure(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[Result]) -> Result:
     from gpucheck.commands.bench.plan import Refused
     from gpucheck.commands.bench.run import bench as measure
 
     problem = ulimits.open_files_problem()
     if problem is not None:
         raise OSError(errno.EMFILE, problem)
-    try:  # around the progress, whose line is removed before a message is printed
+    try:  # the progress line is removed before a message is printed
         with this_machine(request, limit.started) as host, progress_line(host) as tick, signals.interruptible():
             return measure(host, ask, tick or (lambda pending: None), progress)
     except KeyboardInterrupt:
@@ -265,7 +265,7 @@ def _measured(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[R
 
 
 def exit_code_of(result: Result) -> int:
-    """Of the command: 0 if everything was measured, 1 if something was not, 3 out of time, 130 after Ctrl-C."""
+    """Return the exit code: 0 if everything was measured, 1 if something was not, 3 out of time, 130 after Ctrl-C."""
     if result.ended != "finished":
         return 130 if result.ended == "interrupted" else 3
     return 0 if all(measurement.status == "measured" for measurement in result.measurements) else 1

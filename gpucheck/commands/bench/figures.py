@@ -12,7 +12,7 @@ from gpucheck.core.child.messages.nvml import Sampled
 from gpucheck.core.child.smoke.shares import input_wait_share, scaling_efficiency
 from gpucheck.core.compat import nvml
 
-LEAST_REPEATS = 3
+REPEATS_MIN = 3
 RAW = (
     "replicas",
     "global_batch_size",
@@ -24,8 +24,8 @@ RAW = (
     "warmup_steps",
     "peak_memory_bytes",
 )
-READINGS = ("utilization_percent", "power_watts", "sm_clock_mhz")  # of NVML
-MOST_SAMPLES = 2000  # maximum in a result
+READINGS = ("utilization_percent", "power_watts", "sm_clock_mhz")  # NVML's values
+SAMPLES_MAX = 2000  # in a result
 SECONDS_PER_HOUR = 3600
 
 
@@ -113,14 +113,14 @@ def _names(masks: list[int], decode: Callable[[int], list[str]]) -> tuple[str, .
 
 
 def timeline(samples: list[Sampled], began: float, indexes: dict[str, int]) -> tuple[Sample, ...]:
-    """Return the samples of each device from the start on; above ``MOST_SAMPLES`` only every second, third, ... time.
+    """Return the samples of each device since the start, thinned out evenly above ``SAMPLES_MAX``.
 
     Args:
         samples: as the sampler reports them.
         began: start of the run on the samples' clock.
         indexes: NVML's index by TensorFlow's name of the device.
     """
-    every = max(1, math.ceil(len(samples) * len(indexes) / MOST_SAMPLES))
+    every = max(1, math.ceil(len(samples) * len(indexes) / SAMPLES_MAX))
     return tuple(
         Sample(
             seconds=round(sample.seconds - began, 3),
@@ -137,7 +137,7 @@ def complete(measurements: list[Measurement], price_per_hour: float | None) -> l
     """Add figures that need several measurements or a price: scaling efficiency and costs."""
     kinds = ("strong", "weak") if one_global_batch(measurements) else ("weak", "strong")
     single = {
-        (kind, likeness(measurement, kind)): measurement.samples_per_second.median
+        (kind, comparison_key(measurement, kind)): measurement.samples_per_second.median
         for measurement in measurements
         for kind in kinds
         if len(measurement.devices) == 1 and measurement.samples_per_second is not None
@@ -145,9 +145,9 @@ def complete(measurements: list[Measurement], price_per_hour: float | None) -> l
     whole = []
     for measurement in measurements:
         speed, count = measurement.samples_per_second, len(measurement.devices)
-        kind = next((kind for kind in kinds if (kind, likeness(measurement, kind)) in single), None)
+        kind = next((kind for kind in kinds if (kind, comparison_key(measurement, kind)) in single), None)
         if speed is not None and kind and count > 1:
-            efficiency = scaling_efficiency(speed.median, single[kind, likeness(measurement, kind)], count)
+            efficiency = scaling_efficiency(speed.median, single[kind, comparison_key(measurement, kind)], count)
             measurement = replace(measurement, scaling=kind, scaling_efficiency_percent=100 * efficiency)
         if price_per_hour is not None and measurement.epoch_seconds is not None:
             measurement = replace(measurement, cost_per_epoch=cost(measurement.epoch_seconds.median, price_per_hour))
@@ -163,12 +163,12 @@ def cost(seconds: float, price_per_hour: float) -> float:
 
 
 def one_global_batch(measurements: Iterable[Measurement]) -> bool:
-    """Whether different numbers of devices share the same global batches, instead of having the same batch each."""
+    """Whether different numbers of devices share the same global batches (strong scaling)."""
     measured = [measurement for measurement in measurements if measurement.samples_per_second is not None]
     return len({one.global_batch_size for one in measured}) < len({one.batch_size for one in measured})
 
 
-def likeness(measurement: Measurement, kind: str) -> tuple[str, bool, int, int | None]:
+def comparison_key(measurement: Measurement, kind: str) -> tuple[str, bool, int, int | None]:
     """Return the settings that must be equal to compare two throughputs, for a kind of scaling."""
     batch = measurement.batch_size if kind == "weak" else measurement.global_batch_size
     return measurement.precision, measurement.xla, measurement.steps_per_execution, batch

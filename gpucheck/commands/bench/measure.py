@@ -22,7 +22,7 @@ class Session:
 
     def __init__(self, host: Host, ask: Ask) -> None:
         self.host, self.ask = host, ask
-        self.began = time.monotonic()
+        self.started = time.monotonic()
         self.configurations: list[Configuration] = []
         self.results: dict[str, Measurement] = {}  # by id
         self.notes: list[str] = []
@@ -42,14 +42,14 @@ class Session:
         tpu = plan.TPU in self.ask.strategies
         first = self._child(tpu)
         devices = self._devices(first)
-        cores, no_tpu = self._cores(first) if tpu else ([], None)
+        cores, no_tpu = self._tpu_cores(first) if tpu else ([], None)
         self.configurations, self.notes = plan.plan(self.ask, [*devices, *cores], no_tpu)
         groups = plan.groups(self.configurations)
         if any(device.startswith("GPU") for device in devices):
             self._start_sampler()
         elif any(cpus > 0 for cpus in groups):
             self._check_no_unused_gpu()
-        child = None if no_tpu else first  # where connecting failed, a process can't be trusted to train
+        child = None if no_tpu else first  # a process that failed to connect can't be trusted to train
         for cpus, items in groups.items():
             left = items
             while left and not self.timed_out:
@@ -69,13 +69,13 @@ class Session:
 
     def samples(self) -> tuple[Sample, ...]:
         """Return the NVML samples so far."""
-        return figures.timeline(self._sampled(), self.began, self._indexes)
+        return figures.timeline(self._sampled(), self.started, self._indexes)
 
     def _child(self, tpu: bool) -> Child:
         self._children += 1
         return self.host.child(BenchTask(self._children, tpu), limit=self.host.remaining())
 
-    def _cores(self, child: Child) -> tuple[list[str], str | None]:
+    def _tpu_cores(self, child: Child) -> tuple[list[str], str | None]:
         """Return the devices of the TPU, or why it did not connect."""
         seconds = min(TPU_SECONDS, self.host.remaining() / 2)
         answer = child.wait_for(TpuConnected, within=seconds)
@@ -109,7 +109,7 @@ class Session:
         python = None if isinstance(interpreter, str) else interpreter.version
         versions = {"python": python, "tensorflow": tensorflow.outcome.version, "keras": outcome.version}
         self.versions = {name: version for name, version in versions.items() if version}
-        self.hardware = self.hardware or tuple(_words(device, self.host) for device in listed.devices)
+        self.hardware = self.hardware or tuple(_describe(device, self.host) for device in listed.devices)
         return [device.name for device in listed.devices]
 
     def _measure(self, child: Child, cpus: int, configurations: list[Configuration]) -> list[Configuration]:
@@ -123,14 +123,14 @@ class Session:
         for place, configuration in enumerate(configurations):
             raw = child.wait_for(Measured, configuration.id)
             if raw is None:
-                return self._ended(child, configurations[place:])
+                return self._record_failure(child, configurations[place:])
             self.results[configuration.id] = self._result(configuration, raw)
             if raw.generated and GENERATED not in self.notes:
                 self.notes.append(GENERATED)
         child.end()
         return []
 
-    def _ended(self, child: Child, configurations: list[Configuration]) -> list[Configuration]:
+    def _record_failure(self, child: Child, configurations: list[Configuration]) -> list[Configuration]:
         """Record the failed configuration of a child that ended early; return the rest, for another child."""
         ending = child.end()
         if ending.how == "timed out":
@@ -161,8 +161,8 @@ class Session:
         return replace(
             result,
             gpus=figures.load(self._sampled(), raw.began, raw.ended, indexes),
-            began_seconds=round(raw.began - self.began, 3),
-            ended_seconds=round(raw.ended - self.began, 3),
+            began_seconds=round(raw.began - self.started, 3),
+            ended_seconds=round(raw.ended - self.started, 3),
         )
 
     def _sampled(self) -> list[Sampled]:
@@ -181,7 +181,7 @@ class Session:
             raise plan.Refused(f"the driver has {there} GPU(s), TensorFlow lists none; run `gpucheck` for the cause", 3)
 
 
-def _words(device: Device, host: Host) -> str:
+def _describe(device: Device, host: Host) -> str:
     if device.kind == "CPU":
         there, allowed = host.processors()
         return f"{device.name} ({allowed or there or 'unknown'} cores)"

@@ -9,16 +9,16 @@ NETWORK = "smoke network: three convolutions, 32 x 32 x 3, 10 classes; Adam; see
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user wants to measure; empty and 0: the default for the detected devices."""
+    """The request of the user; empty and 0: the default for the detected devices."""
 
     strategies: tuple[str, ...] = ()
     precisions: tuple[str, ...] = ()  # Keras dtype policies
     batch_sizes: tuple[int, ...] = ()  # per replica
-    global_batch_sizes: tuple[int, ...] = ()  # of all replicas together, instead
-    steps_per_execution: tuple[int, ...] = ()  # without returning to Python
-    devices: tuple[int, ...] = ()  # how many
+    global_batch_sizes: tuple[int, ...] = ()  # of all replicas together, instead of per replica
+    steps_per_execution: tuple[int, ...] = ()  # steps that run without returning to Python
+    devices: tuple[int, ...] = ()  # numbers of devices
     xla: str = "off"  # "on", "off" or "both"
-    steps: int = 0  # of an epoch
+    steps: int = 0  # per epoch
     epochs: int = 0
     repeats: int = 3
     price_per_hour: float | None = None  # of the whole machine, in the user's currency
@@ -47,13 +47,13 @@ class GpuLoad(msgspec.Struct, frozen=True, kw_only=True):
     power_watts: float | None = None
     sm_clock_mhz: float | None = None
     clock_event_reasons: tuple[str, ...] = ()  # all observed reasons for a lower clock
-    slowed_by: tuple[str, ...] = ()  # the ones that are a fault: heat, or a power supply
+    slowed_by: tuple[str, ...] = ()  # the reasons that are a fault: heat, or a power supply
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
     """NVML's values for one GPU at one time; null: unknown."""
 
-    seconds: float  # since the run began
+    seconds: float  # since the start of the run
     device: str  # TensorFlow's name, "GPU:0"
     utilization_percent: float | None = None
     power_watts: float | None = None
@@ -61,17 +61,17 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measurement(Combination, frozen=True, kw_only=True):
-    """One configuration, and how fast it trained."""
+    """One configuration and its results."""
 
     status: str  # "measured", "failed", "not-measured"
-    reason: str | None = None  # why not
+    reason: str | None = None  # why it was not measured; None: it was
     replicas: int | None = None
     global_batch_size: int | None = None
-    steps: int | None = None  # of one epoch
-    dropped_samples: int | None = None  # of one epoch: they do not fill a batch
-    held_out_samples: int | None = None  # 0: the accuracy is that on the training data
+    steps: int | None = None  # per epoch
+    dropped_samples: int | None = None  # per epoch, because they do not fill a batch
+    held_out_samples: int | None = None  # 0: the accuracy is measured on the training data
     repeats: int = 0
-    epochs: tuple[int, ...] = ()  # of each repeat; a target accuracy may end it early
+    epochs: tuple[int, ...] = ()  # of each repeat, which ends early when it reaches a target accuracy
     first_step_seconds: float | None = None  # including tracing, compiling and autotuning
     warmup_seconds: float | None = None  # all warm-up steps, including the first; excluded from all other figures
     warmup_steps: int | None = None
@@ -92,7 +92,7 @@ class Measurement(Combination, frozen=True, kw_only=True):
     profile: str | None = None  # folder of the trace
     traced: Traced | None = None  # summary of the trace
     profile_problem: str | None = None  # why there is no trace, or no summary
-    began_seconds: float | None = None  # start of the measured steps, without warm-up and trace, since the run began
+    began_seconds: float | None = None  # start of the measured steps, without warm-up and trace, since the start of the run
     ended_seconds: float | None = None
 
 
@@ -109,5 +109,5 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     model: str = NETWORK
     ask: Ask
     measurements: tuple[Measurement, ...] = ()
-    samples: tuple[Sample, ...] = ()  # of the GPUs, during the whole run; a subset of a long run
+    samples: tuple[Sample, ...] = ()  # of the GPUs during the whole run; thinned out for a long run
     notes: tuple[str, ...] = ()

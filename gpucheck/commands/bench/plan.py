@@ -11,22 +11,22 @@ PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
 DEFAULT_BATCH = {"CPU": 16, "GPU": 64, "TPU": 64}  # per replica, as in the smoke job
 DEFAULT_STEPS = {"CPU": 10, "GPU": 50, "TPU": 50}
 DEFAULT_CPU_DEVICES = 2
-MOST_CPU_DEVICES = 64  # logical devices; each has a thread pool
+CPU_DEVICES_MAX = 64  # logical devices; each has a thread pool
 TPU = "tpu"
-ON_TPU = -1  # first: the process that connected to it waits
+ON_TPU = -1  # sorts first: the process that connected to the TPU waits
 BY_DEFAULT = ("one_device", "mirrored")
 NOT_ON_TPU = {"--devices": "devices", "--xla": "xla"}  # option -> field of the request
 FLOAT16_ON_TPU = "a TPU computes in bfloat16; use --precision mixed_bfloat16"
 XLA = {"off": (False,), "on": (True,), "both": (False, True)}
 NO_XLA = "several devices are not measured with XLA: Keras compiles the step across the replicas, which XLA does not support"
-MOST_EPOCHS = 20  # with a target accuracy, and without a number of epochs
+EPOCHS_MAX = 20  # default with a target accuracy
 
 
 class Refused(Exception):
     """The request can't be measured. ``exit_code`` 2: wrong usage; 3: not possible on this machine."""
 
-    def __init__(self, words: str, exit_code: int) -> None:
-        super().__init__(words)
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
         self.exit_code = exit_code
 
 
@@ -50,19 +50,19 @@ def plan(ask: Ask, devices: list[str], no_tpu: str | None = None) -> tuple[list[
     kind = "GPU" if any(device.startswith("GPU") for device in devices) else "CPU"
     counts = [] if {TPU} >= {*wanted, *unmeasured} else _counts(ask, devices)
     placements = _placements(wanted, counts)
-    notes = _unplaced(ask, [name for name in wanted if name != TPU], placements)
+    notes = _unused_options(ask, [name for name in wanted if name != TPU], placements)
     if TPU in wanted:
         placements.insert(0, (TPU, sum(device.startswith("TPU") for device in devices)))
         given = [option for option, name in NOT_ON_TPU.items() if getattr(ask, name) not in ((), "off")]
         notes += [f"{option} does not apply to a TPU, which trains on all its cores, compiled by XLA" for option in given]
-    notes += _undivided(ask, placements)
+    notes += _indivisible(ask, placements)
     notes += [NO_XLA] if ask.xla != "off" and any(count > 1 for name, count in placements if name != TPU) else []
     configurations: list[Configuration] = []
     for size, precision in itertools.product(ask.global_batch_sizes or ask.batch_sizes or (0,), ask.precisions or PRECISIONS[:1]):
         for name, why in unmeasured.items():
             batch_size = size or (0 if ask.model else DEFAULT_BATCH["TPU" if name == TPU else kind])
             configurations.append(Configuration(name, (), precision, False, batch_size, reason=why))
-        configurations += _combined(ask, size, precision, kind, placements)
+        configurations += _configurations(ask, size, precision, kind, placements)
     if all(configuration.reason for configuration in configurations):
         notes += [f"{name} is not measured: {reason}" for name, reason in unmeasured.items()]
         raise Refused(f"nothing to measure: {'; '.join(notes)}", 3 if TPU in unmeasured else 2)
@@ -81,7 +81,7 @@ def _counts(ask: Ask, devices: list[str]) -> list[int]:
     gpus = [device for device in devices if device.startswith("GPU")]
     if not gpus and not ask.allow_cpu:
         raise Refused("TensorFlow lists no GPU; use --allow-cpu to measure the CPU, or run `gpucheck` for the cause", 3)
-    here = len(gpus) or MOST_CPU_DEVICES
+    here = len(gpus) or CPU_DEVICES_MAX
     counts = sorted(set(ask.devices)) or sorted({1, len(gpus) or DEFAULT_CPU_DEVICES})
     if counts[-1] > here:
         there = f"TensorFlow lists {here} GPU{'s' * (here != 1)}" if gpus else f"the CPU can be split into at most {here}"
@@ -89,7 +89,7 @@ def _counts(ask: Ask, devices: list[str]) -> list[int]:
     return counts
 
 
-def _combined(ask: Ask, size: int, precision: str, kind: str, placements: list[tuple[str, int]]) -> Iterator[Configuration]:
+def _configurations(ask: Ask, size: int, precision: str, kind: str, placements: list[tuple[str, int]]) -> Iterator[Configuration]:
     """Yield the configurations of one requested batch size (0: the default) and precision."""
     for xla, at_once, (strategy, count) in itertools.product(XLA[ask.xla], ask.steps_per_execution or (1,), placements):
         here = TPU.upper() if strategy == TPU else kind
@@ -102,8 +102,8 @@ def _combined(ask: Ask, size: int, precision: str, kind: str, placements: list[t
         yield Configuration(strategy, names, precision, xla and strategy != TPU, batch_size, at_once, reason)
 
 
-def _undivided(ask: Ask, placements: list[tuple[str, int]]) -> list[str]:
-    """Return notes on the global batch sizes that some of the devices can't share equally."""
+def _indivisible(ask: Ask, placements: list[tuple[str, int]]) -> list[str]:
+    """Return notes on the global batch sizes that a number of devices can't share equally."""
     counts = sorted({count for _, count in placements})
     return [
         f"--global-batch-size {size} is not measured on {count} devices: it can't be divided equally"
@@ -132,7 +132,7 @@ def _placements(wanted: list[str], counts: list[int]) -> list[tuple[str, int]]:
     return placements + [("mirrored", count) for count in counts if "mirrored" in wanted and (count > 1 or alone)]
 
 
-def _unplaced(ask: Ask, wanted: list[str], placements: list[tuple[str, int]]) -> list[str]:
+def _unused_options(ask: Ask, wanted: list[str], placements: list[tuple[str, int]]) -> list[str]:
     """Return notes on requested strategies and device counts that are in no combination."""
     reason = {"one_device": "it requires --devices 1", "mirrored": "--devices 1 is measured with one_device"}
     strategies, counts = {name for name, _ in placements}, {count for _, count in placements}
@@ -155,11 +155,11 @@ def groups(configurations: list[Configuration]) -> dict[int, list[Configuration]
 
 def epochs(ask: Ask) -> int:
     """Return the epochs of a repeat; with a target accuracy, the maximum."""
-    return ask.epochs or (1 if ask.target_accuracy is None else MOST_EPOCHS)
+    return ask.epochs or (1 if ask.target_accuracy is None else EPOCHS_MAX)
 
 
 def steps(ask: Ask, devices: Sequence[str]) -> int:
-    """Return the steps of an epoch on such devices; 0: a full pass over finite data."""
+    """Return the steps of an epoch on these devices; 0: a full pass over finite data."""
     if ask.steps or ask.data != "synthetic":
         return ask.steps
     return max(DEFAULT_STEPS[device.partition(":")[0]] for device in devices)

@@ -1,28 +1,28 @@
 """Plot a benchmark with matplotlib, without a display.
 
 Side by side: throughput by batch size, scaling, and input pipeline compared with the device, if measured. Below, if NVML was
-sampled: the load of the GPUs over time. A configuration has the same number in the last two.
+sampled: the load of the GPUs over time. A configuration has the same number in the last two panels.
 """
 
 import io
 from typing import Any
 
 from gpucheck.cli import extras
-from gpucheck.commands.bench.figures import likeness, one_global_batch
+from gpucheck.commands.bench.figures import comparison_key, one_global_batch
 from gpucheck.commands.bench.model import Measurement, Result, Sample
 
 KINDS = (".png", ".svg")
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")  # Okabe and Ito: safe for colour blindness
 MARKERS = "osD^vPX"
 DASHES = ("-", "-.", ":")  # "--" is the ideal line
-SOURCES = (  # of the data; light colours, so that error bars are visible, and hatched for printing without colour
+SOURCES = (  # light colours keep error bars visible, hatching distinguishes them in print without colour
     ("input pipeline", "samples_per_second", -0.2, {"color": "#56b4e9"}),
     ("one resident batch", "device_samples_per_second", 0.2, {"color": "#f0c566", "hatch": "///", "edgecolor": "#ffffff"}),
 )
 LOADS = (("utilization_percent", "busy (%)"), ("power_watts", "power (W)"), ("sm_clock_mhz", "clock (MHz)"))
-TITLE_PAD = 24  # points, for a legend between a title and its panel
-LEAST_BAND = 0.012  # share of the time axis; a narrower band has no room for its number
-LEGEND_INSIDE = 6  # lines; a longer legend would cover the plot, and is placed below
+TITLE_PAD = 24  # points; leaves room for a legend between a title and its panel
+BAND_SHARE_MIN = 0.012  # share of the time axis; a narrower band has no room for its number
+LEGEND_LINES_MAX = 6  # a longer legend would cover the plot, and is placed below it
 SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "gpucheck", "font.size": 10, "text.parse_math": False}
 
 
@@ -49,7 +49,7 @@ def draw(result: Result, kind: str) -> bytes | None:
     from matplotlib.figure import Figure
 
     measured = [item for item in result.measurements if item.samples_per_second is not None]
-    possible = ((draw_batches, _several(measured)), (draw_scaling, _scaled(measured)), (_pipeline, measured))
+    possible = ((draw_batches, _has_several_batches(measured)), (draw_scaling, _has_scaling(measured)), (_pipeline, measured))
     panels = [panel for panel, drawn in possible if drawn]
     if not measured:
         return None
@@ -78,23 +78,23 @@ def _axes(figure: Any, place: Any) -> Any:
     return axes
 
 
-def _several(measured: list[Measurement]) -> bool:
+def _has_several_batches(measured: list[Measurement]) -> bool:
     return len(set(_batches(measured)[1])) > 1
 
 
 def _batches(measured: list[Measurement]) -> tuple[str, list[int]]:
-    """Return the batch of each: of all replicas together if different numbers of devices share it, else of each replica."""
+    """Return the name and the values of the batch axis: the global batch if devices share it, else the batch per replica."""
     if one_global_batch(measured):
         return "global batch", [measurement.global_batch_size or 0 for measurement in measured]
     return "batch per replica", [measurement.batch_size for measurement in measured]
 
 
-def _scaled(measured: list[Measurement]) -> bool:
+def _has_scaling(measured: list[Measurement]) -> bool:
     return any(measurement.scaling_efficiency_percent is not None for measurement in measured)
 
 
 def draw_batches(axes: Any, measured: list[Measurement]) -> None:
-    """A line per configuration, batch size along."""
+    """Draw a line per configuration over the batch size."""
     unit, batches = _batches(measured)
     lines: dict[str, list[tuple[int, Measurement]]] = {}
     for batch, measurement in zip(batches, measured, strict=True):
@@ -107,25 +107,25 @@ def draw_batches(axes: Any, measured: list[Measurement]) -> None:
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, [str(size) for size in sizes])
     axes.minorticks_off()
-    _dress(axes, "Throughput by batch size", unit)
+    _finish(axes, "Throughput by batch size", unit)
 
 
 def draw_scaling(axes: Any, measured: list[Measurement]) -> None:
-    """Throughput by the number of devices, against that of one times their number."""
+    """Draw the throughput by number of devices, with the ideal line: one device times that number."""
     unit, batches = _batches(measured)
     kind = "strong" if one_global_batch(measured) else "weak"
     lines: dict[tuple[Any, ...], list[Measurement]] = {}
     for measurement in measured:
-        lines.setdefault(likeness(measurement, kind), []).append(measurement)
+        lines.setdefault(comparison_key(measurement, kind), []).append(measurement)
     number = 0
     for points in lines.values():
-        # The first of a number: one_device before mirrored.
+        # one_device takes precedence over mirrored on one device.
         by_count = {len(measurement.devices): measurement for measurement in reversed(points)}
         counts = sorted(by_count)
         if 1 not in by_count or len(counts) < 2:
             continue
         several = len(set(batches)) > 1
-        name = (f"batch {likeness(points[0], kind)[-1]}" if several else "measured") + _variant(points[0], measured)
+        name = (f"batch {comparison_key(points[0], kind)[-1]}" if several else "measured") + _variant(points[0], measured)
         percents = [(count, by_count[count].scaling_efficiency_percent) for count in counts[1:]]
         words = ", ".join(f"{percent:.0f} % on {count}" for count, percent in percents if percent is not None)
         _line(axes, number, f"{name}: {words}", counts, [by_count[count] for count in counts])
@@ -137,7 +137,7 @@ def draw_scaling(axes: Any, measured: list[Measurement]) -> None:
         number += 1
     ticks = sorted({len(measurement.devices) for measurement in measured})
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
-    _dress(axes, f"Scaling, {kind}: the same {unit}", "devices", "scaling efficiency")
+    _finish(axes, f"Scaling, {kind}: the same {unit}", "devices", "scaling efficiency")
 
 
 def _pipeline(axes: Any, measured: list[Measurement]) -> None:
@@ -148,7 +148,7 @@ def _pipeline(axes: Any, measured: list[Measurement]) -> None:
             [place + offset for place in range(len(measured))],
             [spread.median for spread in spreads],
             0.38,
-            xerr=_ends(spreads),
+            xerr=_error_bars(spreads),
             label=name,
             error_kw={"elinewidth": 1, "capsize": 2},
             **style,
@@ -169,7 +169,7 @@ def _pipeline(axes: Any, measured: list[Measurement]) -> None:
 def draw_over_time(
     rows: list[Any], loads: list[tuple[str, str]], measured: list[Measurement], samples: tuple[Sample, ...]
 ) -> None:
-    """A row per reading, a line per GPU; the bands are the measured steps of each configuration, by its number."""
+    """Draw a row per reading with a line per GPU; numbered bands show the measured steps of each configuration."""
     last = max(item.seconds for item in samples)
     devices = list(dict.fromkeys(item.device for item in samples))
     for axes, (field, label) in zip(rows, loads, strict=True):
@@ -182,7 +182,7 @@ def draw_over_time(
             if item.began_seconds is None or item.ended_seconds is None:
                 continue
             axes.axvspan(item.began_seconds, item.ended_seconds, color="#000000", alpha=0.08, linewidth=0)
-            if axes is rows[0] and item.ended_seconds - item.began_seconds > LEAST_BAND * last:
+            if axes is rows[0] and item.ended_seconds - item.began_seconds > BAND_SHARE_MIN * last:
                 middle = (item.began_seconds + item.ended_seconds) / 2
                 axes.annotate(str(number), (middle, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=8)
         axes.set_ylabel(label)
@@ -195,7 +195,7 @@ def draw_over_time(
     rows[-1].legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.45), ncols=min(len(devices), 8))
 
 
-def _line(axes: Any, number: int, name: str, along: list[int], points: list[Measurement]) -> None:
+def _line(axes: Any, number: int, name: str, positions: list[int], points: list[Measurement]) -> None:
     spreads = [item.samples_per_second for item in points]
     turn, color = divmod(number, len(COLORS))  # when colours repeat, markers and dashes change
     style = {
@@ -205,10 +205,10 @@ def _line(axes: Any, number: int, name: str, along: list[int], points: list[Meas
         "linestyle": DASHES[turn % len(DASHES)],
     }
     medians = [item.median for item in spreads if item]
-    axes.errorbar(along, medians, yerr=_ends(spreads), label=name, capsize=3, linewidth=1.5, **style)
+    axes.errorbar(positions, medians, yerr=_error_bars(spreads), label=name, capsize=3, linewidth=1.5, **style)
 
 
-def _ends(spreads: list[Any]) -> list[list[float]]:
+def _error_bars(spreads: list[Any]) -> list[list[float]]:
     """Return the distances of minimum and maximum from the median."""
     return [[spread.median - spread.minimum for spread in spreads], [spread.maximum - spread.median for spread in spreads]]
 
@@ -221,12 +221,12 @@ def _variant(measurement: Measurement, measured: list[Measurement]) -> str:
     return "".join(f", {word}" for word in (words, xla, executed) if word)
 
 
-def _dress(axes: Any, title: str, below: str, legend: str | None = None) -> None:
+def _finish(axes: Any, title: str, label: str, legend: str | None = None) -> None:
     axes.set_title(title, pad=TITLE_PAD)
-    axes.set_xlabel(below)
+    axes.set_xlabel(label)
     axes.set_ylabel("samples/s (median, minimum to maximum)")
     axes.set_ylim(bottom=0)
     axes.grid(color="#dddddd", linewidth=0.6)
-    fits = len(axes.get_legend_handles_labels()[1]) <= LEGEND_INSIDE
+    fits = len(axes.get_legend_handles_labels()[1]) <= LEGEND_LINES_MAX
     place = {} if fits else {"loc": "upper left", "bbox_to_anchor": (0, -0.12)}
     axes.legend(frameon=False, fontsize=9, title=legend, title_fontsize=9, alignment="left", **place)

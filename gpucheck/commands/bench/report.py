@@ -102,9 +102,9 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
 
 
 def _add_table(out: TerminalText, order: list[tuple[Measurement, float, bool]]) -> None:
-    """Add a row per configuration, with the settings in which they differ; one below the other if a row is too wide."""
+    """Add a row per configuration with the settings that differ, or a paragraph per configuration if a row is too wide."""
     different = varying([measurement for measurement, _, _ in order])
-    unit = different[0].get("batch", "").partition(" ")[2]  # above the table, which is narrower without it
+    unit = different[0].get("batch", "").partition(" ")[2]  # printed once above the table, which is narrower without it
     rows = [("ratio", "samples/s", *different[0], "")]
     for (measurement, ratio, noise), names in zip(order, different, strict=True):
         speed = _spread(measurement.samples_per_second) if measurement.samples_per_second else ""

@@ -1,4 +1,4 @@
-"""Run a benchmark, and return its result also if it is interrupted."""
+"""Run a benchmark; an interrupted one returns the results so far."""
 
 import threading
 import time
@@ -56,7 +56,7 @@ def bench(
     if problems and ended != "interrupted":
         if not (isinstance(problems[0], Refused) and session.results):
             raise problems[0]
-        if ended == "finished":  # otherwise ``ended`` is enough
+        if ended == "finished":  # otherwise ``ended`` says enough
             session.notes.append(str(problems[0]))
     return _result(session, ended)
 
@@ -64,7 +64,7 @@ def bench(
 def _result(session: Session, ended: str) -> Result:
     import datetime
 
-    seconds = time.monotonic() - session.began
+    seconds = time.monotonic() - session.started
     started_at = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=seconds)
     reason = {"interrupted": "interrupted", "timed out": "out of time"}.get(ended, "not reached")
     return Result(

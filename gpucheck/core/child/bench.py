@@ -20,7 +20,7 @@ from gpucheck.core.training import strategies
 
 TASK = BenchTask
 RECEIVE_SECONDS = 120.0
-WARMUP_STEPS = 3  # executions per source of data; the first one traces, compiles and autotunes
+WARMUP_STEPS = 3  # executions per data source; the first one traces, compiles and autotunes
 PROFILED_STEPS = 20  # viewers can't open larger traces
 
 
@@ -49,7 +49,7 @@ def run(reporter: Reporter, task: BenchTask) -> None:
     except bench_data.Unusable as error:
         reporter.end(DataLoaded(str(error)))
         return
-    except Exception as error:  # a download that fails, a dataset that does not fit into memory
+    except Exception as error:  # for example a failed download, or too little memory for a dataset
         reporter.end(DataLoaded(f"{job.data}: {type(error).__name__}: {error}"[:600]))
         return
     reporter.end(DataLoaded(samples=None if arrays is None else len(arrays[0])))
@@ -64,7 +64,7 @@ def _measure(
     reporter.begin(Measured, configuration.id)
     try:
         fresh(keras, configuration.precision)
-        result = _times(reporter, tf, keras, samples, configuration, job)
+        result = _measure_steps(reporter, tf, keras, samples, configuration, job)
     except bench_data.Unusable as error:
         result = Measured(str(error))
     except (Exception, SystemExit) as error:  # a user's module may call sys.exit
@@ -75,7 +75,7 @@ def _measure(
     reporter.end(result, configuration.id)
 
 
-def _times(
+def _measure_steps(
     reporter: Reporter, tf: Any, keras: Any, samples: tuple[Any, Any], configuration: Configuration, job: BenchJob
 ) -> Measured:
     """Build the network, warm it up, and measure its steps."""
@@ -86,7 +86,7 @@ def _times(
     result.global_batch_size = configuration.batch_size * result.replicas
     memory.reset(tf, devices)
     with strategy.scope():
-        own = _own(tf, keras, configuration, job, result)
+        own = _user_model(tf, keras, configuration, job, result)
         model = own.model if own else network.model(keras, configuration.xla)
     sample = own.sample if own else tuple(map(tf.constant, network.arrays(1)))
     data = own.data if own else bench_data.pipeline(tf, arrays, result.global_batch_size)
@@ -119,7 +119,7 @@ def _times(
         repeat = trainer.epochs(source, steps, job.epochs, job.target_accuracy, unseen)
         repeat.device_seconds = trainer.resident(batch, steps)
         if result.generated:
-            repeat.accuracies = []  # of labels that are random
+            repeat.accuracies = []  # the labels are random
         result.repeats.append(repeat)
         if not trainer.finite:
             return Measured("the loss is not finite, so the training speed means nothing")
@@ -133,8 +133,8 @@ def _times(
     return result
 
 
-def _own(tf: Any, keras: Any, configuration: Configuration, job: BenchJob, result: Measured) -> bench_model.Own | None:
-    """The user's network and data, noted in the result; None: the smoke job's."""
+def _user_model(tf: Any, keras: Any, configuration: Configuration, job: BenchJob, result: Measured) -> bench_model.Own | None:
+    """Return the user's network and data, and record their batch in the result; None: use those of the smoke job."""
     if not job.model:
         return None
     default = network.batch_size(configuration.devices[0]) * result.replicas

@@ -6,8 +6,8 @@ from typing import Any
 
 from gpucheck.core.child.smoke import network
 
-SHAPE = (32, 32, 3)  # of a sample of the smoke model
-HELD_OUT_SHARE, HELD_OUT_MOST = 0.1, 2000  # of the samples of a file, and of any data
+SHAPE = (32, 32, 3)  # input shape of the smoke model
+HELD_OUT_SHARE, HELD_OUT_MAX = 0.1, 2000  # held-out samples: share of the data, and maximum
 
 
 class Unusable(Exception):
@@ -15,7 +15,7 @@ class Unusable(Exception):
 
 
 def load(keras: Any, source: str) -> tuple[Any, Any] | None:
-    """Images and labels of a source: "synthetic" (None: generated batch by batch), "cifar10" or the path of an .npz file.
+    """Return images and labels of "cifar10" or an .npz file; None for "synthetic", which is generated batch by batch.
 
     Raises:
         Unusable: the file does not contain training data of the expected form.
@@ -25,7 +25,7 @@ def load(keras: Any, source: str) -> tuple[Any, Any] | None:
     import numpy as np
 
     if source == "cifar10":
-        (images, labels), _ = keras.datasets.cifar10.load_data()  # downloads, unless it did so before
+        (images, labels), _ = keras.datasets.cifar10.load_data()  # downloads once, then reads the cached file
         return images, labels.reshape(-1).astype("int32")
     try:
         with open(source, "rb") as raw:
@@ -44,10 +44,10 @@ def load(keras: Any, source: str) -> tuple[Any, Any] | None:
 
 
 def checked(np: Any, source: str, images: Any, labels: Any) -> tuple[Any, Any]:
-    """The arrays as the network takes them: x (n, 32, 32, 3), y (n,) with classes 0 to 9.
+    """Return the arrays in the form that the network takes: x (n, 32, 32, 3), y (n,) with classes 0 to 9.
 
     Raises:
-        Unusable: another shape, type or range.
+        Unusable: the shape, type or range differs.
     """
     if images.shape[1:] != SHAPE or not len(images):
         raise Unusable(f"{source}: x has the shape {images.shape}; expected (n, 32, 32, 3)")
@@ -74,8 +74,8 @@ def checked(np: Any, source: str, images: Any, labels: Any) -> tuple[Any, Any]:
 
 
 def split(arrays: tuple[Any, Any] | None) -> tuple[tuple[Any, Any] | None, tuple[Any, Any] | None]:
-    """The samples to train on, and those that are held out to measure the accuracy: the same ones on every run."""
-    count = 0 if arrays is None else min(int(len(arrays[0]) * HELD_OUT_SHARE), HELD_OUT_MOST)
+    """Return the samples to train on, and the held-out samples for the accuracy; the split is the same on every run."""
+    count = 0 if arrays is None else min(int(len(arrays[0]) * HELD_OUT_SHARE), HELD_OUT_MAX)
     if arrays is None or count == 0:
         return arrays, None
     import numpy as np
@@ -85,14 +85,14 @@ def split(arrays: tuple[Any, Any] | None) -> tuple[tuple[Any, Any] | None, tuple
 
 
 def held_out(tf: Any, arrays: tuple[Any, Any], global_batch: int) -> tuple[Any, int]:
-    """The held-out samples in whole batches, once, and their number."""
+    """Return one pass over the held-out samples in whole batches, and their number."""
     batch = min(global_batch, len(arrays[0]))
     data = _prepared(tf, arrays, tf.data.Dataset.from_tensor_slices(arrays)).batch(batch, drop_remainder=True)
     return data, len(arrays[0]) // batch * batch
 
 
 def pipeline(tf: Any, arrays: tuple[Any, Any] | None, global_batch: int) -> Any:
-    """Endless batches from a pipeline as TensorFlow's guide recommends: map, batch, prefetch."""
+    """Return endless batches from a pipeline as TensorFlow's guide recommends: map, batch, prefetch."""
     if arrays is None:
         return network.dataset(tf, global_batch)
     if len(arrays[0]) < global_batch:

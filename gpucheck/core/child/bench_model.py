@@ -1,4 +1,4 @@
-"""The user's own network and data for the benchmark: what the function MODULE:FUNCTION returns, in a form that can be timed."""
+"""The user's own network and data for the benchmark: call MODULE:FUNCTION, and prepare the result for timing."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ from typing import Any, NamedTuple
 
 from gpucheck.core.child.bench_data import Unusable
 
-COMPUTE = {"float32": set(), "mixed_float16": {"float16"}, "mixed_bfloat16": {"bfloat16"}}  # beside float32, by dtype policy
+COMPUTE = {
+    "float32": set(),
+    "mixed_float16": {"float16"},
+    "mixed_bfloat16": {"bfloat16"},
+}  # compute types by dtype policy, besides float32
 LEARNING_RATE = 1e-3
-NOISE = (  # lines of an error's message that say nothing of its cause
+NOISE = (  # lines of an error message without its cause
     "File ",
     "Detected at ",
     "Graph execution error",
@@ -28,31 +32,31 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*m")  # Keras colours its messages
 
 
 class Own(NamedTuple):
-    """A model that is compiled, and data for it."""
+    """A compiled model, and data for it."""
 
     model: Any
-    data: Any  # batches without end, a ``tf.data.Dataset``
+    data: Any  # a ``tf.data.Dataset`` of endless batches
     sample: Any  # a batch of one sample
     global_batch: int
-    generated: bool  # whether the function gave no data
+    generated: bool  # the function returned no data
     first: Any  # a method of the model to run before anything is compiled
 
 
 def build(tf: Any, keras: Any, name: str, precision: str, global_batch: int, default: int, replicas: int) -> Own:
-    """Call the user's function; a strategy's scope is open.
+    """Call the user's function within the open scope of a strategy.
 
     Args:
         tf: TensorFlow.
         keras: the module to build with.
         name: "MODULE:FUNCTION".
-        precision: the dtype policy that is set.
-        global_batch: samples of a step; 0: as many as the data's batches have.
-        default: samples of a step where that is 0, and the data has no batches.
-        replicas: that share a batch.
+        precision: the current dtype policy.
+        global_batch: samples per step; 0: the batch size of the data.
+        default: samples per step if that is 0 and the data has no batches.
+        replicas: number of replicas that share a batch.
 
     Raises:
-        Unusable: what it returns can't be trained as requested.
-        Exception: the user's.
+        Unusable: the model or data can't be trained as requested.
+        Exception: raised by the user's function.
     """
     model, given = _returned(keras, name)
     batches = isinstance(given, tf.data.Dataset)
@@ -64,9 +68,9 @@ def build(tf: Any, keras: Any, name: str, precision: str, global_batch: int, def
         sample = tf.nest.map_structure(lambda tensor: tensor[:1], first)
         size = global_batch or int(tf.nest.flatten(first)[0].shape[0])
         data = data.repeat()
-        if {spec.shape[0] for spec in tf.nest.flatten(data.element_spec)} != {size}:  # another size, or a smaller last batch
+        if {spec.shape[0] for spec in tf.nest.flatten(data.element_spec)} != {size}:  # a different size, or a smaller last batch
             data = data.rebatch(size, True) if hasattr(data, "rebatch") else data.unbatch().batch(size, True)
-            options = tf.data.Options()  # for one process nothing is sharded, and sharding ignores the new size
+            options = tf.data.Options()  # one process needs no sharding, and sharding ignores the new size
             options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
             data = data.with_options(options)
     else:
@@ -86,7 +90,7 @@ def build(tf: Any, keras: Any, name: str, precision: str, global_batch: int, def
 
 
 def _returned(keras: Any, name: str) -> tuple[Any, Any]:
-    """The function's model, and its data or None."""
+    """Return the function's model, and its data or None."""
     module, _, function = name.partition(":")
     loaded = importlib.import_module(module)
     made = getattr(loaded, function, None)
@@ -100,7 +104,7 @@ def _returned(keras: Any, name: str) -> tuple[Any, Any]:
 
 
 def _dataset(tf: Any, name: str, model: Any, data: Any, count: int) -> Any:
-    """A dataset of samples: of the arrays that the function returned, or generated ones."""
+    """Return a dataset of samples: from the returned arrays, or generated if there are none."""
     if data is None:
         data = _generated(tf, name, model, count)
     elif not isinstance(data, (tuple, list)) or len(data) != 2:
@@ -109,7 +113,7 @@ def _dataset(tf: Any, name: str, model: Any, data: Any, count: int) -> Any:
 
 
 def _generated(tf: Any, name: str, model: Any, count: int) -> tuple[Any, Any]:
-    """Random samples for a model of one input and one output, of known shapes."""
+    """Return random samples for a model with one input and one output of known shapes."""
     import numpy as np
 
     inputs, outputs = getattr(model, "inputs", None) or [], getattr(model, "outputs", None) or []
@@ -127,14 +131,14 @@ def _generated(tf: Any, name: str, model: Any, count: int) -> tuple[Any, Any]:
 
 
 def _has_batches(tf: Any, model: Any, data: Any) -> bool:
-    """Whether the elements of a dataset are batches: not if they have a dimension less than the model's inputs."""
+    """Whether the elements of a dataset are batches; samples have one dimension less than the model's inputs."""
     spec = data.element_spec[0] if isinstance(data.element_spec, tuple) else data.element_spec
     given = sorted(part.shape.rank or 0 for part in tf.nest.flatten(spec))
     return given != sorted(len(tensor.shape) - 1 for tensor in getattr(model, "inputs", None) or [])
 
 
 def _compile(tf: Any, keras: Any, name: str, model: Any, sample: Any) -> None:
-    """Compile a model as its output and labels suggest: for classes, or for numbers."""
+    """Compile a model for classification or regression, depending on its output and labels."""
     if not isinstance(sample, tuple) or len(sample) != 2:
         raise Unusable(f"{name}: a model without data (x, y) must be compiled")
     outputs = model(sample[0])
@@ -158,17 +162,17 @@ def _kind(value: Any) -> str:
 
 
 def failure(error: BaseException) -> str:
-    """An exception in one line, with the place in the user's code that is nearest to its cause, if there is one."""
+    """Return an exception in one line, with the innermost line of the user's code if there is one."""
     places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    places += [(file, int(line)) for file, line in PLACE.findall(str(error))]  # what AutoGraph calls is in the message only
-    own = [(file, line) for file, line in places if _is_users(file)]
+    places += [(file, int(line)) for file, line in PLACE.findall(str(error))]  # AutoGraph's calls are only in the message
+    own = [(file, line) for file, line in places if _is_user_file(file)]
     where = f" ({os.path.relpath(own[-1][0])}, line {own[-1][1]})" if own and not isinstance(error, SyntaxError) else ""
     kind, text = f"{type(error).__name__}: ", sentence(error)
-    return f"{'' if text.startswith(kind) else kind}{text}{where}"  # AutoGraph's message begins with it
+    return f"{'' if text.startswith(kind) else kind}{text}{where}"  # AutoGraph's message already begins with the type
 
 
-def _is_users(file: str) -> bool:
-    """Whether a file is neither Python's, nor a package's, nor ours."""
+def _is_user_file(file: str) -> bool:
+    """Whether a file belongs to the user: neither to Python, nor to a package, nor to gpucheck."""
     ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     made = file.startswith("<") or os.path.basename(file).startswith("__autograph_generated_file")
     installed = {"site-packages", "dist-packages"} & set(file.split(os.sep))
@@ -176,10 +180,10 @@ def _is_users(file: str) -> bool:
 
 
 def sentence(error: BaseException) -> str:
-    """The message of an error of TensorFlow or Keras, without the stack trace before it."""
+    """Return the message of an error of TensorFlow or Keras without the stack trace before it."""
     text = ESCAPES.sub("", str(error))
-    if text.startswith("in user code:"):  # AutoGraph's: the error is behind the last indented line of code
+    if text.startswith("in user code:"):  # AutoGraph's message: the error follows the last indented line of code
         text = text.rstrip().rpartition("\n\n")[2] if "\n\n" in text.rstrip() else text
-    text = text.rpartition("Error encountered:")[2]  # Keras', where it calls a layer to learn its shape
+    text = text.rpartition("Error encountered:")[2]  # Keras' message after it called a layer to find its shape
     lines = [line.strip() for line in text.splitlines()]
     return " ".join([line for line in lines if line and not line.startswith(NOISE)][:2])[:400]

@@ -7,5 +7,5 @@ def measured(*_):
     shutil.rmtree("gone", ignore_errors=True)
     return result()
 
-command._measured = measured
+command._measure = measured
 gpucheck.cli.main()
