@@ -1,4 +1,4 @@
-"""One fit: what Keras reports of it goes to the clock and the monitor, and becomes a summary."""
+"""One fit: pass Keras' events to the clock and the monitor, and summarise them."""
 
 import contextlib
 import math
@@ -35,16 +35,16 @@ class Fit:
         batch_size: int | None = None,
         own_loop: bool = False,
     ) -> None:
-        """Prepare.
+        """Prepare to watch a fit.
 
         Args:
             model: the Keras model.
-            backend: of Keras.
+            backend: Keras' backend.
             report: called with each event.
-            every_seconds: between two checks of the monitor.
-            stall_seconds: the time without a finished step that is reported, and the time of a lasting wait for data.
-            batch_size: samples of a step; None: Keras counts them.
-            own_loop: the program fetches the data between the steps, and not Keras.
+            every_seconds: interval between two checks of the monitor.
+            stall_seconds: minimum time without a finished step, or of waiting for data, that is reported.
+            batch_size: samples per step; None: Keras counts them.
+            own_loop: the program, not Keras, fetches the data, between the steps.
         """
         self._model, self._backend, self._say = model, backend, report
         self._tensorflow = sys.modules.get("tensorflow") if backend == "tensorflow" else None
@@ -56,48 +56,48 @@ class Fit:
         self.times, self._batch_size = Times(wait), batch_size
         self._monitor = Monitor(self._report, every_seconds, stall_seconds)
         self._window = stall_seconds
-        self._looked: tuple[float, float] | None = None  # when, and the seconds waited until then
+        self._last_check: tuple[float, float] | None = None  # time of the last check, and the seconds waited until then
         self._waits = False  # whether a wait for data was reported
-        self._validation: dict[str, list[tuple[float, float]]] = {}  # value, and seconds since the begin
+        self._validation: dict[str, list[tuple[float, float]]] = {}  # values, each with the seconds since the start
         self._devices: unused.Devices | None = None
-        self._finite = True  # whether all metrics of the last epoch were
+        self._finite = True  # whether all metrics of the last epoch were finite
 
     def start(self) -> None:
         """Start the monitor."""
         self._monitor.start()
 
     def stop(self) -> None:
-        """Stop the monitor after its last sample, and leave the framework as it was."""
+        """Stop the monitor after its last sample, and restore the framework."""
         self.times.wait.traced()
         self._monitor.stop()
 
     def step_begins(self, first: int) -> None:
-        """Steps from this number of the epoch on, from 0, begin, in the thread that trains."""
+        """Record that steps begin, in the training thread; ``first``: number of the first one in its epoch, from 0."""
         self.times.step_begins(first, self._at_once)
         if self.times.first_step_seconds is None:
             return
         if self._devices is None and self._tensorflow is not None:
             self._devices = self._monitor.devices = unused.devices(self._tensorflow, self._model)
         now = time.monotonic()
-        if self._looked is None or now - self._looked[0] >= self._window:
-            self._look(now)
+        if self._last_check is None or now - self._last_check[0] >= self._window:
+            self._check_waiting(now)
 
     def step_ends(self, last: int) -> None:
-        """Steps up to this number of the epoch, from 0, have ended."""
+        """Record that steps have ended; ``last``: number of the last one in its epoch, from 0."""
         self.times.step_ends(last)
         self._monitor.step()
 
     def steps_end(self, params: Mapping[str, Any] | None, *, reported: bool = False) -> None:
-        """All steps of the epoch have ended, and, if ``reported``, Keras has said so of each; validation or an epoch follows."""
+        """Record that all steps of the epoch have ended; ``reported``: Keras has reported each of them."""
         self._monitor.pause()
-        self._looked = None
+        self._last_check = None
         count = self._batch_size and float(self._batch_size * self.times.epoch_steps)
-        planned = (params or {}).get("steps")  # the end of data is a step that begins and fetches nothing
+        planned = (params or {}).get("steps")  # at the end of the data, one more step begins and fetches nothing
         known = [number for number in (planned, self.times.ended_steps if reported else None) if number is not None]
         self.times.steps_end(min(known, default=None), count or self._samples())
 
     def epoch_ends(self, epoch: int, logs: Mapping[str, Any]) -> None:
-        """An epoch ended, with these metrics."""
+        """Record the end of an epoch, with its metrics."""
         self.times.epoch_ends()
         self._finite = all(math.isfinite(value) for value in logs.values() if isinstance(value, float))
         for name, value in logs.items():
@@ -105,7 +105,7 @@ class Fit:
                 self._validation.setdefault(name, []).append((value, self.times.elapsed()))
 
     def summary(self, events: Sequence[Event]) -> Summary:
-        """Return the figures, with the problems that were reported."""
+        """Return the figures and the reported problems."""
         times, monitor = self.times, self._monitor
         device = None if self._devices is None else self._devices.model
         summary = Summary(
@@ -127,11 +127,11 @@ class Fit:
             events=tuple((event.code, event.text) for event in events),
         )
         place = monitor.places.most_common(1)[0][0] if monitor.places else None
-        found = self._useless(events) or limit(summary, place, monitor.processors)
+        found = self._speed_irrelevant(events) or limit(summary, place, monitor.processors)
         return msgspec.structs.replace(summary, limit=found)
 
-    def _useless(self, events: Sequence[Event]) -> Limit | None:
-        """Why the speed of this training does not matter."""
+    def _speed_irrelevant(self, events: Sequence[Event]) -> Limit | None:
+        """Return the reason why the speed of this training does not matter; None if it matters."""
         if (event := self._monitor.not_used) is not None:
             return Limit(code=event.code, text="the training ran on the CPU, and the machine's GPUs were not used: see above")
         if not self._finite and (lost := next((event for event in events if event.code == "loss-not-finite"), None)):
@@ -142,22 +142,22 @@ class Fit:
         self._waits = self._waits or event.code == "input-pipeline-bound"
         self._say(event)
 
-    def _look(self, now: float) -> None:
-        """Report once that the steps of the last while mostly waited for data."""
+    def _check_waiting(self, now: float) -> None:
+        """Report once if the steps mostly waited for data since the last check."""
         waited = self.times.wait.seconds()
         if waited is None:
             return
-        if self._looked is not None and not self._waits:
-            seconds = now - self._looked[0]
-            share = min((waited - self._looked[1]) / seconds, 1.0)
+        if self._last_check is not None and not self._waits:
+            seconds = now - self._last_check[0]
+            share = min((waited - self._last_check[1]) / seconds, 1.0)
             if share >= LONG_WAIT_SHARE:
                 self._report(waiting(share, seconds))
-        self._looked = now, waited
+        self._last_check = now, waited
 
     def _samples(self) -> float | None:
-        """The samples of this epoch: Keras counts them for the mean of the loss. None: a training step that does not."""
+        """Return the samples of this epoch, which Keras counts for the mean loss; None if the training step does not count."""
         count: Any = getattr(getattr(self._model, "_loss_tracker", None), "count", None)
-        with contextlib.suppress(Exception):  # a release of Keras that counts in another way
+        with contextlib.suppress(Exception):  # other releases of Keras may count differently
             if self._strategy is None:
                 return float(count) or None
             parts = self._strategy.experimental_local_results(count._value)
@@ -169,13 +169,13 @@ class Fit:
         for place in range(0 if self._devices is None else self._devices.visible):
             try:
                 peaks.append(int(self._tensorflow.config.experimental.get_memory_info(f"GPU:{place}")["peak"]))  # type: ignore[union-attr]
-            except Exception:  # an allocator that does not count
+            except Exception:  # not every allocator counts
                 peaks.append(None)
         return tuple(peaks)
 
 
 def _best(metrics: Mapping[str, list[tuple[float, float]]]) -> Metric | None:
-    """The first validation metric that is not the loss, else the loss."""
+    """Return the first validation metric that is not the loss, else the loss."""
     name = next((name for name in metrics if name != "val_loss"), "val_loss" if "val_loss" in metrics else None)
     if name is None:
         return None

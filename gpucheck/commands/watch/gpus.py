@@ -1,4 +1,4 @@
-"""Sum up the GPUs' samples over a whole fit."""
+"""Summarise the GPUs' samples over a whole fit."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from gpucheck.core.compat import nvml
 
 
 class Gpus:
-    """The GPUs that this process may use, as NVML numbers them."""
+    """The GPUs that this process may use, by their NVML indexes."""
 
     def __init__(self) -> None:
         self.known: tuple[int, ...] = ()
@@ -18,7 +18,7 @@ class Gpus:
         self._idle_since: dict[int, float] = {}
 
     def found(self, started: SamplerStarted, visible: str | None) -> None:
-        """Note the GPUs of the machine, and those of them that CUDA_VISIBLE_DEVICES names."""
+        """Record the GPUs of the machine, and which of them CUDA_VISIBLE_DEVICES names."""
         self.known = shown(visible, started.uuids)
         self._totals = dict(enumerate(started.memory_total_bytes))
 
@@ -38,12 +38,12 @@ class Gpus:
                 _count(self._slow.setdefault(index, [0.0, 0.0]), bool(nvml.harmful_reasons(sample.clock_event_reasons)))
 
     def idle(self, now: float, least_seconds: float) -> list[int]:
-        """Return the GPUs at 0 % for so long, if another one is busy."""
+        """Return the GPUs that have been at 0 % for at least ``least_seconds``, if another one is busy."""
         idle = [index for index in self.known if now - self._idle_since.get(index, now) >= least_seconds]
         return idle if any(index in self._busy and index not in self._idle_since for index in self.known) else []
 
     def uses(self, peaks: Sequence[int | None]) -> tuple[GpuUse, ...]:
-        """Return the use of each; ``peaks``: TensorFlow's peak memory of its GPUs, in bytes, in the order of ``known``."""
+        """Return the use of each GPU; ``peaks``: TensorFlow's peak memory in bytes, in the order of ``known``."""
         return tuple(
             GpuUse(
                 index=index,
@@ -57,7 +57,7 @@ class Gpus:
 
 
 def shown(visible: str | None, uuids: Sequence[str | None]) -> tuple[int, ...]:
-    """Return NVML's numbers of the GPUs that CUDA_VISIBLE_DEVICES names, up to the first that CUDA can't find; all without it."""
+    """Return the NVML indexes of the GPUs that CUDA_VISIBLE_DEVICES names, up to the first invalid one; all if it is unset."""
     if visible is None:
         return tuple(range(len(uuids)))
     numbers: list[int] = []

@@ -9,9 +9,9 @@ from gpucheck.core.child.messages.nvml import GpuSample
 from gpucheck.core.compat import nvml
 from gpucheck.core.repairs.wording import listing
 
-SLOWED_SHARE = 0.5  # of the last samples; a single one may be a normal change of clocks
-STALL_FACTOR = 20.0  # times the usual step time
-LITTLE_MEMORY = 0.05  # share of the total
+SLOWED_SHARE = 0.5  # share of the last samples; a single sample may be a normal change of clocks
+STALL_FACTOR = 20.0  # multiple of the usual step time
+MEMORY_SHARE_MIN = 0.05
 IDLE_PERCENT = 5
 REASONS = {
     "HwSlowdown": "hardware slowdown: heat or power",
@@ -26,7 +26,7 @@ class Event(NamedTuple):
 
     code: str
     text: str
-    command: str = ""  # that repairs it
+    command: str = ""  # the command that fixes it
 
     def __str__(self) -> str:
         return f"gpucheck: {self.text} [{self.code}]" + (f"\n{COMMAND}{self.command}" if self.command else "")
@@ -61,10 +61,10 @@ def stalled(
     """Yield an event if a step takes far longer than the others, with the likely cause.
 
     Args:
-        pace: of the steps.
+        pace: the pace of the steps.
         least_seconds: the minimum for a stall.
         last: the current sample of each GPU; empty: unknown, or no GPU.
-        place: the current line of Python code that a dataset calls ("data.py:12 in read"); None: not running.
+        place: the current line of Python code in a dataset ("data.py:12 in read"); None: no such code is running.
         driver_silent: whether NVML has stopped responding.
     """
     if pace.usual_seconds is None or pace.waiting_seconds < max(least_seconds, STALL_FACTOR * pace.usual_seconds):
@@ -88,8 +88,8 @@ def idle(gpus: Sequence[int], least_seconds: float) -> Iterator[Event]:
     """Yield an event if GPUs that this process may use do nothing while others work.
 
     Args:
-        gpus: NVML's numbers of the idle ones.
-        least_seconds: for at least so long.
+        gpus: NVML indexes of the idle GPUs.
+        least_seconds: how long they have been idle, at least.
     """
     if gpus:
         names = listing([f"GPU {index}" for index in gpus])
@@ -102,7 +102,7 @@ def idle(gpus: Sequence[int], least_seconds: float) -> Iterator[Event]:
 
 
 def waiting(share: float, over_seconds: float) -> Event:
-    """Return the event for steps that spend a large share (0 to 1) of a time waiting for data."""
+    """Return the event for steps that waited for data for a large share (0 to 1) of a time."""
     return Event(
         "input-pipeline-bound",
         f"the steps waited for data for {100 * share:.0f} % of the last {over_seconds:.0f} s: prepare it in parallel, in"
@@ -112,13 +112,13 @@ def waiting(share: float, over_seconds: float) -> Event:
 
 def memory(available_bytes: int | None, total_bytes: int | None) -> Iterator[Event]:
     """Yield an event if main memory is about to run out; the kernel then kills the training."""
-    if available_bytes is not None and total_bytes and available_bytes < LITTLE_MEMORY * total_bytes:
+    if available_bytes is not None and total_bytes and available_bytes < MEMORY_SHARE_MIN * total_bytes:
         left = f"{available_bytes / 2**30:.1f} of {total_bytes / 2**30:.1f} GiB"
         yield Event("host-memory-exhausted", f"main memory runs out: {left} are left, and the kernel will kill the training")
 
 
 def not_finite(name: str, value: float, epoch: int, step: int, precision: str, rate: float | None, stops: bool = False) -> Event:
-    """Return the event for a metric that is NaN or infinite, with likely causes, and whether the training is stopped."""
+    """Return the event for a metric that is NaN or infinite, with likely causes; ``stops``: the training is stopped."""
     what = "NaN" if value != value else "infinite"
     causes = [f"precision {precision}"] * (precision != "float32") + ([f"learning rate {rate:g}"] if rate is not None else [])
     how = f" ({', '.join(causes)})" if causes else ""

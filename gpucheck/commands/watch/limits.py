@@ -1,18 +1,18 @@
-"""Say what limits the speed of a fit, from its figures, and what removing that limit would bring at most."""
+"""Find what limits the speed of a fit, and the maximum gain from removing that limit."""
 
 from gpucheck.commands.watch.summary import Limit, Summary, seconds
 from gpucheck.core.rules.low_utilization.input_pipeline_bound import HIGH
 
-IDLE_PERCENT = 5.0  # below it, a GPU did nothing
-SMALL_PERCENT = 50.0  # below it, a GPU whose data is ready has too little to do in a step
-BUSY_PERCENT = 90.0  # from it on, the GPU does not wait
+IDLE_PERCENT = 5.0  # a GPU below it is idle
+SMALL_PERCENT = 50.0  # a GPU below it, whose data is ready, has too little work per step
+BUSY_PERCENT = 90.0  # a GPU at or above it does not wait
 THROTTLED_SHARE = 0.5
-LONG_WAIT_SHARE = 0.5  # to report while the training runs
-READY_SHARE = 0.05  # below it, the wait for data does not matter
-LEAST_STEPS = 5  # to say anything
+LONG_WAIT_SHARE = 0.5  # share that is reported while the training runs
+READY_SHARE = 0.05  # a shorter wait for data does not matter
+STEPS_MIN = 5  # fewer steps are not judged
 LONG_FIRST_SHARE = 0.5
 CLEARLY_LESS = 0.9
-TWO = 2.0  # processors: fewer do nothing in parallel
+PARALLEL_PROCESSORS_MIN = 2.0  # with fewer, a parallel map has no effect
 _MAP = "dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"
 
 
@@ -21,20 +21,20 @@ def limit(summary: Summary, place: str | None = None, processors: float | None =
 
     Args:
         summary: the figures.
-        place: the line of Python code that the input pipeline was seen in most often ("data.py:12 in read").
-        processors: that this process may use; None: unknown.
+        place: the most frequent line of Python code in the input pipeline ("data.py:12 in read").
+        processors: number that this process may use; None: unknown.
     """
-    if summary.step_seconds is None or summary.steps < LEAST_STEPS:
+    if summary.step_seconds is None or summary.steps < STEPS_MIN:
         return None
     slowed = [gpu for gpu in summary.gpus if (gpu.throttled_share or 0) >= THROTTLED_SHARE]
     if slowed:
         names = ", ".join(f"GPU {gpu.index}" for gpu in slowed)
         text = f"{names} ran below normal clocks: check cooling and power supply (nvidia-smi -q -d PERFORMANCE)"
         return Limit(code="gpu-throttled", text=text)
-    return _of_input(summary, place, processors) or _of_gpus(summary) or _of_compiling(summary) or _of_computing(summary)
+    return _input_limit(summary, place, processors) or _gpu_limit(summary) or _compile_limit(summary) or _compute_limit(summary)
 
 
-def _of_input(summary: Summary, place: str | None, processors: float | None) -> Limit | None:
+def _input_limit(summary: Summary, place: str | None, processors: float | None) -> Limit | None:
     share, busy = summary.input_wait_share, _busiest(summary)
     if share is None or share < HIGH or (busy is not None and busy >= BUSY_PERCENT):
         return None
@@ -50,9 +50,11 @@ def _of_input(summary: Summary, place: str | None, processors: float | None) -> 
         change = "DataLoader(..., num_workers=...)"
     elif place:
         change = f"move that work into TensorFlow operations, in {_MAP}, or into a keras.utils.PyDataset with several workers"
-    elif processors and processors < TWO:
+    elif processors and processors < PARALLEL_PROCESSORS_MIN:
         change = "cache()"
-    elif processors and processors < CLEARLY_LESS * most:  # TensorFlow prefetches (inject_prefetch): reading is all the time
+    elif (
+        processors and processors < CLEARLY_LESS * most
+    ):  # TensorFlow prefetches (inject_prefetch), so reading takes all the time
         change = f"{_MAP}: up to about {times(processors)} as fast on {processors:g} processors; and cache()"
     text = (
         f"the input pipeline {verb} this training{slow}: with the data ready, a step takes {seconds(ready)} instead of"
@@ -61,7 +63,7 @@ def _of_input(summary: Summary, place: str | None, processors: float | None) -> 
     return Limit(code="input-pipeline-bound", text=text, faster_at_most=most)
 
 
-def _of_gpus(summary: Summary) -> Limit | None:
+def _gpu_limit(summary: Summary) -> Limit | None:
     busy = _busiest(summary)
     if busy is None or summary.device != "GPU" or not IDLE_PERCENT <= busy < SMALL_PERCENT:
         return None
@@ -73,7 +75,7 @@ def _of_gpus(summary: Summary) -> Limit | None:
     return Limit(code="small-per-replica-batch", text=text, faster_at_most=most)
 
 
-def _of_compiling(summary: Summary) -> Limit | None:
+def _compile_limit(summary: Summary) -> Limit | None:
     first = summary.first_step_seconds or 0.0
     if first < LONG_FIRST_SHARE * summary.seconds:
         return None
@@ -82,7 +84,7 @@ def _of_compiling(summary: Summary) -> Limit | None:
     return Limit(text=text, faster_at_most=summary.seconds / max(summary.seconds - first, 0.001))
 
 
-def _of_computing(summary: Summary) -> Limit:
+def _compute_limit(summary: Summary) -> Limit:
     share = summary.input_wait_share
     ready = "the data is ready in time; " if share is not None and share < READY_SHARE else ""
     if summary.device == "GPU":
@@ -97,5 +99,5 @@ def _busiest(summary: Summary) -> float | None:
 
 
 def times(factor: float) -> str:
-    """'1.8 times', '12 times'."""
+    """Return a factor as text: '1.8 times', '12 times'."""
     return f"{factor:.0f} times" if factor >= 10 else f"{factor:.1f} times"

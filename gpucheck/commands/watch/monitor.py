@@ -21,13 +21,17 @@ from gpucheck.core.probes import limits
 from gpucheck.core.processes.sampler import samples, start
 
 SAMPLE_SECONDS = 2.0
-KEPT = 5  # samples to judge together
-LAST_SAMPLE_SECONDS = 1.0  # to sum up at the end of the training; it takes milliseconds
-RENEWED_SECONDS = 600.0  # then another child samples, because all messages of a child are kept until it ends
+SAMPLES_JUDGED = 5
+LAST_SAMPLE_SECONDS = 1.0  # wait at the end of the training for the last samples; it takes milliseconds
+CHILD_SECONDS = 600.0  # then another child takes over, because a child's messages stay in memory until it ends
 STEPS_KEPT = 50
-# In file names: not the user's.
+# Parts of file names that do not belong to the user.
 NOT_THE_USERS = ("site-packages", "dist-packages", os.path.dirname(os.__file__), "<", "__autograph_generated_file")
-FEEDING = ("script_ops", "data_adapter", "dataset_ops")  # in the names of framework files that call the user's data code
+DATA_CALLERS = (
+    "script_ops",
+    "data_adapter",
+    "dataset_ops",
+)  # parts of the names of framework files that call the user's data code
 
 
 class Monitor:
@@ -38,22 +42,22 @@ class Monitor:
 
         Args:
             say: called with each event, in the thread of the monitor.
-            every_seconds: between two checks.
-            stall_seconds: the minimum time without a finished step that is reported.
+            every_seconds: interval between two checks.
+            stall_seconds: minimum time without a finished step that is reported.
         """
         self._say, self._every, self._stall = say, every_seconds, stall_seconds
         self._seconds: deque[float] = deque(maxlen=STEPS_KEPT)
         self._last: float | None = None
         self._over, self._sampling, self._summed = threading.Event(), threading.Event(), threading.Event()
         self._reported: set[str] = set()
-        self._taken = 0  # samples of this child that are summed up
+        self._taken = 0  # number of this child's samples that are already added
         self._visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         self._machine_gpus = 0
-        self.processors: float | None = None  # that this process may use
+        self.processors: float | None = None  # number that this process may use
         self.gpus = Gpus()
-        self.places: Counter[str] = Counter()  # lines of the user's code that the input pipeline was seen in
-        self.devices: unused.Devices | None = None  # of the model, once a step has ended
-        self.not_used: Event | None = None  # why no GPU trains
+        self.places: Counter[str] = Counter()  # lines of the user's code in the input pipeline, with their counts
+        self.devices: unused.Devices | None = None  # set once a step has ended
+        self.not_used: Event | None = None  # the reason why no GPU is used
 
     def start(self) -> None:
         """Start the thread. Does nothing if the system forbids threads."""
@@ -61,7 +65,7 @@ class Monitor:
             threading.Thread(target=self._watch, name="gpucheck watch", daemon=True).start()
 
     def stop(self) -> None:
-        """Stop the thread, once it has summed up the samples; the child that samples ends with it."""
+        """Stop the thread and its child, after the last samples."""
         self._over.set()
         if self._sampling.is_set():
             self._summed.wait(LAST_SAMPLE_SECONDS)
@@ -71,7 +75,7 @@ class Monitor:
         self._last = None
 
     def step(self) -> None:
-        """Record the end of a step; this is all the work per step."""
+        """Record the end of a step. It must be fast, because it runs in every step."""
         now = time.monotonic()
         if self._last is not None:
             self._seconds.append(now - self._last)
@@ -84,7 +88,7 @@ class Monitor:
 
     def _watch(self) -> None:
         while not self._over.is_set():
-            with LocalHost(Request(timeout_seconds=RENEWED_SECONDS)) as host:
+            with LocalHost(Request(timeout_seconds=CHILD_SECONDS)) as host:
                 self._watch_with(host)
 
     def _watch_with(self, host: LocalHost) -> None:
@@ -106,9 +110,9 @@ class Monitor:
                 self._summed.set()
                 return
             self._why_unused(host)
-            self.tell([*self._of_gpus(sampled[-KEPT:]), *judge.memory(*limits.main_memory(host))])
+            self.tell([*self._gpu_events(sampled[-SAMPLES_JUDGED:]), *judge.memory(*limits.main_memory(host))])
 
-    def _of_gpus(self, sampled: list[Sampled]) -> Iterator[Event]:
+    def _gpu_events(self, sampled: list[Sampled]) -> Iterator[Event]:
         silent = bool(sampled) and time.monotonic() - sampled[-1].seconds > self._stall / 2
         yield from judge.slowed([moment.gpus for moment in sampled])
         last = sampled[-1].gpus if sampled and not silent else ()
@@ -119,14 +123,14 @@ class Monitor:
             yield from judge.idle(self.gpus.idle(sampled[-1].seconds, self._stall), self._stall)
 
     def _why_unused(self, host: LocalHost) -> None:
-        """Once, after the first step: say why the training does not use a GPU of this machine."""
+        """Report once, after the first step, why the training does not use a GPU of this machine."""
         devices, self.devices = self.devices, None
         if devices is not None and (event := unused.why(host, devices, self._machine_gpus)) is not None:
             self.not_used = event
             self._say(event)
 
     def tell(self, events: list[Event]) -> None:
-        """Report each event once, and again only after it was over."""
+        """Report each event once, and again only if it returns after it was over."""
         codes = {event.code for event in events}
         for event in events:
             if event.code not in self._reported:
@@ -135,13 +139,13 @@ class Monitor:
 
 
 def _place() -> str | None:
-    """Return the current line of the user's Python code that a dataset calls: a generator, a map in Python."""
+    """Return the current line of the user's Python code in a dataset (a generator, a map); None if none runs."""
     for frame in sys._current_frames().values():
         inner: FrameType | None = frame
         place = ""
         while inner is not None:
             name = inner.f_code.co_filename
-            if place and any(part in name for part in FEEDING):
+            if place and any(part in name for part in DATA_CALLERS):
                 return place
             if not place and not any(part in name for part in NOT_THE_USERS):
                 place = f"{os.path.basename(name)}:{inner.f_lineno} in {inner.f_code.co_name}"

@@ -1,4 +1,4 @@
-"""A monitor process beside a command of ``gpucheck run --watch``: at the command's end it sums up what the system shows of it.
+"""A monitor process beside a command of ``gpucheck run --watch``: at the command's end it prints a summary of the resources used.
 
 It is for programs in which no ``Watch`` runs: custom loops, PyTorch, another Python. It prints nothing if a Watch printed.
 """
@@ -25,23 +25,23 @@ from gpucheck.core.model import Request
 from gpucheck.core.probes import limits
 from gpucheck.core.repairs.wording import gib
 
-LOOK_SECONDS = 0.2  # for the command's end
+POLL_SECONDS = 0.2  # interval of checks whether the command has ended
 SAMPLE_SECONDS = 2.0
 GPU_IDLE_SECONDS = 60.0
-LEAST_SECONDS = 10.0  # a shorter command is not judged
+COMMAND_SECONDS_MIN = 10.0  # a shorter command is not judged
 DISK_SHARE = 0.3
-FULL_SHARE = 0.9  # of the processors
+FULL_SHARE = 0.9  # share of busy processors
 ALONE = Worker()
 
 
 class Use(NamedTuple):
-    """What a command used."""
+    """The use of resources by a command."""
 
     seconds: float
-    processors: float  # busy, on average
-    processors_all: float  # that it may use
-    memory_bytes: int  # at most: memory that its processes share counts for each
-    disk_share: float | None = None  # of the time in which tasks of the machine waited for disks; None: unknown
+    processors: float  # mean number of busy processors
+    processors_all: float  # number that it may use
+    memory_bytes: int  # upper bound: shared memory counts for each process
+    disk_share: float | None = None  # share of the time in which tasks of the machine waited for disks; None: unknown
     gpus: tuple[GpuUse, ...] = ()
 
 
@@ -54,13 +54,13 @@ class Processes:
         self.cpu_seconds, self.memory_bytes = 0.0, 0
 
     def ended(self) -> bool:
-        """Whether the first process has ended, even if its parent has not noticed."""
+        """Whether the first process has ended, even if it is not reaped yet."""
         with contextlib.suppress(psutil.Error):
             return not self._root.is_running() or self._root.status() == psutil.STATUS_ZOMBIE
         return True
 
     def sample(self) -> None:
-        """Sum up memory and processor time, also of descendants that have ended."""
+        """Update memory and processor time, including descendants that have ended."""
         cpu, memory = 0.0, 0
         with contextlib.suppress(psutil.Error):
             for process in [self._root, *self._root.children(recursive=True)]:
@@ -74,37 +74,37 @@ def observe(pid: int, pipe: int) -> tuple[Use, list[Event]] | None:
     """Watch a command until its end.
 
     Args:
-        pid: of the command.
-        pipe: to read the messages of ``startup/sitecustomize.py`` from.
+        pid: the command's process id.
+        pipe: file descriptor for the messages of ``startup/sitecustomize.py``.
 
     Returns:
-        What it used, and problems; None if a Watch printed, or the command was too short.
+        Its use of resources, and problems; None if a Watch printed, or the command was too short.
     """
     events: list[Event] = []
     processes, monitor = Processes(pid), Monitor(events.append, SAMPLE_SECONDS, GPU_IDLE_SECONDS)
     with LocalHost(Request()) as host:
         processors = limits.usable_processors(host) or 1
-    began, waited, message, sampled = time.monotonic(), _disk_seconds(), b"", float("-inf")
+    started, waited, message, sampled = time.monotonic(), _disk_seconds(), b"", float("-inf")
     monitor.start()
     while not message and not processes.ended():
         if time.monotonic() - sampled >= SAMPLE_SECONDS:
             processes.sample()
             sampled = time.monotonic()
-        if select.select([pipe], [], [], LOOK_SECONDS)[0]:
+        if select.select([pipe], [], [], POLL_SECONDS)[0]:
             message = os.read(pipe, 1)
     processes.sample()
-    took = time.monotonic() - began
+    elapsed = time.monotonic() - started
     monitor.stop()
-    if message == b"w" or took < LEAST_SECONDS:
+    if message == b"w" or elapsed < COMMAND_SECONDS_MIN:
         return None
-    disk = None if waited is None else ((_disk_seconds() or 0.0) - waited) / took
-    return Use(took, processes.cpu_seconds / took, processors, processes.memory_bytes, disk, monitor.gpus.uses(())), events
+    disk = None if waited is None else ((_disk_seconds() or 0.0) - waited) / elapsed
+    return Use(elapsed, processes.cpu_seconds / elapsed, processors, processes.memory_bytes, disk, monitor.gpus.uses(())), events
 
 
 def lines(use: Use, events: Sequence[Event] = (), place: Worker = ALONE) -> list[str]:
-    """Return at most three lines: what was used, the GPUs, and the first problem, else what limits the command.
+    """Return at most three lines: the use of resources, the GPUs, and the first problem or else the limit.
 
-    Of several workers that train together, only the first one says more than its problem.
+    If several workers train together, only the first one prints more than its problem.
     """
     if place.number:
         return [str(event._replace(text=f"worker {place.number}: {event.text}")) for event in events[:1]]
@@ -119,7 +119,7 @@ def lines(use: Use, events: Sequence[Event] = (), place: Worker = ALONE) -> list
 
 
 def limited(use: Use) -> Iterator[str]:
-    """Yield what limits a command on GPUs, the most important first."""
+    """Yield the limits of a command on GPUs, the most important first."""
     busy = [gpu.utilization_percent for gpu in use.gpus if gpu.utilization_percent is not None]
     if not busy or max(busy) >= BUSY_PERCENT:
         return
@@ -136,7 +136,7 @@ def limited(use: Use) -> Iterator[str]:
 
 
 def _disk_seconds() -> float | None:
-    """The seconds since boot in which a task of this machine waited for a disk; None where the kernel does not count them."""
+    """Return the seconds since boot in which a task waited for a disk; None if the kernel does not count them."""
     with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/pressure/io") as file:
         return int(file.readline().rpartition("total=")[2]) / 1e6
     return None
@@ -146,12 +146,12 @@ def main() -> None:
     """Watch the process sys.argv[1] with the named pipe sys.argv[2], whose folder is removed at the end."""
     pid, path = int(sys.argv[1]), sys.argv[2]
     try:
-        found = observe(pid, os.open(path, os.O_RDWR | os.O_NONBLOCK))
-        if found is not None:
-            said = lines(*found, worker())
-            if said:
-                say_wrapped("\n".join(said))
-    except psutil.NoSuchProcess:  # a command that ended at once
+        result = observe(pid, os.open(path, os.O_RDWR | os.O_NONBLOCK))
+        if result is not None:
+            summary = lines(*result, worker())
+            if summary:
+                say_wrapped("\n".join(summary))
+    except psutil.NoSuchProcess:  # the command has already ended
         pass
     except Exception as error:
         with contextlib.suppress(OSError):

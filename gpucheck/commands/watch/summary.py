@@ -1,4 +1,4 @@
-"""What a fit did, as data, in at most three lines, and as HTML, Markdown and JSON."""
+"""The summary of a fit: as data, as at most three lines, and as HTML, Markdown and JSON."""
 
 import html
 import pkgutil
@@ -12,17 +12,17 @@ from gpucheck.core.reports.shared.training import ALIKE
 from gpucheck.core.reports.shared.words import plural, significant
 from gpucheck.core.system.write import OutputFile
 
-WIDTH, HEIGHT, GAP = 480, 80, 2  # of the plot, in pixels
-MOST_BARS = 120
+WIDTH, HEIGHT, GAP = 480, 80, 2  # size of the plot, in pixels
+BARS_MAX = 120
 
 
 class GpuUse(msgspec.Struct, frozen=True, kw_only=True):
-    """How a GPU was used during the fit."""
+    """The use of a GPU during the fit."""
 
-    index: int  # NVML's
+    index: int  # NVML's index
     utilization_percent: float | None = None  # mean of the samples
-    throttled_share: float | None = None  # of the samples, by heat or the power supply
-    peak_bytes: int | None = None  # that TensorFlow used, since the process began
+    throttled_share: float | None = None  # share of the samples, throttled by heat or the power supply
+    peak_bytes: int | None = None  # TensorFlow's peak memory since the process started
     total_bytes: int | None = None
 
 
@@ -33,39 +33,39 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     last: float
     best: float
     best_epoch: int  # from 1
-    best_after_seconds: float  # since the fit began
+    best_after_seconds: float  # since the start of the fit
 
 
 class Limit(msgspec.Struct, frozen=True, kw_only=True):
-    """What limits the speed, and what may help."""
+    """The limit of the speed, and a remedy."""
 
     text: str  # sentences
-    code: str | None = None  # of the diagnosis; None: no fault
-    faster_at_most: float | None = None  # times as fast, if this limit alone were removed; calculated, not measured
+    code: str | None = None  # diagnosis; None: no fault
+    faster_at_most: float | None = None  # maximum factor if this limit alone were removed; calculated, not measured
 
     def __str__(self) -> str:
         return f"{self.text} [{self.code}]" if self.code else self.text
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """The figures of one fit. None: not known."""
+    """The figures of one fit; None: unknown."""
 
     seconds: float  # of the whole fit
     epochs: int
     steps: int
-    epoch_seconds: tuple[float, ...] = ()  # of each, with its validation
+    epoch_seconds: tuple[float, ...] = ()  # of each epoch, including validation
     median_epoch_seconds: float | None = None
-    first_step_seconds: float | None = None  # with tracing and compilation; it is in no other figure of steps
-    step_seconds: float | None = None  # mean of the others
+    first_step_seconds: float | None = None  # including tracing and compilation; excluded from all other figures of steps
+    step_seconds: float | None = None  # mean of the other steps
     samples_per_second: float | None = None
     input_wait_share: float | None = None  # of the steps' time, 0 to 1
-    input_wait_exact: bool = True  # False: data may have been fetched while a device computed, so the wait was at most this
-    backend: str | None = None  # of Keras
-    device: str | None = None  # that holds the model: "CPU", "GPU"
-    replicas: int = 1  # of this process
-    worker: int = 0  # this one, of several that train together
+    input_wait_exact: bool = True  # False: an upper bound, because data may have been fetched while a device computed
+    backend: str | None = None  # Keras' backend
+    device: str | None = None  # type of the device that holds the model: "CPU", "GPU"
+    replicas: int = 1  # in this process
+    worker: int = 0  # number of this worker among those that train together
     workers: int = 1
-    gpus: tuple[GpuUse, ...] = ()  # that this process may use
+    gpus: tuple[GpuUse, ...] = ()  # GPUs that this process may use
     validation: Metric | None = None
     limit: Limit | None = None
     events: tuple[tuple[str, str], ...] = ()  # code and sentence of each problem that was reported
@@ -79,7 +79,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def print_lines(text: str) -> None:
-    """Print lines on standard error, below a progress bar that has not ended its own."""
+    """Print lines on standard error, below an unfinished line of a progress bar."""
     say_wrapped("\n" + text)
 
 
@@ -92,7 +92,7 @@ def lines(summary: Summary) -> list[str]:
 
 
 def figures(summary: Summary) -> list[str]:
-    """Return the figures of the steps, each in words."""
+    """Return the figures of the steps, each as text."""
     parts = [f"worker {summary.worker} of {summary.workers}"] if summary.workers > 1 else []
     parts.append(length(summary))
     if summary.samples_per_second:
@@ -108,12 +108,12 @@ def figures(summary: Summary) -> list[str]:
 
 
 def length(summary: Summary) -> str:
-    """'5 epochs, 125 steps, 44 s'."""
+    """Return the length of a fit as text: '5 epochs, 125 steps, 44 s'."""
     return f"{plural(summary.epochs, 'epoch')}, {plural(summary.steps, 'step')}, {seconds(summary.seconds)}"
 
 
 def devices(summary: Summary) -> list[str]:
-    """Return the use of each GPU and the validation metric, each in words."""
+    """Return the use of each GPU and the validation metric, each as text."""
     parts = [f"GPU {gpu.index} {', '.join(words)}" for gpu in summary.gpus if (words := uses(gpu))]
     if (metric := summary.validation) is not None:
         best = f"best {metric.best:.4g} in epoch {metric.best_epoch}, after {seconds(metric.best_after_seconds)}"
@@ -122,7 +122,7 @@ def devices(summary: Summary) -> list[str]:
 
 
 def seconds(value: float) -> str:
-    """'90 ms', '4.6 s', '25 min 10 s', '2 h 5 min'."""
+    """Return a time as text: '90 ms', '4.6 s', '25 min 10 s', '2 h 5 min'."""
     if value < 1:
         return f"{1000 * value:.3g} ms"
     if value < 100:
@@ -132,7 +132,7 @@ def seconds(value: float) -> str:
 
 
 def uses(gpu: GpuUse) -> list[str]:
-    """Return the use of a GPU, each figure in words."""
+    """Return the use of a GPU, each figure as text."""
     busy = [] if gpu.utilization_percent is None else [f"{gpu.utilization_percent:.0f} % busy"]
     of = f" of {gib(gpu.total_bytes)}" if gpu.total_bytes else ""
     peak = [] if gpu.peak_bytes is None else [f"peak {gib(gpu.peak_bytes)}{of}"]
@@ -141,7 +141,7 @@ def uses(gpu: GpuUse) -> list[str]:
 
 
 def write(summary: Summary, path: str) -> None:
-    """Write a report of the kind that the file's name ends in: .json, .md or .html. Raises OSError."""
+    """Write a report in the format of the file's suffix: .json, .md or .html. Raises OSError."""
     if path.endswith(".json"):
         text = msgspec.json.format(msgspec.json.encode(summary), indent=2).decode() + "\n"
     elif path.endswith(".md"):
@@ -163,7 +163,7 @@ def _sentence(limit: object) -> str:
 
 
 def page(summary: Summary) -> str:
-    """Return an HTML document in the style of the report's."""
+    """Return an HTML document in the style of gpucheck's reports."""
     style = (pkgutil.get_data("gpucheck.core.reports", "report.css") or b"").decode()
     code = None if summary.limit is None else summary.limit.code
     more = "" if code is None else f"<p>More: <code>gpucheck explain {html.escape(code)}</code></p>"
@@ -183,8 +183,8 @@ def fragment(summary: Summary) -> str:
 
 
 def plot(epochs: Sequence[float]) -> str:
-    """Return a bar for each of the last epochs, as SVG; its height is the epoch's time. "" if all take about the same time."""
-    shown = list(epochs)[-MOST_BARS:]
+    """Return a bar per epoch as SVG, its height is the epoch's time; "" if all take about the same time."""
+    shown = list(epochs)[-BARS_MAX:]
     if len(shown) < 2 or max(shown) <= ALIKE * min(shown):
         return ""
     first, longest = len(epochs) - len(shown) + 1, max(shown) or 1.0

@@ -1,4 +1,4 @@
-"""Find out why a training runs on the CPU of a machine that has GPUs: ``gpucheck --quick`` in a child process knows the cause."""
+"""Find out with ``gpucheck --quick``, in a child process, why a training runs on the CPU of a machine with GPUs."""
 
 import json
 import sys
@@ -8,19 +8,19 @@ from gpucheck.commands.watch.judge import Event
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.repairs.wording import short
 
-CHECK_SECONDS = 60.0  # for a quick check beside a training that keeps all processors busy
+CHECK_SECONDS = 60.0  # limit of a quick check beside a training that keeps all processors busy
 
 
 class Devices(NamedTuple):
-    """What TensorFlow uses in this process."""
+    """The devices that TensorFlow uses in this process."""
 
-    listed: int  # GPUs that it found
-    visible: int  # of these, left visible by the program (tf.config.set_visible_devices)
+    listed: int  # GPUs that TensorFlow lists
+    visible: int  # of these, the GPUs that the program left visible (tf.config.set_visible_devices)
     model: str | None  # type of the device that holds the weights: "CPU", "GPU"
 
 
 def devices(tensorflow: Any, model: Any) -> Devices:
-    """Return the devices of a model that has been trained for a step."""
+    """Return the devices of a model, after its first step."""
     listed = len(tensorflow.config.list_physical_devices("GPU"))
     variables = getattr(model, "trainable_variables", None) or []
     value = getattr(variables[0], "value", None) if variables else None
@@ -29,12 +29,12 @@ def devices(tensorflow: Any, model: Any) -> Devices:
 
 
 def why(host: LocalHost, devices: Devices, gpus: int) -> Event | None:
-    """Return the event for a training on the CPU beside GPUs; None if there are none, or the program chose it.
+    """Return the event for a training on the CPU of a machine with GPUs; None without GPUs, or if the program chose the CPU.
 
     Args:
         host: the machine.
         devices: what TensorFlow uses.
-        gpus: of the machine, as NVML counts them.
+        gpus: number of the machine's GPUs, from NVML.
     """
     if not gpus or devices.model != "CPU" or (devices.listed and not devices.visible):
         return None
@@ -54,12 +54,12 @@ def why(host: LocalHost, devices: Devices, gpus: int) -> Event | None:
 
 
 def _cause(host: LocalHost) -> tuple[str | None, str, str]:
-    """The root cause that a quick check finds: its code, its sentence, and the first command that repairs it."""
+    """Return the root cause from a quick check: its code, its sentence, and the first command that fixes it."""
     argv = [sys.executable, "-m", "gpucheck", "--quick", "--format", "json", "--timeout", str(CHECK_SECONDS)]
     done = host.run(argv, CHECK_SECONDS)
     try:
         (finding, *_) = json.loads(done.stdout)["findings"]
         commands = [fix["command"] for fix in finding["fix"] if fix["command"] and fix["kind"] == "repair"]
         return finding["code"], finding["summary"], next(iter(commands), "")
-    except (ValueError, KeyError, TypeError):  # it found nothing, or could not run
+    except (ValueError, KeyError, TypeError):  # no finding, or the check could not run
         return None, "", ""

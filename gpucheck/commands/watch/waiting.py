@@ -16,9 +16,9 @@ _FETCHES = ("iterator_get_next", "iterator_get_next_as_optional")
 
 
 class GapWait:
-    """The time from the end of a step to the begin of the next: Keras on JAX and PyTorch fetches there."""
+    """The time from the end of a step to the begin of the next, in which Keras on JAX and PyTorch fetches."""
 
-    between_steps = True  # the data is fetched there, also for the first step of an epoch
+    between_steps = True  # whether the data is fetched between the steps, also for the first step of an epoch
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock, self._seconds = clock, 0.0
@@ -31,20 +31,20 @@ class GapWait:
         """Nothing to restore."""
 
     def begin(self) -> None:
-        """Note that a step begins, with its data."""
+        """Record that a step begins with its data."""
         if self._ended is not None:
             self._seconds += max(0.0, self._clock() - self._ended)
 
     def end(self) -> None:
-        """Note that a step ended."""
+        """Record the end of a step."""
         self._ended = self._clock()
 
     def resume(self) -> None:
-        """Note that a step follows as soon as it has its data."""
+        """Record that a step follows as soon as its data is ready."""
         self._ended = self._clock()
 
     def pause(self) -> None:
-        """Note that no step follows at once."""
+        """Record that no step follows directly."""
         self._ended = None
 
     def seconds(self) -> float | None:
@@ -53,7 +53,7 @@ class GapWait:
 
 
 class Unmeasured(GapWait):
-    """Nothing is known of the wait."""
+    """A wait that can't be measured."""
 
     between_steps = False
 
@@ -63,17 +63,17 @@ class Unmeasured(GapWait):
 
 
 class TensorFlowWait(GapWait):
-    """The time in which an operation of the compiled step fetches a batch; replicas that fetch at the same time count once."""
+    """The time of the fetches inside the compiled step; fetches of several replicas at the same time count once."""
 
     between_steps = False
-    _counters: dict[str, Any] = {}  # noqa: RUF012 - of the process: a step that was traced keeps its counter
+    _counters: dict[str, Any] = {}  # noqa: RUF012 - shared by the process: a traced step keeps its counter
 
     def __init__(self, tensorflow: Any, replicas: int) -> None:
         """Create the counters in TensorFlow.
 
         Args:
             tensorflow: the module, as the program imported it.
-            replicas: each fetches its own part of a batch.
+            replicas: number of replicas; each fetches its own part of a batch.
         """
         super().__init__()
         self._tf, self._replicas = tensorflow, replicas
@@ -87,7 +87,7 @@ class TensorFlowWait(GapWait):
                 self._counters[name] = handle
 
     def trace(self) -> None:
-        """Put time stamps around each fetch that is traced from now on."""
+        """From now on, put time stamps around each traced fetch."""
         for module in filter(None, map(sys.modules.get, _MODULES)):
             for name in _FETCHES:
                 if original := getattr(module, name, None):
@@ -95,7 +95,7 @@ class TensorFlowWait(GapWait):
                     setattr(module, name, self._stamped(original))
 
     def traced(self) -> None:
-        """Leave TensorFlow as it was."""
+        """Restore TensorFlow's functions."""
         for module, name, original in self._originals:
             setattr(module, name, original)
         self._originals.clear()
@@ -124,7 +124,7 @@ class TensorFlowWait(GapWait):
         return stamped
 
     def _count(self, before: Any, after: Any) -> None:
-        """Add a fetch to the counters, without the part that another replica's fetch has covered; TensorFlow keeps the order."""
+        """Add a fetch to the counters, without its overlap with other replicas' fetches; TensorFlow keeps the order."""
         tf, ops, seconds, until = self._tf, self._tf.raw_ops, self._counters["seconds"], self._counters["until"]
         if self._replicas == 1:
             ops.AssignAddVariableOp(resource=seconds, value=after - before)
@@ -135,9 +135,9 @@ class TensorFlowWait(GapWait):
 
 
 def input_wait(backend: str, replicas: int) -> GapWait:
-    """Return what measures the wait on a backend of Keras; on TensorFlow, without importing it."""
+    """Return the measurement of the wait for a backend of Keras; it does not import TensorFlow."""
     if backend != "tensorflow":
         return GapWait()
-    with contextlib.suppress(Exception):  # a release whose operations have other names
+    with contextlib.suppress(Exception):  # the operations have other names in other releases
         return TensorFlowWait(sys.modules["tensorflow"], replicas)
     return Unmeasured()

@@ -1,1 +1,1 @@
-"""The folder that ``gpucheck run --watch`` puts first on PYTHONPATH. It holds nothing but ``sitecustomize``."""
+"""The folder that ``gpucheck run --watch`` puts first on PYTHONPATH. It contains only ``sitecustomize``."""

@@ -22,13 +22,13 @@ LAST_LINES_SECONDS = 2.0
 
 
 class Finder:
-    """On sys.meta_path: when Keras has been imported, it is prepared."""
+    """A finder on sys.meta_path that prepares Keras after its import."""
 
     busy = False
 
     @classmethod
     def find_spec(cls, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return what the other finders find for keras; None for every other module."""
+        """Return the other finders' spec of keras; None for every other module."""
         if name != "keras" or cls.busy:
             return None
         cls.busy = True
@@ -45,25 +45,25 @@ class Finder:
 
                 spec.loader.exec_module = exec_module  # type: ignore[method-assign]
             return spec
-        except Exception:  # nothing is found, or in another way: the other finders answer
+        except Exception:  # the spec is missing or unusual: leave it to the other finders
             return None
         finally:
             cls.busy = False
 
 
 def _prepare(keras: Any) -> None:
-    """Let the list of callbacks that each fit creates add a Watch."""
+    """Add a Watch to the callbacks of each fit."""
     try:
         if int(keras.__version__.partition(".")[0]) < 3:
             return
         kind = keras.callbacks.CallbackList
         create = kind.__init__
-    except Exception:  # a module of the user
+    except Exception:  # the user's own module of this name
         return
 
     def init(self: Any, callbacks: Any = None, add_history: bool = False, *args: Any, **kwargs: Any) -> None:
         create(self, callbacks, add_history, *args, **kwargs)
-        if add_history:  # a fit: evaluate and predict keep none
+        if add_history:  # only fit adds a history, not evaluate or predict
             _add(self)
 
     kind.__init__ = init
@@ -79,10 +79,10 @@ def _add(callbacks: Any) -> None:
         watch = Watch(say=_say)
         watch.set_model(callbacks.model)
         watch.set_params(callbacks.params)
-        if watch.worker.number:  # it leaves the summary to the first worker
+        if watch.worker.number:  # only the first worker prints the summary
             send(b"w")
         callbacks.callbacks.append(watch)
-    except Exception:  # gpucheck is not installed here, or another package of this name: the monitor reports from outside
+    except Exception:  # gpucheck is not installed here, or another package has this name: the monitor reports from outside
         return
 
 
@@ -94,7 +94,7 @@ def _say(text: str) -> None:
 
 
 def send(message: bytes) -> bool:
-    """Send the monitor a message: ``w``, a Watch prints; ``e``, the program ends. Return whether there is a monitor."""
+    """Send the monitor a message: ``w``: a Watch prints; ``e``: the program ends. Return whether a monitor runs."""
     try:
         pipe = os.open(os.environ[VARIABLE], os.O_WRONLY | os.O_NONBLOCK)
         try:
@@ -107,9 +107,9 @@ def send(message: bytes) -> bool:
 
 
 def _end() -> None:
-    """Wait for the monitor's lines, so that they come before the shell's prompt; it removes the pipe after them."""
+    """Wait for the monitor's lines, so that they appear before the shell's prompt; it then removes the pipe."""
     path = os.environ.get(VARIABLE, "")
-    if os.path.basename(path) != str(os.getpid()) or not send(b"e"):  # a child of the command, or a fork
+    if os.path.basename(path) != str(os.getpid()) or not send(b"e"):  # this is a child of the command, or a fork
         return
     until = time.monotonic() + LAST_LINES_SECONDS
     while time.monotonic() < until and os.path.exists(path):
