@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from gpucheck.commands.lint.gitignore import LONGEST, Patterns
+from gpucheck.commands.lint.gitignore import PATTERN_LENGTH_MAX, Patterns
 
 TREE = (
     *("a", "b.py", "ab", "a b", "a ", "#a", "!a", "[a", "a-b", "*", "\\", "x1", "X", "build/a", "build/b.py"),
@@ -127,10 +127,10 @@ def test_it_is_what_git_says(tree, text):
     ],
 )
 def test_no_pattern_takes_long(pattern):
-    assert len(pattern) <= LONGEST
+    assert len(pattern) <= PATTERN_LENGTH_MAX
     for path in (["a" * 255], ["a"] * 2048, ["a" * 255] * 16):
         assert Patterns(pattern).ignores(path, folder=False) in (None, pattern == "*" * 999 or None)
 
 
 def test_a_pattern_that_is_too_long_for_a_path_is_none():
-    assert Patterns("*" * (LONGEST + 1)).ignores(["a"], folder=False) is None
+    assert Patterns("*" * (PATTERN_LENGTH_MAX + 1)).ignores(["a"], folder=False) is None

@@ -153,7 +153,7 @@ def test_tensorflow_itself_is_quiet():
 
 
 def test_data_is_no_program():
-    data = "x = [" + "1," * (runner.MOST_CHARACTERS // 2) + "]\n"
+    data = "x = [" + "1," * (runner.CHARACTERS_MAX // 2) + "]\n"
     assert lint_text(data, RULES) == []
     with pytest.raises(Unreadable, match="too large to be a training script"):
         lint_text("import tensorflow\n" + data, RULES)

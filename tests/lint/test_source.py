@@ -48,9 +48,9 @@ def test_missing_special_and_huge_files(tmp_path):
         source.read(str(tmp_path))
     with pytest.raises(Unreadable, match="cannot be read: a device, not a regular file"):
         source.read("/dev/null")
-    text = "a = 1\n" + "#" * (source.LARGEST_BYTES - 6)
+    text = "a = 1\n" + "#" * (source.PROGRAM_BYTES_MAX - 6)
     assert source.read(write(tmp_path, "small.py", text)).text == text
-    with pytest.raises(Unreadable, match=f"too large to be a training script: more than {source.LARGEST_BYTES} bytes"):
+    with pytest.raises(Unreadable, match=f"too large to be a training script: more than {source.PROGRAM_BYTES_MAX} bytes"):
         source.read(write(tmp_path, "large.py", text + "#"))
 
 

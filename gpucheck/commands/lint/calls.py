@@ -21,9 +21,9 @@ from gpucheck.commands.lint.values import (
     Value,
 )
 
-DEEPEST_CALL = 12
-MOST_EVENTS = 60_000  # above this, calls are no longer followed
-MOST_CALLS = 4_000
+CALL_DEPTH_MAX = 12
+EVENTS_MAX = 60_000  # above this, calls are no longer followed
+CALLS_MAX = 4_000
 # Decorators that call the function unchanged, and do not enter a strategy's scope around it.
 PLAIN = re.compile(
     r"builtins\.(staticmethod|classmethod|property)|functools\.(wraps|lru_cache|cache|cached_property|singledispatch(method)?"
@@ -38,11 +38,11 @@ class Caller(Evaluator):
     """Follows calls and definitions."""
 
     def follow(self, function: Function, call: Call | None) -> Value:
-        """Follow a function of this file and return what it returns; without a call its arguments are unknown."""
+        """Follow a function of this file and return its value; without a call its arguments are unknown."""
         node = function.node
         busy = any(frame.node is node and frame.closure is function.closure for frame in self.frames)
         self.calls_followed += 1
-        too_much = len(self.frames) >= DEEPEST_CALL or len(self.events) > MOST_EVENTS or self.calls_followed > MOST_CALLS
+        too_much = len(self.frames) >= CALL_DEPTH_MAX or len(self.events) > EVENTS_MAX or self.calls_followed > CALLS_MAX
         if busy or (too_much and call is not None):
             return UNKNOWN
         self.followed.add(id(node))
@@ -102,7 +102,7 @@ class Caller(Evaluator):
         function = call.function
         if isinstance(function, Function):
             if self.yields(function.node):
-                return UNKNOWN  # its body runs later, or around a with block
+                return UNKNOWN  # a generator: its body runs later, or around a with block
             call.result = self.follow(function, call)
             return call.result
         if isinstance(function, Class):
@@ -125,7 +125,7 @@ class Caller(Evaluator):
     _on_AsyncFunctionDef = _on_FunctionDef
 
     def decorated(self, node: Any, made: Value, written: ast.expr, decorator: Value) -> Value:
-        """Return the decorated function: decorators of this file are followed, unknown ones may do anything around it."""
+        """Return the decorated function. Decorators of this file are followed; unknown ones may add anything around it."""
         if _is_plain(decorator):
             return made
         # Callers elsewhere call the decorated function.
@@ -179,12 +179,12 @@ def _only_passed_on(function: ast.AST, name: str) -> bool:
 
 
 def _with_unknown_surroundings(function: Function) -> Function:
-    """Return the function with unknown with statements around its calls."""
+    """Return the function as if unknown with statements surrounded its calls."""
     return Function(function.node, function.closure, function.since, function.receiver, (UNKNOWN,))
 
 
 def _is_plain(decorator: Value) -> bool:
-    """Whether a decorator is known to add nothing around the function: also ``@cli.command()``, ``@width.setter``."""
+    """Whether a decorator is known to add nothing around the function, as ``@cli.command()`` or ``@width.setter``."""
     named = decorator.function if isinstance(decorator, Call) else decorator
     if isinstance(named, Name):
         return bool(PLAIN.fullmatch(named.path))

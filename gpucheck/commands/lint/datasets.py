@@ -20,8 +20,8 @@ READS = re.compile(
     r"|cv2\.imread|PIL\.Image\.open|numpy\.load"
 )
 BATCHES = frozenset(("batch", "padded_batch", "ragged_batch"))
-MOST_CHAINS = 16
-MOST_STEPS = 40
+CHAINS_MAX = 16
+STEPS_MAX = 40
 
 
 class Chain(NamedTuple):
@@ -41,14 +41,14 @@ class Chain(NamedTuple):
 
 
 def chains(value: Value | None, later: tuple[Call, ...] = ()) -> list[Chain]:
-    """Return every possible construction of a dataset; empty if one of them is not known from source to end.
+    """Return every possible construction of a dataset; empty if one of them is partly unknown.
 
-    ``later`` are the steps after it.
+    ``later``: the steps that follow.
     """
     chains_so_far: list[Chain] = []
     for option in options(value):
         made = option.of if isinstance(option, Element) and is_call(option.of, "tensorflow_datasets.load") else option
-        if not isinstance(made, Call) or len(later) > MOST_STEPS or len(chains_so_far) > MOST_CHAINS:
+        if not isinstance(made, Call) or len(later) > STEPS_MAX or len(chains_so_far) > CHAINS_MAX:
             return []
         if SOURCES.fullmatch(made.name):
             ways = [Chain(made, later)]

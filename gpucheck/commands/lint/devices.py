@@ -22,7 +22,7 @@ STARTS = re.compile(
 KERAS_STARTS = re.compile(
     r"keras\.(applications\.(\w+\.)?[A-Z]\w+|models\.load_model|(utils|preprocessing)\.\w+_dataset_from_directory)"
 )
-# Calls that certainly need the GPU where they run; reading and decoding files and images does not.
+# Calls that certainly use the GPU; reading and decoding files and images do not.
 COMPUTES = re.compile(
     STARTS.pattern
     + "|"
@@ -35,7 +35,7 @@ LISTS = ("tensorflow.config.list_physical_devices", "tensorflow.config.list_logi
 
 
 def starts(script: Script) -> Iterator[Call]:
-    """Yield calls that certainly initialize TensorFlow's devices; calls that only build a separate graph do not."""
+    """Yield calls that certainly initialize TensorFlow's devices, without calls that only build a separate graph."""
     if any(name.endswith(GRAPHS) for name in script.names):
         return
     tensorflow = all(constant(setting.value) == "tensorflow" for setting in settings(script) if setting.name == "KERAS_BACKEND")
@@ -54,12 +54,12 @@ def _has_weights(script: Script, call: Call) -> bool:
     return call.method == "fit" or builds(script, model, call)
 
 
-def shown(start: Call) -> str:
+def call_name(start: Call) -> str:
     """Return the name of a call that initializes devices, for messages."""
     return start.name.replace("tensorflow.", "tf.") or f"{start.method}()"
 
 
-def counts(script: Script) -> bool:
+def compares_gpu_count(script: Script) -> bool:
     """Whether the script compares the number of GPUs with one or two."""
     return any(
         is_call(value, "builtins.len") and value.args and is_list(value.args[0])
@@ -76,7 +76,7 @@ def is_list(value: Value) -> bool:
     return bool(choices) and all(is_call(option, *LISTS) for option in choices)
 
 
-def started(script: Script, place: Place) -> Call | None:
+def first_start(script: Script, place: Place) -> Call | None:
     """Return the first call that has certainly initialized TensorFlow's devices before a place is reached."""
     return next((call for call in starts(script) if before(call.place, place)), None)
 
@@ -87,7 +87,7 @@ def expected_to_fail(place: Place) -> bool:
     return any(RAISES.search(call.name.rpartition(".")[2] or call.method) for call in calls)
 
 
-def listed(value: Value | None, lists: tuple[str, ...] = LISTS) -> Element | None:
+def listed_device(value: Value | None, lists: tuple[str, ...] = LISTS) -> Element | None:
     """Return the element of TensorFlow's list of devices that a value certainly is, else None."""
     choices = list(options(value))
     if len(choices) == 1 and isinstance(choices[0], Element):

@@ -1,4 +1,4 @@
-"""Changes to a file that correct a finding without changing what the program computes, and `gpucheck lint --fix`."""
+"""Edits that correct a finding without changing the program's results, and `gpucheck lint --fix`."""
 
 import ast
 import itertools
@@ -15,7 +15,7 @@ _CLOSING = re.compile(r"\s*,?\s*\)")
 
 
 def insert_argument(script: Script, call: ast.Call, text: str) -> Edit | None:
-    """Append an argument to a call; None where something other than a bracket follows its last argument."""
+    """Append an argument to a call; None if anything but the closing bracket follows its last argument."""
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     if not arguments:
         return None
@@ -34,12 +34,12 @@ def append(node: ast.expr, text: str) -> Edit:
 
 
 def replace(node: ast.expr, text: str) -> Edit:
-    """Put text in the place of an expression."""
+    """Replace an expression by text."""
     return Edit(node.lineno, node.col_offset + 1, node.end_lineno or 0, (node.end_col_offset or 0) + 1, text)
 
 
 def switch_off(call: ast.Call, name: str) -> Edit | None:
-    """Put False in the place of True, which is the argument of this name or the only one."""
+    """Replace the argument True by False: the argument of this name, or the only one; None if it is not True."""
     values = [keyword.value for keyword in call.keywords if keyword.arg == name] or call.args[:1]
     return replace(values[0], "False") if values and isinstance(values[0], ast.Constant) and values[0].value is True else None
 
@@ -53,23 +53,23 @@ def add_import(script: Script, statement: str) -> Edit:
 
 
 def alias(script: Script, module: str) -> str | None:
-    """Return the name under which the file imports a module: "tf"; None if it does not."""
+    """Return the name under which the file imports a module, such as "tf"; None if it does not."""
     names = (name for node in script.tree.body if isinstance(node, ast.Import) for name in node.names if name.name == module)
     return next((name.asname or name.name for name in names), None)
 
 
 def apply(path: str, text: str, edits: Iterable[Edit]) -> int:
-    """Write a file with these changes, whole or not at all; return how many were made. Of two that overlap the first is made.
+    """Write a file with these edits atomically; return the number of edits made. Of two overlapping edits the first is made.
 
     Args:
-        path: a Python file. A link or a file in another encoding than UTF-8 is not changed.
-        text: its content when it was read.
-        edits: in any order.
+        path: a Python file. A link, or a file in an encoding other than UTF-8, is not changed.
+        text: the content when the file was linted.
+        edits: the edits, in any order.
 
     Raises:
-        OSError: it can't be written.
+        OSError: the file can't be written.
     """
-    data = whole(path, source.LARGEST_BYTES)
+    data = whole(path, source.PROGRAM_BYTES_MAX)
     if os.path.islink(path) or "\r" in text or data != text.encode("utf-8", "replace"):
         return 0
     starts = [0, *itertools.accumulate(len(line) for line in data.splitlines(keepends=True))]
@@ -80,6 +80,6 @@ def apply(path: str, text: str, edits: Iterable[Edit]) -> int:
             pieces += [data[at:begin], new.encode()]
             at, made = end, made + 1
     changed = b"".join([*pieces, data[at:]])
-    source.parse(changed.decode())  # never write what Python can't read
+    source.parse(changed.decode())  # never write a file that Python can't parse
     write.replace(path, changed)
     return made

@@ -17,7 +17,7 @@ WORKERS = {"joblib", "loky", "ray", "dask", "distributed", "pyspark", "multiproc
 
 
 class Setting(NamedTuple):
-    """One variable that the script sets for itself and its children."""
+    """A variable that the script sets for itself and its children."""
 
     event: Store | Call
     name: str
@@ -53,30 +53,30 @@ def _pairs(values: Iterable[Value]) -> list[tuple[Value, Value]]:
 
 
 def checks_versions(script: Script) -> bool:
-    """Whether any condition depends on TensorFlow's or Keras' version, or on the presence of one of their attributes.
+    """Whether a condition depends on TensorFlow's or Keras' version, or on whether they have an attribute.
 
-    Such a script supports more than one version, and its handling may be far from the call in question.
+    A script with this condition supports several versions; the condition may be far from the call in question.
     """
-    return any(isinstance(event, Test) and (_versioned(event.value) or _flags(event.node)) for event in script.events)
+    return any(isinstance(event, Test) and (_checks_version(event.value) or _checks_flag(event.node)) for event in script.events)
 
 
-def _versioned(condition: Value) -> bool:
-    for part in parts(condition, _given):
+def _checks_version(condition: Value) -> bool:
+    for part in parts(condition, _call_parts):
         if isinstance(part, Name) and VERSIONS.fullmatch(part.path):
             return True
-        asked = part.args[0] if is_call(part, "builtins.hasattr") and part.args else None
-        if any(isinstance(part, Name) and part.path.startswith(("tensorflow", "keras")) for part in parts(asked)):
+        owner = part.args[0] if is_call(part, "builtins.hasattr") and part.args else None
+        if any(isinstance(part, Name) and part.path.startswith(("tensorflow", "keras")) for part in parts(owner)):
             return True
     return False
 
 
-def _given(value: Value) -> tuple[Value, ...]:
+def _call_parts(value: Value) -> tuple[Value, ...]:
     return (value.function, value.receiver, *value.args) if isinstance(value, Call) else ()
 
 
-def _flags(condition: ast.AST) -> bool:
-    words = [node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "") for node in ast.walk(condition)]
-    return any(FLAG.search(word) for word in words)
+def _checks_flag(condition: ast.AST) -> bool:
+    names = [node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "") for node in ast.walk(condition)]
+    return any(FLAG.search(name) for name in names)
 
 
 def has_attribute(script: Script, name: str) -> bool:

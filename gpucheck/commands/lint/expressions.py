@@ -22,8 +22,8 @@ from gpucheck.commands.lint.values import (
     Value,
 )
 
-DEEPEST_EXPRESSION = 250
-LONGEST_LIST = 2_000  # items of a literal; longer ones are data
+EXPRESSION_DEPTH_MAX = 250
+ITEMS_MAX = 2_000  # longer literals are data
 STARRED = ("tensorflow.", "keras.")  # modules to which unknown names are attributed after ``from ... import *``
 
 
@@ -32,10 +32,10 @@ class Evaluator(State):
 
     def value(self, node: ast.expr) -> Value:
         """Follow an expression and return its value."""
-        if self.depth > DEEPEST_EXPRESSION:
+        if self.depth > EXPRESSION_DEPTH_MAX:
             return UNKNOWN
         self.depth += 1
-        result: Value = getattr(self, "_of_" + type(node).__name__, self._of_others)(node)
+        result: Value = getattr(self, "_visit_" + type(node).__name__, self._visit_others)(node)
         self.depth -= 1
         return result
 
@@ -46,13 +46,13 @@ class Evaluator(State):
         self.events.append(test)
         return test
 
-    def _of_others(self, node: ast.expr) -> Value:
+    def _visit_others(self, node: ast.expr) -> Value:
         return Operation(tuple(self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)))
 
-    def _of_Constant(self, node: ast.Constant) -> Value:
+    def _visit_Constant(self, node: ast.Constant) -> Value:
         return Constant(node.value)
 
-    def _of_Name(self, node: ast.Name) -> Value:
+    def _visit_Name(self, node: ast.Name) -> Value:
         bound = self.scope.get(node.id)
         if bound is not None:
             return bound
@@ -63,15 +63,15 @@ class Evaluator(State):
                 return Name(canonical(f"{module}.{node.id}"))
         return Name(f"builtins.{node.id}") if hasattr(builtins, node.id) else UNKNOWN
 
-    def _of_Attribute(self, node: ast.Attribute, *, whole: bool = True) -> Value:
+    def _visit_Attribute(self, node: ast.Attribute, *, whole: bool = True) -> Value:
         inner = node.value
-        of = self._of_Attribute(inner, whole=False) if isinstance(inner, ast.Attribute) else self.value(inner)
+        of = self._visit_Attribute(inner, whole=False) if isinstance(inner, ast.Attribute) else self.value(inner)
         member = Name(canonical(f"{of.path}.{node.attr}")) if isinstance(of, Name) else attribute(of, node.attr)
         if whole:
             self.events.append(Read(node, self.place(), member))
         return member
 
-    def _of_Call(self, node: ast.Call) -> Value:
+    def _visit_Call(self, node: ast.Call) -> Value:
         function = self.value(node.func)
         starred = False
         args: list[Value] = []
@@ -105,7 +105,7 @@ class Evaluator(State):
             return UNKNOWN
         return self.called(call)
 
-    def _of_Subscript(self, node: ast.Subscript) -> Value:
+    def _visit_Subscript(self, node: ast.Subscript) -> Value:
         of, key = self.value(node.value), self.value(node.slice)
         index = constant(key)
         if isinstance(of, Call) and isinstance(node.slice, ast.Slice) and ast.unparse(node.slice) in (":1", "0:1"):
@@ -114,7 +114,7 @@ class Evaluator(State):
             return element(of, index)
         return Operation((of, key)) if isinstance(node.slice, ast.Slice) or index is None else UNKNOWN
 
-    def _of_UnaryOp(self, node: ast.UnaryOp) -> Value:
+    def _visit_UnaryOp(self, node: ast.UnaryOp) -> Value:
         value = self.value(node.operand)
         operand = constant(value)
         if isinstance(node.op, ast.USub) and isinstance(operand, (int, float)):
@@ -123,49 +123,49 @@ class Evaluator(State):
             return Constant(not operand)
         return Operation((value,))
 
-    def _of_List(self, node: ast.List | ast.Tuple) -> Value:
-        if len(node.elts) > LONGEST_LIST:
+    def _visit_List(self, node: ast.List | ast.Tuple) -> Value:
+        if len(node.elts) > ITEMS_MAX:
             return UNKNOWN
         items = tuple(self.value(item) for item in node.elts)
         return Operation(items) if any(isinstance(item, ast.Starred) for item in node.elts) else Items(items)
 
-    _of_Tuple = _of_Set = _of_List
+    _visit_Tuple = _visit_Set = _visit_List
 
-    def _of_Dict(self, node: ast.Dict) -> Value:
-        if len(node.values) > LONGEST_LIST:
+    def _visit_Dict(self, node: ast.Dict) -> Value:
+        if len(node.values) > ITEMS_MAX:
             return UNKNOWN
         keys = [self.value(key) if key is not None else UNKNOWN for key in node.keys]
         return Pairs(tuple(zip(keys, [self.value(item) for item in node.values], strict=True)))
 
-    def _of_IfExp(self, node: ast.IfExp) -> Value:
+    def _visit_IfExp(self, node: ast.IfExp) -> Value:
         self.test(node.test)
         with self.branch(node, 0):
             first = self.value(node.body)
         with self.branch(node, 1):
             return merge(first, self.value(node.orelse))
 
-    def _of_BoolOp(self, node: ast.BoolOp) -> Value:
+    def _visit_BoolOp(self, node: ast.BoolOp) -> Value:
         operands = [self.test(node.values[0]).value]
         with self.branch(node, 1):
             operands += [self.value(value) for value in node.values[1:]]
         return Operation(tuple(operands))
 
-    def _of_NamedExpr(self, node: ast.NamedExpr) -> Value:
+    def _visit_NamedExpr(self, node: ast.NamedExpr) -> Value:
         value = self.value(node.value)
         self.bind(node.target, value)
         return value
 
-    def _of_Lambda(self, node: ast.Lambda) -> Value:
+    def _visit_Lambda(self, node: ast.Lambda) -> Value:
         for default in (*node.args.defaults, *(item for item in node.args.kw_defaults if item)):
             self.value(default)
         return self.define(node)
 
-    def _of_Await(self, node: ast.Await | ast.Starred) -> Value:
+    def _visit_Await(self, node: ast.Await | ast.Starred) -> Value:
         return self.value(node.value)
 
-    _of_Starred = _of_Await
+    _visit_Starred = _visit_Await
 
-    def _of_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+    def _visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         first = self.value(node.generators[0].iter)
         self.loops += 1
         with self.branch(node, 0), self.inside(Scope(self.scope)):
@@ -178,7 +178,7 @@ class Evaluator(State):
         self.loops -= 1
         return Operation(items)
 
-    _of_SetComp = _of_GeneratorExp = _of_DictComp = _of_ListComp
+    _visit_SetComp = _visit_GeneratorExp = _visit_DictComp = _visit_ListComp
 
     def bind(self, target: ast.expr, value: Value) -> None:
         """Assign a value to the target on the left of the equals sign."""

@@ -1,6 +1,6 @@
 """Match paths against one .gitignore file, as gitignore(5) defines it, in bounded time for any pattern.
 
-A pattern becomes one regular expression, which commits to the first match of what is between two stars: what follows has a
+A pattern becomes one regular expression, which commits to the first match of the text between two stars: the rest has a
 fixed length, so a later match is never better. Otherwise it would try every way to divide a name among the stars.
 """
 
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-LONGEST = 1000  # characters of a pattern; longer ones are skipped
+PATTERN_LENGTH_MAX = 1000  # longer patterns are skipped
 POSIX = {"alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "xdigit": "0-9a-fA-F"}
 POSIX |= {
     "blank": " \t",
@@ -40,7 +40,7 @@ class Patterns:
     """The lines of one file."""
 
     def __init__(self, text: str) -> None:
-        """Parse the file's content. Lines that git does not understand either are skipped."""
+        """Parse the file's content. Invalid lines are skipped, as git skips them."""
         lines = text.removeprefix("\ufeff").split("\n")
         self._patterns = [pattern for line in reversed(lines) if (pattern := _parse(line)) is not None]
 
@@ -48,8 +48,8 @@ class Patterns:
         """Whether the last line that matches a path ignores it; None: no line matches.
 
         Args:
-            path: its names, relative to the file's folder.
-            folder: whether it is a folder. The caller does not query the content of ignored folders.
+            path: the names in the path, relative to the file's folder.
+            folder: whether the path is a folder. The caller does not query the content of ignored folders.
         """
         for pattern in self._patterns:
             if (folder or not pattern.folders_only) and pattern.path.match("/".join(path)):
@@ -59,14 +59,14 @@ class Patterns:
 
 def _parse(line: str) -> Pattern | None:
     line = _stripped(line.removesuffix("\r"))
-    if not line or line.startswith("#") or len(line) > LONGEST:
+    if not line or line.startswith("#") or len(line) > PATTERN_LENGTH_MAX:
         return None
     ignores, line = not line.startswith("!"), line.removeprefix("!")
     folders_only, line = line.endswith("/"), line.removesuffix("/")
     if "/" not in line:
         line = f"**/{line}"
     names = line.removeprefix("/").split("/")
-    if len(names[-1]) > 1 and not names[-1].strip("*"):  # the folder's content, but not the folder
+    if len(names[-1]) > 1 and not names[-1].strip("*"):  # matches the folder's content, but not the folder
         names.append("*")
     return Pattern(ignores, folders_only, re.compile(_path(names), re.DOTALL))
 
@@ -79,7 +79,7 @@ def _stripped(line: str) -> str:
 
 
 def _path(names: Sequence[str]) -> str:
-    """Return the regular expression for a path; names that are only stars stand for any number of names."""
+    """Return the regular expression for a path; a name of stars only matches any number of names."""
     numbers = itertools.count()
     parts = [""]
     for name in names[:-1]:
@@ -88,7 +88,7 @@ def _path(names: Sequence[str]) -> str:
         else:
             parts[-1] += f"{_name(name, numbers)}/"
     first, *others = parts
-    middle = (_committed(f"(?:[^/]+/)*?{part}", numbers) for part in others[:-1])
+    middle = (_atomic(f"(?:[^/]+/)*?{part}", numbers) for part in others[:-1])
     last = f"(?:[^/]+/)*{others[-1]}" if others else ""
     return f"{first}{''.join(middle)}{last}{_name(names[-1], numbers)}\\Z"
 
@@ -104,19 +104,19 @@ def _name(pattern: str, numbers: Iterator[int]) -> str:
         if token["star"]:
             pieces.append("")
         else:
-            pieces[-1] += _one(token)
+            pieces[-1] += _character(token)
     first, *others = pieces
-    middle = (_committed(f"[^/]*?{piece}", numbers) for piece in others[:-1])
+    middle = (_atomic(f"[^/]*?{piece}", numbers) for piece in others[:-1])
     return f"{first}{''.join(middle)}{f'[^/]*{others[-1]}' if others else ''}"
 
 
-def _committed(expression: str, numbers: Iterator[int]) -> str:
-    """Return an expression that is not tried again after its first match: ``(?>...)`` since Python 3.11."""
+def _atomic(expression: str, numbers: Iterator[int]) -> str:
+    """Return an atomic group, which never backtracks: ``(?>...)`` since Python 3.11."""
     number = next(numbers)
     return f"(?=(?P<first{number}>{expression}))(?P=first{number})"
 
 
-def _one(token: re.Match[str]) -> str:
+def _character(token: re.Match[str]) -> str:
     """Return the regular expression for one character of a pattern."""
     if token["any"]:
         return "[^/]"
@@ -127,7 +127,7 @@ def _one(token: re.Match[str]) -> str:
 
 
 def _member(member: re.Match[str]) -> str:
-    """Return a character or a range; "" for a class that does not exist."""
+    """Return a character or a range of a bracket expression; "" for an unknown class."""
     if member["posix"] is not None:
         return POSIX.get(member["posix"], "")
     first, last = (text[-1:] for text in (member["first"], member["last"] or ""))

@@ -1,4 +1,4 @@
-"""Helpers for rules about the layers of a Keras model: which it certainly has, and where their weights are created."""
+"""Helpers for rules about the certain layers of a Keras model, and the calls that create their weights."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ WEIGHTED = re.compile(
 APPLICATION = re.compile(r"keras\.applications\.(\w+\.)?[A-Z]\w+")
 SHAPES = frozenset(("input_shape", "batch_input_shape", "input_dim"))
 INPUTS = ("keras.Input", "keras.layers.InputLayer")
-MOST_LAYERS = 500
+LAYERS_MAX = 500
 POLICY_SETTERS = (
     "keras.mixed_precision.set_global_policy",
     "keras.mixed_precision.set_dtype_policy",
@@ -70,7 +70,7 @@ def builds(script: Script, model: Call, call: Call) -> bool:
 
 
 def weights(script: Script, model: Call) -> list[Made]:
-    """Return the weights that a model certainly has, each with its call. A layer without an input shape has none yet."""
+    """Return the certain weights of a model, each with its call. A layer without an input shape has none yet."""
     return list(_Search(script).of(model))
 
 
@@ -80,30 +80,30 @@ class _Search:
     def __init__(self, script: Script) -> None:
         self.script = script
         self.seen: set[int] = set()
-        self.first = {id(call.function): call for call in reversed(script.calls)}  # later calls find it built
+        self.first = {id(call.function): call for call in reversed(script.calls)}  # the first call builds a layer
 
     def of(self, model: Call) -> Iterator[Made]:
         """Yield the weights of a model or layer."""
-        if id(model) in self.seen or len(self.seen) > MOST_LAYERS:
+        if id(model) in self.seen or len(self.seen) > LAYERS_MAX:
             return
         self.seen.add(id(model))
         if APPLICATION.fullmatch(model.name):
             yield Made(model, model)
         elif model.name == "keras.Model":
-            yield from self.behind(model.argument("outputs", 1))
+            yield from self.before(model.argument("outputs", 1))
         elif model.name == "keras.Sequential":
             every = stack(self.script, model) or []
-            shaped = bool(every) and _gives_shape(every[0][0]) and every[0][1].place.path == model.place.path
+            shaped = bool(every) and _has_shape(every[0][0]) and every[0][1].place.path == model.place.path
             for layer, by in every:
                 if isinstance(layer, Call) and _trained(layer) and shaped:
                     yield Made(layer, by)
                 elif isinstance(layer, Call):
                     yield from self.of(layer)
 
-    def behind(self, output: Value | None) -> Iterator[Made]:
+    def before(self, output: Value | None) -> Iterator[Made]:
         """Yield the weights of the layers between the inputs and an output of a functional model."""
         left = [output]
-        while left and len(self.seen) <= MOST_LAYERS:
+        while left and len(self.seen) <= LAYERS_MAX:
             output = left.pop()
             if output is None or id(output) in self.seen:
                 continue
@@ -127,5 +127,5 @@ def _trained(layer: Call) -> bool:
     return bool(WEIGHTED.fullmatch(layer.name)) and not layer.starred and "trainable" not in layer.keywords
 
 
-def _gives_shape(layer: Value) -> bool:
+def _has_shape(layer: Value) -> bool:
     return isinstance(layer, Call) and (layer.name in INPUTS or not SHAPES.isdisjoint(layer.keywords))

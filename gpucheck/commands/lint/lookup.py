@@ -25,8 +25,8 @@ from gpucheck.commands.lint.values import (
     Value,
 )
 
-DEEPEST = 8  # functions that call functions
-MOST_OPTIONS = 8  # a value with more options than this is unknown
+FUNCTION_DEPTH_MAX = 8  # nested calls of functions
+OPTIONS_MAX = 8  # a value with more options than this is unknown
 
 
 def options(value: Value | None) -> Iterator[Value]:
@@ -38,11 +38,11 @@ def options(value: Value | None) -> Iterator[Value]:
         yield value
 
 
-NUMBER = "num_replicas_in_sync"  # an attribute that does not hand on its object
+NUMBER = "num_replicas_in_sync"  # a number, so its object is not one of its parts
 
 
 def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda value: ()) -> Iterator[Value]:
-    """Yield a value and all values it was computed from by operators, attributes and elements, once; ``more`` adds others."""
+    """Yield a value and all values that it was computed from, once each; ``more`` returns further parts of a value."""
     visited: set[int] = set()
     left = list(options(value))
     while left:
@@ -64,49 +64,49 @@ def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda
 
 
 def is_call(value: object, *names: str) -> TypeGuard[Call]:
-    """Whether it is certainly the return value of a call of one of these canonical names."""
+    """Whether a value is certainly the result of a call of one of these canonical names."""
     return isinstance(value, Call) and value.name in names
 
 
 def under(place: Place, *names: str) -> bool:
-    """Whether a with statement around a place may enter what a call of one of these canonical names returns."""
+    """Whether a with statement around a place may enter the result of a call of one of these canonical names."""
     return any(is_call(option, *names) for context in place.contexts for option in options(context))
 
 
 def iterated(values: Iterable[Value | None]) -> Iterator[Value]:
-    """Yield what loops iterate over, if the values are computed from a loop variable."""
+    """Yield the iterables of the loops whose variables these values are computed from."""
     every = (part for value in values for part in parts(value))
     return (part.of for part in every if isinstance(part, Element) and part.index is None)
 
 
 def constant(value: Value | None) -> Any:
-    """Return the literal that it certainly is, else None."""
+    """Return the literal if the value certainly is one, else None."""
     return value.value if isinstance(value, Constant) else None
 
 
 def in_uncalled_function(place: Place) -> bool:
-    """Whether it is in a function that the file never calls, whose callers and order are unknown."""
+    """Whether a place is in a function that the file never calls, so that its callers and order are unknown."""
     return bool(place.path) and place.path[0][1] == -1
 
 
 def earlier(first: Place, second: Place) -> bool:
-    """Whether the first, if it runs at all, runs before the second."""
+    """Whether the first place, if it runs at all, runs before the second."""
     return first.order < second.order and not any(begin <= first.order <= end for begin, end in second.undone)
 
 
 def before(first: Place, second: Place) -> bool:
-    """Whether the first has certainly run when the second runs."""
+    """Whether the first place has certainly run when the second runs."""
     return earlier(first, second) and first.path == second.path[: len(first.path)]
 
 
 def merge(first: Value | None, second: Value | None) -> Value:
-    """Return a value that may be either; a name bound on one branch only keeps that value."""
+    """Return a value that may be either of two; a name bound on one branch only keeps its value."""
     if first is second or second is None:
         return first or UNKNOWN
     if first is None:
         return second
     choices: dict[int, Value] = {id(option): option for way in (first, second) for option in options(way)}
-    if len(choices) > MOST_OPTIONS:
+    if len(choices) > OPTIONS_MAX:
         return UNKNOWN
     return Choice(tuple(choices.values())) if len(choices) > 1 else next(iter(choices.values()))
 
@@ -147,17 +147,17 @@ def attribute(of: Value, name: str) -> Value:
     if isinstance(of, Choice) and len(of.options) <= 3:
         ways = [attribute(option, name) for option in of.options]
         if not isinstance(of, Each) and all(isinstance(way, Attribute) for way in ways):
-            return Attribute(of, name)  # the same method of any of them
+            return Attribute(of, name)  # the same method of any option
         return functools.reduce(merge, ways)
     return Attribute(of, name)
 
 
 def used_by(target: Value | None, outer: tuple[int, ...] = ()) -> Iterator[Value]:
-    """Yield the values that a function of this file uses by name, and those used by the functions of this file it names.
+    """Yield the values that a function of this file names, including those of other functions of this file that it names.
 
     ``tf.io.read_file`` is one ``Name``. Yields nothing if the target is not a function of this file.
     """
-    if not isinstance(target, Function) or id(target.node) in outer or len(outer) > DEEPEST:
+    if not isinstance(target, Function) or id(target.node) in outer or len(outer) > FUNCTION_DEPTH_MAX:
         return
     for node in ast.walk(target.node):
         if isinstance(node, ast.Attribute):

@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable
 
 CELL = re.compile(r"%%(?:time|timeit|capture|prun|memit|mprun|snakeviz|scalene|pyinstrument|heat|debug)\b")
-# At the start of a statement none of these is Python.
+# None of these is valid Python at the start of a statement.
 HELP = re.compile(r"\s*%{0,2}(?!\d)[\w*]+(?:\.(?!\d)[\w*]+|\[-?\d+\])*\?{1,2}\s*")  # with wildcards: tf.*Dev*?
 BEGINS = re.compile(r"[ \t]*[%!?,;/]")
 ENVIRONMENT = re.compile(r"%(?:set_)?env\s+(\w+)(?:\s*=\s*|\s+)(.+)")
-# What a cell consists of: strings, comments, brackets, the ends of lines, magics that are assigned to a name, and the rest.
+# The pieces of a cell: strings, comments, brackets, line ends, magics that are assigned to a name, and the rest.
 PIECE = re.compile(
     r"\"{3}(?:\\.|.)*?(?:\"{3}|\Z)|'{3}(?:\\.|.)*?(?:'{3}|\Z)|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])*'?|#[^\n]*|\\.?"
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>\n)|(?P<assigned>=[ \t]*(?=!|%[A-Za-z_]))|=|[^\"'#\\()\[\]{}=\n]+",
@@ -34,10 +34,10 @@ def without_magics(source: str) -> str:
         return source
     kept: list[str] = []
     at = depth = 0
-    begins = True  # a statement
+    begins = True  # whether a statement begins here
     while piece := PIECE.match(source, at):
         if begins and (magic := _line(source, at)) and (BEGINS.match(magic) or HELP.fullmatch(magic)):
-            kept.append(_of_lines(magic, _replaced))
+            kept.append(_with_line_count(magic, _replaced))
             at, begins = at + len(magic), False
             continue
         kept.append(piece[0])
@@ -46,7 +46,7 @@ def without_magics(source: str) -> str:
         begins = bool(piece["end"]) and not depth
         if piece["assigned"] and not depth:
             magic = _line(source, at)
-            kept.append(_of_lines(magic, _assigned))
+            kept.append(_with_line_count(magic, _assigned))
             at += len(magic)
     return "".join(kept)
 
@@ -57,8 +57,8 @@ def _line(source: str, at: int) -> str:
     return match[0] if match else ""
 
 
-def _of_lines(magic: str, code: Callable[[str], str]) -> str:
-    """Return the code of a magic, followed by as many empty lines as backslashes join to its first one."""
+def _with_line_count(magic: str, code: Callable[[str], str]) -> str:
+    """Return the code of a magic, padded with empty lines to the number of its source lines."""
     return code(magic.replace("\\\n", " ")) + "\n" * magic.count("\\\n")
 
 
@@ -75,7 +75,7 @@ def _environment(line: str, indent: str) -> str:
     if match is None:
         return ""
     value = f"str({match[2]!r})" if re.search(r"[${]", match[2]) else repr(match[2])
-    return f'{indent}__import__("os").environ["{match[1]}"] = {value}'  # starts in the magic's column
+    return f'{indent}__import__("os").environ["{match[1]}"] = {value}'  # keeps the magic's column
 
 
 def _statement(line: str, indent: str) -> str:

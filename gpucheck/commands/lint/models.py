@@ -34,7 +34,7 @@ OLDER = re.compile(
 
 
 def is_model(value: Value) -> bool:
-    """Whether it is certainly a call that builds a new Keras model."""
+    """Whether a value is certainly a call that builds a new Keras model."""
     if not isinstance(value, Call):
         return False
     if isinstance(value.function, Class):
@@ -43,7 +43,7 @@ def is_model(value: Value) -> bool:
 
 
 def built(value: Value | None) -> list[Call] | None:
-    """Return the calls that built a value that is certainly a model; None if it may be something else."""
+    """Return the calls that built a model; None if the value may be something else."""
     choices = list(options(value))
     models = [option for option in choices if isinstance(option, Call) and is_model(option)]
     return models if models and len(models) == len(choices) else None
@@ -55,12 +55,12 @@ def strategies(script: Script) -> Iterator[Call]:
 
 
 def several_replicas(strategies: list[Value]) -> bool:
-    """Whether one of these strategies certainly has several replicas, and the others are fallbacks without those devices."""
+    """Whether one of these strategies certainly has several replicas, and the others are fallbacks for fewer devices."""
     return any(is_call(option, *MIRRORED) for option in strategies) and all(map(is_strategy, strategies))
 
 
 def is_strategy(value: Value) -> bool:
-    """Whether it is certainly a tf.distribute strategy."""
+    """Whether a value is certainly a tf.distribute strategy."""
     return isinstance(value, Call) and bool(STRATEGY.fullmatch(value.name))
 
 
@@ -130,7 +130,7 @@ def hidden_scope(script: Script) -> bool:
 
 
 def trainings(script: Script) -> Iterator[tuple[Call, list[Call]]]:
-    """Yield every ``fit`` of a value that is certainly a model, with the calls that may have built it."""
+    """Yield every ``fit`` of a certain model, with the calls that may have built it."""
     for call in script.methods("fit"):
         models = built(call.receiver)
         if models:
@@ -143,7 +143,7 @@ def legacy_keras(script: Script) -> bool:
 
 
 def standalone_keras(script: Script) -> bool:
-    """Whether it imports ``keras`` directly, not TensorFlow's copy."""
+    """Whether the file imports ``keras`` directly, not TensorFlow's copy."""
     return "keras" in script.modules() and not legacy_keras(script)
 
 

@@ -49,6 +49,6 @@ def _rule(module: Any) -> Rule:
 
 
 def words(rule: Rule) -> tuple[str, ...]:
-    """Return the words of which a program must contain one for the rule to apply; others are not followed."""
+    """Return the words of a rule. A program without any of them is not checked by the rule."""
     page_words: tuple[str, ...] = importlib.import_module(rule.check.__module__).WORDS
     return page_words

@@ -1,4 +1,4 @@
-"""Helpers for rules about removed functions: which of their calls certainly fail, and how an old program runs as it is."""
+"""Helpers for rules about removed functions: calls that certainly fail, and how to run an old program unchanged."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,21 +14,21 @@ CAUGHT = ("AttributeError", "ImportError", "ModuleNotFoundError")
 
 
 def calls_of(script: Script, names: Iterable[str]) -> Iterator[Call]:
-    """Yield calls of removed names that the program neither guards nor assigns itself; none if it supports several versions."""
+    """Yield calls of removed names, unless the program guards or assigns them, or supports several versions."""
     if checks_versions(script):
         return
-    put_back = set(_put_back(script))
+    put_back = set(_assigned_names(script))
     for call in script.named(*names):
         if put_back.isdisjoint((call.name, call.name.rpartition(".")[0])) and not is_expected(call):
             yield call
 
 
 def is_expected(call: Call) -> bool:
-    """Whether the program handles its failure."""
+    """Whether the program handles the failure of a call."""
     return call.place.catches(*CAUGHT) or expected_to_fail(call.place)
 
 
-def _put_back(script: Script) -> Iterator[str]:
+def _assigned_names(script: Script) -> Iterator[str]:
     """Yield names that the program assigns itself, and modules to which it assigns unknown names."""
     for store in script.stores:
         for of in options(store.of):

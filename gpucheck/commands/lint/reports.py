@@ -12,12 +12,12 @@ from gpucheck.core.reports.shared.terminal_text import TerminalText, cells
 from gpucheck.core.reports.shared.words import plural
 
 SCHEMA_VERSION = "1.0"
-WIDTH = 100  # columns of a frame without a terminal
-UNWRAPPED = 1_000_000  # cells: for programs, position and message are on one line, as compilers write them
+WIDTH = 100  # columns of a source line without a terminal
+UNWRAPPED = 1_000_000  # columns without a terminal: position and message stay on one line, as compilers print them
 
 
 def render(result: Result, style: str, *, color: bool = False, ascii: bool = False, width: int | None = None) -> str:
-    """Return the result in a style of ``gpucheck lint --format``; the options are for a terminal (width None: no terminal)."""
+    """Return the result in a style of ``gpucheck lint --format``; the options are for a terminal, width None for none."""
     if style == "terminal":
         return render_terminal(result, color=color, ascii=ascii, width=width)
     return {"json": render_json, "github": render_github, "sarif": sarif.render, "junit": render_junit}[style](result)
@@ -29,15 +29,15 @@ def render_terminal(result: Result, *, color: bool, ascii: bool, width: int | No
     for problem in result.problems:
         style = "fail" if problem.severity == "error" else "warn"
         out.add((where(problem), "title"), ": ", (problem.code, style), f": {problem.message}", hang=4)
-        _frame(out, problem, style, width or WIDTH)
+        _source_line(out, problem, style, width or WIDTH)
         out.add(problem.fix, indent=4, label=("do", "quiet"), hang=8)
     for failure in result.failures:
         out.add((where(failure), "title"), ": ", ("unreadable", "fail"), f": {failure.message}")
-    out.add(_count(result))
+    out.add(_counts(result))
     return str(out)
 
 
-def _frame(out: TerminalText, problem: Problem, style: str, columns: int) -> None:
+def _source_line(out: TerminalText, problem: Problem, style: str, columns: int) -> None:
     """Print the source line with carets below the finding; a long line is cut to the part around it."""
     source = problem.source.replace("\t", " ")
     margin = len(str(problem.line)) + 4
@@ -53,7 +53,7 @@ def _frame(out: TerminalText, problem: Problem, style: str, columns: int) -> Non
     out.verbatim((f"{'':>{margin}} | ", "quiet"), " " * cells(source[skipped:begin]), ("^" * width, style))
 
 
-def _count(result: Result) -> str:
+def _counts(result: Result) -> str:
     whole = [failure for failure in result.failures if failure.cell is None]
     files = plural(result.files - len(whole), "file")
     if result.problems:
@@ -96,8 +96,8 @@ def render_github(result: Result) -> str:
 
 
 def _annotation(severity: str, place: Problem | Failure, title: str, message: str) -> str:
-    properties = {"file": os.path.normpath(place.file).replace(os.sep, "/")}  # as in the repository: without "./"
-    if place.cell is not None:  # lines of a cell are not lines of the file
+    properties = {"file": os.path.normpath(place.file).replace(os.sep, "/")}  # GitHub's paths have no "./"
+    if place.cell is not None:  # a line of a cell is not a line of the file
         title = f"{title} (cell {place.cell}, line {place.line})"
     elif place.line is not None:
         properties |= {"line": str(place.line), "col": str(place.column or 1)}

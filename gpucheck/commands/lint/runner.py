@@ -14,22 +14,22 @@ from gpucheck.core.model.progress import Progress
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 from gpucheck.core.system.ownership import of_another_user
 
-# Programs without any of these words use neither framework; samples without their imports have the last ones.
+# Programs without any of these words use neither framework; the last ones match samples without imports.
 FRAMEWORKS = (
     *("tensorflow", "keras", "tf.config", "tf.data.", "tf.debugging", "tf.device", "tf.distribute", "tf.train"),
     *("tf.ConfigProto", "tf.Session", "tf.GradientTape", "tf.function", "tf.tpu"),
 )
-MOST_CHARACTERS = 2_000_000  # of a program: more is data, and its tree takes gigabytes
+CHARACTERS_MAX = 2_000_000  # a larger program is data, and its syntax tree takes gigabytes
 SEARCH = "the search for files"
-LATE = "the time limit was reached (--timeout); the rest was not read"
-DEEP = 3000  # frames: the trace needs several for each level of nesting
+TIMED_OUT = "the time limit was reached (--timeout); the rest was not read"
+RECURSION_LIMIT = 3000  # recursion limit: the trace needs several frames per level of nesting
 
 
 class Problem(NamedTuple):
     """One finding in a file; all positions from 1, columns in characters."""
 
     file: str
-    cell: int | None  # of a notebook, counting all cells
+    cell: int | None  # number of the notebook cell, counting all cells
     line: int
     column: int
     end_line: int
@@ -38,8 +38,8 @@ class Problem(NamedTuple):
     message: str
     fix: str
     end_column: int  # after the last character
-    source: str  # its first line, as in the file
-    edit: Edit | None = None  # what --fix changes
+    source: str  # the first line of the finding, as in the file
+    edit: Edit | None = None  # the change by --fix
 
 
 class Failure(NamedTuple):
@@ -58,7 +58,7 @@ class Result(NamedTuple):
     files: int
     problems: tuple[Problem, ...]
     failures: tuple[Failure, ...]
-    fixed: int = 0  # changes that --fix made; the problems are those that are left
+    fixed: int = 0  # number of edits by --fix; ``problems`` are those that remain
 
     @property
     def exit_code(self) -> int:
@@ -82,8 +82,8 @@ def lint(
         rules: the rules to check.
         remaining: returns the seconds left; files that are not linted in time are failures.
         fix: correct what can be corrected safely, and lint the file again. A file of another user must be among the paths.
-        say: called with a line about each .gitignore that is not used, and about files of other users that are not corrected.
-        progress: its snapshot is the result so far, in which the file that is being linted is a failure.
+        say: called with a line about each unused .gitignore, and about files of other users that are not corrected.
+        progress: its snapshot is the result so far, with the current file as a failure.
     """
     paths = tuple(paths)
     corrections = _Corrections(paths)
@@ -91,7 +91,7 @@ def lint(
     file: str | None = SEARCH
 
     def snapshot() -> Result:
-        return Result(count, tuple(problems), (*failures, Failure(str(file), None, None, None, LATE)), corrections.made)
+        return Result(count, tuple(problems), (*failures, Failure(str(file), None, None, None, TIMED_OUT)), corrections.made)
 
     if progress is not None:
         progress.snapshot = snapshot
@@ -112,7 +112,7 @@ def lint(
         except source.Unreadable as error:
             failures.append(Failure(file, None, error.line, error.column, error.message))
         except NoResponse as error:
-            failures.append(Failure(file, None, None, None, str(error.strerror) if remaining() > 0 else LATE))
+            failures.append(Failure(file, None, None, None, str(error.strerror) if remaining() > 0 else TIMED_OUT))
             if file == SEARCH or remaining() <= 0:
                 break
         except OSError as error:
@@ -122,7 +122,7 @@ def lint(
 
 
 class _Corrections:
-    """The corrections of the files that this user owns or named."""
+    """The corrections of files that this user owns or has named."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.made = 0
@@ -142,7 +142,7 @@ class _Corrections:
         return made > 0
 
     def report(self, say: Callable[[str], None]) -> None:
-        """Name a file that was left because it is another user's."""
+        """Name a file that was not corrected because it belongs to another user."""
         if self._left:
             more = f" and {len(self._left) - 1} more" * (len(self._left) > 1)
             say(f"--fix did not change {self._left[0]}{more}: it changes a file of another user only if the file is named")
@@ -155,22 +155,24 @@ def where(place: Problem | Failure) -> str:
 
 
 def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> list[Problem]:
-    """Lint a program and return its findings in the order of its lines.
+    """Lint a program and return its findings in line order.
 
     Raises:
-        Unreadable: it can't be parsed or traced.
+        Unreadable: the program can't be parsed or traced.
     """
     uses = any(word in program.text for word in FRAMEWORKS)
-    if len(program.text) > MOST_CHARACTERS:
+    if len(program.text) > CHARACTERS_MAX:
         if uses:
             raise source.Unreadable(f"too large to be a training script: {len(program.text)} characters")
         return []
     tree = source.parse(program.text)
-    rules = [rule for rule in rules if any(word in program.text for word in words(rule)) and not _lacks(program, rule)]
+    rules = [
+        rule for rule in rules if any(word in program.text for word in words(rule)) and not _needs_unread_cell(program, rule)
+    ]
     if not rules or not uses:
         return []
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, DEEP))
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
     try:
         script = Script(tree, program.locate, program.written)
         findings = {(finding, rule) for rule in rules for finding in _check(rule, script)}
@@ -180,20 +182,20 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
         sys.setrecursionlimit(limit)
     if not script.complete:
         raise source.Unreadable("too large to be traced completely")
-    return list(_shown(sorted(findings, key=lambda pair: (pair[0][:6], pair[1].code)), program, file))
+    return list(_problems(sorted(findings, key=lambda pair: (pair[0][:6], pair[1].code)), program, file))
 
 
-def _lacks(program: source.Program, rule: Rule) -> bool:
-    """Whether an unread cell concerns a rule: the trace would lack its events."""
+def _needs_unread_cell(program: source.Program, rule: Rule) -> bool:
+    """Whether an unread cell may contain events that a rule needs."""
     return any(word in cell.source for cell in program.unread for word in words(rule))
 
 
 def _check(rule: Rule, script: Script) -> Iterator[Finding]:
-    check: Any = rule.check  # a lint rule yields, a machine rule returns
+    check: Any = rule.check  # lint rules yield findings, machine rules return one
     yield from check(script)
 
 
-def _shown(findings: Iterable[tuple[Finding, Rule]], program: source.Program, file: str) -> Iterator[Problem]:
+def _problems(findings: Iterable[tuple[Finding, Rule]], program: source.Program, file: str) -> Iterator[Problem]:
     silenced, lines = source.ignored(program.text), program.text.split("\n")
     reported: set[tuple[int, str]] = set()
     for finding, rule in findings:

@@ -12,7 +12,7 @@ HARMLESS = {f"builtins.{name}" for name in ("print", "str", "repr", "type", "isi
 
 
 class Edit(NamedTuple):
-    """Text in the place of a range. Lines and columns as of a finding."""
+    """A range that is replaced by text. Lines and columns are those of a finding."""
 
     line: int
     column: int
@@ -29,8 +29,8 @@ class Finding(NamedTuple):
     end_line: int
     end_column: int  # after the last byte
     message: str  # a sentence
-    fix: str  # the action
-    edit: Edit | None = None  # a change that corrects it without changing what the program computes
+    fix: str  # the remedy
+    edit: Edit | None = None  # a correction that does not change the program's results
 
 
 Findings = Iterator[Finding]
@@ -62,7 +62,7 @@ class Script:
         self._tests = traced.tests
         self._named: dict[str, list[Call]] = {}
         self._methods: dict[str, list[Call]] = {}
-        self.names = frozenset(_names(self.events))  # of all imported names that are read or called
+        self.names = frozenset(_names(self.events))  # all imported names that are read or called
         self.calls = [event for event in self.events if isinstance(event, Call)]
         self.stores = [event for event in self.events if isinstance(event, Store)]
         self.reads = [event for event in self.events if isinstance(event, Read)]
@@ -85,7 +85,7 @@ class Script:
         return _in_order(self._methods, names)
 
     def conditions(self, steps: Iterable[tuple[int, int]]) -> list[Value | None]:
-        """Return the condition of each step of a place's path; None if unknown: not an if, or not its first branch."""
+        """Return the condition of each step of a place's path; None if it is unknown (not an if, or not its first branch)."""
         return [self._tests[step].value if step in self._tests and step[1] == 0 else None for step in steps]
 
     def modules(self) -> set[str]:
@@ -97,7 +97,7 @@ class Script:
         return not self.names.isdisjoint(names)
 
     def passed_on(self, value: Value) -> bool:
-        """Whether a value is an argument of a call that the trace could not follow, or is stored outside its view."""
+        """Whether a value is passed to a call that the trace could not follow, or stored where other code can use it."""
 
         def holds(given: Iterable[Value]) -> bool:
             return any(part is value for argument in given for part in parts(argument))

@@ -1,4 +1,4 @@
-"""Find the files to lint: named files, and programs in folders except those ignored or from third parties."""
+"""Find the files to lint: named files, and the programs in folders that are not ignored or third-party."""
 
 import contextlib
 import os
@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from gpucheck.commands.lint.gitignore import Patterns
 from gpucheck.core.system.ownership import why_untrusted
 
-LARGEST_BYTES = 1 << 20  # of a .gitignore
+GITIGNORE_BYTES_MAX = 1 << 20
 SUFFIXES = (".py", ".ipynb")
 SKIPPED = {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv"}
-Rules = tuple[tuple[int, Patterns], ...]  # of .gitignore files, nearest first, each with its folder's depth
+Rules = tuple[tuple[int, Patterns], ...]  # .gitignore files, nearest first, each with its folder's depth
 
 
 def files(paths: Iterable[str], say: Callable[[str], None] = lambda line: None) -> Iterator[str]:
-    """Yield the files to lint: named files, and every .py and .ipynb in folders that is not third-party, hidden or ignored.
+    """Yield the named files, and every .py and .ipynb in folders that is not third-party, hidden or ignored.
 
     Args:
         paths: files and folders.
@@ -30,7 +30,7 @@ def files(paths: Iterable[str], say: Callable[[str], None] = lambda line: None) 
 
 
 def absolute(path: str) -> str:
-    """Return the absolute path; as it is if the current folder was removed."""
+    """Return the absolute path; unchanged if the current folder was removed."""
     try:
         return os.path.abspath(path)
     except OSError:  # the current folder was removed
@@ -46,7 +46,7 @@ class _Walk:
         self._owner = os.stat(top).st_uid
 
     def files(self) -> Iterator[str]:
-        """Yield the programs in it; without recursion, because a tree may be deeper than Python's stack."""
+        """Yield the programs; not recursive, because a tree may be deeper than Python's stack."""
         refused: list[str] = []
         folders = [(self._top, *self._above())]
         while folders:
@@ -70,7 +70,7 @@ class _Walk:
                 elif entry.name.endswith(SUFFIXES) and not _ignored(rules, inside, folder=False):
                     yield path
             folders += reversed(below)
-        yield from refused  # reading them reports the reason
+        yield from refused  # linting them reports the reason
 
     def _above(self) -> tuple[tuple[str, ...], Rules]:
         """Return the names from the repository's root to the folder, and the rules there; no rules if they ignore the folder.
@@ -98,14 +98,14 @@ class _Walk:
             rules = ()
         path = os.path.join(folder, ".gitignore")
         with contextlib.suppress(OSError):
-            if not os.path.isfile(path):  # reading a pipe would block
+            if not os.path.isfile(path):  # not a file: reading a pipe would block
                 return rules
             reason = why_untrusted(path, self._owner)
             if reason is not None:
                 self._say(f"ignored {path}: {reason}")
                 return rules
             with open(path, encoding="utf-8", errors="surrogateescape") as file:
-                return ((len(names), Patterns(file.read(LARGEST_BYTES))), *rules)
+                return ((len(names), Patterns(file.read(GITIGNORE_BYTES_MAX))), *rules)
         return rules
 
 

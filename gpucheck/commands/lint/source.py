@@ -15,11 +15,11 @@ import msgspec
 from gpucheck.commands.lint.magics import without_magics
 from gpucheck.core.system.read import whole
 
-LARGEST_BYTES = 8 * 1024 * 1024  # of a program; larger ones are data named .py
-LARGEST_NOTEBOOK_BYTES = 24 * 1024 * 1024  # with outputs such as images
+PROGRAM_BYTES_MAX = 8 * 1024 * 1024  # larger files are data named .py
+NOTEBOOK_BYTES_MAX = 24 * 1024 * 1024  # includes outputs such as images
 NOTEBOOK_KEYS = re.compile(rb'"(?:cells|worksheets)"\s*:')
 PYTHON = ("python", "python3", "ipython")  # languages of notebooks
-OLD = "this is Python 2, which TensorFlow does not support since 2.1"
+PYTHON_2_REASON = "this is Python 2, which TensorFlow does not support since 2.1"
 PYTHON_2 = re.compile(
     r"Missing parentheses in call to '(print|exec)'|multiple exception types must be parenthesized|leading zeros in"
 )
@@ -49,7 +49,7 @@ class Program(NamedTuple):
 
     text: str
     cells: tuple[tuple[int, int], ...]  # first line and number of each code cell; empty: not a notebook
-    unread: tuple[Unread, ...] = ()  # replaced by a line that uses and binds the same names
+    unread: tuple[Unread, ...] = ()  # cells replaced by a line that uses and binds the same names
     written: str = ""  # the whole text, with comments and shell commands
 
     def locate(self, line: int) -> tuple[int | None, int]:
@@ -62,17 +62,17 @@ def read(path: str) -> Program:
     """Read the program in a file, or from standard input: "-".
 
     Raises:
-        Unreadable: the file does not exist or could not be read.
+        Unreadable: the file does not exist or can't be read.
     """
     notebook = path.endswith(".ipynb")
     try:
-        data = whole(path, LARGEST_NOTEBOOK_BYTES if notebook or path == "-" else LARGEST_BYTES, dash=True)
+        data = whole(path, NOTEBOOK_BYTES_MAX if notebook or path == "-" else PROGRAM_BYTES_MAX, dash=True)
     except OSError as error:
         if error.errno == errno.EFBIG:
             raise _too_large(notebook=notebook) from None
         raise Unreadable(f"cannot be read: {error.strerror or error}") from None
     notebook = notebook or (path == "-" and _is_notebook(data))
-    if len(data) > LARGEST_BYTES and not notebook:
+    if len(data) > PROGRAM_BYTES_MAX and not notebook:
         raise _too_large(notebook=False)
     if notebook:
         return _notebook(data)
@@ -81,12 +81,12 @@ def read(path: str) -> Program:
 
 
 def _too_large(*, notebook: bool) -> Unreadable:
-    most = LARGEST_NOTEBOOK_BYTES if notebook else LARGEST_BYTES
+    most = NOTEBOOK_BYTES_MAX if notebook else PROGRAM_BYTES_MAX
     return Unreadable(f"too large to be a training script: more than {most} bytes")
 
 
 def _is_notebook(data: bytes) -> bool:
-    """Whether standard input is a notebook: its JSON would parse as a Python expression."""
+    """Whether standard input is a notebook, whose JSON would also parse as a Python expression."""
     return data.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{") and bool(NOTEBOOK_KEYS.search(data))
 
 
@@ -138,9 +138,9 @@ class _Metadata(msgspec.Struct, frozen=True):
 class _Notebook(msgspec.Struct):
     """A notebook of any format."""
 
-    nbformat: int  # required: other JSON has no format
+    nbformat: int  # required, because other JSON files do not have it
     cells: list[_Cell] = []
-    worksheets: list[_Worksheet] = []  # hold the cells before format 4
+    worksheets: list[_Worksheet] = []  # contain the cells before format 4
     metadata: _Metadata = _Metadata()
 
 
@@ -153,7 +153,7 @@ def _notebook(data: bytes) -> Program:
     if str(language).lower() not in PYTHON:
         return Program("", ())
     cells = book.cells or [cell for sheet in book.worksheets for cell in sheet.cells]
-    if sum(len(cell.text) for cell in cells) > LARGEST_BYTES:
+    if sum(len(cell.text) for cell in cells) > PROGRAM_BYTES_MAX:
         raise _too_large(notebook=False)
     lines: list[str] = []
     starts: list[tuple[int, int]] = []
@@ -165,8 +165,8 @@ def _notebook(data: bytes) -> Program:
         try:
             parse(code)
         except Unreadable as error:
-            if error.message == OLD:  # then the other cells are, too
-                raise Unreadable(f"{OLD} (cell {number}, line {error.line})") from None
+            if error.message == PYTHON_2_REASON:  # applies to the whole notebook
+                raise Unreadable(f"{PYTHON_2_REASON} (cell {number}, line {error.line})") from None
             unread.append(Unread(number, error.line, error.column, error.message, code))
             code = _placeholder(code)
         starts.append((len(lines) + 1, number))
@@ -175,7 +175,7 @@ def _notebook(data: bytes) -> Program:
 
 
 def _placeholder(source: str) -> str:
-    """Return one line for a cell that can't be parsed: it passes the cell's names on, and rebinds those the cell may bind.
+    """Return a line that stands in for a cell that can't be parsed: it passes on the cell's names, and rebinds some.
 
     Only names that are always followed by a dot or a bracket keep their value.
     """
@@ -202,7 +202,7 @@ def parse(text: str) -> ast.Module:
     except SyntaxError as error:
         line = [*text.split("\n"), ""][(error.lineno or 1) - 1]
         old = PYTHON_2.search(error.msg or "") or PYTHON_2_LINE.search(line)
-        what = OLD if old else f"syntax error: {error.msg}"
+        what = PYTHON_2_REASON if old else f"syntax error: {error.msg}"
         raise Unreadable(what, line=error.lineno or 1, column=max(error.offset or 1, 1)) from None
     except (RecursionError, MemoryError):
         raise Unreadable("nested too deeply to be parsed") from None

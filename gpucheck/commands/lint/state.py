@@ -14,13 +14,13 @@ class Frame:
 
     def __init__(self, node: Any, closure: Scope) -> None:
         self.node = node
-        self.closure = closure  # distinguishes wrappers that one decorator made
+        self.closure = closure  # distinguishes wrappers from the same decorator
         self.returns: list[Value] = []
-        self.left: int | None = None  # the order at which it may have returned early
+        self.left: int | None = None  # order at which the function may have returned early
 
 
 class State:
-    """The trace's position and recorded events; ``expressions``, ``calls`` and ``trace`` each add the nodes they follow."""
+    """The trace's position and recorded events. ``expressions``, ``calls`` and ``trace`` add the nodes that they follow."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -37,17 +37,17 @@ class State:
         self.undone: tuple[tuple[int, int], ...] = ()
         # functions of this file
         self.frames: list[Frame] = []
-        self.defined: dict[int, Function] = {}  # by the id of their node
+        self.defined: dict[int, Function] = {}  # by the node's id
         self.followed: set[int] = set()
         self.generators: dict[int, bool] = {}
-        self.since: int | None = None  # of a function that the file never calls
-        # work done, which is limited
-        self.depth = 0  # of the expressions around this one
+        self.since: int | None = None  # order of the definition of a function that the file never calls
+        # limits of the work
+        self.depth = 0  # number of enclosing expressions
         self.calls_followed = 0
         self.steps = 0
 
     def block(self, statements: list[ast.stmt]) -> bool:
-        """Follow statements; whether the last one followed leaves the block (return, raise, break, sys.exit)."""
+        """Follow statements; return whether one of them leaves the block (return, raise, break, sys.exit)."""
         raise NotImplementedError
 
     def called(self, call: Call) -> Value:

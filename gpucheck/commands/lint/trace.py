@@ -27,7 +27,7 @@ from gpucheck.commands.lint.values import (
 )
 
 LEAVES = {"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"}
-MOST_STEPS = 400_000  # statements
+STATEMENTS_MAX = 400_000
 
 
 def trace(tree: ast.Module) -> State:
@@ -61,13 +61,13 @@ class _Tracer(Caller):
     # Statements -------------------------------------------------------------------------------------------------------------
 
     def block(self, statements: list[ast.stmt]) -> bool:
-        """Follow statements; whether the last one followed leaves the block (return, raise, break, sys.exit)."""
+        """Follow statements; return whether one of them leaves the block (return, raise, break, sys.exit)."""
         return any(self.statement(statement) for statement in statements)
 
     def statement(self, node: ast.stmt) -> bool:
         """Follow one statement."""
         self.steps += 1
-        if self.steps > MOST_STEPS:
+        if self.steps > STATEMENTS_MAX:
             self.complete = False
             return True
         handler = getattr(self, "_on_" + type(node).__name__, self.others)
@@ -176,7 +176,7 @@ class _Tracer(Caller):
         return endless and not any(isinstance(inner, (ast.Break, ast.Return)) for inner in ast.walk(node))
 
     def loop(self, node: Any, begin: Callable[[], None]) -> None:
-        """Follow a loop's body once; afterwards it may have run or not."""
+        """Follow a loop's body once, then merge with the names of a loop that did not run."""
         start = self.scope.names
         self.scope.names, self.loops = dict(start), self.loops + 1
         with self.branch(node, 0):

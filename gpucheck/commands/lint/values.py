@@ -15,7 +15,7 @@ class Place(NamedTuple):
 
     order: int
     path: tuple[tuple[int, int], ...]  # enclosing branches, loops and never called functions, outermost first
-    contexts: tuple["Value", ...]  # of the with statements around it
+    contexts: tuple["Value", ...]  # values that the enclosing with statements enter
     guards: tuple[str, ...]  # exceptions that an enclosing try catches; "" catches all
     loops: int  # the number of enclosing loops
     undone: tuple[tuple[int, int], ...] = ()  # first and last order of events that may not have run before it
@@ -62,7 +62,7 @@ class Gathered(Value):
 
 
 class Element(Value):
-    """An element of a value: at a known position, or any (a loop variable)."""
+    """An element of a value: at a known position, or any element (a loop variable)."""
 
     of: Value
     index: int | None
@@ -111,7 +111,7 @@ class Class(Value):
     node: ast.ClassDef
     bases: tuple[Value, ...]
     members: dict[str, Value] = {}
-    instance: "Call | None" = None  # the last one created
+    instance: "Call | None" = None  # the last created instance
 
     def member(self, name: str) -> Value | None:
         """Return a method or class attribute, also of its bases."""
@@ -169,9 +169,9 @@ class Call(Value):
     args: tuple[Value, ...]
     keywords: dict[str, Value]
     starred: bool  # has *args or **kwargs: other arguments may have been passed
-    attributes: dict[str, Value] = {}  # of the instance, if a class of this file is called
-    entered: bool = False  # by a with statement
-    result: Value | None = None  # of a followed function of this file
+    attributes: dict[str, Value] = {}  # the instance's attributes, if a class of this file is called
+    entered: bool = False  # whether a with statement enters it
+    result: Value | None = None  # the return value of a followed function of this file
 
     @property
     def name(self) -> str:

@@ -39,7 +39,13 @@ WORDS = ("KERAS_BACKEND",)
 VARIABLE = "KERAS_BACKEND"
 CORE = "keras_core"  # reads the variable itself, even if Keras was imported before
 KERAS = {"keras", "keras_hub", "keras_cv", "keras_nlp", "keras_tuner", "keras_core"}
-LATER = {"subprocess", "multiprocessing", "concurrent", "importlib", "imp"}  # may start or reload something that reads it
+LATER = {
+    "subprocess",
+    "multiprocessing",
+    "concurrent",
+    "importlib",
+    "imp",
+}  # may start or reload a module that reads the variable
 STARTS = ("os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen", "os.startfile", "pty.spawn")
 
 

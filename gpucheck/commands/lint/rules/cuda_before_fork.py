@@ -37,7 +37,7 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.commands.lint.devices import COMPUTES, shown, started
+from gpucheck.commands.lint.devices import COMPUTES, call_name, first_start
 from gpucheck.commands.lint.lookup import constant, options, used_by
 from gpucheck.commands.lint.models import is_model
 from gpucheck.commands.lint.script import Finding, Script, at
@@ -48,7 +48,7 @@ EXPLAINS = ("cuda-used-after-fork",)
 WORDS = ("fork", "multiprocessing", "ProcessPoolExecutor")
 PROCESS = {"multiprocessing.Process", "multiprocessing.context.Process", "multiprocessing.process.Process"}
 POOL = {"multiprocessing.Pool", "multiprocessing.pool.Pool", "concurrent.futures.ProcessPoolExecutor"}
-HANDS_OUT = ("map", "imap", "imap_unordered", "starmap", "apply", "apply_async", "map_async", "starmap_async", "submit")
+POOL_METHODS = ("map", "imap", "imap_unordered", "starmap", "apply", "apply_async", "map_async", "starmap_async", "submit")
 
 
 def check(script: Script) -> Iterator[Finding]:
@@ -58,11 +58,11 @@ def check(script: Script) -> Iterator[Finding]:
     execs = any(name.startswith(("os.exec", "os.spawn")) for name in script.names)
     for call in script.calls:
         forks = (call.name == "os.fork" and not execs) or (_forks(call) and any(map(_uses_gpu, _targets(script, call))))
-        start = started(script, call.place) if forks else None
+        start = first_start(script, call.place) if forks else None
         if start is not None:
             yield at(
                 call.node,
-                f"{shown(start)} in {script.where(start.node)} initializes TensorFlow before this fork: the child cannot use"
+                f"{call_name(start)} in {script.where(start.node)} initializes TensorFlow before this fork: the child cannot use"
                 " the GPU.",
                 'Call multiprocessing.set_start_method("spawn") first, or start children before anything uses TensorFlow.',
             )
@@ -92,13 +92,13 @@ def _targets(script: Script, call: Call) -> Iterator[Value]:
         yield from options(call.argument("target", 1))
         return
     yield from options(call.argument("initializer", 1))
-    for other in script.methods(*HANDS_OUT):
+    for other in script.methods(*POOL_METHODS):
         if any(option is call for option in options(other.receiver)) and other.args:
             yield from options(other.args[0])
 
 
 def _uses_gpu(target: Value) -> bool:
-    """Whether a function, or one of this file that it names, computes with TensorFlow or uses a model."""
+    """Whether a function, or a function of this file that it names, computes with TensorFlow or uses a model."""
     for value in used_by(target):
         if isinstance(value, Call) and (is_model(value) or value.name == "keras.models.load_model"):
             return True

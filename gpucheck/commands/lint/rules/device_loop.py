@@ -68,7 +68,7 @@ def check(script: Script) -> Findings:
         device = context.argument("device_name", 0)
         if not _each_gpu(device) or not _replicates(calls, copied=copied):
             continue
-        if _independent(script, context, calls) or (isinstance(device, Each) and _other_models(calls)):
+        if _independent(script, context, calls) or (isinstance(device, Each) and _differs_per_iteration(calls)):
             continue
         yield at(
             context.node,
@@ -78,7 +78,7 @@ def check(script: Script) -> Findings:
 
 
 def _replicates(calls: list[Call], *, copied: bool) -> bool:
-    """Whether the calls on each GPU belong to one training; a model that is built and trained there is independent."""
+    """Whether the calls on each GPU belong to one training, not to models that are built and trained independently."""
     builds = any(map(is_model, calls))
     gradients = any(call.name in GRADIENTS or call.method == "compute_gradients" for call in calls)
     if builds:
@@ -91,19 +91,19 @@ def _independent(script: Script, context: Call, calls: list[Call]) -> bool:
     if any(call.method == "compute_gradients" or call.name in GRADIENTS - {TAPE} for call in calls):
         return False
     made = [call for call in calls if call.method == "gradient"]
-    if not made or not all(_own(call.argument("sources", 1), context) for call in made):
+    if not made or not all(_created_under_device(call.argument("sources", 1), context) for call in made):
         return False
     gathered = [value for call in script.methods(*GATHERS) for value in call.args] + [store.value for store in script.stores]
     return not any(part is call for value in gathered for part in parts(value) for call in made)
 
 
-def _other_models(calls: list[Call]) -> bool:
-    """Whether the variables may differ in each iteration: those of the loop's element."""
+def _differs_per_iteration(calls: list[Call]) -> bool:
+    """Whether the variables may differ in each iteration, because they come from the loop's element."""
     sources = [call.argument("sources", 1) for call in calls if call.method == "gradient"]
     return any(len(list(options(source))) > 1 for source in sources) or any(True for _ in iterated(sources))
 
 
-def _own(sources: Value | None, context: Call) -> bool:
+def _created_under_device(sources: Value | None, context: Call) -> bool:
     """Whether all of these are variables, or parts of an object of this file, that are created under the device."""
     joins = (Attribute, Constant, Element, Items, Operation, Pairs)
     roots = [part for part in parts(sources) if not isinstance(part, joins)]
@@ -116,7 +116,7 @@ def _own(sources: Value | None, context: Call) -> bool:
 
 
 def _each_gpu(device: Value | None) -> bool:
-    every = list(parts(device, _written))
+    every = list(parts(device, _inserted))
     words = " ".join(str(part.value) for part in every if isinstance(part, Constant))
     looped = any(isinstance(part, Element) and part.index is None for part in every) or _each_of(device)
     gpus = bool(GPU.search(words)) or any(is_call(part, *LISTS) for part in every)
@@ -124,12 +124,12 @@ def _each_gpu(device: Value | None) -> bool:
 
 
 def _each_of(device: Value | None) -> bool:
-    """Whether it is each of several names in turn, from a list literal."""
+    """Whether a device is each of several names in turn, from a list literal."""
     names = [constant(option) for option in options(device)] if isinstance(device, Each) else []
     return len(set(names)) > 1 and all(isinstance(name, str) and GPU.search(name) for name in names)
 
 
-def _written(value: Value) -> tuple[Value, ...]:
+def _inserted(value: Value) -> tuple[Value, ...]:
     """Return the values that formats and conversions insert into a device's name."""
     if isinstance(value, Call) and (value.method == "format" or value.name in ("builtins.str", "builtins.range")):
         return (value.receiver, *value.args)

@@ -39,12 +39,12 @@ from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 
 SEVERITY = "error"
-_MOVED = {"generator", "workers", "use_multiprocessing", "max_queue_size"}  # arguments that the other method does not have
+_MOVED = {"generator", "workers", "use_multiprocessing", "max_queue_size"}  # arguments that the new method does not have
 WORDS = ("_generator",)
 
 
 def repairs(context: Context, *, name: str = "fit_generator") -> Iterator[Fix]:
-    """Yield the method that takes a generator, and where its arguments went."""
+    """Yield the method that takes a generator, and the new place of the arguments."""
     method = name.removesuffix("_generator")
     more = ", steps_per_epoch=..., epochs=..." if method == "fit" else ""
     yield Fix(text=f"Call {method} instead: model.{method}(generator{more})")

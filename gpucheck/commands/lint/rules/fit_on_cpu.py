@@ -40,7 +40,7 @@ SEVERITY = "warning"
 WORDS = ("device(",)
 DEVICES = ("tensorflow.device", "keras.device")
 CPU = re.compile(r"(/job:\w+|/replica:\d+|/task:\d+)*/?(device:)?cpu(:\d+|:\*)?", re.IGNORECASE)
-ASKS = (
+GPU_CHECKS = (
     "tensorflow.config.set_visible_devices",
     "tensorflow.config.list_physical_devices",
     "tensorflow.config.list_logical_devices",
@@ -53,7 +53,7 @@ def check(script: Script) -> Findings:
     """Report every fit that is certainly under a CPU device, unless the script handles GPUs explicitly."""
     named = [constant(call.argument("device_name", 0)) for call in script.named(*DEVICES)]
     hides = any(setting.name == "CUDA_VISIBLE_DEVICES" for setting in settings(script))
-    if hides or script.mentions(*ASKS) or not all(isinstance(name, str) and CPU.fullmatch(name) for name in named):
+    if hides or script.mentions(*GPU_CHECKS) or not all(isinstance(name, str) and CPU.fullmatch(name) for name in named):
         return
     for call, _ in trainings(script):
         if _on_cpu(call.place) and not in_uncalled_function(call.place):

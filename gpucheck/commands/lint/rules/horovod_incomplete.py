@@ -47,7 +47,7 @@ from gpucheck.commands.lint.script import Findings, Script, at
 SEVERITY = "warning"
 WORDS = ("horovod",)
 KNOWN = {"tensorflow", "keras", "horovod", "numpy", "os", "sys", "time", "json", "math", "re", "pathlib", "argparse", "absl"}
-STEPS = {  # any of these names -> what is missing without them
+STEPS = {  # names, of which one is required -> the step that is missing without them
     ("DistributedOptimizer", "load_model", "DistributedGradientTape"): "DistributedOptimizer",
     ("BroadcastGlobalVariablesCallback", "broadcast_variables", "broadcast_global_variables"): "the broadcast of the weights",
     ("set_visible_devices", "visible_device_list", "CUDA_VISIBLE_DEVICES"): "one GPU for each process (set_visible_devices)",
@@ -55,7 +55,7 @@ STEPS = {  # any of these names -> what is missing without them
 
 
 def check(script: Script) -> Findings:
-    """Report a program without hvd.init(), or the steps that nothing in a program that trains a model mentions."""
+    """Report a program without hvd.init(), or the missing steps of a program that trains a model."""
     calls = [call for call in script.calls if call.name.startswith("horovod.")]
     starts = [call for call in calls if call.name.endswith("keras.init")]
     if script.modules() - KNOWN:

@@ -33,7 +33,7 @@ from gpucheck.commands.lint.script import Finding, Script, at
 SEVERITY = "error"
 NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 IMPORTS = {"tf": "import tensorflow as tf", "keras": "import keras", "np": "import numpy as np"}
-# An attribute that only these modules have, so that the name is certainly the module.
+# Attributes that only these modules have, so the name certainly means the module.
 KNOWN = re.compile(
     r"(tf\.(config|data|debugging|distribute|keras|device|function|constant|Variable|GradientTape|tpu|train|Session|ConfigProto)"
     r"|keras\.(layers|models|Sequential|Model|Input|utils|backend|mixed_precision|optimizers|losses|datasets|applications|callbacks)"

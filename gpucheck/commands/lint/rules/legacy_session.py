@@ -45,12 +45,12 @@ WORDS = ("Session", "ConfigProto", "GPUOptions", "set_session", "get_session")
 IN_KERAS_2 = "tensorflow.compat.v1.keras.backend.set_session"
 ON_PURPOSE = ("disable_eager_execution", "disable_v2_behavior")
 GRAPHS = (*ON_PURPOSE, "compat.v1.Session", "compat.v1.InteractiveSession", "compat.v1.train.")
-OF_GRAPHS = ("tensorflow.compat.v1.Session", "tensorflow.compat.v1.InteractiveSession")
+GRAPH_SESSIONS = ("tensorflow.compat.v1.Session", "tensorflow.compat.v1.InteractiveSession")
 FIX = "Use tf.config: set_memory_growth, set_logical_device_configuration, set_visible_devices."
 
 
 def repairs(context: Context, *, name: str = "") -> Iterator[Fix]:
-    """Yield what has the place of the option or of the session; ``name`` is the removed name: "tf.Session"."""
+    """Yield the replacement of a removed option or session; ``name`` is the removed name: "tf.Session"."""
     old = [COMPATIBLE] if name.startswith("tf.") or not name else []
     if name.endswith("Session"):
         yield from old
@@ -85,7 +85,7 @@ def _sessions_of_keras_2(script: Script) -> Iterator[Finding]:
         return
     for call in script.named(IN_KERAS_2):
         sessions = list(options(call.argument("session", 0)))
-        configured = [session for session in sessions if is_call(session, *OF_GRAPHS) and "config" in session.keywords]
+        configured = [session for session in sessions if is_call(session, *GRAPH_SESSIONS) and "config" in session.keywords]
         if configured and len(configured) == len(sessions) and not is_expected(call):
             yield at(
                 call.node,

@@ -60,7 +60,7 @@ def check(script: Script) -> Iterator[Finding]:
     reported = set()
     for call in (*script.methods("numpy"), *script.named("builtins.float")):
         path = call.place.path
-        if path in loops and path not in reported and _of_the_step(call, script):
+        if path in loops and path not in reported and _computed_in_loop(call, script):
             reported.add(path)
             yield at(
                 call.node,
@@ -75,14 +75,14 @@ def _over_batches(script: Script) -> Iterator[Call]:
 
 
 def _is_dataset(value: Value) -> bool:
-    """Whether a loop over it, with or without enumerate, yields batches."""
+    """Whether a loop over a value, with or without enumerate, yields batches."""
     return any(
         bool(chains(option.args[0] if is_call(option, "builtins.enumerate") and option.args else option))
         for option in options(value)
     )
 
 
-def _of_the_step(call: Call, script: Script) -> bool:
-    """Whether the value read was computed under a tape of the same loop."""
+def _computed_in_loop(call: Call, script: Script) -> bool:
+    """Whether the copied tensor was computed under a tape of the same loop."""
     asked = call.receiver if call.method == "numpy" else call.args[0] if call.args else None
     return any(isinstance(part, Call) and part.place.path == call.place.path and under(part.place, TAPE) for part in parts(asked))

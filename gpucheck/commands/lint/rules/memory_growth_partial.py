@@ -27,7 +27,7 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth
 """
 
-from gpucheck.commands.lint.devices import counts, expected_to_fail, listed
+from gpucheck.commands.lint.devices import compares_gpu_count, expected_to_fail, listed_device
 from gpucheck.commands.lint.environment import settings as variables
 from gpucheck.commands.lint.lookup import constant
 from gpucheck.commands.lint.script import Findings, Script, at
@@ -43,7 +43,7 @@ VARIABLES = {"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"}
 def check(script: Script) -> Findings:
     """Report settings that are all for the same position of the list, if nothing hides the other GPUs."""
     settings = [call for call in script.named("tensorflow.config.set_memory_growth") if not expected_to_fail(call.place)]
-    devices = [listed(call.argument("device", 0), ("tensorflow.config.list_physical_devices",)) for call in settings]
+    devices = [listed_device(call.argument("device", 0), ("tensorflow.config.list_physical_devices",)) for call in settings]
     positions = {device.index for device in devices if device is not None}
     if not settings or None in devices or len(positions) != 1 or positions == {None}:
         return
@@ -53,7 +53,7 @@ def check(script: Script) -> Findings:
         return
     device, call = devices[0], settings[0]
     kind = constant(device.of.argument("device_type", 0)) if device is not None and isinstance(device.of, Call) else None
-    if kind == "GPU" and not counts(script):
+    if kind == "GPU" and not compares_gpu_count(script):
         yield at(
             call.node,
             f"Memory growth is set for GPU {positions.pop()} only: with several GPUs TensorFlow fails to initialize them.",

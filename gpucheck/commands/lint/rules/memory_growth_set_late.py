@@ -30,7 +30,7 @@ References:
     https://www.tensorflow.org/guide/gpu#limiting_gpu_memory_growth
 """
 
-from gpucheck.commands.lint.devices import expected_to_fail, shown, started
+from gpucheck.commands.lint.devices import call_name, expected_to_fail, first_start
 from gpucheck.commands.lint.environment import WORKERS
 from gpucheck.commands.lint.lookup import constant, in_uncalled_function
 from gpucheck.commands.lint.script import Findings, Script, at
@@ -48,7 +48,7 @@ def check(script: Script) -> Findings:
     for call in settings:
         if workers and in_uncalled_function(call.place):
             continue  # may run in a separate process
-        start = started(script, call.place)
+        start = first_start(script, call.place)
         if start is None or constant(call.argument("enable", 1)) is False:
             continue
         if any(other.place.order < start.place.order for other in settings):
@@ -57,6 +57,6 @@ def check(script: Script) -> Findings:
             continue
         yield at(
             call.node,
-            f"Memory growth is set too late: {shown(start)} in {script.where(start.node)} has already initialized the GPUs.",
+            f"Memory growth is set too late: {call_name(start)} in {script.where(start.node)} has already initialized the GPUs.",
             'Move it directly after "import tensorflow".',
         )

@@ -28,7 +28,7 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/config/LogicalDeviceConfiguration
 """
 
-from gpucheck.commands.lint.devices import expected_to_fail, is_list, listed
+from gpucheck.commands.lint.devices import expected_to_fail, is_list, listed_device
 from gpucheck.commands.lint.environment import has_attribute
 from gpucheck.commands.lint.lookup import constant
 from gpucheck.commands.lint.script import Findings, Script, at
@@ -61,4 +61,4 @@ def check(script: Script) -> Findings:
 def _device(value: Value) -> bool:
     if isinstance(value, Operation) and len(value.parts) == 2:  # gpus[i]
         return is_list(value.parts[0])
-    return listed(value) is not None
+    return listed_device(value) is not None

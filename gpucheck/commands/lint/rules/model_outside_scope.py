@@ -81,7 +81,7 @@ def check(script: Script) -> Findings:
                 yield from (at(model.node, message, FIX) for model in models)
     if not any(constant(store.key) == "trainable" and constant(store.value) is not True for store in script.stores):
         yield from _parts_outside(script, made)
-        yield from _looped(script, made)
+        yield from _custom_loops(script, made)
 
 
 def _parts_outside(script: Script, made: list[Call]) -> Findings:
@@ -90,12 +90,16 @@ def _parts_outside(script: Script, made: list[Call]) -> Findings:
         around = strategies_around([model.place])
         if len(around) == 1 and around[0] in made and inside(model.place, around[0]):
             for part, by in weights(script, model):
-                if inside(by.place, around[0]) is False and not _handed_out(script, part) and not _handed_out(script, model):
+                if (
+                    inside(by.place, around[0]) is False
+                    and not _passed_to_unknown(script, part)
+                    and not _passed_to_unknown(script, model)
+                ):
                     where = script.where(model.node)
                     yield at(by.node, f"This part of the model is built outside the scope in which the model is ({where}).", FIX)
 
 
-def _looped(script: Script, made: list[Call]) -> Findings:
+def _custom_loops(script: Script, made: list[Call]) -> Findings:
     """Report models whose weights are created outside the scope of the strategy that runs the training step."""
     for run in script.methods("run"):
         steps, runners = list(options(run.argument("fn", 0))), list(options(run.receiver))
@@ -103,18 +107,18 @@ def _looped(script: Script, made: list[Call]) -> Findings:
             continue
         for call in script.methods("apply_gradients"):
             if call.place.path[:1] == ((id(steps[0].node), -1),):
-                models = [model for model in _updated(call) if _there(model.place, run.place)]
+                models = [model for model in _updated(call) if _exists_before(model.place, run.place)]
                 message = f"This is built outside the scope of the strategy that trains it ({script.where(run.node)})."
-                for made_late in [late for model in models for late in _late(script, model, call.receiver, runners[0])]:
+                for made_late in [late for model in models for late in _outside_scope(script, model, call.receiver, runners[0])]:
                     yield at(made_late.node, message, "Build the model, and its optimizer, under: with strategy.scope():")
 
 
-def _there(model: Place, run: Place) -> bool:
+def _exists_before(model: Place, run: Place) -> bool:
     """Whether the model is created before the step runs: a step that is never called uses the last of several models."""
     return model.order < run.order and (not in_uncalled_function(run) or model.path[:1] == run.path[:1])
 
 
-def _late(script: Script, model: Call, optimizer: Value, strategy: Call) -> list[Call]:
+def _outside_scope(script: Script, model: Call, optimizer: Value, strategy: Call) -> list[Call]:
     """Return the calls that create the model's weights outside the scope; Keras 2 creates those without a shape in the step.
 
     So does Keras 3, but its optimizer has variables from the start.
@@ -135,8 +139,8 @@ def _updated(call: Call) -> list[Call]:
     return built(variables.of) or []
 
 
-def _handed_out(script: Script, value: Call) -> bool:
-    """Whether it is passed to a function that the trace does not follow and that may freeze it; Keras' functions do not."""
+def _passed_to_unknown(script: Script, value: Call) -> bool:
+    """Whether a model is passed to an untraced function, which may freeze it; Keras' functions do not."""
     return any(
         any(option is value for given in (*call.args, *call.keywords.values()) for option in options(given))
         for call in script.calls
@@ -153,7 +157,7 @@ def _all_outside(models: list[Call], strategy: Call | None = None) -> bool:
 
 
 def _used(script: Script, strategy: Call) -> bool:
-    """Whether the strategy is used: its scope entered, a method called, or itself passed to a call."""
+    """Whether the strategy is used: its scope is entered, a method is called, or it is an argument of a call."""
     return script.passed_on(strategy) or any(
         option is strategy
         for call in script.calls

@@ -50,7 +50,7 @@ WORDS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "list
 SLOW = re.compile(
     r"tensorflow\.data\.(TFRecordDataset|TextLineDataset|FixedLengthRecordDataset|Dataset\.(list_files|from_generator))"
 )
-NAMES = "tensorflow.data.Dataset.from_tensor_slices"  # of file names, if a mapped function reads the files
+NAMES = "tensorflow.data.Dataset.from_tensor_slices"  # a source of file names, if a mapped function reads the files
 TAPE = "tensorflow.GradientTape"
 STEP = "apply_gradients"
 
@@ -98,7 +98,7 @@ def _reads_in_turn(chain: Chain) -> bool:
 
 
 def _parallel(chain: Chain) -> bool:
-    """Whether a step prefetches by itself, as steps with parallel calls do."""
+    """Whether a step with parallel calls prefetches by itself."""
     return any("num_parallel_calls" in step.keywords or step.starred or len(step.args) > 1 for step in chain.steps)
 
 

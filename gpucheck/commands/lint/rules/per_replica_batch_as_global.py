@@ -45,8 +45,8 @@ from gpucheck.commands.lint.values import Attribute, Call, Constant, Items, Name
 SEVERITY = "warning"
 WORDS = ("Strategy",)
 PER_REPLICA = re.compile(r"per_?(replica|gpu|device|core)|(?<!multi_)(?<!cross_)replica_?batch", re.IGNORECASE)
-PER_WORKER = re.compile(r"per_?worker", re.IGNORECASE)  # the global size if there is one worker
-Words = tuple[re.Pattern[str], ...]
+PER_WORKER = re.compile(r"per_?worker", re.IGNORECASE)  # with one worker, this is the global size
+Patterns = tuple[re.Pattern[str], ...]
 WORKERS = "tensorflow.distribute.MultiWorkerMirroredStrategy"
 
 
@@ -55,16 +55,16 @@ def check(script: Script) -> Findings:
     for call in script.methods("experimental_distribute_dataset"):
         chosen = list(options(call.receiver))
         if _several(chosen) and _per_worker(call):
-            yield from _batched(script, call.argument("dataset", 0), _words(chosen))
+            yield from _batched(script, call.argument("dataset", 0), _patterns(chosen))
     for call, models in trainings(script):
         around = strategies_around(model.place for model in models)
         if _several(around):
-            yield from _batched(script, call.argument("x", 0), _words(around))
-            yield from _sized(script, call, call.argument("batch_size", 2), "fit", _words(around))
+            yield from _batched(script, call.argument("x", 0), _patterns(around))
+            yield from _sized(script, call, call.argument("batch_size", 2), "fit", _patterns(around))
     made = [call for call in script.calls if call.name in MIRRORED and _several([call])]
     if made:
         for call in script.named("tensorflow.nn.compute_average_loss"):
-            yield from _sized(script, call, call.keywords.get("global_batch_size"), "compute_average_loss", _words(list(made)))
+            yield from _sized(script, call, call.keywords.get("global_batch_size"), "compute_average_loss", _patterns(list(made)))
 
 
 def _per_worker(call: Call) -> bool:
@@ -78,16 +78,16 @@ def _per_worker(call: Call) -> bool:
     return mode is None or (isinstance(mode, Name) and mode.path == "tensorflow.distribute.InputReplicationMode.PER_WORKER")
 
 
-def _batched(script: Script, dataset: Value | None, words: Words) -> Findings:
+def _batched(script: Script, dataset: Value | None, patterns: Patterns) -> Findings:
     for chain in chains(dataset):
         if chain.batch is not None:
-            yield from _sized(script, chain.batch, chain.batch.argument("batch_size", 0), "the dataset", words)
+            yield from _sized(script, chain.batch, chain.batch.argument("batch_size", 0), "the dataset", patterns)
         elif chain.source.name.endswith("_dataset_from_directory"):
-            yield from _sized(script, chain.source, chain.source.keywords.get("batch_size"), "the dataset", words)
+            yield from _sized(script, chain.source, chain.source.keywords.get("batch_size"), "the dataset", patterns)
 
 
-def _sized(script: Script, call: Call, size: Value | None, what: str, words: Words) -> Findings:
-    name = _per_replica(script, size, words)
+def _sized(script: Script, call: Call, size: Value | None, what: str, patterns: Patterns) -> Findings:
+    name = _per_replica(script, size, patterns)
     if name:
         yield at(
             call.node,
@@ -96,7 +96,7 @@ def _sized(script: Script, call: Call, size: Value | None, what: str, words: Wor
         )
 
 
-def _per_replica(script: Script, size: Value | None, words: Words) -> str | None:
+def _per_replica(script: Script, size: Value | None, patterns: Patterns) -> str | None:
     names: set[str] = set()
     if isinstance(size, Constant) and size.value != 1:
         names = size.names
@@ -108,7 +108,7 @@ def _per_replica(script: Script, size: Value | None, words: Words) -> str | None
         return None  # multiplied elsewhere: FLAGS.batch_size_per_replica *= strategy.num_replicas_in_sync
     if any("global" in name.lower() or "total" in name.lower() for name in names):
         return None
-    return next((name for name in sorted(names) if any(word.search(name) for word in words)), None)
+    return next((name for name in sorted(names) if any(word.search(name) for word in patterns)), None)
 
 
 def _computed(script: Script, name: str) -> bool:
@@ -118,7 +118,7 @@ def _computed(script: Script, name: str) -> bool:
     return not all(isinstance(value, (Constant, Attribute, Name)) for value in given)
 
 
-def _words(strategies: list[Value]) -> Words:
+def _patterns(strategies: list[Value]) -> Patterns:
     """Return patterns of names that are not the global batch size under all of these strategies."""
     workers = all(is_call(strategy, WORKERS) for strategy in strategies)
     return (PER_REPLICA, PER_WORKER) if workers else (PER_REPLICA,)
@@ -127,11 +127,11 @@ def _words(strategies: list[Value]) -> Words:
 def _several(strategies: list[Value]) -> bool:
     """Whether one of the strategies may have more than one replica; others may be fallbacks without those devices."""
     chosen = [strategy for strategy in strategies if is_call(strategy, *MIRRORED)]
-    return several_replicas(strategies) and all(map(_open, chosen))
+    return several_replicas(strategies) and all(map(_uses_several_devices, chosen))
 
 
-def _open(strategy: Call) -> bool:
-    """Whether it uses all devices, or several named ones."""
+def _uses_several_devices(strategy: Call) -> bool:
+    """Whether a strategy uses all devices, or several named ones."""
     devices = strategy.argument("devices", 0) if strategy.name.endswith(".MirroredStrategy") else None
     if isinstance(devices, Items):
         return len(devices.items) > 1

@@ -41,7 +41,7 @@ SETTER = "tensorflow.debugging.set_log_device_placement"
 
 
 def check(script: Script) -> Findings:
-    """Report the log if it is certainly on when a model is trained, and no call may switch it off."""
+    """Report logging that is certainly on when a model is trained, if no call may switch it off."""
     calls = script.named(SETTER)
     if not all(constant(call.argument("enabled", 0)) is True for call in calls):
         return

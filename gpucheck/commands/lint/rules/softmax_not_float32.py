@@ -117,11 +117,11 @@ def _softmax(layer: Call) -> bool:
     return constant(activation) == "softmax" or (isinstance(activation, Name) and activation.path in SOFTMAX)
 
 
-def _where_gpus_are(script: Script, policy: Place, layer: Place) -> bool:
+def _active_with_gpus(script: Script, policy: Place, layer: Place) -> bool:
     """Whether the policy is active at the layer on every machine with a GPU: its only conditions are about GPUs."""
     steps = [step for step in policy.path if step not in layer.path]
     branches = {node for node, _ in layer.path}
-    if not earlier(policy, layer) or any(node in branches for node, _ in steps):  # another branch of the same if
+    if not earlier(policy, layer) or any(node in branches for node, _ in steps):  # in another branch of the same if
         return False
     needed = script.conditions(steps)
     return bool(needed) and all(
@@ -136,7 +136,7 @@ def _counted(value: Value) -> tuple[Value, ...]:
 def _policy(script: Script, layer: Call) -> str | None:
     """Return the mixed policy that is certainly active when a layer is created."""
     setters = [call for call in script.named(*POLICY_SETTERS) if call.place.order < layer.place.order]
-    if not setters or not (before(setters[-1].place, layer.place) or _where_gpus_are(script, setters[-1].place, layer.place)):
+    if not setters or not (before(setters[-1].place, layer.place) or _active_with_gpus(script, setters[-1].place, layer.place)):
         return None
     if any(setters[-1].place.order < call.place.order < layer.place.order for call in script.named(*CLEARERS)):
         return None  # Keras 3 goes back to float32, Keras 2 does not

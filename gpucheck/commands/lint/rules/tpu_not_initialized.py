@@ -57,7 +57,7 @@ def check(script: Script) -> Findings:
 
 
 def _given(script: Script, resolver: Value) -> bool:
-    """Whether a call that the trace does not follow may initialize it."""
+    """Whether an untraced call may initialize the resolver."""
     others = (call for call in script.calls if call.name not in (TPU, CONNECT) and call.result is None)
     return any(
         part is resolver

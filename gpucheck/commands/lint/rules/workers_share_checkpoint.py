@@ -44,7 +44,7 @@ SEVERITY = "warning"
 WORDS = ("MultiWorkerMirroredStrategy",)
 STRATEGY = "tensorflow.distribute.MultiWorkerMirroredStrategy"
 SAVES = {"save": "filepath", "save_weights": "filepath", "export": "filepath"}
-# What tells the workers apart, whatever the program does with it.
+# Names that distinguish the workers, however the program uses them.
 IDENTITY = re.compile(r"task_id|task_type|TF_CONFIG|is_chief|SLURM_PROCID|RANK|hostname|gethostname|getpid|mkdtemp|should_save")
 
 
@@ -54,7 +54,7 @@ def check(script: Script) -> Findings:
     if IDENTITY.search(script.written) or not made or not all(is_call(strategy, STRATEGY) for strategy in made):
         return
     for call in script.calls:
-        if call.method in SAVES and _of_workers(call):
+        if call.method in SAVES and _saves_worker_model(call):
             path = call.argument(SAVES[call.method], 0)
         elif call.name == "keras.callbacks.ModelCheckpoint":
             path = call.argument("filepath", 0)
@@ -68,7 +68,7 @@ def check(script: Script) -> Findings:
             )
 
 
-def _of_workers(call: Call) -> bool:
+def _saves_worker_model(call: Call) -> bool:
     """Whether the receiver is certainly a model in the scope of this strategy."""
     models = built(call.receiver)
     around = strategies_around(model.place for model in models or ())
