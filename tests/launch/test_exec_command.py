@@ -1,4 +1,4 @@
-"""Which file a command's first word is, and what can't be started. The handing over itself is shown by test_run.py."""
+"""Locating a command's file, and commands that can't start. test_run.py tests the replacement of the process."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ def program(folder, name, mode=0o755):
     return str(folder / name)
 
 
-def test_the_first_executable_on_the_path_wins(tmp_path, monkeypatch):
+def test_first_executable_on_path_wins(tmp_path, monkeypatch):
     program(tmp_path / "a", "job", 0o644)
     (tmp_path / "b").mkdir()
     (tmp_path / "b/job").mkdir()
@@ -28,11 +28,11 @@ def test_the_first_executable_on_the_path_wins(tmp_path, monkeypatch):
     assert locate("job", {"PATH": path}) == wanted
     assert locate(wanted, {"PATH": ""}) == wanted
     monkeypatch.chdir(tmp_path / "d")
-    assert os.path.samefile(locate("job", {"PATH": f":{path}"}), tmp_path / "d/job")  # an empty entry is the working folder
+    assert os.path.samefile(locate("job", {"PATH": f":{path}"}), tmp_path / "d/job")  # an empty entry means the working folder
 
 
 @table
-def test_what_a_shell_would_say(tmp_path, monkeypatch, word, code, why):
+def test_exit_codes_and_messages_of_a_shell(tmp_path, monkeypatch, word, code, why):
     program(tmp_path, "job", 0o644)
     (tmp_path / "folder").mkdir()
     monkeypatch.chdir(tmp_path)

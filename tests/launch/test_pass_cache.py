@@ -1,4 +1,4 @@
-"""What a remembered pass depends on, and what is stored."""
+"""The cache of passed checks: its key, and the stored files."""
 
 import os
 import subprocess
@@ -19,21 +19,21 @@ def interpreter(tmp_path):
     return {"executable": sys.executable, "version": "3.12.3", "prefix": "/usr", "path": [str(site), "/nowhere"]}
 
 
-def test_the_same_again_is_the_same(interpreter):
+def test_key_is_stable(interpreter):
     assert pass_cache.key(REQUEST, {"PATH": "/bin"}, interpreter) == pass_cache.key(REQUEST, {"PATH": "/bin"}, dict(interpreter))
 
 
 @pytest.mark.parametrize("name", ["CUDA_VISIBLE_DEVICES", "TF_SOMETHING_NEW", "LD_LIBRARY_PATH", "XLA_FLAGS", "PATH", "HOME"])
-def test_variables_that_matter(interpreter, name):
+def test_key_depends_on_these_variables(interpreter, name):
     assert pass_cache.key(REQUEST, {name: "1"}, interpreter) != pass_cache.key(REQUEST, {name: "2"}, interpreter)
     assert pass_cache.key(REQUEST, {name: ""}, interpreter) != pass_cache.key(REQUEST, {}, interpreter)
 
 
-def test_variables_that_do_not_matter(interpreter):
+def test_key_ignores_other_variables(interpreter):
     assert pass_cache.key(REQUEST, {"SHLVL": "1", "OLDPWD": "/"}, interpreter) == pass_cache.key(REQUEST, {}, interpreter)
 
 
-def test_a_package_an_interpreter_or_a_question_more_is_another(interpreter, tmp_path):
+def test_key_depends_on_packages_interpreter_and_request(interpreter, tmp_path):
     keys = [pass_cache.key(REQUEST, {}, interpreter)]
     keys.append(pass_cache.key(Request(level=Level.FULL), {}, interpreter))
     keys.append(pass_cache.key(Request(level=Level.QUICK, allow_cpu=True), {}, interpreter))
@@ -41,18 +41,18 @@ def test_a_package_an_interpreter_or_a_question_more_is_another(interpreter, tmp
     keys.append(pass_cache.key(REQUEST, {}, interpreter, "repair"))
     (tmp_path / "site/nvidia_cudnn_cu12-9.3.0.dist-info").mkdir()
     keys.append(pass_cache.key(REQUEST, {}, interpreter))
-    os.utime(tmp_path / "site/keras-3.15.0.dist-info", (1, 1))  # installed anew
+    os.utime(tmp_path / "site/keras-3.15.0.dist-info", (1, 1))  # reinstalled
     keys.append(pass_cache.key(REQUEST, {}, interpreter))
     (tmp_path / "site/tensorflow").mkdir()
     keys.append(pass_cache.key(REQUEST, {}, interpreter))
-    (tmp_path / "site/numpy.py").write_text("")  # hides the package
+    (tmp_path / "site/numpy.py").write_text("")  # shadows the package
     keys.append(pass_cache.key(REQUEST, {}, interpreter))
     assert len(set(keys)) == len(keys)
     (tmp_path / "site/notes.txt").write_text("")
     assert pass_cache.key(REQUEST, {}, interpreter) == keys[-1]
 
 
-def test_changes_are_kept_with_the_pass(tmp_path):
+def test_environment_changes_are_stored(tmp_path):
     env = {"XDG_CACHE_HOME": str(tmp_path / "a cache")}
     changes = [("LD_LIBRARY_PATH", "/a b"), ("CUDA_VISIBLE_DEVICES", None)]
     assert pass_cache.recall("x", 60, env) is None
@@ -63,7 +63,7 @@ def test_changes_are_kept_with_the_pass(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the folders of Linux")
-def test_a_broken_one_is_not_believed(tmp_path):
+def test_invalid_file_is_ignored(tmp_path):
     env = {"XDG_CACHE_HOME": str(tmp_path)}
     pass_cache.remember("key", env, [])
     (file,) = (tmp_path / "gpucheck").iterdir()
@@ -75,7 +75,7 @@ def test_a_broken_one_is_not_believed(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners here")
-def test_one_that_others_can_have_written_is_not_believed_and_made_anew(tmp_path):
+def test_file_writable_by_others_is_ignored_and_replaced(tmp_path):
     env = {"XDG_CACHE_HOME": str(tmp_path)}
     folder, file = tmp_path / "gpucheck", tmp_path / "gpucheck/passed-key"
     pass_cache.remember("key", env, [])
@@ -93,7 +93,7 @@ def test_one_that_others_can_have_written_is_not_believed_and_made_anew(tmp_path
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root: folders are given away")
 @pytest.mark.parametrize("link", [False, True])
-def test_nothing_is_written_into_a_folder_or_through_a_link_of_another_user(tmp_path, link):
+def test_no_write_into_a_folder_or_link_of_another_user(tmp_path, link):
     env, folder, target = {"XDG_CACHE_HOME": str(tmp_path)}, tmp_path / "gpucheck", tmp_path / "target"
     target.mkdir()
     if link:
@@ -106,7 +106,7 @@ def test_nothing_is_written_into_a_folder_or_through_a_link_of_another_user(tmp_
     assert pass_cache.recall("key", 60, env) is None
 
 
-def test_where_it_is_kept(tmp_path):
+def test_cache_folder(tmp_path):
     home = {"HOME": str(tmp_path)}
     for env in (home, {**home, "XDG_CACHE_HOME": "relative"}):
         pass_cache.remember("x", env, [])
@@ -116,7 +116,7 @@ def test_where_it_is_kept(tmp_path):
     assert pass_cache.recall("x", 60, {}) is None
 
 
-def test_what_nobody_asked_for_in_a_month_is_removed(tmp_path):
+def test_unused_files_are_removed_after_a_month(tmp_path):
     env = {"XDG_CACHE_HOME": str(tmp_path)}
     pass_cache.remember("old", env, [])
     os.utime(tmp_path / "gpucheck/passed-old", (1, 1))
@@ -125,7 +125,7 @@ def test_what_nobody_asked_for_in_a_month_is_removed(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
-def test_a_pipe_is_not_waited_for(tmp_path):
+def test_pipe_does_not_block(tmp_path):
     pass_cache.remember("x", {"XDG_CACHE_HOME": str(tmp_path)}, [])
     os.unlink(tmp_path / "gpucheck/passed-x")
     os.mkfifo(tmp_path / "gpucheck/passed-x", 0o600)
@@ -146,7 +146,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
         "\ud800",
     ],
 )
-def test_a_damaged_file_of_ones_own_counts_as_nothing(tmp_path, content):
+def test_damaged_file_is_ignored(tmp_path, content):
     env = {"XDG_CACHE_HOME": str(tmp_path)}
     pass_cache.remember("name", env, [])
     assert pass_cache.recall("name", 1e12, env) == []

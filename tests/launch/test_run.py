@@ -1,4 +1,4 @@
-"""``gpucheck run``: what the command is given, and whether it is started at all."""
+"""``gpucheck run``: the environment of the command, and whether it is started."""
 
 import json
 import os
@@ -27,19 +27,19 @@ def python(text):
 
 
 @posix
-def test_the_process_is_the_same_one(tmp_path):
+def test_command_keeps_the_process_id(tmp_path):
     command = python("import os; print(os.getpid(), os.getcwd())")
     process = subprocess.Popen([*PASSING, *command], stdout=subprocess.PIPE, text=True, cwd=tmp_path)
     out, _ = process.communicate(timeout=60)
     assert out.split() == [str(process.pid), str(tmp_path)]
 
 
-def test_standard_input_is_left_to_the_command():
+def test_standard_input_goes_to_the_command():
     assert run("--", "cat", input="one\ntwo\n").stdout == "one\ntwo\n"
 
 
 @posix
-def test_a_signal_reaches_the_command(tmp_path):
+def test_signal_reaches_the_command(tmp_path):
     text = "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(42)); print('ready', flush=True); time.sleep(60)"
     process = subprocess.Popen([*PASSING, *python(text)], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
@@ -50,7 +50,7 @@ def test_a_signal_reaches_the_command(tmp_path):
 
 @posix
 @pytest.mark.parametrize("number", [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])])
-def test_a_signal_kills_a_command_that_does_not_handle_it(number):
+def test_unhandled_signal_kills_the_command(number):
     process = subprocess.Popen([*PASSING, "--", "sh", "-c", "echo ready; exec sleep 60"], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     process.send_signal(number)
@@ -59,8 +59,8 @@ def test_a_signal_kills_a_command_that_does_not_handle_it(number):
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")
-def test_signals_and_descriptors_are_as_without_us(tmp_path):
-    """Told by a program that changes none of them: cat."""
+def test_signals_and_descriptors_are_unchanged(tmp_path):
+    """Checked with programs that change none of them, such as cat."""
     commands = (["cat", "/proc/self/status"], ["ls", "/proc/self/fd"])
     for command in commands:
         alone = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout
@@ -68,11 +68,11 @@ def test_signals_and_descriptors_are_as_without_us(tmp_path):
         if command[0] == "cat":
             alone, after = ([line for line in text.splitlines() if line.startswith("Sig")] for text in (alone, after))
         assert after == alone
-    assert [int(number) for number in after.split()] == [0, 1, 2, 3]  # 3 is the folder that ls reads
+    assert [int(number) for number in after.split()] == [0, 1, 2, 3]  # 3 is the folder opened by ls
 
 
 @posix
-def test_descriptors_that_were_handed_on_reach_the_command():
+def test_inherited_descriptors_reach_the_command():
     read, write = os.pipe()
     done = run(*python(f"import os; os.write({write}, b'hello')"), pass_fds=(write,))
     os.close(write)
@@ -81,7 +81,7 @@ def test_descriptors_that_were_handed_on_reach_the_command():
 
 
 @posix
-def test_an_ignored_signal_stays_ignored():
+def test_ignored_signal_stays_ignored():
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
         done = run("--", "sh", "-c", "kill -TERM $$; echo alive")
@@ -91,7 +91,7 @@ def test_an_ignored_signal_stays_ignored():
 
 
 @posix
-def test_no_child_of_the_check_is_left(tmp_path):
+def test_no_child_of_the_check_remains(tmp_path):
     text = f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parents[1])!r}); import leftovers; print(leftovers.leftovers({str(tmp_path)!r}))"
     process = subprocess.Popen(
         [*PASSING, *python(text)], stdout=subprocess.PIPE, text=True, env={**os.environ, VARIABLE: str(tmp_path)}
@@ -100,7 +100,7 @@ def test_no_child_of_the_check_is_left(tmp_path):
     assert json.loads(out) == [process.pid]
 
 
-def test_verbose_gives_the_whole_report_on_standard_error():
+def test_verbose_prints_the_report_on_standard_error():
     done = subprocess.run([*GPUCHECK, "run", "-v", "--", "true"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (1, "")
     assert "\x1b" not in done.stderr
@@ -127,7 +127,7 @@ def hanging(folder):
     ("number", "code"),
     [(signal.SIGINT, 130), (signal.SIGTERM, 143), *([(signal.SIGHUP, 129)] if hasattr(signal, "SIGHUP") else [])],
 )
-def test_ended_during_the_check_it_leaves_nothing_and_starts_nothing(tmp_path, number, code):
+def test_signal_during_the_check_leaves_no_process(tmp_path, number, code):
     process = subprocess.Popen(
         [*GPUCHECK, "run", "--default", "--allow-cpu", "--", "echo", "started"],
         env=hanging(tmp_path),
@@ -138,8 +138,8 @@ def test_ended_during_the_check_it_leaves_nothing_and_starts_nothing(tmp_path, n
     time.sleep(1.5)
     process.send_signal(number)
     out, err = process.communicate(timeout=20)
-    said = "gpucheck: interrupted\n" if number == signal.SIGINT else ""
-    assert (process.returncode, out, err) == (code, "", said)
+    expected = "gpucheck: interrupted\n" if number == signal.SIGINT else ""
+    assert (process.returncode, out, err) == (code, "", expected)
     assert leftovers_after(str(tmp_path), 5) == []
 
 
@@ -156,7 +156,7 @@ namespaces = pytest.mark.skipif(
 )
 
 
-# What the examined interpreter starts may leave orphans: one still runs in its process group, one has left it and ended.
+# The examined interpreter may leave orphans: one runs in its process group, another has left the group and ended.
 ORPHANS = """
 import os, subprocess, sys, time
 subprocess.run([sys.executable, "-c", "import os, time\\nif os.fork(): os._exit(0)\\ntime.sleep(600)"])
@@ -167,7 +167,7 @@ raise ImportError
 
 
 @namespaces
-def test_as_process_1_no_zombie_is_left(tmp_path):
+def test_process_1_reaps_zombies(tmp_path):
     (tmp_path / "tensorflow").mkdir()
     (tmp_path / "tensorflow/__init__.py").write_text(ORPHANS)
     text = "import os; print(os.getpid(), [name for name in os.listdir('/proc') if name.isdigit()])"
@@ -177,6 +177,6 @@ def test_as_process_1_no_zombie_is_left(tmp_path):
 
 
 @namespaces
-def test_as_process_1_signals_and_exit_codes_pass():
+def test_process_1_passes_signals_and_exit_codes():
     done = subprocess.run([*UNSHARE, *PASSING, "--", "sh", "-c", "exit 7"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (7, "")

@@ -1,4 +1,4 @@
-"""``gpucheck run --cache`` as a user types it; what is remembered and believed is shown by test_pass_cache.py."""
+"""``gpucheck run --cache`` as a user types it; test_pass_cache.py tests the cache itself."""
 
 import os
 import subprocess
@@ -10,16 +10,16 @@ RUN = [sys.executable, "-m", "gpucheck", "run"]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no exec")
 
 
-def test_a_failing_check_is_never_remembered(tmp_path):
+def test_failed_check_is_never_cached(tmp_path):
     command = [*RUN, "--on-fail", "warn", "--cache", "600", "--", "true"]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)})
     assert done.stderr.startswith("gpucheck: started anyway: no-nvidia-gpu: ")
     assert list(tmp_path.iterdir()) == []
 
 
-def looked(tmp_path, *args, before=":", **env):
-    """Whether a check was made, after a line of shell: the fake program that a check asks leaves a mark."""
-    marker = tmp_path / "looked"
+def was_checked(tmp_path, *args, before=":", **env):
+    """Whether a check ran, after a shell command ``before``: a fake program that every check starts leaves a file."""
+    marker = tmp_path / "was_checked"
     marker.unlink(missing_ok=True)
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir(exist_ok=True)
@@ -38,17 +38,17 @@ def looked(tmp_path, *args, before=":", **env):
 
 
 @posix
-def test_a_pass_is_remembered_only_with_the_option_and_for_the_same_question(tmp_path):
+def test_pass_is_cached_only_with_the_option_and_for_the_same_request(tmp_path):
     cached = ["--cache", "600"]
-    assert looked(tmp_path, *cached)
-    assert not looked(tmp_path, *cached)
-    assert looked(tmp_path)
-    assert looked(tmp_path, *cached, "--strict")
+    assert was_checked(tmp_path, *cached)
+    assert not was_checked(tmp_path, *cached)
+    assert was_checked(tmp_path)
+    assert was_checked(tmp_path, *cached, "--strict")
 
 
 @posix
 @pytest.mark.tensorflow
-def test_a_module_that_hides_a_package_of_a_remembered_pass_is_seen(tmp_path):
+def test_module_that_shadows_a_package_invalidates_the_cache(tmp_path):
     modules = tmp_path / "modules"
     modules.mkdir()
     command = [*RUN, "--allow-cpu", "--no-smoke", "--cache", "600", "--", "echo", "started"]
@@ -62,6 +62,6 @@ def test_a_module_that_hides_a_package_of_a_remembered_pass_is_seen(tmp_path):
 
 
 @posix
-def test_no_place_to_remember_is_no_fault(tmp_path):
+def test_missing_cache_folder_is_not_an_error(tmp_path):
     (tmp_path / "cache").write_text("a file")
-    assert looked(tmp_path, "--cache", "600")
+    assert was_checked(tmp_path, "--cache", "600")

@@ -1,4 +1,4 @@
-"""``gpucheck run --watch``: the program is not changed, runs as without it, and is summed up."""
+"""``gpucheck run --watch``: an unchanged program runs as usual, and its summary is printed."""
 
 import os
 import pathlib
@@ -43,11 +43,11 @@ fit(ready.map(lambda x, y: (tf.ensure_shape(slow(x, y)[0], (8, 4)), y)))
 fit(ready.map(lambda x, y: (x * float("nan"), y)))
 from gpucheck.keras import Watch
 fit(ready, callbacks=[Watch(say=lambda line: print("own", line, file=sys.stderr))])
-said = []
+outputs = []
 def say(line):
-    said.append(line)
+    outputs.append(line)
     print(line, file=sys.stderr)
-    1 / (len(said) - 1)
+    1 / (len(outputs) - 1)
 fit(ready, callbacks=[Watch(say=say)])
 print("fit", file=sys.stderr, flush=True)
 os._exit(42)  # TensorFlow may hang where Python ends while a dataset's thread wants to call it
@@ -62,24 +62,24 @@ def run(tmp_path, program, *options, **env):
 
 
 @pytest.mark.tensorflow
-def test_each_fit_of_an_unchanged_program_says_what_limits_it(tmp_path):
+def test_each_fit_of_an_unchanged_program_has_a_summary(tmp_path):
     done = run(tmp_path, FITS)
     assert done.returncode == 42, done.stderr
-    said = [
+    outputs = [
         [line for line in part.splitlines() if "gpucheck: " in line] for part in done.stderr.partition("fit\n")[2].split("fit\n")
     ]
-    for generator_or_map in said[:2]:
+    for generator_or_map in outputs[:2]:
         assert generator_or_map[0].startswith("gpucheck: 2 epochs, 16 steps, ")
         assert "the input pipeline limits this training" in generator_or_map[-1]
-    assert said[2][0].startswith("gpucheck: loss became NaN in epoch 1, step 1 ")
-    assert [line for line in said[3] if "2 epochs, " in line] == [said[3][0]]  # of its own Watch, and no second one
-    assert said[3][0].startswith("own gpucheck: ")
-    assert said[4][-1] == "gpucheck: Watch has stopped, the training goes on: ZeroDivisionError: division by zero"
-    assert said[5] == []  # nothing from outside
+    assert outputs[2][0].startswith("gpucheck: loss became NaN in epoch 1, step 1 ")
+    assert [line for line in outputs[3] if "2 epochs, " in line] == [outputs[3][0]]  # from its own Watch, without a second one
+    assert outputs[3][0].startswith("own gpucheck: ")
+    assert outputs[4][-1] == "gpucheck: Watch has stopped, the training goes on: ZeroDivisionError: division by zero"
+    assert outputs[5] == []  # the monitor outside prints nothing
 
 
 @posix
-def test_the_process_its_children_and_its_path_are_as_without_it(tmp_path):
+def test_process_children_and_path_are_unchanged(tmp_path):
     program = "import os, sys, psutil; print([os.getpid(), len(psutil.Process().children()), sys.path[1:], os.listdir('/proc/self/fd')[:3]])"
     argv = [sys.executable, "-c", program]
     alone = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path).stdout
@@ -90,7 +90,7 @@ def test_the_process_its_children_and_its_path_are_as_without_it(tmp_path):
 
 @posix
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_a_signal_ends_the_command_as_without_it(number):
+def test_signal_ends_the_command(number):
     process = subprocess.Popen([*WATCH, "--", "sh", "-c", "echo ready; exec sleep 60"], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     process.send_signal(number)
@@ -104,14 +104,14 @@ def python(folder, program):
     return subprocess.run(argv, capture_output=True, text=True, env=env, cwd=folder, timeout=60)
 
 
-def test_the_sitecustomize_that_it_hides_is_imported(tmp_path):
+def test_hidden_sitecustomize_is_imported(tmp_path):
     (tmp_path / "sitecustomize.py").write_text("print('another')")
     done = python(tmp_path, "import sitecustomize; print(sitecustomize.__file__)")
     assert (done.stdout.split(), done.stderr) == (["another", str(tmp_path / "sitecustomize.py")], "")
     (tmp_path / "sitecustomize.py").write_text("import missing")
     done = python(tmp_path, "print(1)")
     assert done.stdout == "1\n"
-    assert "No module named 'missing'" in done.stderr.splitlines()[-1]  # Python's own words
+    assert "No module named 'missing'" in done.stderr.splitlines()[-1]  # Python's own message
 
 
 KERAS = """
@@ -127,7 +127,7 @@ USE = "import importlib.util; importlib.util.find_spec('keras'); import keras; m
 @pytest.mark.parametrize(
     "keras", [KERAS.format("3.9.0"), KERAS.format("2.15.0"), "", "__version__ = None", "__version__ = '3.1'\ncallbacks = None"]
 )
-def test_another_keras_or_gpucheck_is_left_alone(tmp_path, keras):
+def test_other_keras_or_gpucheck_is_not_changed(tmp_path, keras):
     (tmp_path / "keras.py").write_text(keras)
     (tmp_path / "gpucheck.py").write_text("")
     program = f"{USE}; print(made.callbacks)" if "CallbackList" in keras else "import keras; print([])"
@@ -137,7 +137,7 @@ def test_another_keras_or_gpucheck_is_left_alone(tmp_path, keras):
 
 @pytest.mark.slow
 @posix
-def test_a_program_without_keras_is_summed_up_from_outside(tmp_path, driver_folder):
+def test_program_without_keras_gets_a_summary_from_outside(tmp_path, driver_folder):
     scenario = fake_driver.write_scenario(tmp_path / "scenario", {"gpus": 2, "gpu.*.utilization_percent": 3})
     program = "import time\nuntil = time.monotonic() + 11\nwhile time.monotonic() < until: pass\nprint('done')"
     done = run(tmp_path, program, "--on-fail", "warn", LD_LIBRARY_PATH=str(driver_folder), FAKE_DRIVER=str(scenario))
@@ -156,7 +156,7 @@ def test_memory_and_processor_time_of_a_process_and_its_children():
         processes.sample()
     assert not processes.ended()
     process.kill()
-    while not processes.ended():  # it is not reaped yet
+    while not processes.ended():  # not reaped yet
         pass
     process.stdin.close()
     process.wait()
@@ -180,12 +180,12 @@ def gpus(*percents):
         (Use(100.0, 1.05, 8, 0, None, gpus(40.0)), "one busy processor"),
     ],
 )
-def test_what_limits_a_program(use, words):
+def test_limit_of_a_program(use, words):
     found = next(limited(use), None)
     assert found is words or words in found
 
 
-def test_the_lines_of_a_program():
+def test_lines_of_a_program():
     use = Use(754.2, 1.04, 8.0, 3 << 30, 0.04, gpus(40.0, None))
     assert lines(use, [Event("host-memory-exhausted", "main memory runs out")]) == [
         "gpucheck: 12 min 34 s · 1.0 of 8 processors busy · at most 3.0 GiB of memory · tasks of this machine waited for disks 4 % of the time",
@@ -194,7 +194,7 @@ def test_the_lines_of_a_program():
     ]
 
 
-def test_of_several_workers_the_first_one_sums_up_and_the_others_report_problems():
+def test_first_worker_prints_the_summary_and_others_their_problems():
     use, event = Use(754.2, 1.0, 8.0, 3 << 30), Event("host-memory-exhausted", "main memory runs out")
     assert lines(use, [], Worker(0, 4))[0].startswith("gpucheck: worker 0 of 4 · 12 min 34 s · ")
     assert lines(use, [], Worker(3, 4)) == []

@@ -19,7 +19,7 @@ from gpucheck.core.model import Level, Report, Request, Verdict
 from gpucheck.core.system import ulimits
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
-CACHE_SECONDS = 1.0  # to read or write a cached pass
+CACHE_SECONDS = 1.0  # timeout of reading or writing a cached pass
 _Result = TypeVar("_Result")
 EXAMPLES = """\b
 Examples:
@@ -76,7 +76,7 @@ def run(
         request = msgspec.structs.replace(request, level=max(request.level, Level.DEFAULT))
     try:
         path = _locate(command[0])
-        env = _checked(request, limit, repair, cache_seconds, on_fail, color, verbose)
+        env = _check(request, limit, repair, cache_seconds, on_fail, color, verbose)
         orphans.disown()
         exec_command.reap()
         if watch:
@@ -85,7 +85,7 @@ def run(
             env = watched(env)
         signals.release()
         ulimits.restore()
-        if sys.platform == "win32":  # elsewhere the command takes the watchdog's place, too
+        if sys.platform == "win32":  # on other systems, exec also ends the watchdog
             limit.set_end(math.inf)
         exec_command.replace_process(path, command, env)
     except exec_command.CannotStart as error:
@@ -93,21 +93,21 @@ def run(
         raise SystemExit(error.exit_code) from None
 
 
-def _checked(
+def _check(
     request: Request, limit: TimeLimit, repair: bool, cache_seconds: float | None, on_fail: str, color: str, verbose: bool
 ) -> dict[str, str]:
     """Return the environment for the command if the check passed; else raise SystemExit."""
     env = dict(os.environ)
     if request.backend is not None:
-        env["KERAS_BACKEND"] = request.backend  # start the command with the backend that was checked
+        env["KERAS_BACKEND"] = request.backend  # the command uses the checked backend
     name = None
     if cache_seconds is not None:
         from gpucheck.commands.run import pass_cache
 
-        name = _name(request, repair)
-        changes = None if name is None else _bounded(CACHE_SECONDS, pass_cache.recall, name, cache_seconds, env)
+        name = _cache_key(request, repair)
+        changes = None if name is None else _with_cache_timeout(CACHE_SECONDS, pass_cache.recall, name, cache_seconds, env)
         if changes is not None:
-            return _changed(env, changes)
+            return _with_changes(env, changes)
 
     def examine(request: Request, env: Mapping[str, str] | None = None) -> Report:
         return diagnose_here(request, limit, env, lambda partial: [lambda: _print_outcome(partial, "stop", color, verbose)])
@@ -115,7 +115,7 @@ def _checked(
     report, repaired = _repaired(request, examine, env) if repair else (examine(request), env)
     if report.exit_code == 0 and name is not None:
         changes = [(name, repaired.get(name)) for name in sorted({*env, *repaired}) if env.get(name) != repaired.get(name)]
-        _bounded(CACHE_SECONDS, pass_cache.remember, name, env, changes)
+        _with_cache_timeout(CACHE_SECONDS, pass_cache.remember, name, env, changes)
     if report.verdict is not Verdict.PASS:
         _print_outcome(report, on_fail, color, verbose)
     if report.exit_code != 0 and on_fail == "stop":
@@ -144,7 +144,7 @@ def _locate(program: str) -> str:
         raise exec_command.CannotStart(exec_command.NOT_EXECUTABLE, f"{program}: {error.strerror}") from None
 
 
-def _bounded(seconds: float, work: Callable[..., _Result], *args: Any) -> _Result | None:
+def _with_cache_timeout(seconds: float, work: Callable[..., _Result], *args: Any) -> _Result | None:
     """Call a function of the pass cache with a timeout; None if the cache's file system hangs."""
     try:
         return with_timeout(seconds, work, *args)
@@ -152,25 +152,25 @@ def _bounded(seconds: float, work: Callable[..., _Result], *args: Any) -> _Resul
         return None
 
 
-def _name(request: Request, repair: bool) -> str | None:
+def _cache_key(request: Request, repair: bool) -> str | None:
     from gpucheck.commands.run import pass_cache
     from gpucheck.core.host.local import LocalHost
     from gpucheck.core.probes.limits import lasting, read
 
     with LocalHost(request) as host:
-        return _bounded(
+        return _with_cache_timeout(
             FILE_SECONDS,
-            lambda: pass_cache.key(request, os.environ, _described(host), f"repair {repair}", lasting(read(host))),
+            lambda: pass_cache.key(request, os.environ, _describe(host), f"repair {repair}", lasting(read(host))),
         )
 
 
-def _described(host: Host) -> dict[str, Any]:
+def _describe(host: Host) -> dict[str, Any]:
     """Return the description of the examined interpreter; empty if it failed."""
     answer = host.interpreter()
     return {} if isinstance(answer, str) else msgspec.structs.asdict(answer)
 
 
-def _changed(env: dict[str, str], changes: list[tuple[str, str | None]]) -> dict[str, str]:
+def _with_changes(env: dict[str, str], changes: list[tuple[str, str | None]]) -> dict[str, str]:
     for name, value in changes:
         if value is None:
             env.pop(name, None)

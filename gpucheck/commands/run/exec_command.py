@@ -1,4 +1,4 @@
-"""Replace this process by another program, without leaving anything of gpucheck."""
+"""Replace this process by another program, and leave no trace of gpucheck."""
 
 import contextlib
 import os
@@ -9,11 +9,11 @@ from typing import NoReturn
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit codes of shells (POSIX, Shell Command Language 2.8.2)
 _IGNORED_BY_PYTHON = ("SIGPIPE", "SIGXFZ", "SIGXFSZ")
-_TEXT_BYTES = 80  # read of a file without #!, to distinguish a shell script from a program for another machine
+_TEXT_BYTES = 80  # bytes read to distinguish a shell script without #! from a program for another machine
 
 
 class CannotStart(Exception):
-    """The command can't be started; ``exit_code`` is the one of a shell."""
+    """The command can't be started; ``exit_code`` is that of a shell."""
 
     def __init__(self, exit_code: int, why: str) -> None:
         super().__init__(why)
@@ -63,11 +63,11 @@ def replace_process(path: str, argv: Sequence[str], env: Mapping[str, str]) -> N
 
     Args:
         path: the program's file, from ``locate``.
-        argv: the command line, the program's name first.
-        env: its whole environment.
+        argv: the command line, starting with the program's name.
+        env: the program's whole environment.
 
     Raises:
-        CannotStart: the system can't run the file. Signals are then no longer handled.
+        CannotStart: the system can't run the file. Signal handlers are already reset in this case.
     """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # a closed stream is None
@@ -81,7 +81,7 @@ def replace_process(path: str, argv: Sequence[str], env: Mapping[str, str]) -> N
         import errno
 
         if error.errno == errno.ENOEXEC and _is_text(path):
-            with contextlib.suppress(OSError):  # as execvp(3) and shells do for a script without #!
+            with contextlib.suppress(OSError):  # execvp(3) and shells also do this for a script without #!
                 os.execve("/bin/sh", ["sh", path, *argv[1:]], dict(env))  # noqa: S606
         code = NOT_FOUND if error.errno == errno.ENOENT else NOT_EXECUTABLE  # a script's interpreter is missing
         raise CannotStart(code, f"{argv[0]}: {(error.strerror or str(error)).lower()}") from None
@@ -97,7 +97,7 @@ def reap() -> None:
 
 
 def _restore_signals() -> None:
-    """Restore default handlers. exec(2) would do so too, but a signal that arrives before must not be lost."""
+    """Restore default handlers before exec(2) does, so that no signal is lost in between."""
     for name in _IGNORED_BY_PYTHON:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_IGN:
@@ -116,7 +116,7 @@ def _is_text(path: str) -> bool:
 
 
 def _run(path: str, argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """On Windows, run the program; the console's interrupts also reach it, and it decides how to react."""
+    """Run the program on Windows. Console interrupts also reach it, and it decides how to react."""
     import subprocess
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

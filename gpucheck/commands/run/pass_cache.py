@@ -26,7 +26,7 @@ from gpucheck.core.system.write import replace
 _FORMAT = 1
 _SIZE_MAX_BYTES = 64 << 10
 _OLD_SECONDS = 30 * 86400.0  # unused files are removed after this time
-_ALSO = ("PATH", "HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "USERPROFILE")
+_OTHER_VARIABLES = ("PATH", "HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "USERPROFILE")
 _KERNEL_FILES = ("/proc/sys/kernel/random/boot_id", "/proc/driver/nvidia/version", "/sys/module/nvidia/version")
 _MODULES = ("tensorflow", "keras", "nvidia")
 
@@ -37,7 +37,7 @@ class _Pass(msgspec.Struct):
     """The content of a cached pass."""
 
     format: int
-    at: float  # on the clock of ``_now``
+    at: float  # time of ``_now``
     changes: Changes
 
 
@@ -45,10 +45,10 @@ def key(request: Request, env: Mapping[str, str], interpreter: Mapping[str, Any]
     """Return a digest of everything that a pass depends on.
 
     Args:
-        request: what is checked.
+        request: the request of the check.
         env: the environment of the check.
         interpreter: the description of the examined interpreter (``Host.interpreter``).
-        more: other options and dependencies: the limits of this process.
+        more: other options, and the limits of this process.
     """
     digest = hashlib.sha256()
     for part in _parts(request, env, interpreter, more):
@@ -79,7 +79,7 @@ def remember(name: str, env: Mapping[str, str], changes: Changes) -> None:
         if why_untrusted(folder) is not None:
             return
         replace(f"{folder}/passed-{name}", msgspec.json.encode(_Pass(_FORMAT, _now(), changes)), mode=0o600)
-        _tidy(folder)
+        _remove_old(folder)
 
 
 def _is_valid(change: tuple[str, str | None]) -> bool:
@@ -103,9 +103,9 @@ def _parts(request: Request, env: Mapping[str, str], interpreter: Mapping[str, A
         kinds = (".dist-info", ".egg-info", ".pth")
         yield from (f"{path} {_stamp(path)}" for name in _names(folder, "", kinds) for path in [f"{folder}/{name}"])
         yield from (_stamp(f"{folder}/{name}") for name in _MODULES)
-        yield " ".join(_names(folder, "", (".py",)))  # a new one may hide a package
+        yield " ".join(_names(folder, "", (".py",)))  # a new file may shadow a package
     for name in sorted(env):
-        if name in KNOWN or name in _ALSO or name.startswith(PREFIXES):
+        if name in KNOWN or name in _OTHER_VARIABLES or name.startswith(PREFIXES):
             yield f"{name}={env[name]}"
 
 
@@ -123,12 +123,12 @@ def _folder(env: Mapping[str, str]) -> str | None:
 
 
 def _now() -> float:
-    """Return seconds since boot if the system has that clock, which nobody can set; the key contains the boot."""
+    """Return seconds since boot, which can't be set, if the system has that clock; the key contains the boot."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.time() if clock is None else time.clock_gettime(clock)
 
 
-def _tidy(folder: str) -> None:
+def _remove_old(folder: str) -> None:
     for name in _names(folder, "passed-"):
         with contextlib.suppress(OSError):
             if time.time() - os.lstat(f"{folder}/{name}").st_mtime > _OLD_SECONDS:

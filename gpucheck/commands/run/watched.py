@@ -1,4 +1,4 @@
-"""``run --watch``: what the command's environment needs for it, and the monitor beside the command."""
+"""``run --watch``: prepare the command's environment, and start the monitor process."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from gpucheck.core.host.child import PACKAGE
 
 STARTUP = os.path.join(PACKAGE, "commands", "watch", "startup")
 START_SECONDS = 10.0
-# Forked again, so that the command has no child that it did not start. The folder of the package comes last, as for an import.
+# The second fork keeps the monitor from being a child of the command. The package's folder comes last on sys.path.
 _START = (
     "import os, sys; os.fork() and os._exit(0); sys.path.append(sys.argv.pop(1)); "
     "from gpucheck.commands.watch.outside import main; main()"
@@ -18,9 +18,9 @@ _START = (
 
 
 def watched(env: dict[str, str]) -> dict[str, str]:
-    """Start the monitor of this process, and return the environment in which each fit of Keras gets a ``Watch``.
+    """Start the monitor of this process, and return an environment that adds a ``Watch`` to each fit of Keras.
 
-    As process 1, no monitor is started: it would become a child of the command, and the kernel would end it with the command.
+    Process 1 starts no monitor: it would become a child of the command, and the kernel would end it with the command.
     """
     env = {**env, "PYTHONPATH": os.pathsep.join(filter(None, [STARTUP, env.get("PYTHONPATH")]))}
     if sys.platform == "win32" or os.getpid() == 1:
@@ -33,7 +33,7 @@ def watched(env: dict[str, str]) -> dict[str, str]:
 
 
 def _monitor() -> str:
-    """Return the named pipe of the started monitor, which removes it."""
+    """Start the monitor and return its named pipe, which the monitor removes."""
     own = str(os.getpid())
     pipe = os.path.join(tempfile.mkdtemp(prefix="gpucheck-"), own)
     os.mkfifo(pipe, 0o600)
