@@ -1,4 +1,4 @@
-"""Made-up measurements, as the child reports them."""
+"""Fake measurements in the form of the child's messages."""
 
 from gpucheck.commands.bench.figures import complete, measurement
 from gpucheck.commands.bench.model import Ask, GpuLoad, Result

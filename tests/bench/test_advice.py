@@ -1,4 +1,4 @@
-"""What a benchmark says to change, to leave, and what it can't tell."""
+"""The advice of a benchmark: settings to change, settings to leave, differences within noise."""
 
 import pytest
 from bench.cases import HOT, one
@@ -10,12 +10,12 @@ FLOAT16 = "mixed_float16"
 
 
 def timed(seconds, spread=0.0, **settings):
-    """A configuration whose ten steps take these seconds."""
+    """Return a configuration whose ten steps take these seconds."""
     return one(seconds=(seconds, seconds * (1 - spread), seconds * (1 + spread)), device=(seconds,) * 3, **settings)
 
 
 @pytest.mark.parametrize(
-    ("measured", "said"),
+    ("measured", "expected"),
     [
         ([timed(1.0)], []),
         ([timed(2.0), timed(1.0, precision=FLOAT16)], ["Change precision to mixed_float16: 2.00 times as fast as float32."]),
@@ -55,9 +55,9 @@ def timed(seconds, spread=0.0, **settings):
         ),
     ],
 )
-def test_advice(measured, said):
+def test_advice(measured, expected):
     measured = [replace(each, samples_per_second=scaled(each)) for each in measured]
-    assert advice(measured) == said
+    assert advice(measured) == expected
 
 
 def scaled(measurement):
@@ -66,13 +66,13 @@ def scaled(measurement):
     return replace(speed, median=speed.median * factor, minimum=speed.minimum * factor, maximum=speed.maximum * factor)
 
 
-def test_a_batch_that_all_devices_share_is_no_difference():
+def test_a_shared_global_batch_is_not_a_difference():
     shared = [one(batch=128, seconds=(2.0,) * 3, device=(2.0,) * 3), one(2, batch=64, seconds=(1.0,) * 3, device=(1.0,) * 3)]
     assert advice(shared) == ["Change strategy to mirrored on GPU:0-1: 2.00 times as fast as one_device on GPU:0."]
     assert [list(names) for names in varying(shared)] == [["strategy"]] * 2
 
 
-def test_the_order_of_speed():
+def test_ranked_by_speed():
     order = ranked([timed(2.0), timed(1.0, precision=FLOAT16), timed(1.1, spread=0.2, xla=True)])
     assert [(each.precision, each.xla, round(ratio, 2), noise) for each, ratio, noise in order] == [
         (FLOAT16, False, 1.0, True),

@@ -68,7 +68,7 @@ def test_a_real_run(tmp_path):
         assert 0 < one["began_seconds"] < one["ended_seconds"] < got["seconds"]
     expected = both["samples_per_second"]["median"] / alone["samples_per_second"]["median"] / 2 * 100
     assert both["scaling_efficiency_percent"] == pytest.approx(expected)
-    assert len(set(both["accuracy"]["values"])) == 1  # every repeat did the same work
+    assert len(set(both["accuracy"]["values"])) == 1  # every repeat does the same work
     assert any("share its cores" in note for note in got["notes"])
     assert list(tmp_path.glob("trace/one_device-1-float32-batch4/**/*.xplane.pb"))
     assert b"Scaling" in (tmp_path / "b.svg").read_bytes()
@@ -78,7 +78,7 @@ def test_a_real_run(tmp_path):
 @needs_tensorflow
 @pytest.mark.tensorflow
 @pytest.mark.slow
-def test_a_loss_that_is_no_number_is_no_measurement(tmp_path):
+def test_nan_loss_is_not_measured(tmp_path):
     import numpy as np
 
     np.savez(tmp_path / "huge.npz", x=np.full((8, 32, 32, 3), 3e38, "float32"), y=np.arange(8))
@@ -92,7 +92,7 @@ def test_a_loss_that_is_no_number_is_no_measurement(tmp_path):
 @needs_tensorflow
 @pytest.mark.tensorflow
 @pytest.mark.slow
-def test_own_data_to_a_target(tmp_path):
+def test_npz_data_to_target_accuracy(tmp_path):
     import numpy as np
 
     images = np.zeros((40, 32, 32, 3), "uint8")
@@ -102,7 +102,8 @@ def test_own_data_to_a_target(tmp_path):
     done = gpucheck(*args, "--format", "csv", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     (row,) = csv.DictReader(io.StringIO(done.stdout), strict=True)
-    assert (row["steps"], row["dropped_samples"], row["held_out_samples"]) == ("4", "4", "4")  # a pass over nine tenths
+    # A pass over nine tenths of the data.
+    assert (row["steps"], row["dropped_samples"], row["held_out_samples"]) == ("4", "4", "4")
     assert float(row["seconds_to_target_median"]) > 0
     assert float(row["accuracy_minimum"]) >= 0.6
     assert max(map(int, row["epochs"].split())) < 20
@@ -115,7 +116,7 @@ def test_own_data_to_a_target(tmp_path):
 @needs_tensorflow
 @pytest.mark.tensorflow
 @pytest.mark.slow
-def test_out_of_time():
+def test_timeout():
     marker = f"bench-late-{os.getpid()}"
     done = gpucheck(*ENDLESS, "--timeout", "20", env={**os.environ, VARIABLE: marker})
     assert done.returncode == 3
@@ -137,7 +138,7 @@ def test_ctrl_c():
         env={**os.environ, VARIABLE: marker},
     )
     deadline = time.monotonic() + 60
-    while len(leftovers(marker)) < 2 and time.monotonic() < deadline:  # itself and its child
+    while len(leftovers(marker)) < 2 and time.monotonic() < deadline:  # gpucheck and its child
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
@@ -149,7 +150,7 @@ def test_ctrl_c():
 @needs_tensorflow
 @pytest.mark.tensorflow
 @pytest.mark.slow
-def test_without_a_tpu_nothing_of_it_is_measured(tmp_path):
+def test_missing_tpu_is_not_measured(tmp_path):
     done = gpucheck("--strategy", "tpu", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("gpucheck: nothing to measure: tpu is not measured: no TPU is connected: ")

@@ -10,7 +10,7 @@ from gpucheck.core.child.smoke.shares import scaling_efficiency
 ITEM = Configuration("one_device", names(1), "float32", False, 64)
 
 
-def test_median_not_best_with_both_ends():
+def test_spread_is_median_minimum_maximum():
     got = figures.measurement(ITEM, raw())
     assert got.status == "measured"
     assert got.repeats == 3
@@ -23,11 +23,11 @@ def test_median_not_best_with_both_ends():
     assert got.epoch_seconds.median == 2.0
 
 
-def test_the_warm_up_is_in_no_figure():
+def test_warmup_is_excluded_from_figures():
     assert figures.measurement(ITEM, raw(first_step_seconds=99.0, warmup_seconds=999.0)).step_seconds.maximum == 0.4
 
 
-def test_an_epoch_is_the_median_of_its_repeat():
+def test_epoch_seconds_are_the_median_of_a_repeat():
     several = raw()
     several.repeats[0].epoch_seconds = [3.0, 1.0, 2.0]
     assert figures.measurement(ITEM, several).epoch_seconds.values == (2.0, 1.0, 4.0)
@@ -42,14 +42,14 @@ def test_time_to_target_needs_every_repeat():
     assert figures.measurement(ITEM, reached).seconds_to_target is None
 
 
-def test_failed_and_never_reached():
+def test_failed_and_unreached_configurations():
     failed = figures.measurement(ITEM, Measured("out of memory"))
     assert (failed.status, failed.reason, failed.samples_per_second) == ("failed", "out of memory", None)
     missed = figures.measurement(ITEM, None, "interrupted")
     assert (missed.status, missed.reason) == ("not-measured", "interrupted")
 
 
-def test_efficiency_by_the_definition():
+def test_scaling_efficiency():
     assert scaling_efficiency(600.0, 200.0, 4) == pytest.approx(0.75)
     alone, four = figures.complete([one(seconds=(1.0,) * 3), one(4, seconds=(2.0,) * 3)], None)
     assert alone.scaling_efficiency_percent is None
@@ -57,32 +57,32 @@ def test_efficiency_by_the_definition():
     assert four.scaling_efficiency_percent == pytest.approx(50.0)
 
 
-def test_which_scaling():
+def test_weak_and_strong_scaling():
     weak = figures.complete([one(seconds=(1.0,) * 3), one(4, seconds=(2.0,) * 3)], None)
     assert [each.scaling for each in weak] == [None, "weak"]
     strong = figures.complete([one(batch=128, seconds=(2.0,) * 3), one(4, batch=32, seconds=(1.0,) * 3)], None)
     assert (strong[1].scaling, strong[1].scaling_efficiency_percent) == ("strong", pytest.approx(50.0))  # speedup 2, on 4
 
 
-def test_shared_batches_are_compared_with_themselves():
-    """One device has both global batches, and so the per-replica batch of two that share the larger one."""
+def test_shared_batches_are_compared_by_global_batch():
+    """One device is measured with both global batches, so it also has the per-replica batch of two devices."""
     sizes = [one(batch=64), one(batch=128, seconds=(4.0,) * 3), one(2, batch=32), one(2, batch=64, seconds=(2.0,) * 3)]
     got = figures.complete(sizes, None)
     assert [each.scaling for each in got[2:]] == ["strong", "strong"]
     assert got[3].scaling_efficiency_percent == pytest.approx(100.0)
 
 
-def test_the_batch_of_the_data():
+def test_batch_size_of_the_data():
     own = Configuration("mirrored", names(2), "float32", False, 0)
     assert figures.measurement(own, raw(replicas=2, global_batch_size=48)).batch_size == 24
 
 
 @pytest.mark.parametrize("other", [{"batch": 128}, {"precision": "mixed_float16"}, {"xla": True}, {"count": 2}, {"at_once": 8}])
-def test_no_efficiency_from_another_configuration(other):
+def test_no_efficiency_relative_to_a_different_configuration(other):
     assert figures.complete([one(**other), one(4)], None)[1].scaling_efficiency_percent is None
 
 
-def test_no_efficiency_from_a_failure():
+def test_no_efficiency_relative_to_a_failed_configuration():
     failed = figures.measurement(ITEM, Measured("out of memory"))
     assert figures.complete([failed, one(4)], None)[1].scaling_efficiency_percent is None
 
@@ -95,7 +95,7 @@ def test_cost():
     assert figures.complete([one()], None)[0].cost_per_epoch is None
 
 
-def test_a_profile_is_a_folder_and_what_it_says():
+def test_profile_folder_and_summary():
     got = figures.measurement(ITEM, raw(profile=PROFILE))
     assert (got.profile, got.traced.device_seconds, got.profile_problem) == ("trace/one", 0.15, None)
     unread = figures.measurement(ITEM, raw(profile=replace(PROFILE, traced=None, problem="no host")))
@@ -105,7 +105,7 @@ def test_a_profile_is_a_folder_and_what_it_says():
     assert figures.measurement(ITEM, raw()).profile is None
 
 
-def test_load_between_the_moments():
+def test_load_between_two_times():
     def sample(at, *busy):
         return Sampled(at, tuple(GpuSample(value) for value in busy))
 
@@ -116,15 +116,15 @@ def test_load_between_the_moments():
     assert figures.load(samples, 10.0, 20.0, {"GPU:0": 7}) == ()
 
 
-def test_every_reason_that_was_seen():
+def test_all_clock_event_reasons():
     masks = ((1.0, 0x9), (2.0, 0x44), (3.0, None), (4.0, 0))
     samples = [Sampled(at, (GpuSample(clock_event_reasons=mask),)) for at, mask in masks]
     (load,) = figures.load(samples, 0.0, 9.0, {"GPU:0": 0})
     assert load.clock_event_reasons == ("GpuIdle", "HwSlowdown", "SwPowerCap", "HwThermalSlowdown")
-    assert load.slowed_by == ("HwThermalSlowdown",)  # at rest HwSlowdown means nothing, at full load SwPowerCap
+    assert load.slowed_by == ("HwThermalSlowdown",)  # HwSlowdown of an idle GPU and SwPowerCap at full load are no faults
 
 
-def test_the_timeline_is_that_of_the_run():
+def test_timeline_starts_with_the_run():
     samples = [Sampled(100.0 + at, (GpuSample(), GpuSample(at, sm_clock_mhz=1980))) for at in range(3)]
     got = figures.timeline(samples, 99.5, {"GPU:0": 1, "GPU:1": 7})
     assert [(one.seconds, one.device, one.utilization_percent, one.power_watts) for one in got] == [
@@ -135,7 +135,7 @@ def test_the_timeline_is_that_of_the_run():
 
 
 @pytest.mark.parametrize("gpus", [1, 3, 8])
-def test_a_long_timeline_is_thinned_out(gpus):
+def test_long_timeline_is_thinned_out(gpus):
     samples = [Sampled(float(at), (GpuSample(at),) * gpus) for at in range(5001)]
     got = figures.timeline(samples, 0.0, {f"GPU:{number}": number for number in range(gpus)})
     assert figures.SAMPLES_MAX / 2 < len(got) <= figures.SAMPLES_MAX

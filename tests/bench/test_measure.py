@@ -1,4 +1,4 @@
-"""Who measures, on made-up children: what is told, what is taken, and what becomes of a child that ends early."""
+"""Sessions with fake children: requests, results, notes, and children that end early."""
 
 import pytest
 from bench.cases import raw
@@ -55,7 +55,7 @@ SAMPLES = (
 
 
 class Turns(FakeHost):
-    """Every start of the measuring child gives the next of these."""
+    """A host that returns the next fake child at each start of the measuring child."""
 
     def __init__(self, *turns, **options):
         super().__init__(**options)
@@ -81,7 +81,7 @@ def test_all_in_one_child():
     assert [configuration.batch_size for configuration in job.configurations] == [64, 128]
 
 
-def test_load_is_of_the_right_gpu_at_the_right_time():
+def test_load_of_each_gpu_during_its_configuration():
     children = {"nvml": FakeChild(*NVML), "cuda": FakeChild(*CUDA), "sampler": FakeChild(*SAMPLES)}
     got = measured(Turns(FakeChild(*READY, (ONE, raw()), (TWO, Measured("no"))), children=children))
     (load,) = got.measurements[0].gpus
@@ -95,12 +95,12 @@ def test_load_is_of_the_right_gpu_at_the_right_time():
     assert failed.began_seconds is None
 
 
-def test_without_nvml_a_note():
+def test_missing_nvml_is_a_note():
     got = measured(Turns(FakeChild(*READY, (ONE, raw()), (TWO, raw()))))
     assert any(note.startswith("no utilisation, power or clocks: ") for note in got.notes)
 
 
-def test_a_strategy_that_is_not_measured_is_a_configuration_without_figures():
+def test_unmeasured_strategy_has_no_figures():
     got = measured(Turns(FakeChild(*READY, (ONE, raw()))), Ask(strategies=("parameter_server", "one_device")))
     assert [(one.strategy, one.status) for one in got.measurements] == [
         ("parameter_server", "not-measured"),
@@ -115,7 +115,7 @@ TPU_ID = "tpu on 4 TPUs, float32, batch 64"
 REFUSED = TpuConnected(False, error="NotFoundError: TPUs not found in the cluster. Failed in initialization: No OpKernel")
 
 
-def test_a_tpu_is_measured_by_the_process_that_connected():
+def test_tpu_is_measured_by_the_connected_process():
     connected = FakeChild(*READY_CPU, TpuConnected(True, 4), (TPU_ID, raw(replicas=4, global_batch_size=256)))
     other = FakeChild(*READY_CPU, (ON_CPU, raw()))
     host = Turns(connected, other)
@@ -129,7 +129,7 @@ def test_a_tpu_is_measured_by_the_process_that_connected():
     assert got.hardware == ("CPU:0 (16 cores)", "4 TPU cores")
 
 
-def test_without_a_tpu_the_others_are_measured_by_another_process():
+def test_missing_tpu_needs_another_process_for_the_others():
     failed = FakeChild(*READY_CPU, REFUSED)
     got = measured(Turns(failed, FakeChild(*READY_CPU, (ON_CPU, raw()))), Ask(strategies=("tpu", "one_device"), allow_cpu=True))
     assert [(one.strategy, one.status) for one in got.measurements] == [("tpu", "not-measured"), ("one_device", "measured")]
@@ -138,25 +138,25 @@ def test_without_a_tpu_the_others_are_measured_by_another_process():
 
 
 @pytest.mark.parametrize(
-    ("child", "words"),
+    ("child", "message"),
     [
         (FakeChild(*READY_CPU, REFUSED), "NotFoundError: TPUs not found in the cluster$"),
         (FakeChild(*READY_CPU, how="killed by SIGABRT"), "the process was killed by SIGABRT$"),
         (FakeChild(*READY_CPU, how="timed out"), "no answer within 30 s$"),
     ],
 )
-def test_only_a_tpu_that_is_not_there(child, words):
-    with pytest.raises(plan.Refused, match=words) as refused:
+def test_only_a_missing_tpu_is_refused(child, message):
+    with pytest.raises(plan.Refused, match=message) as refused:
         measured(Turns(child), Ask(strategies=("tpu",)))
     assert refused.value.exit_code == 3
 
 
-def test_random_samples_are_a_note():
+def test_random_samples_are_noted():
     got = measured(Turns(FakeChild(*READY, (ONE, raw(generated=True)), (TWO, raw(generated=True)))))
     assert [note for note in got.notes if "random" in note] == [GENERATED]
 
 
-def test_a_crash_costs_one_configuration():
+def test_crash_fails_one_configuration():
     dead = FakeChild(*READY, how="killed by SIGSEGV", stage=ONE)
     got = measured(Turns(dead, FakeChild(*READY, (TWO, raw()))))
     assert [one.status for one in got.measurements] == ["failed", "measured"]
@@ -164,13 +164,13 @@ def test_a_crash_costs_one_configuration():
     assert got.ended == "finished"
 
 
-def test_the_time_limit_keeps_what_was_measured():
+def test_timeout_keeps_results():
     got = measured(Turns(FakeChild(*READY, (ONE, raw()), how="timed out", stage=TWO)))
     assert got.ended == "timed out"
     assert [(one.status, one.reason) for one in got.measurements] == [("measured", None), ("not-measured", "out of time")]
 
 
-def test_the_time_limit_may_fall_into_a_later_process():
+def test_timeout_in_a_later_process():
     first = FakeChild(*READY_CPU, (ON_CPU, raw()))
     got = measured(Turns(first, FakeChild(how="timed out", stage="import")), Ask(allow_cpu=True))
     assert got.ended == "timed out"
@@ -178,7 +178,7 @@ def test_the_time_limit_may_fall_into_a_later_process():
     assert not any("did not start" in note for note in got.notes)
 
 
-def test_a_later_process_that_does_not_come_up_is_a_note():
+def test_later_process_that_fails_to_start_is_a_note():
     first = FakeChild(*READY_CPU, (ON_CPU, raw()))
     got = measured(Turns(first, FakeChild(how="killed by SIGILL", stage="import")), Ask(allow_cpu=True))
     assert got.ended == "finished"
@@ -186,7 +186,7 @@ def test_a_later_process_that_does_not_come_up_is_a_note():
     assert got.notes[-1] == "TensorFlow did not start: the process was killed by SIGILL, stage: import"
 
 
-def test_ctrl_c_keeps_what_was_measured():
+def test_ctrl_c_keeps_results():
     def pressed(pending):
         raise KeyboardInterrupt
 
@@ -203,7 +203,7 @@ def test_ctrl_c_keeps_what_was_measured():
     assert [(one.status, one.reason) for one in got.measurements] == [("measured", None), ("not-measured", "interrupted")]
 
 
-def test_a_process_per_number_of_cpu_devices():
+def test_one_process_per_number_of_cpu_devices():
     ids = [ON_CPU, "mirrored on 2 CPUs, float32, batch 16", "mirrored on 4 CPUs, float32, batch 16"]
     turns = [FakeChild(*READY_CPU, (name, raw())) for name in ids]
     got = measured(Turns(*turns), Ask(allow_cpu=True, devices=(1, 2, 4)))
@@ -212,7 +212,7 @@ def test_a_process_per_number_of_cpu_devices():
 
 
 @pytest.mark.parametrize(
-    ("messages", "code", "words"),
+    ("messages", "code", "message"),
     [
         (
             (TensorFlowImported(TensorFlowImport(imported=False, error_type="ImportError", error="no wheel")),),
@@ -229,19 +229,19 @@ def test_a_process_per_number_of_cpu_devices():
         ((*READY, DataLoaded("f.npz: no array y")), 2, "f.npz: no array y"),
     ],
 )
-def test_refused(messages, code, words):
-    with pytest.raises(plan.Refused, match=words) as refused:
+def test_refused(messages, code, message):
+    with pytest.raises(plan.Refused, match=message) as refused:
         measured(Turns(FakeChild(*messages, how="killed by SIGILL", stage="import")))
     assert refused.value.exit_code == code
 
 
-def test_a_first_process_out_of_time_says_why_nothing_was_measured():
+def test_timeout_of_the_first_process_gives_the_reason():
     with pytest.raises(plan.Refused, match=r"did not start: out of time \(--timeout 120\), stage: import$") as refused:
         measured(Turns(FakeChild(how="timed out", stage="import")))
     assert refused.value.exit_code == 3
 
 
-def test_a_cpu_is_not_measured_for_a_broken_gpu():
+def test_cpu_is_not_measured_instead_of_a_broken_gpu():
     def host(**env):
         return Turns(FakeChild(*READY_CPU), children={"nvml": FakeChild(*NVML)}, env=env)
 

@@ -1,4 +1,4 @@
-"""``gpucheck bench --model``: a user's own network and data, and every way in which the function can be wrong."""
+"""``gpucheck bench --model``: a user's own network and data, and invalid functions."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def test_the_example_of_the_documentation(tmp_path):
 @pytest.mark.tensorflow
 @pytest.mark.slow
 @MARKS[1]
-def test_a_function_that_fails_is_a_configuration_that_failed(tmp_path):
+def test_failing_function_fails_the_configuration(tmp_path):
     (tmp_path / "own_models.py").write_text("def make():\n    print('on standard output')\n    return 1 / 0\n", encoding="utf-8")
     done = gpucheck(tmp_path, "--model", "own_models:make", "--format", "json")
     (one,) = json.loads(done.stdout)["measurements"]
@@ -52,7 +52,7 @@ def test_a_function_that_fails_is_a_configuration_that_failed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("args", "words"),
+    ("args", "message"),
     [
         (["--model", "train.py"], "expected MODULE:FUNCTION, for example train:make_model for train.py"),
         (["--model", "train.py:make_model()"], "expected MODULE:FUNCTION"),
@@ -60,15 +60,15 @@ def test_a_function_that_fails_is_a_configuration_that_failed(tmp_path):
         (["--model", "train:make", "--data", "cifar10"], "with --model, the function returns the data"),
     ],
 )
-def test_wrong_usage(tmp_path, args, words):
+def test_wrong_usage(tmp_path, args, message):
     done = gpucheck(tmp_path, *args)
     assert (done.returncode, done.stdout) == (2, "")
-    assert words in " ".join(done.stderr.split())
+    assert message in " ".join(done.stderr.split())
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners of POSIX")
 @pytest.mark.parametrize("name", ["train.py", "train/__init__.py"])
-def test_a_file_that_others_can_write_is_not_imported(tmp_path, name):
+def test_file_writable_by_others_is_not_imported(tmp_path, name):
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_text("raise SystemExit('imported')", encoding="utf-8")
@@ -79,7 +79,7 @@ def test_a_file_that_others_can_write_is_not_imported(tmp_path, name):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners of POSIX")
-def test_nothing_is_imported_from_a_folder_like_tmp(tmp_path):
+def test_nothing_is_imported_from_a_shared_folder(tmp_path):
     tmp_path.chmod(0o1777)
     (tmp_path / "train.py").write_text("raise SystemExit('imported')", encoding="utf-8")
     done = gpucheck(tmp_path, "--model", "train:make")
@@ -89,7 +89,7 @@ def test_nothing_is_imported_from_a_folder_like_tmp(tmp_path):
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory):
-    """By function of ``own_models.py`` and number of replicas: the failure, or batch, whether data was generated, accuracies."""
+    """Results by function of ``own_models.py`` and number of replicas: the failure, or batch, generated data, accuracies."""
     folder = tmp_path_factory.mktemp("own")
     (folder / "own_models.py").write_text(program("own_models.py"), encoding="utf-8")
     return printed_by(program("own_models_measured.py"), str(folder))
@@ -98,11 +98,11 @@ def outcomes(tmp_path_factory):
 @pytest.mark.tensorflow
 @pytest.mark.slow
 @MARKS[1]
-class TestWhatTheFunctionReturns:
+class TestReturnedModels:
     @pytest.mark.parametrize(
         ("case", "batch", "generated", "accurate"),
         [
-            ("compiled", 16, True, False),  # the default batch, and labels that are random
+            ("compiled", 16, True, False),  # the default batch, and random labels
             ("uncompiled", 16, True, False),
             ("regression", 16, False, False),
             ("arrays", 16, False, True),
@@ -123,7 +123,7 @@ class TestWhatTheFunctionReturns:
         assert outcomes[case] == [batch, generated, accurate]
 
     @pytest.mark.parametrize(
-        ("case", "words"),
+        ("case", "message"),
         [
             ("nothing", "own_models:nothing returned NoneType; expected a keras.Model, or (model, data)"),
             ("texts", "own_models:texts returned (str, str); expected a keras.Model, or (model, data)"),
@@ -141,11 +141,11 @@ class TestWhatTheFunctionReturns:
             ("compiled, target", "--target-accuracy needs data, and a metric named accuracy"),
         ],
     )
-    def test_refused(self, outcomes, case, words):
-        assert words in outcomes[case]
+    def test_refused(self, outcomes, case, message):
+        assert message in outcomes[case]
 
     @pytest.mark.parametrize(
-        ("case", "words"),
+        ("case", "message"),
         [
             ("raises", "KeyError: 'missing'"),
             ("exits", "SystemExit: 3"),
@@ -153,12 +153,12 @@ class TestWhatTheFunctionReturns:
             ("step_raises", "RuntimeError: my step fails"),
         ],
     )
-    def test_a_users_exception_has_its_line(self, outcomes, case, words):
-        assert words in outcomes[case]
+    def test_user_exception_has_its_line(self, outcomes, case, message):
+        assert message in outcomes[case]
         assert PLACE.search(outcomes[case])
 
 
-def test_a_syntax_error_names_its_place_once():
+def test_syntax_error_names_its_line_once():
     with pytest.raises(SyntaxError) as raised:
         compile("a b", "train.py", "exec")
     assert bench_model.failure(raised.value) == "SyntaxError: invalid syntax (train.py, line 1)"

@@ -1,10 +1,10 @@
-"""What is measured where which devices are there: the cases of tests/cases/bench_plan.txt.
+"""Planned configurations by request and devices: the cases of tests/cases/bench_plan.txt.
 
 devices ["CPU:0", "GPU:0"]
-xla = "both"                        a field of what is asked for
--> one_device × 1 float32 batch 64  what is planned, in its order; "XLA", and the reason where it is not measured
+xla = "both"                        a field of the request
+-> one_device × 1 float32 batch 64  a planned configuration, in order; "XLA", and why it is not measured
 -> note: the text of a note
--> refused 2: why, with the exit code
+-> refused 2: the reason, with the exit code
 """
 
 import json
@@ -20,7 +20,7 @@ GPUS = ["CPU:0", "GPU:0", "GPU:1", "GPU:2", "GPU:3"]
 
 
 def outcome(case):
-    """The lines that come out."""
+    """Return the lines of the plan."""
     devices, ask = GPUS, {}
     for line in case.given:
         name, equals, value = line.partition(" = ")
@@ -45,7 +45,7 @@ def test_plans(request):
     case_files.check(CASES, case_files.read(CASES), outcome, request.config.getoption("--update-goldens"))
 
 
-def test_groups_are_processes():
+def test_groups_by_process():
     items, _ = plan.plan(Ask(devices=(1, 2, 4), batch_sizes=(8, 16), allow_cpu=True), ["CPU:0"])
     assert {cpus: len(group) for cpus, group in plan.groups(items).items()} == {1: 2, 2: 2, 4: 2}
     items, _ = plan.plan(Ask(devices=(1, 2, 4)), GPUS)

@@ -13,12 +13,12 @@ pytest.importorskip("matplotlib")
 from gpucheck.commands.bench import plot
 
 
-def words(drawn):
+def texts(drawn):
     return " ".join(node.text or "" for node in xml.etree.ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text"))
 
 
-def test_svg_has_the_panels_and_the_ideal_line():
-    shown = words(plot.draw(result(), ".svg"))
+def test_svg_has_panels_and_ideal_line():
+    shown = texts(plot.draw(result(), ".svg"))
     for text in (
         "Throughput by batch size",
         "Scaling",
@@ -31,25 +31,25 @@ def test_svg_has_the_panels_and_the_ideal_line():
 
 
 def test_only_panels_with_data():
-    shown = words(plot.draw(result([one()]), ".svg"))
+    shown = texts(plot.draw(result([one()]), ".svg"))
     assert "Input pipeline against device" in shown
     assert "Scaling" not in shown
     assert "by batch size" not in shown
 
 
-def test_strong_scaling_is_called_so_and_has_no_panel_of_batches():
-    shown = words(plot.draw(result([one(batch=128), one(2), one(batch=128, at_once=8), one(2, at_once=8)]), ".svg"))
+def test_strong_scaling_has_no_batch_panel():
+    shown = texts(plot.draw(result([one(batch=128), one(2), one(batch=128, at_once=8), one(2, at_once=8)]), ".svg"))
     for text in ("Scaling, strong: the same global batch", "measured, 8 at once: 50 % on 2"):
         assert text in shown
     assert "by batch size" not in shown
-    assert "Scaling, weak: the same batch per replica" in words(plot.draw(result(), ".svg"))
+    assert "Scaling, weak: the same batch per replica" in texts(plot.draw(result(), ".svg"))
 
 
 def test_no_scaling_without_one_device():
-    assert "Scaling" not in words(plot.draw(result([one(2), one(4)]), ".svg"))
+    assert "Scaling" not in texts(plot.draw(result([one(2), one(4)]), ".svg"))
 
 
-def test_every_line_is_drawn_and_looks_like_no_other():
+def test_every_line_has_its_own_style():
     from matplotlib.figure import Figure
 
     many = [replace(one(batch=size), precision=f"precision {n}") for n in range(24) for size in (16, 32)]
@@ -58,11 +58,11 @@ def test_every_line_is_drawn_and_looks_like_no_other():
     lines = [container.lines[0] for container in axes.containers]
     assert len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in lines}) == 24
     assert len(axes.get_legend().get_texts()) == 24
-    assert axes.get_legend().get_window_extent().y1 < axes.get_window_extent().y0  # below, where it covers none
+    assert axes.get_legend().get_window_extent().y1 < axes.get_window_extent().y0  # below the plot, so it covers no line
 
 
 def over_time(**changes):
-    """Two GPUs for ten seconds, in which two configurations are measured."""
+    """Return a result with two GPUs over ten seconds, and two configurations."""
     samples = tuple(
         Sample(seconds=moment / 5, device=f"GPU:{gpu}", utilization_percent=90.0, **changes)
         for moment in range(51)
@@ -76,12 +76,12 @@ def over_time(**changes):
     return result(measured, samples=samples)
 
 
-def test_gpus_over_time_with_what_was_measured_when():
-    shown = words(plot.draw(over_time(power_watts=400.0), ".svg"))
+def test_gpus_over_time_with_configurations():
+    shown = texts(plot.draw(over_time(power_watts=400.0), ".svg"))
     for text in ("GPUs over time", "busy (%)", "power (W)", "seconds since the start", "GPU:0 GPU:1", "1: one_device × 1"):
         assert text in shown
-    assert "clock (MHz)" not in shown  # NVML did not say
-    assert "GPUs over time" not in words(plot.draw(result(), ".svg"))
+    assert "clock (MHz)" not in shown  # NVML has no value
+    assert "GPUs over time" not in texts(plot.draw(result(), ".svg"))
 
 
 def test_the_bands_are_the_measured_steps():
@@ -94,11 +94,11 @@ def test_the_bands_are_the_measured_steps():
         bands = [patch.get_extents().transformed(axes.transData.inverted()) for patch in axes.patches]
         assert [(band.x0, band.x1) for band in bands] == [pytest.approx(ends) for ends in ((2, 4), (6, 9), (9.5, 9.51))]
         assert [line.get_label() for line in axes.get_lines()] == ["GPU:0", "GPU:1"]
-    assert [text.get_text() for text in rows[0].texts] == ["1", "2"]  # the third has no room for its number
+    assert [text.get_text() for text in rows[0].texts] == ["1", "2"]  # the third band is too narrow for its number
     assert list(rows[1].get_lines()[0].get_ydata()) == [1980.0] * 51
 
 
-def test_png_is_one():
+def test_png_signature():
     from matplotlib.image import imread
 
     pixels = imread(io.BytesIO(plot.draw(result(), ".png")))
@@ -113,8 +113,8 @@ def test_nothing_measured():
     )
 
 
-def test_variants_are_told_apart():
-    shown = words(plot.draw(result([one(), one(xla=True), one(precision="mixed_float16")]), ".svg"))
+def test_variants_are_distinguished():
+    shown = texts(plot.draw(result([one(), one(xla=True), one(precision="mixed_float16")]), ".svg"))
     assert "float32, no XLA" in shown
     assert "mixed_float16, no XLA" in shown
 

@@ -1,4 +1,4 @@
-"""What a benchmark reports, as recorded in files (``make goldens`` writes them anew), and what holds for every report."""
+"""Reports of benchmarks: the recorded files (``make goldens`` rewrites them), and properties of every report."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ from gpucheck.commands.bench.model import Ask, Sample
 from gpucheck.core.child.messages.benchmark import Configuration, Measured
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
-LOOK = {"width": 100, "color": False, "ascii": False}
+DISPLAY = {"width": 100, "color": False, "ascii": False}
 FAILED = measurement(Configuration("mirrored", names(8), "float32", False, 64), Measured("NCCL: no\x1b[31m answer"))
 MISSED = measurement(Configuration("mirrored", names(8), "float32", False, 64), None, "interrupted")
 ELSEWHERE = measurement(Configuration("tpu", (), "float32", False, 64), None, "not here")
@@ -42,7 +42,7 @@ RESULTS = {
 
 def test_reports_are_as_recorded(request):
     printed = {
-        f"{name}.{style}": report.render(made, style, **LOOK)
+        f"{name}.{style}": report.render(made, style, **DISPLAY)
         for name, made in RESULTS.items()
         for style in ("terminal", "csv", "json")
     }
@@ -60,12 +60,12 @@ def test_exit_codes():
 
 
 @pytest.mark.parametrize("made", RESULTS.values(), ids=RESULTS)
-def test_every_report_is_of_its_form(made):
-    rows = list(csv.reader(io.StringIO(report.render(made, "csv", **LOOK)), strict=True))
+def test_every_report_has_its_format(made):
+    rows = list(csv.reader(io.StringIO(report.render(made, "csv", **DISPLAY)), strict=True))
     assert {len(row) for row in rows} == {len(rows[0])}
     assert len(rows) == 1 + len(made.measurements)
-    assert json.loads(report.render(made, "json", **LOOK))["schema_version"] == "1.0"
-    assert "\x1b" not in report.render(made, "terminal", **LOOK)
+    assert json.loads(report.render(made, "json", **DISPLAY))["schema_version"] == "1.0"
+    assert "\x1b" not in report.render(made, "terminal", **DISPLAY)
     narrow = report.render(made, "terminal", width=40, color=False, ascii=True)
     assert narrow.isascii()
     assert max(map(len, narrow.splitlines())) <= 40
