@@ -1,6 +1,6 @@
-"""The programs of tests/cases/lint: those of a rule's folder have a finding of that rule on each line marked ``# finding``.
+"""The programs of tests/cases/lint: in a rule's folder, each line marked ``# finding`` has a finding of that rule.
 
-Those of ``quiet`` have none: nothing is wrong in them, or nothing is certain. TensorFlow's and Keras' own guides are among them.
+Programs in ``quiet`` have none: they are correct, or nothing is certain. They include TensorFlow's and Keras' own guides.
 """
 
 import ast
@@ -19,7 +19,7 @@ from gpucheck.core.engine import manual
 from gpucheck.core.engine.discovery import load_rules as load_machine_rules
 
 CASES = pathlib.Path(__file__).parent.parent / "cases" / "lint"
-FEWEST = 5  # programs of a rule: one spelling alone says little about the others
+PROGRAMS_MIN = 5  # per rule, because one spelling does not cover the others
 RULES = {rule.code: rule for rule in load_rules()}
 
 
@@ -28,14 +28,14 @@ def lint_text(text, rules):
 
 
 def programs(folder):
-    """Name and text of every program, in order."""
+    """Yield the name and text of every program, in order."""
     paths = sorted(folder.rglob("*.py"))
     assert paths, f"no program in {folder.relative_to(CASES.parent)}: a folder is named after the code, with - and not _"
     return [(path.name, path.read_text(encoding="utf-8")) for path in paths]
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_mistakes_are_found_where_they_are_marked(code):
+def test_findings_are_on_the_marked_lines(code):
     wrong = []
     for name, text in programs(CASES / code):
         marked = [(number, code) for number, line in enumerate(text.splitlines(), 1) if line.endswith("  # finding")]
@@ -49,22 +49,22 @@ def test_mistakes_are_found_where_they_are_marked(code):
 def test_quiet_programs_have_no_finding(topic):
     wrong = []
     for name, text in programs(CASES / "quiet" / topic):
-        script = Script(ast.parse(text), written=text)  # asks every rule, also where its words do not stand in the text
+        script = Script(ast.parse(text), written=text)  # runs every rule, even if its words are not in the text
         found = [(rule.code, problem) for rule in RULES.values() for problem in rule.check(script)]
         wrong += [(name, problem) for problem in [*lint_text(text, RULES.values()), *found]]
     assert wrong == []
 
 
-def test_there_are_enough_programs():
+def test_every_rule_has_enough_programs():
     assert {path.name for path in CASES.iterdir() if path.is_dir()} == {*RULES, "quiet"}
     counts = {code: len(programs(CASES / code)) for code in RULES}
-    few = {code: count for code, count in counts.items() if count < FEWEST}
-    assert few == {}, f"each rule has {FEWEST} programs in tests/cases/lint/CODE, with different imports and spellings"
+    few = {code: count for code, count in counts.items() if count < PROGRAMS_MIN}
+    assert few == {}, f"each rule has {PROGRAMS_MIN} programs in tests/cases/lint/CODE, with different imports and spellings"
     assert len(programs(CASES / "quiet")) >= 120
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_rules_name_what_programs_use_in_its_one_form(code):
+def test_rules_use_canonical_names(code):
     tree = ast.parse(pathlib.Path(RULES[code].check.__code__.co_filename).read_text(encoding="utf-8"))
     texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     names = [text for text in texts if re.fullmatch(r"(tensorflow|keras|tf_keras|keras_core)(\.\w+){2,}", text)]
@@ -73,7 +73,7 @@ def test_rules_name_what_programs_use_in_its_one_form(code):
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_the_example_of_a_page(code):
+def test_example_of_a_page(code):
     shown = re.fullmatch(r"bad:\n(.+?)\ngood:\n(.+)", manual.page_of(RULES[code]).sections["Example"], flags=re.DOTALL)
     assert shown, "an example is 'bad:' and 'good:' with indented code"
     bad, good = map(textwrap.dedent, shown.groups())
@@ -85,6 +85,6 @@ def test_the_example_of_a_page(code):
     assert lint_text(good, RULES.values()) == []
 
 
-def test_codes_are_not_those_of_machine_rules():
+def test_codes_differ_from_machine_rules():
     assert not RULES.keys() & {rule.code for rule in load_machine_rules()}
     assert {rule.row for rule in RULES.values()} == set(ROWS)

@@ -12,7 +12,7 @@ BAD = "import tensorflow as tf\ntf.Session()\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="file names are text there")
-def test_a_file_name_that_is_no_text(tmp_path):
+def test_file_name_that_is_not_valid_text(tmp_path):
     path = os.fsencode(tmp_path) + b"/tr\xe4in.py"
     try:
         with open(path, "w") as file:
@@ -25,7 +25,7 @@ def test_a_file_name_that_is_no_text(tmp_path):
     assert got["findings"][0]["file"].endswith("in.py")
 
 
-def test_the_other_commands_do_not_pay_for_it():
+def test_other_commands_do_not_import_it():
     code = "import sys; sys.argv = ['gpucheck', '--version']\nfrom gpucheck.cli import cli\ntry: cli.main()\nexcept SystemExit: pass\nprint([name for name in sys.modules if name.startswith('gpucheck.commands.lint')])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60).stdout.endswith("[]\n")
 
@@ -38,7 +38,7 @@ def test_standard_input():
 
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("pattern", ["*a" * 25 + "b", "*_*_*_*_*_*_*_*.bak"])
-def test_an_ignored_pattern_with_many_stars(tmp_path, pattern):
+def test_gitignore_pattern_with_many_stars(tmp_path, pattern):
     (tmp_path / ".gitignore").write_text(f"{pattern}\n")
     (tmp_path / f"{'a_' * 100}.py").write_text(BAD)
     assert gpucheck("lint", tmp_path).returncode == 1

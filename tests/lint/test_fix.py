@@ -1,4 +1,4 @@
-"""`gpucheck lint --fix`: what it changes, what it leaves, and what is never written."""
+"""`gpucheck lint --fix`: corrected programs, unchanged programs, and files that are never written."""
 
 import os
 import subprocess
@@ -48,7 +48,7 @@ def fix(path):
 
 
 @pytest.mark.parametrize(("wrong", "right"), FIXED.values(), ids=FIXED)
-def test_what_is_written(tmp_path, wrong, right):
+def test_corrections(tmp_path, wrong, right):
     path = tmp_path / "train.py"
     path.write_text(wrong, encoding="utf-8")
     path.chmod(0o640)
@@ -59,7 +59,7 @@ def test_what_is_written(tmp_path, wrong, right):
     assert os.listdir(tmp_path) == ["train.py"]
 
 
-def test_a_map_with_brackets_around_its_function_is_left(tmp_path):
+def test_map_with_brackets_around_its_function_is_unchanged(tmp_path):
     source = (
         f"{HEAD}read = tf.io.read_file\n"
         "dataset = tf.data.Dataset.from_tensor_slices(files).map((lambda name: tf.io.read_file(name))).batch(8).prefetch(1)\n"
@@ -74,7 +74,7 @@ def test_a_map_with_brackets_around_its_function_is_left(tmp_path):
     assert ".map(lambda name: tf.io.read_file(name), num_parallel_calls=tf.data.AUTOTUNE,)" in path.read_text()
 
 
-def test_what_is_not_written_to(tmp_path):
+def test_files_that_are_not_written(tmp_path):
     wrong = FIXED["import"][0]
     target = tmp_path / "elsewhere.txt"
     target.write_text(wrong)
@@ -87,24 +87,24 @@ def test_what_is_not_written_to(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file to another user")
-def test_the_file_of_another_user_is_changed_only_if_it_is_named(tmp_path):
+def test_file_of_another_user_is_corrected_only_if_named(tmp_path):
     wrong, right = FIXED["import"]
     for name in ("a.py", "b.py", "mine.py"):
         (tmp_path / name).write_text(wrong)
     for name in ("a.py", "b.py"):
         os.chown(tmp_path / name, 12345, -1)
     done = gpucheck("lint", "--fix", tmp_path)
-    said = (
+    message = (
         f"gpucheck: --fix did not change {tmp_path}/a.py and 1 more: it changes a file of another user only if the file is named"
     )
-    assert (done.returncode, done.stderr) == (1, f"{said}\n")
+    assert (done.returncode, done.stderr) == (1, f"{message}\n")
     assert "2 findings in 2 of 3 files, 1 fixed" in done.stdout
     assert [(tmp_path / name).read_text() for name in ("a.py", "mine.py")] == [wrong, right]
-    assert gpucheck("lint", "--fix", tmp_path, tmp_path / "a.py").stderr.startswith(said.replace("a.py and 1 more", "b.py"))
+    assert gpucheck("lint", "--fix", tmp_path, tmp_path / "a.py").stderr.startswith(message.replace("a.py and 1 more", "b.py"))
     assert ((tmp_path / "a.py").read_text(), (tmp_path / "a.py").stat().st_uid) == (right, 12345)
 
 
-def test_a_file_that_cannot_be_written_is_a_failure_of_its_own(tmp_path):
+def test_unwritable_file_is_a_failure(tmp_path):
     for name in ("a.py", "b.py"):
         (tmp_path / name).write_text(FIXED["import"][0])
     command = [sys.executable, "-m", "gpucheck", "lint", "--fix", str(tmp_path)]

@@ -1,4 +1,4 @@
-"""What a .gitignore says is what git says, and says it at once whatever its patterns are."""
+""".gitignore files match as in git, and every pattern matches quickly."""
 
 import os
 import shutil
@@ -90,7 +90,7 @@ FILES = (
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """A repository with these files."""
+    """Create a repository with these files."""
     if shutil.which("git") is None or os.name == "nt":
         pytest.skip("needs git, and names that Windows does not allow")
     folder = tmp_path_factory.mktemp("tree")
@@ -102,14 +102,14 @@ def tree(tmp_path_factory):
 
 
 def ignored(patterns, path):
-    """A path below a folder that is ignored is, too."""
+    """Whether a path or one of its folders is ignored."""
     names = path.split("/")
-    said = (patterns.ignores(names[:end], folder=end < len(names)) for end in range(1, len(names) + 1))
-    return any(said)
+    ignores = (patterns.ignores(names[:end], folder=end < len(names)) for end in range(1, len(names) + 1))
+    return any(ignores)
 
 
 @pytest.mark.parametrize("text", FILES)
-def test_it_is_what_git_says(tree, text):
+def test_same_as_git(tree, text):
     (tree / ".gitignore").write_text(text, encoding="utf-8", newline="")
     argv = ["git", "-C", tree, "-c", "core.excludesFile=", "check-ignore", "--no-index", "--stdin", "-z"]
     done = subprocess.run(argv, input="\0".join(TREE), capture_output=True, text=True)
@@ -118,7 +118,7 @@ def test_it_is_what_git_says(tree, text):
     assert {name for name in TREE if ignored(patterns, name)} == set(done.stdout.split("\0")) - {""}
 
 
-@pytest.mark.timeout(20)  # a regular expression for the whole pattern takes years
+@pytest.mark.timeout(20)  # a naive regular expression for the whole pattern takes years
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -126,11 +126,11 @@ def test_it_is_what_git_says(tree, text):
         *("*[a-z]" * 160 + "[b]*", "**/" + "a/" * 200 + "b/**/a", "**/a/" * 190 + "b/**", "[" * 999, "[[:" * 333, "\\" * 999),
     ],
 )
-def test_no_pattern_takes_long(pattern):
+def test_every_pattern_is_fast(pattern):
     assert len(pattern) <= PATTERN_LENGTH_MAX
     for path in (["a" * 255], ["a"] * 2048, ["a" * 255] * 16):
         assert Patterns(pattern).ignores(path, folder=False) in (None, pattern == "*" * 999 or None)
 
 
-def test_a_pattern_that_is_too_long_for_a_path_is_none():
+def test_too_long_pattern_is_skipped():
     assert Patterns("*" * (PATTERN_LENGTH_MAX + 1)).ignores(["a"], folder=False) is None

@@ -1,4 +1,4 @@
-"""What a lint run prints: for terminals, as JSON, for GitHub."""
+"""The output of a lint run: terminal text, JSON, SARIF, JUnit XML, GitHub annotations."""
 
 import json
 
@@ -56,11 +56,11 @@ def test_terminal():
         (Result(3, (FOUND, FOUND), ()), "2 findings in 1 of 3 files\n"),
     ],
 )
-def test_the_last_line_counts(result, line):
+def test_counts_in_the_last_line(result, line):
     assert render(result, "terminal").endswith(line)
 
 
-def test_a_position_is_never_broken():
+def test_position_is_never_wrapped():
     far = FOUND._replace(file="x" * 400 + ".py")
     assert render(Result(1, (far,), ()), "terminal").startswith("x" * 400 + ".py:3:5: no-prefetch: ")
 
@@ -80,7 +80,7 @@ def test_json_fields_are_stable():
 
 
 @pytest.mark.parametrize(("width", "before", "after"), [(None, 46, 38), (60, 26, 18)])
-def test_of_a_long_line_what_stands_around_the_finding(width, before, after):
+def test_long_line_is_cut_around_the_finding(width, before, after):
     long = FOUND._replace(source="x" * 500 + "tf.漢() " + "y" * 500, column=501, end_column=507, end_line=3)
     text = render(Result(1, (long,), ()), "terminal", width=width)
     line, carets = (line for line in text.splitlines() if " | " in line)
@@ -89,7 +89,7 @@ def test_of_a_long_line_what_stands_around_the_finding(width, before, after):
 
 
 def test_sarif():
-    """What is written was once valid by OASIS' own schema, which is too large to keep here."""
+    """This output was validated once with OASIS' schema, which is too large to store here."""
     (run,) = json.loads(render(ALL, "sarif"))["runs"]
     assert {result["ruleId"] for result in run["results"]} <= {rule["id"] for rule in run["tool"]["driver"]["rules"]}
     assert all(rule["helpUri"].startswith("https://") for rule in run["tool"]["driver"]["rules"])
@@ -126,6 +126,6 @@ def test_exit_codes(result, code):
     assert result.exit_code == code
 
 
-def test_github_knows_files_by_their_name_in_the_repository():
+def test_github_paths_are_relative_to_the_repository():
     result = Result(1, (FOUND._replace(file="./a//train.py"),), ())
     assert render(result, "github").startswith("::warning file=a/train.py,line=3")

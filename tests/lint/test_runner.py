@@ -1,4 +1,4 @@
-"""Linting files: order, silenced lines, what can't be read beside what can; whole libraries."""
+"""Linting files: order, suppressed lines, unreadable files and cells, whole libraries."""
 
 import ast
 import pathlib
@@ -44,7 +44,7 @@ def test_findings_and_failures(tmp_path):
 
 
 @table
-def test_the_cells_beside_one_that_cannot_be_read(tmp_path, unread, found):
+def test_cells_next_to_an_unreadable_one(tmp_path, unread, found):
     cells = ["import tensorflow as tf\ntf.zeros(3)", unread, LATE.partition("\n")[2].partition("\n")[2].format(SET)]
     path = tmp_path / "train.ipynb"
     nbformat.write(new_notebook(cells=list(map(new_code_cell, cells))), path)
@@ -54,7 +54,7 @@ def test_the_cells_beside_one_that_cannot_be_read(tmp_path, unread, found):
     assert result.exit_code == 2
 
 
-def test_a_magic_is_shown_where_it_stands(tmp_path):
+def test_magic_keeps_its_position(tmp_path):
     path = tmp_path / "train.ipynb"
     cells = ["import keras", "if True:\n    %env KERAS_BACKEND=jax"]
     nbformat.write(new_notebook(cells=list(map(new_code_cell, cells))), path)
@@ -64,16 +64,16 @@ def test_a_magic_is_shown_where_it_stands(tmp_path):
 
 
 @table
-def test_silenced_lines(statement, found):
+def test_suppressed_lines(statement, found):
     assert len(lint_text(LATE.format(statement), RULES)) == found
 
 
-def test_a_rule_is_asked_where_its_words_stand():
+def test_every_rule_has_words():
     assert [rule.code for rule in RULES if not words(rule)] == []
     assert lint_text(LATE.format("pass"), RULES) == []
 
 
-@pytest.mark.timeout(20)  # what is followed is bounded: a program of a few lines must not take minutes
+@pytest.mark.timeout(20)  # the trace is bounded: a short program must not take minutes
 @pytest.mark.parametrize(
     "text",
     [
@@ -106,7 +106,7 @@ def test_strange_programs(text):
         list(rule.check(script))
 
 
-def test_too_deep_to_follow_is_told():
+def test_too_deep_nesting_is_reported():
     deep = "".join("    " * n + "if a:\n" for n in range(95)) + "    " * 95 + "tf.Session()\n"
     assert [one.code for one in lint_text("import tensorflow as tf\n" + deep, RULES)] == ["legacy-session"]
     with pytest.raises(Unreadable):
@@ -129,14 +129,14 @@ def library(name):
 
 
 @pytest.mark.slow
-def test_keras_itself_is_quiet():
+def test_keras_has_no_findings():
     result = lint([str(library("keras") / "src")], RULES)
     assert result.files > 500
     assert (result.problems, result.failures) == ((), ())
 
 
 @pytest.mark.slow
-def test_every_file_of_keras_can_be_followed():
+def test_every_file_of_keras_can_be_traced():
     found = []
     for path in sorted((library("keras") / "src").rglob("*.py"))[::3]:
         script = Script(ast.parse(path.read_text(encoding="utf-8")))
@@ -146,25 +146,25 @@ def test_every_file_of_keras_can_be_followed():
 
 
 @pytest.mark.slow
-def test_tensorflow_itself_is_quiet():
+def test_tensorflow_has_no_findings():
     result = lint([str(library("tensorflow") / "python" / "distribute"), str(library("tensorflow") / "python" / "keras")], RULES)
     assert result.files > 100
     assert (result.problems, result.failures) == ((), ())
 
 
-def test_data_is_no_program():
+def test_data_is_not_linted():
     data = "x = [" + "1," * (runner.CHARACTERS_MAX // 2) + "]\n"
     assert lint_text(data, RULES) == []
     with pytest.raises(Unreadable, match="too large to be a training script"):
         lint_text("import tensorflow\n" + data, RULES)
 
 
-def test_a_long_list_is_not_followed():
+def test_long_list_is_not_traced():
     script = Script(ast.parse("x = [" + "f()," * 5000 + "]\ny = {" + "1: f()," * 5000 + "}\nz = f()"))
     assert len(script.calls) == 1
 
 
-def test_a_handler_runs_where_the_body_failed():
+def test_exception_handler_runs_after_a_failed_body():
     text = "import os\ntry:\n    import keras\nexcept ImportError:\n    {}\n"
     assert lint_text(text.format('os.environ["KERAS_BACKEND"] = "jax"'), RULES) == []
     late = text.format("raise") + 'os.environ["KERAS_BACKEND"] = "jax"\n'

@@ -1,4 +1,4 @@
-"""Files as users have them: encodings, marks, Python 2, data with a .py at the end, notebooks, folders."""
+"""Reading files: encodings, byte order marks, Python 2, data named .py, notebooks, folders."""
 
 import io
 import os
@@ -55,18 +55,18 @@ def test_missing_special_and_huge_files(tmp_path):
 
 
 @table
-def test_syntax_errors_have_a_place(text, line, column):
+def test_syntax_errors_have_a_position(text, line, column):
     with pytest.raises(Unreadable, match="syntax error") as caught:
         source.parse(text)
     assert (caught.value.line, caught.value.column) == (line, column)
 
 
-def test_too_deep_is_told():
+def test_too_deep_nesting_is_reported():
     with pytest.raises(Unreadable):
         source.parse("(" * 20_000 + ")" * 20_000)
 
 
-def test_warnings_of_the_program_are_its_own():
+def test_warnings_of_the_program_are_not_printed():
     source.parse("a = '\\d'\nassert (1, 'b')\n")
 
 
@@ -78,11 +78,11 @@ def test_ignored():
     assert source.ignored(text) == {1: {"no-prefetch"}, 3: set(), 4: {"a", "b-c"}, 6: {""}}
 
 
-def test_ignored_in_a_program_that_is_cut():
+def test_ignored_in_a_truncated_program():
     assert source.ignored("a  # gpucheck: ignore\nb = (") == {1: set()}
 
 
-def test_what_git_ignores_is_left_out(tmp_path):
+def test_files_ignored_by_git_are_skipped(tmp_path):
     files = {
         ".gitignore": "/built/\n*.tmp.py\n!kept.tmp.py\n",
         "a.tmp.py": "", "kept.tmp.py": "", "built/b.py": "", "src/c.py": "", "src/built/d.py": "",
@@ -98,13 +98,13 @@ def test_what_git_ignores_is_left_out(tmp_path):
     assert found(".") == ["kept.tmp.py", "src/c.py", "src/f.tmp.py", "src/built/d.py"]
     assert found("src", "a.tmp.py") == ["src/c.py", "src/f.tmp.py", "src/built/d.py", "a.tmp.py"]
     (tmp_path / "src/.gitignore").unlink()
-    assert "src/f.tmp.py" in found("src"), "the folder above is no repository"
+    assert "src/f.tmp.py" in found("src"), "the parent folder is not a repository"
     (tmp_path / ".git").mkdir()
     assert "src/f.tmp.py" not in found("src")
-    assert found("built") == ["built/b.py"], "who names an ignored folder wants it"
+    assert found("built") == ["built/b.py"], "a named folder is linted even if it is ignored"
 
 
-def test_a_repository_below_has_rules_of_its_own(tmp_path):
+def test_nested_repository_has_its_own_rules(tmp_path):
     for name in (".git/x", "below/.git/x", "a.py", "below/a.py", "below/b.py"):
         write(tmp_path, name, "")
     write(tmp_path, ".gitignore", "a.py\n")
@@ -112,14 +112,14 @@ def test_a_repository_below_has_rules_of_its_own(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
-def test_a_gitignore_of_another_user_counts_only_in_what_is_theirs(tmp_path):
+def test_gitignore_of_another_user_applies_to_their_folders_only(tmp_path):
     for name in (".git/x", "mine/a.py", "mine/sub/b.py"):
         write(tmp_path, name, "")
     above, inside = write(tmp_path, ".gitignore", "*.py\n"), write(tmp_path, "mine/sub/.gitignore", "b.py\n")
 
     def found(folder):
-        said = []
-        return [os.path.basename(path) for path in search.files([str(tmp_path / folder)], said.append)], said
+        messages = []
+        return [os.path.basename(path) for path in search.files([str(tmp_path / folder)], messages.append)], messages
 
     assert found("mine") == ([], [])
     os.chown(above, 12345, 12345)
@@ -127,11 +127,11 @@ def test_a_gitignore_of_another_user_counts_only_in_what_is_theirs(tmp_path):
     os.chown(inside, 12345, 12345)
     os.chown(tmp_path / "mine/sub", 12345, 12345)
     assert found("mine")[0] == ["a.py", "b.py"]
-    assert found("mine/sub")[0] == [], "who names a folder of another user means it as its owner does"
+    assert found("mine/sub")[0] == [], "the .gitignore of a named folder's owner is trusted"
 
 
 @pytest.mark.skipif(shutil.which("rm") is None, reason="no rm")
-def test_a_tree_deeper_than_pythons_recursion_is_searched(tmp_path, monkeypatch):
+def test_tree_deeper_than_the_recursion_limit_is_searched(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for _ in range(1500):
         os.mkdir("d")
@@ -144,16 +144,16 @@ def test_a_tree_deeper_than_pythons_recursion_is_searched(tmp_path, monkeypatch)
         subprocess.run(["rm", "-rf", "d"], check=True)  # shutil.rmtree recurses
 
 
-def test_a_gitignore_that_everybody_can_write_is_not_used(tmp_path):
+def test_world_writable_gitignore_is_not_used(tmp_path):
     write(tmp_path, "a.py", "")
     path = write(tmp_path, ".gitignore", "*.py\n")
     os.chmod(path, 0o666)
-    said = []
-    assert [os.path.basename(path) for path in search.files([str(tmp_path)], said.append)] == ["a.py"]
-    assert said == [f"ignored {path}: it can be written by every user"]
+    messages = []
+    assert [os.path.basename(path) for path in search.files([str(tmp_path)], messages.append)] == ["a.py"]
+    assert messages == [f"ignored {path}: it can be written by every user"]
 
 
-def test_a_tree_deeper_than_the_stack_of_python(tmp_path):
+def test_folders_deeper_than_the_stack(tmp_path):
     folder = write(tmp_path, "top.py", "").removesuffix("/top.py")
     for _ in range(sys.getrecursionlimit() + 200):
         folder += "/a"
@@ -161,7 +161,7 @@ def test_a_tree_deeper_than_the_stack_of_python(tmp_path):
     write(pathlib.Path(folder), "deep.py", "")
     try:
         assert [os.path.basename(path) for path in search.files([str(tmp_path)])] == ["top.py", "deep.py"]
-    finally:  # pytest could not remove it
+    finally:  # pytest can't remove it
         os.unlink(f"{folder}/deep.py")
         os.removedirs(folder)
 
@@ -191,12 +191,12 @@ def test_notebook_cells_and_lines(tmp_path):
     assert [program.locate(line) for line in (1, 2, 3, 4)] == [(2, 1), (2, 2), (3, 1), (4, 1)]
 
 
-def test_magics_are_taken_away():
+def test_magics_are_removed():
     cells = toml.load(MAGICS.read_text(encoding="utf-8"), "magics.toml")["cell"]
     assert [cell for cell in cells if without_magics(cell["text"]).rstrip("\n") != cell["left"].rstrip("\n")] == []
 
 
-def test_what_is_written_around_the_code_of_a_notebook(tmp_path):
+def test_text_around_the_code_of_a_notebook(tmp_path):
     program = source.read(notebook(tmp_path, "!pip install tensorflow==2.15\nimport tensorflow as tf"))
     assert "2.15" not in program.text
     assert program.written == "# title\n!pip install tensorflow==2.15\nimport tensorflow as tf"
@@ -206,7 +206,7 @@ def test_notebook_of_another_language(tmp_path):
     assert source.read(notebook(tmp_path, "library(keras) <- 3", language="R")).text == ""
 
 
-def test_a_broken_cell_is_named_and_the_others_are_read(tmp_path):
+def test_broken_cell_is_reported_and_others_are_read(tmp_path):
     program = source.read(notebook(tmp_path, "a = 1", "b = 1\nc = (a.d, e(", "f = 1"))
     (unread,) = program.unread
     assert (unread[:2], unread.message.partition(":")[0]) == ((3, 2), "syntax error")
@@ -214,27 +214,27 @@ def test_a_broken_cell_is_named_and_the_others_are_read(tmp_path):
     assert [program.locate(line) for line in (1, 2, 3)] == [(2, 1), (3, 1), (4, 1)]
 
 
-def test_a_notebook_in_python_2_is_not_read(tmp_path):
+def test_python_2_notebook_is_not_read(tmp_path):
     with pytest.raises(Unreadable, match=r"this is Python 2.* \(cell 3, line 1\)"):
         source.read(notebook(tmp_path, "a = 1", "print a", "b = ("))
 
 
 @table
-def test_no_notebook(tmp_path, data):
+def test_invalid_notebooks(tmp_path, data):
     with pytest.raises(Unreadable, match="not a notebook"):
         source.read(write(tmp_path, "a.ipynb", data))
 
 
-def test_old_notebooks_are_converted(tmp_path):
+def test_old_notebook_formats(tmp_path):
     old = b'{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": [{"cell_type": "code", "input": "a = 1", "language": "python", "metadata": {}, "outputs": []}]}]}'
     assert source.read(write(tmp_path, "old.ipynb", old)).text == "a = 1\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="PATH_MAX of Linux")
-def test_a_folder_that_cannot_be_listed_is_told(tmp_path, monkeypatch):
+def test_unlistable_folder_is_reported(tmp_path, monkeypatch):
     write(tmp_path, "a.py", "")
     monkeypatch.chdir(tmp_path)
-    for _ in range(20):  # until its path is too long for the system: root may list every other folder
+    for _ in range(20):  # until the path is too long for the system, because root may list every other folder
         os.mkdir("d" * 250)
         os.chdir("d" * 250)
     monkeypatch.chdir(tmp_path)
@@ -248,7 +248,7 @@ def test_standard_input(monkeypatch):
     assert source.read("-").text == "a = 1\n"
 
 
-def test_a_notebook_as_standard_input(tmp_path, monkeypatch):
+def test_notebook_as_standard_input(tmp_path, monkeypatch):
     with open(notebook(tmp_path, "a = 1", "b = 2"), "rb") as book:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(book.read())))
     program = source.read("-")
@@ -256,12 +256,12 @@ def test_a_notebook_as_standard_input(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("text", ['{"a": 1}\n', "{print(1)}\n"])
-def test_a_program_that_begins_with_a_brace_is_no_notebook(monkeypatch, text):
+def test_program_that_begins_with_a_brace_is_not_a_notebook(monkeypatch, text):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     assert source.read("-").text == text
 
 
-def test_variables_that_a_notebook_sets(tmp_path):
+def test_environment_variables_set_by_a_notebook(tmp_path):
     cell = "%env KERAS_BACKEND=jax\n%set_env CUDA_VISIBLE_DEVICES 0\nif a:\n    %env A={b}"
     assert source.read(notebook(tmp_path, cell)).text == (
         '__import__("os").environ["KERAS_BACKEND"] = \'jax\'\n__import__("os").environ["CUDA_VISIBLE_DEVICES"] = \'0\'\n'
@@ -270,6 +270,6 @@ def test_variables_that_a_notebook_sets(tmp_path):
 
 
 @pytest.mark.timeout(60)
-def test_a_cell_of_magics_only_is_read_in_linear_time(tmp_path):
+def test_cell_of_magics_is_read_in_linear_time(tmp_path):
     program = source.read(notebook(tmp_path, "!pip install a\n" * 20_000 + "a = 1"))
     assert (program.unread, program.text.strip()) == ((), "a = 1")

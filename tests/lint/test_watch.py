@@ -27,7 +27,7 @@ def watching(*args, **options):
 
 
 def until(terminal, text):
-    """What the terminal shows up to a text."""
+    """Read the terminal up to a text."""
     shown = b""
     while text not in shown:
         assert select.select([terminal], [], [], 60)[0], shown.decode()
@@ -37,7 +37,7 @@ def until(terminal, text):
 
 @posix
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_each_change_of_a_file_is_linted_until_a_signal(tmp_path, number):
+def test_each_change_is_linted_until_a_signal(tmp_path, number):
     path = tmp_path / "train.py"
     path.write_text(BAD)
     ours, theirs = pty.openpty()
@@ -59,19 +59,19 @@ def test_each_change_of_a_file_is_linted_until_a_signal(tmp_path, number):
 
 
 @posix
-def test_a_correction_is_shown_and_a_pipe_gets_no_escape_codes(tmp_path):
+def test_fix_with_watch_and_no_escape_codes_on_a_pipe(tmp_path):
     (tmp_path / "train.py").write_text("print(tf.config.list_physical_devices())\n")
     with watching("--fix", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=tmp_path, text=True) as process:
         assert process.stdout.readline() == "no findings in 1 file, 1 fixed\n"
         assert process.stdout.readline() == "gpucheck: waiting for a change of a file; Ctrl-C ends\n"
-        assert not select.select([process.stdout], [], [], 1.5)[0]  # its own change is no other one
+        assert not select.select([process.stdout], [], [], 1.5)[0]  # its own correction does not start another run
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
         assert process.stdout.read() == "gpucheck: interrupted\n"
 
 
 @pytest.mark.parametrize("args", [["-"], [".", "--format", "json"]])
-def test_what_cannot_be_watched(args):
+def test_unwatchable_arguments(args):
     done = gpucheck("lint", "--watch", *args)
     assert (done.returncode, done.stdout) == (2, "")
     assert "--watch needs files or folders, and --format terminal" in done.stderr
