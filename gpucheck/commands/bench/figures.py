@@ -25,7 +25,7 @@ RAW = (
     "peak_memory_bytes",
 )
 READINGS = ("utilization_percent", "power_watts", "sm_clock_mhz")  # NVML's values
-SAMPLES_MAX = 2000  # in a result
+SAMPLES_MAX = 2000
 SECONDS_PER_HOUR = 3600
 
 

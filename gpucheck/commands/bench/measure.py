@@ -24,7 +24,7 @@ class Session:
         self.host, self.ask = host, ask
         self.started = time.monotonic()
         self.configurations: list[Configuration] = []
-        self.results: dict[str, Measurement] = {}  # by id
+        self.results: dict[str, Measurement] = {}  # by the configuration's id
         self.notes: list[str] = []
         self.versions: dict[str, str] = {}
         self.hardware: tuple[str, ...] = ()
@@ -174,11 +174,11 @@ class Session:
         if hidden is not None and hidden.strip() in ("", "-1"):
             return
         try:
-            there = len(gpus.read(self.host).gpus)
+            gpu_count = len(gpus.read(self.host).gpus)
         except RuntimeError:
             return
-        if there:
-            raise plan.Refused(f"the driver has {there} GPU(s), TensorFlow lists none; run `gpucheck` for the cause", 3)
+        if gpu_count:
+            raise plan.Refused(f"the driver has {gpu_count} GPU(s), TensorFlow lists none; run `gpucheck` for the cause", 3)
 
 
 def _describe(device: Device, host: Host) -> str:

@@ -14,14 +14,14 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     strategies: tuple[str, ...] = ()
     precisions: tuple[str, ...] = ()  # Keras dtype policies
     batch_sizes: tuple[int, ...] = ()  # per replica
-    global_batch_sizes: tuple[int, ...] = ()  # of all replicas together, instead of per replica
+    global_batch_sizes: tuple[int, ...] = ()  # total of all replicas, instead of per replica
     steps_per_execution: tuple[int, ...] = ()  # steps that run without returning to Python
     devices: tuple[int, ...] = ()  # numbers of devices
     xla: str = "off"  # "on", "off" or "both"
     steps: int = 0  # per epoch
     epochs: int = 0
     repeats: int = 3
-    price_per_hour: float | None = None  # of the whole machine, in the user's currency
+    price_per_hour: float | None = None  # price of the whole machine, in the user's currency
     target_accuracy: float | None = None  # 0 to 1
     data: str = "synthetic"  # or "cifar10", or the path of an .npz file
     model: str | None = None  # "MODULE:FUNCTION" that returns the user's network, and data
@@ -71,7 +71,7 @@ class Measurement(Combination, frozen=True, kw_only=True):
     dropped_samples: int | None = None  # per epoch, because they do not fill a batch
     held_out_samples: int | None = None  # 0: the accuracy is measured on the training data
     repeats: int = 0
-    epochs: tuple[int, ...] = ()  # of each repeat, which ends early when it reaches a target accuracy
+    epochs: tuple[int, ...] = ()  # number per repeat; a repeat ends early at the target accuracy
     first_step_seconds: float | None = None  # including tracing, compiling and autotuning
     warmup_seconds: float | None = None  # all warm-up steps, including the first; excluded from all other figures
     warmup_steps: int | None = None
@@ -109,5 +109,5 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     model: str = NETWORK
     ask: Ask
     measurements: tuple[Measurement, ...] = ()
-    samples: tuple[Sample, ...] = ()  # of the GPUs during the whole run; thinned out for a long run
+    samples: tuple[Sample, ...] = ()  # GPU samples of the whole run; thinned out for a long run
     notes: tuple[str, ...] = ()

@@ -46,7 +46,7 @@ def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, fix: bool, wat
     from gpucheck.commands.lint.pages import load_rules
 
     limit.set(timeout)
-    limit.exit_code = 2  # as for unreadable files
+    limit.exit_code = 2  # same as for unreadable files
     paths = paths or (os.curdir,)
     for path in paths:
         standard_input(path)

@@ -71,7 +71,7 @@ def builds(script: Script, model: Call, call: Call) -> bool:
 
 def weights(script: Script, model: Call) -> list[Made]:
     """Return the certain weights of a model, each with its call. A layer without an input shape has none yet."""
-    return list(_Search(script).of(model))
+    return list(_Search(script).weights_of(model))
 
 
 class _Search:
@@ -82,7 +82,7 @@ class _Search:
         self.seen: set[int] = set()
         self.first = {id(call.function): call for call in reversed(script.calls)}  # the first call builds a layer
 
-    def of(self, model: Call) -> Iterator[Made]:
+    def weights_of(self, model: Call) -> Iterator[Made]:
         """Yield the weights of a model or layer."""
         if id(model) in self.seen or len(self.seen) > LAYERS_MAX:
             return
@@ -90,7 +90,7 @@ class _Search:
         if APPLICATION.fullmatch(model.name):
             yield Made(model, model)
         elif model.name == "keras.Model":
-            yield from self.before(model.argument("outputs", 1))
+            yield from self.weights_before(model.argument("outputs", 1))
         elif model.name == "keras.Sequential":
             every = stack(self.script, model) or []
             shaped = bool(every) and _has_shape(every[0][0]) and every[0][1].place.path == model.place.path
@@ -98,9 +98,9 @@ class _Search:
                 if isinstance(layer, Call) and _trained(layer) and shaped:
                     yield Made(layer, by)
                 elif isinstance(layer, Call):
-                    yield from self.of(layer)
+                    yield from self.weights_of(layer)
 
-    def before(self, output: Value | None) -> Iterator[Made]:
+    def weights_before(self, output: Value | None) -> Iterator[Made]:
         """Yield the weights of the layers between the inputs and an output of a functional model."""
         left = [output]
         while left and len(self.seen) <= LAYERS_MAX:
@@ -110,14 +110,14 @@ class _Search:
             if isinstance(output, (Items, Operation)):
                 left += output.items if isinstance(output, Items) else output.parts
             elif isinstance(output, Attribute) and output.name == "output" and isinstance(output.of, Call):
-                yield from self.of(output.of)
+                yield from self.weights_of(output.of)
             elif isinstance(output, Call):
                 self.seen.add(id(output))
                 layer = output.function
                 if isinstance(layer, Call):
                     if _trained(layer):
                         yield Made(layer, self.first[id(layer)])
-                    yield from self.of(layer)
+                    yield from self.weights_of(layer)
                     left += output.args
                 elif output.name.startswith(("keras.layers.", "tensorflow.")):
                     left += output.args

@@ -196,10 +196,10 @@ def _check(rule: Rule, script: Script) -> Iterator[Finding]:
 
 
 def _problems(findings: Iterable[tuple[Finding, Rule]], program: source.Program, file: str) -> Iterator[Problem]:
-    silenced, lines = source.ignored(program.text), program.text.split("\n")
+    suppressed, lines = source.ignored(program.text), program.text.split("\n")
     reported: set[tuple[int, str]] = set()
     for finding, rule in findings:
-        codes = [silenced[line] for line in range(finding.line, finding.end_line + 1) if line in silenced]
+        codes = [suppressed[line] for line in range(finding.line, finding.end_line + 1) if line in suppressed]
         if any(not wanted or rule.code in wanted for wanted in codes) or (finding.line, rule.code) in reported:
             continue
         reported.add((finding.line, rule.code))

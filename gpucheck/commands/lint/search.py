@@ -52,8 +52,8 @@ class _Walk:
         while folders:
             place, names, rules = folders.pop()
             try:
-                with os.scandir(place) as listed:
-                    entries = sorted(listed, key=lambda entry: entry.name)
+                with os.scandir(place) as scan:
+                    entries = sorted(scan, key=lambda entry: entry.name)
             except OSError:
                 refused.append(place)
                 continue
@@ -98,7 +98,7 @@ class _Walk:
             rules = ()
         path = os.path.join(folder, ".gitignore")
         with contextlib.suppress(OSError):
-            if not os.path.isfile(path):  # not a file: reading a pipe would block
+            if not os.path.isfile(path):  # reading a pipe would block
                 return rules
             reason = why_untrusted(path, self._owner)
             if reason is not None:

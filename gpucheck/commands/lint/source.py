@@ -54,7 +54,7 @@ class Program(NamedTuple):
 
     def locate(self, line: int) -> tuple[int | None, int]:
         """Return the cell (None outside notebooks) and the line in it."""
-        inside = [(first, number) for first, number in self.cells if first <= line]  # in order
+        inside = [(first, number) for first, number in self.cells if first <= line]  # sorted by line
         return (inside[-1][1], line - inside[-1][0] + 1) if inside else (None, line)
 
 

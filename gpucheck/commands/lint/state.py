@@ -37,7 +37,7 @@ class State:
         self.undone: tuple[tuple[int, int], ...] = ()
         # functions of this file
         self.frames: list[Frame] = []
-        self.defined: dict[int, Function] = {}  # by the node's id
+        self.defined: dict[int, Function] = {}  # key: id of the node
         self.followed: set[int] = set()
         self.generators: dict[int, bool] = {}
         self.since: int | None = None  # order of the definition of a function that the file never calls

@@ -218,7 +218,7 @@ class Import(NamedTuple):
 
     node: ast.AST
     place: Place
-    module: str  # as written in the file
+    module: str  # spelled as in the file
     names: tuple[str, ...]
 
 

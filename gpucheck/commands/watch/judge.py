@@ -36,7 +36,7 @@ class Pace(NamedTuple):
     """The pace of the steps."""
 
     usual_seconds: float | None  # median of the last steps; None: fewer than two steps
-    waiting_seconds: float  # since the last step ended
+    waiting_seconds: float  # time since the last step ended
 
 
 def slowed(moments: Sequence[Sequence[GpuSample]]) -> Iterator[Event]:

@@ -50,19 +50,19 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of one fit; None: unknown."""
 
-    seconds: float  # of the whole fit
+    seconds: float  # time of the whole fit
     epochs: int
     steps: int
-    epoch_seconds: tuple[float, ...] = ()  # of each epoch, including validation
+    epoch_seconds: tuple[float, ...] = ()  # time of each epoch, including validation
     median_epoch_seconds: float | None = None
     first_step_seconds: float | None = None  # including tracing and compilation; excluded from all other figures of steps
     step_seconds: float | None = None  # mean of the other steps
     samples_per_second: float | None = None
-    input_wait_share: float | None = None  # of the steps' time, 0 to 1
+    input_wait_share: float | None = None  # share of the steps' time, 0 to 1
     input_wait_exact: bool = True  # False: an upper bound, because data may have been fetched while a device computed
     backend: str | None = None  # Keras' backend
     device: str | None = None  # type of the device that holds the model: "CPU", "GPU"
-    replicas: int = 1  # in this process
+    replicas: int = 1  # number in this process
     worker: int = 0  # number of this worker among those that train together
     workers: int = 1
     gpus: tuple[GpuUse, ...] = ()  # GPUs that this process may use
