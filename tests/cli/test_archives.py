@@ -1,4 +1,4 @@
-"""What `gpucheck explain` reads of a tar or zip archive: every log in it, nothing without bounds, and nothing is extracted."""
+"""`gpucheck explain` of a tar or zip archive: it reads every log within limits, and extracts nothing."""
 
 import gzip
 import io
@@ -39,7 +39,7 @@ FORMS = {"tar": tar, "tar.gz": lambda files: tar(files, "w:gz"), "tar.xz": lambd
 
 
 def read(data, name="", **limits):
-    """Every text with its lines, and why the rest was not read."""
+    """Return every text with its lines, and why the rest was not read."""
     archive = archive_in(io.BytesIO(data), str(name), "logs.tar")
     assert isinstance(archive, Archive)
     for limit, value in limits.items():
@@ -48,7 +48,7 @@ def read(data, name="", **limits):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_cause_and_its_file_are_named(form, tmp_path):
+def test_cause_and_file_are_named(form, tmp_path):
     path = tmp_path / f"logs.{form}"
     path.write_bytes(FORMS[form](FILES))
     done = gpucheck("explain", str(path))
@@ -60,7 +60,7 @@ def test_the_cause_and_its_file_are_named(form, tmp_path):
     assert sorted(os.listdir(tmp_path)) == [path.name]
 
 
-def test_a_tar_archive_may_come_through_a_pipe_and_a_zip_archive_may_not():
+def test_tar_archive_from_a_pipe_but_no_zip_archive():
     assert "dmesg.log.gz" in gpucheck("explain", "-", input=FORMS["tar.gz"](FILES)).stdout
     refused = gpucheck("explain", "-", input=zipped(FILES))
     assert (refused.returncode, refused.stdout) == (2, "")
@@ -77,13 +77,13 @@ def test_links_and_devices_are_not_followed():
     assert read(out.getvalue()) == ([], None)
 
 
-def test_the_number_of_files_is_bounded():
+def test_number_of_files_is_limited():
     texts, cut = read(tar({f"{number}.log": b"x\n" for number in range(MOST_FILES + 2)}))
     assert (len(texts), cut) == (MOST_FILES, f"it has more than {MOST_FILES} files")
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_size_of_all_files_is_bounded(form, tmp_path):
+def test_total_size_is_limited(form, tmp_path):
     path = tmp_path / "logs"
     path.write_bytes(FORMS[form]({"a.log": b"x\n" * 50, "b.log": b"y\n" * (1 << 20), "c.log": b"z\n"}))
     with path.open("rb") as stream:
@@ -95,19 +95,19 @@ def test_the_size_of_all_files_is_bounded(form, tmp_path):
     assert archive.cut == "its files are too large when unpacked"
 
 
-def test_a_compressed_file_inside_is_bounded_too():
+def test_size_of_a_compressed_member_is_limited():
     texts, _ = read(tar({"bomb.log.gz": gzip.compress(b"x\n" * (1 << 20))}), _left=1000)
     assert sum(len(line) for _, lines in texts for line in lines) <= 1000
 
 
-def test_a_header_that_would_fill_memory_is_refused():
+def test_header_that_would_fill_memory_is_refused():
     header = tarfile.TarInfo("a")
     header.type, header.size = tarfile.XHDTYPE, 1 << 40
     with pytest.raises(Refused, match="its archive is damaged"):
         read(header.tobuf(tarfile.GNU_FORMAT) + b"\0" * 4096)
 
 
-def test_what_a_damaged_archive_still_has_is_read():
+def test_intact_part_of_a_damaged_archive_is_read():
     whole = tar(FILES)
     texts, cut = read(whole[:1560])
     assert texts == [("run/train.log", [OOM.decode()]), ("run/dmesg.log.gz", [])]
@@ -116,7 +116,7 @@ def test_what_a_damaged_archive_still_has_is_read():
         read(whole[:300])
 
 
-def test_an_archive_without_time_is_not_read():
+def test_archive_is_not_read_after_the_timeout():
     archive = Archive(io.BufferedReader(io.BytesIO(tar(FILES))), "logs", lambda: True)
     assert list(archive.texts()) == []
 
@@ -132,5 +132,5 @@ def test_an_archive_without_time_is_not_read():
         ("x" * 200, "..." + "x" * 160),
     ],
 )
-def test_a_name_is_cleaned(name, words):
+def test_member_names_are_cleaned(name, words):
     assert shown(name) == words

@@ -1,4 +1,4 @@
-"""What commands do, as the files of tests/cases/commands say it."""
+"""Commands and their expected output, from the files of tests/cases/commands."""
 
 import itertools
 
@@ -7,7 +7,7 @@ import command_cases
 import pytest
 from case_files import CASES
 
-CHECK_THIS_MACHINE = ("check", "expectations", "run")  # which is healthy only with TensorFlow
+CHECK_THIS_MACHINE = ("check", "expectations", "run")  # the commands that require TensorFlow for a healthy machine
 FILES = [
     pytest.param(path.stem, marks=pytest.mark.tensorflow if path.stem in CHECK_THIS_MACHINE else ())
     for path in sorted((CASES / "commands").iterdir())

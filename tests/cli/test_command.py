@@ -36,7 +36,7 @@ def report(*args, env=None):
 
 
 @pytest.mark.tensorflow
-def test_quick_on_a_machine_without_a_gpu(schema):
+def test_quick_without_a_gpu(schema):
     got = report("--quick", "--allow-cpu")
     jsonschema.Draft202012Validator(schema).validate(got)
     assert got.keys() == REPORT_FIELDS
@@ -49,13 +49,13 @@ def test_quick_on_a_machine_without_a_gpu(schema):
 
 @pytest.mark.tensorflow
 @pytest.mark.skipif(importlib.util.find_spec("jax") is not None, reason="JAX is installed")
-def test_a_backend_that_is_not_installed_is_named():
+def test_missing_backend_is_named():
     got = report("--quick", "--allow-cpu", "--backend", "jax", "--python", sys.executable)
     assert ([finding["code"] for finding in got["findings"]], got["exit_code"]) == (["keras-backend-not-installed"], 1)
     assert report("--quick", "--allow-cpu", "--backend", "tensorflow", env={"KERAS_BACKEND": "theano"})["exit_code"] == 0
 
 
-def test_a_gate_that_passes_on_a_cpu_is_no_gate():
+def test_gate_does_not_pass_on_a_cpu():
     got = report("--quick")
     assert (got["verdict"], got["exit_code"]) == ("fail", 1)
     assert got["findings"][0]["code"] == "no-nvidia-gpu"
@@ -66,16 +66,16 @@ def test_version():
 
 
 @pytest.mark.tensorflow
-def test_output_file_is_written_whole_and_alone(tmp_path):
+def test_output_file_is_written_atomically(tmp_path):
     target = tmp_path / "report.json"
     target.write_text("old")
-    done = gpucheck("--quick", "--allow-cpu", "--output", str(target))  # its name says the format
+    done = gpucheck("--quick", "--allow-cpu", "--output", str(target))  # the suffix selects the format
     assert (done.returncode, done.stdout) == (0, "")
     assert json.loads(target.read_text())["verdict"] == "pass"
     assert os.listdir(tmp_path) == ["report.json"]
 
 
-def test_a_full_disk_leaves_the_old_file(tmp_path):
+def test_full_disk_keeps_the_old_file(tmp_path):
     done = in_a_process("--quick", "--allow-cpu", "--output", "/dev/full")
     assert done.returncode == 3
     assert "No space left on device" in done.stderr
@@ -86,7 +86,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
 @pytest.mark.parametrize(
     "line", ["exec 2>&-", 'mkdir gone; cd gone; rmdir "$PWD"'], ids=["no standard error", "no working folder"]
 )
-def test_a_shell_that_lacks_something(tmp_path, line):
+def test_closed_streams_and_deleted_folders(tmp_path, line):
     """Service managers close standard error; a working folder may have been deleted since."""
     args = ["sh", "-c", f'{line}; exec "$@"', "sh", sys.executable, "-m", "gpucheck", "--quick", "--allow-cpu"]
     env = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).parents[2])}
@@ -97,7 +97,7 @@ def test_a_shell_that_lacks_something(tmp_path, line):
 
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("code", [0, 1])
-def test_a_broken_pipe_keeps_the_exit_code(code):
+def test_broken_pipe_keeps_the_exit_code(code):
     read, write = os.pipe()
     os.close(read)
     args = [sys.executable, "-m", "gpucheck", "--quick", *(["--allow-cpu"] if code == 0 else [])]
@@ -116,7 +116,7 @@ def test_ascii_and_colour():
 
 
 def complete(words):
-    """What the installed command offers a bash that completes these words."""
+    """Return the completions that the installed command offers in bash for these words."""
     env = {**os.environ, "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1), "_GPUCHECK_COMPLETE": "bash_complete"}
     command = pathlib.Path(sys.executable).parent / "gpucheck"
     return subprocess.run([command], env=env, capture_output=True, text=True, timeout=60).stdout.split()
@@ -151,7 +151,7 @@ def fake_tensorflow(folder, text):
 
 
 @table
-def test_a_broken_child_is_told_and_nothing_is_left(tmp_path, schema, name, text, codes):
+def test_broken_child_is_reported_and_removed(tmp_path, schema, name, text, codes):
     env = {**fake_tensorflow(tmp_path, text), VARIABLE: str(tmp_path)}
     got = report("--allow-cpu", "--timeout", "5", env=env)
     jsonschema.Draft202012Validator(schema).validate(got)
@@ -161,7 +161,7 @@ def test_a_broken_child_is_told_and_nothing_is_left(tmp_path, schema, name, text
     assert leftovers(str(tmp_path)) == []
 
 
-def test_nothing_is_left_when_gpucheck_itself_is_killed(tmp_path):
+def test_nothing_remains_if_gpucheck_is_killed(tmp_path):
     env = {**os.environ, **fake_tensorflow(tmp_path, "import time; time.sleep(600)"), VARIABLE: str(tmp_path)}
     process = subprocess.Popen([sys.executable, "-m", "gpucheck", "--allow-cpu"], env=env, stdout=-1, stderr=-1, text=True)
     deadline = time.monotonic() + 20
@@ -182,7 +182,7 @@ def test_another_interpreter_is_examined():
     assert "tensorflow-not-installed" in [finding["code"] for finding in got["findings"]]
 
 
-def test_what_is_to_be_typed_again_is_what_was_typed(tmp_path):
+def test_suggested_command_repeats_the_typed_options(tmp_path):
     app = tmp_path / "gpucheck.pyz"
     with zipfile.ZipFile(app, "w") as file:
         file.writestr("__main__.py", "from gpucheck.cli import main\nmain()\n")

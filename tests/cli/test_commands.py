@@ -15,7 +15,7 @@ FOLDERS = sorted(path.name for path in (PACKAGE / "commands").iterdir() if path.
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
-    """A copy of the package, from which folders can be removed."""
+    """Copy the package, so that folders can be removed."""
     folder = tmp_path_factory.mktemp("copy")
     shutil.copytree(PACKAGE, folder / "gpucheck", ignore=shutil.ignore_patterns("__pycache__"))
     return folder
@@ -28,7 +28,7 @@ def run(package, *args):
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_the_rest_works_without_a_command(package, name):
+def test_other_commands_work_without_a_command(package, name):
     folder, aside = package / "gpucheck" / "commands" / name, package / name
     folder.rename(aside)
     try:

@@ -1,4 +1,4 @@
-"""How the command ends where something around it is missing: signals at any moment, closed streams, full disks, no docstrings."""
+"""The end of the command under signals, closed streams, full disks, and without docstrings."""
 
 import fcntl
 import os
@@ -19,11 +19,11 @@ GPUCHECK = [sys.executable, "-m", "gpucheck"]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and shells of POSIX")
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 INTERRUPTED = {signal.SIGINT: 130, signal.SIGTERM: 143, **({signal.SIGHUP: 129} if hasattr(signal, "SIGHUP") else {})}
-SAID = {number: "gpucheck: interrupted\n" if number == signal.SIGINT else "" for number in INTERRUPTED}
+MESSAGES = {number: "gpucheck: interrupted\n" if number == signal.SIGINT else "" for number in INTERRUPTED}
 
 
 def shell(redirection, *args, **options):
-    """gpucheck with a redirection of the shell."""
+    """Run gpucheck with a shell redirection."""
     line = f'exec "$@" {redirection}'
     env = {**os.environ, "PYTHONPATH": ROOT, **options.pop("env", {})}
     given = {"capture_output": True, "text": True, "timeout": 60, "env": env, **options}
@@ -31,7 +31,7 @@ def shell(redirection, *args, **options):
 
 
 def hanging(folder):
-    """An environment whose TensorFlow never answers."""
+    """Return an environment whose TensorFlow hangs."""
     (folder / "lib/tensorflow").mkdir(parents=True)
     (folder / "lib/tensorflow/__init__.py").write_text("import time; time.sleep(600)")
     return {**os.environ, "PYTHONPATH": f"{folder / 'lib'}:{ROOT}", VARIABLE: str(folder)}
@@ -39,7 +39,7 @@ def hanging(folder):
 
 @posix
 @pytest.mark.parametrize("number", INTERRUPTED, ids=lambda number: number.name)
-def test_a_signal_during_the_run_sweeps_its_children_and_leaves_no_file(tmp_path, number):
+def test_signal_during_the_run_removes_children_and_files(tmp_path, number):
     work = tmp_path / "work"
     work.mkdir()
     args = ["--allow-cpu", "--report", "json=a.json", "--output", "b.txt"]
@@ -48,14 +48,14 @@ def test_a_signal_during_the_run_sweeps_its_children_and_leaves_no_file(tmp_path
     while len(leftovers(str(tmp_path))) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(number)
-    process.send_signal(number)  # a second one does not cut the first one's sweeping short
+    process.send_signal(number)  # a second signal does not interrupt the cleanup
     out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err) == (INTERRUPTED[number], "", SAID[number])
+    assert (process.returncode, out, err) == (INTERRUPTED[number], "", MESSAGES[number])
     assert os.listdir(work) == []
     assert leftovers_after(str(tmp_path), 5) == []
 
 
-# Every import is a moment at which a signal may come; these stand for the first tenths of a second.
+# A signal may arrive during every import; these represent the first tenths of a second.
 MOMENTS = ["click", "gpucheck.cli.formats", "gpucheck.core.host.local", "gpucheck.core.engine.pipeline"]
 INTERRUPT_AT = program("endings_interrupt_at.py")
 
@@ -63,30 +63,30 @@ INTERRUPT_AT = program("endings_interrupt_at.py")
 @posix
 @pytest.mark.parametrize("number", INTERRUPTED, ids=lambda number: number.name)
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_signal_in_the_first_moments_ends_as_later(tmp_path, moment, number):
+def test_signal_during_startup(tmp_path, moment, number):
     command = [sys.executable, "-c", INTERRUPT_AT, moment, str(int(number)), "--quick", "--output", "report.txt"]
     env = {**os.environ, "PYTHONPATH": ROOT}
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED[number], "", SAID[number])
+    assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED[number], "", MESSAGES[number])
     assert os.listdir(tmp_path) == []
 
 
-# Python swallows what is raised in a weak reference's callback; those of the import machinery run at every import.
+# Python ignores exceptions in callbacks of weak references, which the import machinery runs at every import.
 INTERRUPT_CALLBACK = program("endings_interrupt_callback.py")
 
 
 @posix
 @pytest.mark.parametrize("number", INTERRUPTED, ids=lambda number: number.name)
-def test_a_signal_where_python_cannot_raise_is_not_lost(number):
+def test_signal_is_not_lost_where_python_cannot_raise(number):
     command = [sys.executable, "-c", INTERRUPT_CALLBACK, str(int(number))]
     began = time.monotonic()
     done = subprocess.run(command, env={**os.environ, "PYTHONPATH": ROOT}, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED[number], "", SAID[number])
+    assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED[number], "", MESSAGES[number])
     assert time.monotonic() - began < 10
 
 
 def drained(pipe):
-    """Wait until the other side has read what was written into a pipe."""
+    """Wait until the reader has emptied a pipe."""
     deadline = time.monotonic() + 60
     while struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]:
         assert time.monotonic() < deadline
@@ -107,8 +107,8 @@ def test_ctrl_c_while_standard_input_is_read(args):
 
 
 @posix
-def test_a_hangup_that_is_ignored_stays_ignored(tmp_path):
-    """As under nohup(1)."""
+def test_ignored_hangup_stays_ignored(tmp_path):
+    """The signal is ignored under nohup(1)."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         process = subprocess.Popen(
@@ -125,7 +125,7 @@ def test_a_hangup_that_is_ignored_stays_ignored(tmp_path):
 @pytest.mark.tensorflow
 @posix
 @table
-def test_without_standard_output_the_exit_code_stands(tmp_path, args, code):
+def test_exit_code_without_standard_output(tmp_path, args, code):
     done = shell(">&-", *args, cwd=tmp_path)
     assert done.returncode == code
     assert done.stderr == "gpucheck: standard output was closed before everything was written\n"
@@ -133,14 +133,14 @@ def test_without_standard_output_the_exit_code_stands(tmp_path, args, code):
 
 
 @posix
-def test_without_any_stream_the_exit_code_stands():
+def test_exit_code_without_any_stream():
     assert shell("<&- >&- 2>&-", "--quick").returncode == 1
     assert shell("<&- >&- 2>&-", "--nosuch").returncode == 2
 
 
 @posix
 @pytest.mark.parametrize("args", [["explain", "-"], ["lint", "-"], ["compare", "-"], ["--replay", "-"]], ids=lambda args: args[0])
-def test_without_standard_input_there_is_nothing_to_read(args):
+def test_closed_standard_input_is_empty(args):
     done = shell("<&-", *args)
     assert (done.returncode, done.stdout) == (2, "")
     assert "standard input is closed" in done.stderr
@@ -149,25 +149,25 @@ def test_without_standard_input_there_is_nothing_to_read(args):
 
 @needs_full
 @table
-def test_a_full_standard_output_is_one_line_and_no_verdict(tmp_path, args):
+def test_full_standard_output_is_one_line_and_no_verdict(tmp_path, args):
     done = shell("> /dev/full", *args, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (3, "gpucheck: cannot write to standard output: No space left on device\n")
 
 
 @needs_full
 @pytest.mark.parametrize(("style", "code"), [("nagios", 3), ("npd", 2), ("docker", 1)])
-def test_a_full_standard_output_follows_the_exit_style(style, code):
+def test_full_standard_output_follows_the_exit_style(style, code):
     done = shell("> /dev/full", "--quick", "--allow-cpu", "--exit-style", style)
     assert done.returncode == code
 
 
 @needs_full
-def test_a_full_standard_error_does_not_change_the_exit_code():
+def test_full_standard_error_keeps_the_exit_code():
     assert shell("2> /dev/full", "--nosuch").returncode == 2
     assert shell("2> /dev/full", "run", "--quick", "--", "true").returncode == 1
 
 
-def test_a_manual_page_without_docstrings():
+def test_manual_page_without_docstrings():
     """PYTHONOPTIMIZE=2 leaves docstrings out of the bytecode; the pages are then read from the source."""
     for args in (["explain", "no-nvidia-gpu"], ["explain", "memory-growth-set-late"], ["rules"], ["rules", "--format", "json"]):
         plain, stripped = ([sys.executable, *flags, "-m", "gpucheck", *args] for flags in ((), ("-OO",)))
@@ -177,7 +177,7 @@ def test_a_manual_page_without_docstrings():
         assert done.stdout == wanted.stdout
 
 
-def test_a_manual_page_without_docstrings_and_source(tmp_path):
+def test_manual_page_without_docstrings_and_source(tmp_path):
     code = (
         "import sys, importlib.machinery as m; m.SourceFileLoader.get_source = lambda *_: None\n"
         "sys.argv = ['gpucheck', 'explain', 'no-nvidia-gpu']\nfrom gpucheck.cli import main; main()"

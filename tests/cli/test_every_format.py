@@ -1,4 +1,4 @@
-"""Every command renders every format that it offers: of each recorded machine, of nodes, and of this machine."""
+"""Every command renders every format that it offers, for each recorded machine, for nodes, and for this machine."""
 
 import json
 import re
@@ -36,16 +36,16 @@ OTHERS = {
     "rules": [],
     "setup": ["--for", "535.183,8.6,3.12"],
 }
-TRAINING = {"bench", "fleet run", "fleet train"}  # these train first; the last two render as `fleet merge` does
+TRAINING = {"bench", "fleet run", "fleet train"}  # these train first; the last two use the rendering of `fleet merge`
 
 
 def formats(command):
-    """The formats that a command offers."""
+    """Return the formats that a command offers."""
     return next((list(option.type.choices) for option in command.params if "--format" in option.opts), [])
 
 
 def commands(group, prefix=""):
-    """Every command by its name."""
+    """Yield every command with its name."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -59,7 +59,7 @@ OFFERED = {name: formats(command) for name, command in commands(cli) if formats(
 
 
 def report(name, node, changes=None, summary="The driver is missing."):
-    """The report of a recorded machine, or of the same machine as a node; `fleet merge` believes the finding."""
+    """Return the report of a recorded machine, also as a node with a finding for `fleet merge`."""
     facts = changed(changes, name=name)
     if node:
         facts = {probe: fact for probe, fact in facts.items() if probe in OF_NODE}
@@ -93,19 +93,19 @@ def test_every_command_that_offers_formats_is_tested_here():
 @pytest.mark.parametrize("node", [False, True], ids=["machine", "node"])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("command", OF_REPORTS)
-def test_a_report_is_rendered_in_every_format(folder, command, name, node):
+def test_report_in_every_format(folder, command, name, node):
     (folder / "report.json").write_text(report(name, node))
     for style in OFFERED[command]:
         rendered(folder, command, OF_REPORTS[command], style)
 
 
 @pytest.mark.parametrize("command", OTHERS)
-def test_what_needs_no_report_is_rendered_in_every_format(folder, command):
+def test_commands_without_a_report_in_every_format(folder, command):
     for style in OFFERED[command]:
         rendered(folder, command, OTHERS[command], style)
 
 
-def test_the_brief_of_a_node_asks_about_no_environment(folder):
+def test_brief_of_a_node_does_not_mention_environments(folder):
     (folder / "report.json").write_text(report("h200", node=True))
     lines = rendered(folder, "check", ["--replay", "report.json"], "brief").stdout.splitlines()
     assert [line.split()[0] for line in lines[1:-1]] == ["gpucheck", "OS", "CUDA", "GPU", "variables"]
@@ -116,27 +116,28 @@ HOSTILE = f"H200\x1b[31m\x07\x9b\u202e {COMMANDS}\nRUN touch /x/pwned\n#"
 LOG = f"E CUDA_ERROR_OUT_OF_MEMORY: out of memory {'a' * 40} {HOSTILE}"
 
 
-def obeyed(text, style):
-    """What a terminal or a runner of continuous integration would obey in a text."""
-    found = re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e]", text.replace("\r\n", "\n"))  # CSV ends lines so
+def commands_in(text, style):
+    """Return the control sequences and workflow commands in a text that a terminal or CI runner would execute."""
+    text = text.replace("\r\n", "\n")  # CSV's line ends
+    found = re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e]", text)
     starts = [line.strip() for line in text.splitlines() if line.strip().startswith("::")]
-    if style == "github":  # a line is one command: what is behind its beginning is its message
+    if style == "github":  # each line is one command followed by its message
         return found + [start for start in starts if not re.match("::(?:error|warning|notice) ", start)]
     return found + starts + re.findall(r"##(?:vso)?\[", text)
 
 
 @pytest.mark.parametrize("node", [False, True], ids=["machine", "node"])
 @pytest.mark.parametrize("command", OF_REPORTS)
-def test_no_value_of_a_report_is_obeyed(folder, command, node):
+def test_values_of_a_report_are_escaped(folder, command, node):
     values = ("gpus.gpus[0].name", "driver.version", "driver.cuda_version", "system.os_name", "system.kernel", "system.node")
     (folder / "report.json").write_text(report("h200", node, dict.fromkeys(values, HOSTILE), HOSTILE))
     for style in OFFERED[command]:
         done = rendered(folder, command, OF_REPORTS[command], style)
         assert "foreign" not in done.stdout
-        assert (style, obeyed(done.stdout, style), obeyed(done.stderr, "")) == (style, [], [])
+        assert (style, commands_in(done.stdout, style), commands_in(done.stderr, "")) == (style, [], [])
 
 
-def test_no_line_of_a_log_and_no_file_name_is_obeyed(folder):
+def test_log_lines_and_file_names_are_escaped(folder):
     (folder / "w.log").write_text(LOG)
     name = folder / "::add-mask::e\x1b" / "a\n::add-mask::b ##[c].py"
     name.parent.mkdir()
@@ -144,34 +145,34 @@ def test_no_line_of_a_log_and_no_file_name_is_obeyed(folder):
     for command, argument in (("explain", "w.log"), ("lint", ".")):
         for style in OFFERED[command]:
             done = rendered(folder, command, [argument], style)
-            assert (style, obeyed(done.stdout, style), obeyed(done.stderr, "")) == (style, [], [])
+            assert (style, commands_in(done.stdout, style), commands_in(done.stderr, "")) == (style, [], [])
 
 
-def test_no_variable_is_obeyed(folder):
+def test_variables_are_escaped(folder):
     done = gpucheck("--quick", env={"KERAS_BACKEND": f"::add-mask::e {COMMANDS}"}, cwd=folder)
     assert "add-mask" in done.stdout
-    assert (obeyed(done.stdout, ""), obeyed(done.stderr, "")) == ([], [])
+    assert (commands_in(done.stdout, ""), commands_in(done.stderr, "")) == ([], [])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
-def test_no_name_that_a_driver_gives_a_gpu_is_obeyed(folder, driver_folder):
-    hostile = "H200\x1b[31m\x9b\u202e\n::add-mask::e ##[c]\nRUN touch /x/pwned\n#"  # NVML has 96 bytes for it
+def test_gpu_names_from_the_driver_are_escaped(folder, driver_folder):
+    hostile = "H200\x1b[31m\x9b\u202e\n::add-mask::e ##[c]\nRUN touch /x/pwned\n#"  # NVML limits names to 96 bytes
     name = "".join(chr(byte) if 32 <= byte <= 126 else f"\\x{byte:02x}" for byte in hostile.encode())
     scenario = fake_driver.write_scenario(folder / "scenario.txt", {"gpus": 1, "gpu.0.name": name})
     env = {**fake_driver.environment(driver_folder, scenario), "HOME": str(folder), "PYENV_ROOT": ""}
     for style in OFFERED["setup"]:
         done = gpucheck("setup", "--format", style, env=env, cwd=folder)
         assert (done.returncode, "RUN touch" in done.stdout) == (0, True), done.stderr
-        assert (style, obeyed(done.stdout, style), obeyed(done.stderr, "")) == (style, [], [])
+        assert (style, commands_in(done.stdout, style), commands_in(done.stderr, "")) == (style, [], [])
         assert "\nRUN touch" not in done.stdout
 
 
 @pytest.mark.parametrize("style", OFFERED["setup"])
-def test_no_name_of_a_gpu_is_obeyed(style):
+def test_gpu_names_are_escaped(style):
     gpus = (Gpu(name=HOSTILE, capability=(8, 6)),)
     machine = Machine(driver="580.65.06", gpus=gpus, os_name=HOSTILE, pythons=(Python(version="3.12"),))
     answer = solve(machine, Wishes())
     write = render.FORMATS[style]
     text = without_commands(write(answer) if style in files.FORMATS else write(answer, 80))
-    assert obeyed(text, style) == []
+    assert commands_in(text, style) == []
     assert "\nRUN touch" not in text

@@ -1,4 +1,4 @@
-"""Every example that a command's help shows, and every command of README and docs, typed as it stands: none is wrong usage."""
+"""Examples in the help of every command, and commands in README and docs: none is wrong usage."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ from gpucheck.cli.group import cli, sections
 
 ROOT = pathlib.Path(__file__).parents[2]
 EXAMPLE = re.compile(r"^ {4}(\S.*?)(?: {2,}.*)?$", re.MULTILINE)
-NOT_TYPED = {
+NOT_RUN = {
     "gpucheck bench": "measures for minutes; tests/bench does",
     "--apply": "installs from the package index; tests/setup does",
     "lint --watch": "runs until Ctrl-C; tests/lint does",
@@ -25,7 +25,7 @@ NOT_TYPED = {
     "| source": "fish's",
     "Invoke-Expression": "PowerShell's",
 }
-NOT_TYPED_IN_DOCS = {
+NOT_RUN_IN_DOCS = {
     "[--": "a form: the help of the command has examples",
     "gpucheck --full": "measures for minutes; tests/experiments does",
     "gpucheck bench": "measures for minutes; tests/bench does",
@@ -65,24 +65,24 @@ PAGES = [
     *sorted(
         path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/*.md") if path.name not in ("commands.md", "tutorial.md")
     ),
-]  # those have tests of their own: test_examples_of_help_work and test_tutorial.py
+]  # test_examples_of_help_work and test_tutorial.py cover these
 PROGRAMS = {
     "kubectl": "echo 'Out of memory'",
     "scontrol": "true",
     "ssh": "echo 'Driver Version: 570.86.10'",
     "python": f'exec {sys.executable} "$@"',
 }
-NAMES = [name for part in sections().values() for name in part if name != "completion"]  # test_usage.py types those
+NAMES = [name for part in sections().values() for name in part if name != "completion"]  # test_usage.py runs that one
 
 
 def examples(name):
     text = gpucheck(*([] if name == "gpucheck" else [name]), "--help").stdout.partition("Examples:")[2].partition("\nOptions:")[0]
-    return [line for line in EXAMPLE.findall(text) if not any(words in line for words in NOT_TYPED)]
+    return [line for line in EXAMPLE.findall(text) if not any(words in line for words in NOT_RUN)]
 
 
 @pytest.fixture
 def place(tmp_path):
-    """A folder with what the examples name, and variables under which they look at the machine only."""
+    """Prepare a folder with the files of the examples, and variables that limit them to quick checks."""
     for name, text in {**PROGRAMS, "gpucheck": f'exec {sys.executable} -m gpucheck "$@"'}.items():
         (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
         (tmp_path / name).chmod(0o755)
@@ -95,8 +95,8 @@ def place(tmp_path):
     return tmp_path
 
 
-def typed(line, place):
-    """Type it in that folder, by a shell where it needs one."""
+def run_example(line, place):
+    """Run a line in that folder, with a shell if it needs one."""
     line = line.replace(".venv/bin/python", sys.executable)
     line = line.replace("/etc/gpucheck/node.toml", "expected.toml").replace("> /etc/slurm/", "> ")
     env = {"GPUCHECK_LEVEL": "quick", "GPUCHECK_ALLOW_CPU": "true", "PYTHONPATH": str(ROOT)}
@@ -114,11 +114,11 @@ def typed(line, place):
 @pytest.mark.parametrize("name", ["gpucheck", *NAMES])
 def test_examples_of_help_work(place, name):
     for line in examples(name):
-        typed(line, place)
+        run_example(line, place)
 
 
 def commands_of_docs():
-    """What a reader may type, each once: the lines of blocks for a shell, and what calls gpucheck in a sentence or below an indent."""
+    """Return the commands in the docs, each once: lines of shell blocks, and calls of gpucheck in sentences or indented text."""
     found = []
     for page in PAGES:
         text = (ROOT / page).read_text(encoding="utf-8")
@@ -138,15 +138,15 @@ def test_commands_of_docs_work(place):
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     used = set()
     for line in commands:
-        if reasons := {words for words in NOT_TYPED_IN_DOCS if words in f"{line}\n"}:
+        if reasons := {words for words in NOT_RUN_IN_DOCS if words in f"{line}\n"}:
             used |= reasons
         elif line.startswith("make "):
             assert set(line.split()[1:]) <= targets, line
         else:
             for form, example in FORMS.items():
                 line = line.replace(form, example)
-            typed(line, place)
-    assert used == NOT_TYPED_IN_DOCS.keys(), "a reason for nothing"
+            run_example(line, place)
+    assert used == NOT_RUN_IN_DOCS.keys(), "a reason for nothing"
 
 
 def test_help_names_every_command_once():

@@ -1,4 +1,4 @@
-"""What to type for a package that an extra needs, in each kind of installation."""
+"""The command that installs the packages of an extra, for each kind of installation."""
 
 import pathlib
 import sys
@@ -8,14 +8,14 @@ import pytest
 from gpucheck.cli import extras
 
 
-def test_the_packages_are_those_of_the_extras():
+def test_packages_match_the_extras():
     tomllib = pytest.importorskip("tomllib", reason="Python 3.11 brings it")
     project = tomllib.loads(pathlib.Path(__file__).parents[2].joinpath("pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = project["optional-dependencies"]
     assert {extra: tuple(need.partition(">=")[0] for need in declared[extra]) for extra in extras.PACKAGES} == extras.PACKAGES
 
 
-def test_an_environment_of_pipx_is_given_its_command(tmp_path, monkeypatch):
+def test_pipx_environment_gets_the_pipx_command(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "keras-gpucheck"))
     (tmp_path / "keras-gpucheck").mkdir()
     assert extras.command("ray") == f"{sys.executable} -m pip install ray"

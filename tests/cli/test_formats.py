@@ -18,7 +18,7 @@ from gpucheck.core.engine.discovery import modules
 
 @pytest.fixture
 def recorded(tmp_path):
-    """Replay arguments for a report of hostile.py or cases.py."""
+    """Return the replay arguments for a report of hostile.py or cases.py."""
 
     def record(made):
         path = tmp_path / "recorded.json"
@@ -28,7 +28,7 @@ def recorded(tmp_path):
     return record
 
 
-def test_every_format_has_its_file():
+def test_every_format_has_a_file():
     files = {name.rpartition(".")[2] for name in modules("gpucheck.core.reports")}
     assert set(FORMATS) <= files
 
@@ -39,12 +39,13 @@ def test_all_formats_in_one_run(tmp_path):
     done = gpucheck("--quick", "--allow-cpu", "--format", "npd", *(f"--report={style}={path}" for style, path in wanted.items()))
     assert (done.returncode, done.stderr) == (0, "")
     assert all(path.stat().st_size for path in wanted.values())
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in wanted.values())  # nothing aside
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in wanted.values())  # no other files
     assert done.stdout == wanted["npd"].read_text(encoding="utf-8")
     report = json.loads(wanted["json"].read_text(encoding="utf-8"))
     xml = junitparser.JUnitXml.fromfile(str(wanted["junit"]))
-    asked = [outcome for outcome in report["outcomes"] if not outcome["code"].endswith("-unexpected")]  # nobody gave expectations
-    assert next(iter(xml)).tests == len(asked) == len(report["outcomes"]) - 5
+    # No expectations were passed.
+    outcomes = [outcome for outcome in report["outcomes"] if not outcome["code"].endswith("-unexpected")]
+    assert next(iter(xml)).tests == len(outcomes) == len(report["outcomes"]) - 5
 
 
 @pytest.mark.tensorflow
@@ -62,20 +63,20 @@ def test_a_missing_extra_is_reported_before_the_run(tmp_path, module, style):
 
 
 @pytest.mark.parametrize("style", ["markdown", "html"])
-def test_redaction_is_on_where_strangers_read(recorded, style):
+def test_redaction_is_on_for_public_formats(recorded, style):
     arguments = recorded(secretive())
     assert leaks(gpucheck("--format", style, *arguments).stdout) == []
     assert "uuid" in leaks(gpucheck("--format", style, "--no-redact", *arguments).stdout)
 
 
-def test_redaction_by_flag_elsewhere(recorded):
+def test_redaction_by_flag_for_other_formats(recorded):
     arguments = recorded(secretive())
     assert "uuid" in leaks(gpucheck("--format", "json", *arguments).stdout)
     assert leaks(gpucheck("--format", "json", "--redact", *arguments).stdout) == []
 
 
-def test_a_real_run_with_secrets_around_it(tmp_path):
-    """Everything that this machine's own run could tell: environment, home, user, host."""
+def test_real_run_reveals_no_secrets(tmp_path):
+    """A run on this machine must not reveal the environment, home folder, user or host."""
     home = tmp_path / "home" / "zaphodine"
     home.mkdir(parents=True)
     env = {
@@ -101,7 +102,7 @@ def test_a_real_run_with_secrets_around_it(tmp_path):
             assert platform.node() not in text
 
 
-def test_the_step_summary_is_appended_to(tmp_path, recorded):
+def test_step_summary_is_appended(tmp_path, recorded):
     page = tmp_path / "summary.md"
     page.write_text("before\n", encoding="utf-8")
     done = gpucheck("--format", "github", *recorded(secretive()), env={"GITHUB_STEP_SUMMARY": str(page)})
@@ -113,7 +114,7 @@ def test_the_step_summary_is_appended_to(tmp_path, recorded):
     assert page.read_text(encoding="utf-8") == text  # only with the github format
 
 
-def test_the_termination_message_is_written_into_the_mounted_file(tmp_path, recorded):
+def test_termination_message_is_written_to_the_mounted_file(tmp_path, recorded):
     log = tmp_path / "termination-log"
     log.write_text("x" * 10_000)
     before = log.stat()
@@ -123,7 +124,7 @@ def test_the_termination_message_is_written_into_the_mounted_file(tmp_path, reco
     assert 0 < log.stat().st_size <= 4096
 
 
-def test_a_wrong_call_leaves_the_termination_message(tmp_path):
+def test_wrong_usage_writes_the_termination_message(tmp_path):
     log = tmp_path / "termination-log"
     log.write_text("old")
     assert gpucheck("--quick", "--report", f"termination={log}", "--report", "html=/no/such/folder/x").returncode == 2

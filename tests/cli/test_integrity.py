@@ -1,11 +1,11 @@
-"""A damaged installation gives no verdict. Every file, one after the other: tests/chaos/test_installation.py."""
+"""A damaged installation gives no verdict. tests/chaos/test_installation.py damages every file in turn."""
 
 import shutil
 
 import pytest
 from installation import Installation, checks_beside, switch
 
-EVERY = 60  # of the files; the whole matrix is slow
+EVERY = 60  # sample size: damaging every file is slow
 
 
 @pytest.fixture(scope="module")
@@ -13,7 +13,7 @@ def installed(tmp_path_factory):
     return Installation(tmp_path_factory.mktemp("installed") / "env")
 
 
-def test_a_whole_installation_gives_a_verdict(installed):
+def test_intact_installation_gives_a_verdict(installed):
     assert installed.run("node", "--gres", "0", "--drain-reason").returncode == 0
 
 
@@ -34,13 +34,13 @@ def test_a_whole_installation_gives_a_verdict(installed):
         "msgspec/__init__.py",
     ],
 )
-def test_a_damaged_file_is_named_and_no_verdict_is_given(installed, name):
+def test_damaged_file_is_named_without_a_verdict(installed, name):
     if not (installed.site / name).exists():
         (name,) = [one for one in installed.files() if one.startswith(name.rpartition("/")[0])][:1]
     assert list(installed.problems(name)) == []
 
 
-def test_a_sample_of_all_files(installed):
+def test_sample_of_all_files(installed):
     names = [*installed.files()][::EVERY]
     assert len(names) > 10
     assert [problem for name in names for problem in installed.problems(name, [("node", "--gres", "0", "--drain-reason")])] == []
@@ -48,7 +48,7 @@ def test_a_sample_of_all_files(installed):
 
 @pytest.mark.parametrize("package", ["msgspec", "click", "psutil", "rich"])
 @pytest.mark.parametrize("with_metadata", [False, True])
-def test_a_package_that_is_missing_is_named(installed, package, with_metadata):
+def test_missing_package_is_named(installed, package, with_metadata):
     (metadata,) = installed.site.glob(f"{package}-*.dist-info")
     folders = [installed.site / package, *([metadata] if with_metadata else [])]
     for folder in folders:
@@ -63,7 +63,7 @@ def test_a_package_that_is_missing_is_named(installed, package, with_metadata):
     assert package in done.stderr
 
 
-def test_a_package_is_not_mistaken_for_another_one_whose_name_begins_like_it(installed):
+def test_packages_with_a_common_prefix_are_distinguished(installed):
     other = installed.site / "click_plugins-1.1.1.dist-info"
     other.mkdir()
     try:
@@ -72,7 +72,7 @@ def test_a_package_is_not_mistaken_for_another_one_whose_name_begins_like_it(ins
         other.rmdir()
 
 
-def test_an_installation_without_its_list_of_files_is_unfinished(installed, tmp_path):
+def test_installation_without_file_list_is_unfinished(installed, tmp_path):
     shutil.copy2(installed.record, tmp_path / "RECORD")
     installed.record.unlink()
     try:
@@ -83,7 +83,7 @@ def test_an_installation_without_its_list_of_files_is_unfinished(installed, tmp_
     assert f"{installed.record} is missing" in done.stderr
 
 
-def test_packages_of_the_operating_system_have_no_list(installed, tmp_path):
+def test_system_packages_have_no_file_list(installed, tmp_path):
     (metadata,) = installed.site.glob("click-*.dist-info")
     shutil.copytree(metadata, tmp_path / "metadata")
     (metadata / "RECORD").unlink()
@@ -95,10 +95,10 @@ def test_packages_of_the_operating_system_have_no_list(installed, tmp_path):
     assert done.returncode == 0
 
 
-def test_an_upgrade_during_the_run_gives_no_verdict(installed):
+def test_upgrade_during_the_run_gives_no_verdict(installed):
     child = installed.site / "gpucheck" / "core" / "engine" / "pipeline.py"
     text = child.read_text()
-    # The run itself replaces the list of files, as pip does at its end.
+    # The run itself replaces the list of files, as pip does at the end of an installation.
     hook = f"    import os, shutil; shutil.copy({str(installed.record)!r}, '{installed.record}.new'); os.replace('{installed.record}.new', {str(installed.record)!r})\n"
     record = installed.record.read_text()
     changed = text.replace("    integrity.verify_unchanged()\n", hook + "    integrity.verify_unchanged()\n")
@@ -113,7 +113,7 @@ def test_an_upgrade_during_the_run_gives_no_verdict(installed):
     assert "changed during the run" in done.stderr
 
 
-def test_checks_beside_a_link_that_is_switched_give_their_verdict(installed, tmp_path):
+def test_checks_during_a_link_switch_give_a_verdict(installed, tmp_path):
     other = Installation(tmp_path / "other")
     link = tmp_path / "gpucheck"
     switch(link, other.folder)

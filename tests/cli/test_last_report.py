@@ -1,4 +1,4 @@
-"""A command that stands after its limit is ended with a whole report of what is known by then."""
+"""A command that hangs past its timeout ends with a complete report of the results so far."""
 
 import json
 import os
@@ -12,8 +12,8 @@ from case_files import program
 from gpucheck.cli.formats import FORMATS
 
 ROOT = pathlib.Path(__file__).parents[2]
-# Where the run stands for ever, once; the thread that ends the command comes by a second time.
-STANDS = program("last_report_stands.py")
+# The run hangs at the first call; the thread that ends the command makes a second call.
+HANGS = program("last_report_stands.py")
 ENDED = "gpucheck: ended at its time limit: a file system or driver did not respond\n"
 QUICK = ("--quick", "--allow-cpu", "--timeout", "4")
 JUDGING = "gpucheck.core.engine.pipeline.decide"
@@ -27,7 +27,7 @@ LOG = "ResourceExhaustedError: OOM when allocating tensor with shape[64,512] by 
 
 
 def ended(place, how, *args, code=3, **options):
-    command = [sys.executable, "-c", STANDS, place, how, *map(str, args)]
+    command = [sys.executable, "-c", HANGS, place, how, *map(str, args)]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=150, **options)
     assert done.returncode == code, done.stderr
@@ -46,7 +46,7 @@ def is_whole(text):
 
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-def test_what_is_known_is_reported(place):
+def test_partial_report(place):
     out, err = ended(place, "once", *QUICK, "--redact", "--format", "json")
     assert is_whole(out)
     assert err == ""
@@ -72,7 +72,7 @@ def test_in_every_format_and_in_files(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FORMATS)
 
 
-def test_every_command_that_looks(tmp_path):
+def test_every_command_that_examines_the_machine(tmp_path):
     _, err = ended(JUDGING, "once", "run", "--allow-cpu", "--timeout", "4", "--", "true")
     assert err.startswith("gpucheck: not started: ")
     out, err = ended(JUDGING, "once", "snapshot", "-", *QUICK)
@@ -84,7 +84,7 @@ def test_every_command_that_looks(tmp_path):
     assert json.loads(out)
 
 
-def test_every_command_that_reads(tmp_path):
+def test_every_command_that_reads_files(tmp_path):
     (tmp_path / "log").write_text(LOG)
     out, _ = ended("gpucheck.core.logs.causes.judge", "once", "explain", "--timeout", "4", "--format", "json", tmp_path / "log")
     report = json.loads(out)
@@ -98,10 +98,10 @@ def test_every_command_that_reads(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.tensorflow
-def test_a_benchmark():
+def test_benchmark():
     out, _ = ended("gpucheck.commands.bench.plan.plan", "once", "bench", "--allow-cpu", "--timeout", "60", "--format", "json")
     assert json.loads(out)["ended"] == "timed out"
 
 
-def test_what_stands_for_its_thread_too_leaves_a_line():
+def test_hang_in_the_ending_thread_too_leaves_a_line():
     assert ended(PLACES["rendering"], "always", *QUICK, "--format", "json") == ("", "")

@@ -1,4 +1,4 @@
-"""What `gpucheck explain` reads: text in any of its usual forms, unpacked if it is compressed, and nothing that is no text."""
+"""Input of `gpucheck explain`: text in all common encodings, compressed or not; other files are refused."""
 
 import base64
 import bz2
@@ -30,7 +30,7 @@ LOG = (
 )
 PACKED = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}
 
-# A line of text, packed with a dictionary of 1.5 GiB, which reading it takes too.
+# A line of text compressed with a dictionary of 1.5 GiB, so decompression needs as much memory.
 LARGE_DICTIONARY = "/Td6WFoAAATm1rRGAgAhASUAAAA7eHtBAQApRSBDVURBX0VSUk9SX09VVF9PRl9NRU1PUlk6IG91dCBvZiBtZW1vcnkKAAAAh3/aRKhKswsAAUIqelFyOR+2830BAAAAAARZWg=="
 
 
@@ -59,7 +59,7 @@ def explain(*args, given=b""):
 
 
 @pytest.mark.parametrize("form", ["plain", *PACKED])
-def test_a_compressed_log_is_read_like_any_other(form, tmp_path):
+def test_compressed_log(form, tmp_path):
     data = PACKED.get(form, bytes)(LOG.encode())
     assert lines(data) == LOG.splitlines(keepends=True)
     assert list(text.lines(io.BufferedReader(Dribbling(data)), "-")) == LOG.splitlines(keepends=True)
@@ -70,7 +70,7 @@ def test_a_compressed_log_is_read_like_any_other(form, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals here")
-def test_a_paste_on_a_terminal_says_how_to_end_it():
+def test_paste_on_a_terminal_explains_how_to_end_it():
     user, terminal = os.openpty()
     os.write(user, b"CUDA_ERROR_NO_DEVICE\n\x04")
     command = [sys.executable, "-m", "gpucheck", "explain", "-"]
@@ -81,19 +81,19 @@ def test_a_paste_on_a_terminal_says_how_to_end_it():
     assert "devices-hidden" in done.stdout
 
 
-def test_an_archive_that_ends_with_padding_is_read():
+def test_compressed_log_with_padding():
     assert lines(lzma.compress(b"x\n") + b"\0" * 512) == ["x\n"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are Linux'")
-def test_an_archive_that_needs_too_much_memory_is_not_called_damaged(tmp_path):
+def test_too_little_memory_is_not_reported_as_damage(tmp_path):
     (tmp_path / "train.log.xz").write_bytes(base64.b64decode(LARGE_DICTIONARY))
     command = f"ulimit -v 1500000; exec {sys.executable} -m gpucheck explain train.log.xz"
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "this process has too little memory to unpack it" in done.stderr
 
 
-def test_more_than_the_limit_is_refused_however_well_it_was_packed():
+def test_decompressed_size_is_limited():
     assert lines(gzip.compress(b"x" * 100), limit=100) == ["x" * 100]
     with pytest.raises(Refused, match=r"^cannot read train\.log: larger than 1 MiB when unpacked; .*zcat train\.log \| tail"):
         lines(gzip.compress(b"x\n" * (1 << 20)), limit=1 << 20)
@@ -118,7 +118,7 @@ def test_a_damaged_or_cut_archive_is_refused(form):
     ],
     ids=["zstd", "program", "image", "numbers", "bytecode"],
 )
-def test_what_is_no_text_is_refused(data, words, tmp_path):
+def test_binary_input_is_refused(data, words, tmp_path):
     with pytest.raises(Refused, match=words):
         lines(data)
     (tmp_path / "a b").write_bytes(data)
@@ -136,32 +136,32 @@ def test_what_is_no_text_is_refused(data, words, tmp_path):
         LOG.encode("utf-16-be"),
         LOG.encode("utf-32"),
         b"\xef\xbb\xbf" + LOG.encode(),
-        b"first\n" + LOG.encode("utf-16-le"),  # what PowerShell appends to a file of another encoding
-        b"\0" * 20000 + LOG.encode(),  # a file that was cut while its writer kept its place
+        b"first\n" + LOG.encode("utf-16-le"),  # PowerShell appends UTF-16 to a file of another encoding
+        b"\0" * 20000 + LOG.encode(),  # a file that was truncated while its writer kept its offset
         "\x1b]0;title\x07\x1b[1;31m学習\x1b[0m 50%\b\b\b60%\r\x1b(B\x0f".encode() + LOG.encode(),
         b"h\xe9t\xe9rog\xe8ne\n" + LOG.encode(),  # Latin-1
         b"\x00\x01 two odd bytes in a long line of text are not enough to call it something else\n" + LOG.encode(),
     ],
     ids=["UTF-16", "LE", "BE", "UTF-32", "mark", "mixed", "sparse", "terminal", "Latin-1", "two"],
 )
-def test_text_in_an_unusual_form_is_still_read(data):
+def test_text_in_unusual_encodings(data):
     code, out, problem = explain("-", given=data)
     assert (code, problem) == (0, "")
     assert "gpu-memory-exhausted" in out
 
 
-def test_of_standard_input_the_hint_leaves_the_file_to_be_named():
+def test_hint_for_standard_input_has_a_placeholder_file():
     code, out, problem = explain("-", given=gzip.compress(LOG.encode())[:40])
     assert (code, out) == (2, "")
     assert "cannot read standard input: its gzip data is damaged" in problem
     assert "zcat FILE | gpucheck explain -" in problem
 
 
-def test_nothing_at_all_is_a_log_without_lines():
+def test_empty_log():
     assert lines(b"") == []
 
 
-def test_an_endless_stream_ends_at_a_limit_and_says_so():
+def test_endless_stream_ends_at_a_limit():
     numbers = iter(range(1000))
     stream = Limited(lambda size: b"line %d\n" % next(numbers), most_bytes=20)
     assert list(text.lines(stream, "-")) == ["line 0\n", "line 1\n", "line 2\n"]
@@ -171,8 +171,8 @@ def test_an_endless_stream_ends_at_a_limit_and_says_so():
     assert late.cut == "the time limit was reached (--timeout)"
 
 
-def test_holes_are_passed_over_in_a_log_and_tell_a_device():
-    """A log that was emptied while its program writes on begins with a hole as long as it was."""
+def test_holes_in_a_log_and_devices():
+    """A log that was truncated while its program keeps writing begins with a hole of the old length."""
     pieces = [b"\0" * 4096, b"\0" * 4096, LOG.encode(), b""]
     assert list(text.lines(Limited(lambda size: pieces.pop(0)), "train.log")) == LOG.splitlines(keepends=True)
     if os.path.exists("/dev/zero"):
@@ -180,7 +180,7 @@ def test_holes_are_passed_over_in_a_log_and_tell_a_device():
         assert "it is not a text file" in explain("/dev/zero")[2]
 
 
-def test_a_packed_log_that_is_cut_for_want_of_time_is_not_called_damaged():
+def test_timeout_is_not_reported_as_damage():
     packed = [gzip.compress(os.urandom(500_000).hex().encode())[:400_000]]
     stream = Limited(lambda size: packed.pop() if packed else stop(), until=time.monotonic() + 100)
 
@@ -191,13 +191,13 @@ def test_a_packed_log_that_is_cut_for_want_of_time_is_not_called_damaged():
     assert "".join(text.lines(stream, "train.log.gz")) != ""
 
 
-def test_standard_input_is_read_to_its_end_unless_a_limit_is_asked_for(tmp_path):
-    """Its writer may be a training of hours, which the end of reading would end too."""
+def test_standard_input_is_read_to_its_end_without_a_timeout(tmp_path):
+    """The writer may be a training of several hours, which would end if gpucheck stopped reading."""
     (tmp_path / "train.log").write_text(LOG)
 
     def cut(*args):
-        began = TimeLimit(time.monotonic() - 10_000)
-        done = CliRunner().invoke(cli, ["explain", *args, "--format", "json"], input=LOG, obj=began)
+        expired = TimeLimit(time.monotonic() - 10_000)
+        done = CliRunner().invoke(cli, ["explain", *args, "--format", "json"], input=LOG, obj=expired)
         return json.loads(done.stdout)["facts"]["log"]["cut"]
 
     assert cut("-") is None

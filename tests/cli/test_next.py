@@ -1,4 +1,4 @@
-"""After a pass, a terminal shows what to type next; a file and a pipe do not."""
+"""After a pass, the next command is shown on a terminal, but not in a file or pipe."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
 COMMAND = [sys.executable, "-m", "gpucheck", "--quick", "--allow-cpu", "--color", "never"]
 
 
-def test_a_pass_names_the_next_command_at_a_terminal_only():
+def test_next_command_is_shown_on_a_terminal_only():
     reader, writer = pty.openpty()
     done = subprocess.run(COMMAND, stdout=writer, stderr=subprocess.PIPE, timeout=60, env={**os.environ, "COLUMNS": "200"})
     os.close(writer)

@@ -1,4 +1,4 @@
-"""Settings from pyproject.toml and variables: who wins, where each comes from, and what is refused, with the line."""
+"""Settings from pyproject.toml and variables: precedence, source, and errors with their line."""
 
 import itertools
 import json
@@ -16,7 +16,7 @@ CASES = pathlib.Path(__file__).parents[1] / "cases" / "settings.txt"
 
 
 def outcome(case, folder):
-    """Each setting with its source, and the variables that mean nothing; or what is wrong."""
+    """Return each setting with its source, and the unknown variables; or the error."""
     files = [json.loads(line.partition(" = ")[2]) for line in case.given if line.startswith("file pyproject.toml = ")]
     env = dict(line[4:].split(" = ", 1) for line in case.given if line.startswith("env "))
     for text in files:
@@ -50,7 +50,7 @@ def values(env, folder):
     return {name: setting.value for name, setting in collect(env, str(folder)).values.items()}
 
 
-def test_the_nearest_file_upwards_counts_even_without_a_table(tmp_path):
+def test_nearest_file_applies_even_without_a_table(tmp_path):
     project(tmp_path, "[tool.gpucheck]\ntimeout = 60\n")
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
@@ -60,17 +60,17 @@ def test_the_nearest_file_upwards_counts_even_without_a_table(tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-def test_what_powershell_writes(tmp_path, encoding):
+def test_encodings_of_powershell(tmp_path, encoding):
     (tmp_path / "pyproject.toml").write_bytes("[tool.gpucheck]\ntimeout = 60\n".encode(encoding))
     assert collect({}, str(tmp_path)).values == {"timeout": Setting(60, f"{tmp_path}/pyproject.toml:2")}
 
 
-def test_what_is_no_file_is_passed_over(tmp_path):
+def test_non_files_are_skipped(tmp_path):
     (tmp_path / "pyproject.toml").mkdir()
     assert values({}, tmp_path) == {}
 
 
-def test_a_pipe_is_not_waited_for(tmp_path):
+def test_pipe_does_not_block(tmp_path):
     if not hasattr(os, "mkfifo"):
         pytest.skip("no pipes with names here")
     os.mkfifo(tmp_path / "pyproject.toml")
@@ -78,7 +78,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners here")
-def test_a_file_that_others_can_have_written_is_ignored_and_named(tmp_path):
+def test_file_writable_by_others_is_ignored_and_named(tmp_path):
     inner = tmp_path / "inner"
     inner.mkdir()
     project(tmp_path, "[tool.gpucheck]\ntimeout = 60\n")
@@ -90,7 +90,7 @@ def test_a_file_that_others_can_have_written_is_ignored_and_named(tmp_path):
     assert exit_style({}, str(inner)) is None
 
 
-def test_a_file_that_others_can_have_written_is_not_mentioned_if_it_has_no_settings(tmp_path):
+def test_file_writable_by_others_without_settings_is_not_mentioned(tmp_path):
     project(tmp_path, "[project]\nname = 'other'\n")
     os.chmod(tmp_path / "pyproject.toml", 0o666)
     assert collect({}, str(tmp_path)) == ({}, (), ())
@@ -104,7 +104,7 @@ def test_paths_are_relative_to_the_file(tmp_path):
     assert values({}, inner) == {"expect": str(tmp_path / "expected.toml"), "python": "python3.99"}
 
 
-def test_an_empty_variable_says_nothing(tmp_path):
+def test_empty_variable_is_ignored(tmp_path):
     assert values({"GPUCHECK_ALLOW_CPU": "", "GPUCHECK_TIMEOUT": ""}, tmp_path) == {}
 
 

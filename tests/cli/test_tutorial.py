@@ -1,4 +1,4 @@
-"""The tutorial's commands, typed: what the page shows is what is printed."""
+"""The commands of the tutorial print the output that the page shows."""
 
 import os
 import pathlib
@@ -11,8 +11,8 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[2]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()
 TRAINS = "mkdir project && cd project\n$ gpucheck --allow-cpu\n"
-TYPED = [block for block in re.findall(r"```console\n(.*?)```", TUTORIAL, re.DOTALL) if TRAINS not in block]
-# ```sh installs: tools/install_ways.py does that.
+BLOCKS = [block for block in re.findall(r"```console\n(.*?)```", TUTORIAL, re.DOTALL) if TRAINS not in block]
+# Blocks of ```sh install packages; tools/install_ways.py tests them.
 
 
 def plain(text):
@@ -20,7 +20,7 @@ def plain(text):
 
 
 @pytest.mark.tensorflow
-def test_the_tutorial_is_what_is_printed(tmp_path):
+def test_output_matches_the_tutorial(tmp_path):
     (tmp_path / "bin").mkdir()
     for name, text in {"gpucheck": "-m gpucheck ", "python": ""}.items():
         (tmp_path / "bin" / name).write_text(f'#!/bin/sh\nexec {sys.executable} {text}"$@"\n')
@@ -28,8 +28,8 @@ def test_the_tutorial_is_what_is_printed(tmp_path):
     project = tmp_path / "project"
     project.mkdir()
     env = {**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "COLUMNS": "120"}
-    assert len(TYPED) >= 5
-    for block in TYPED:
+    assert len(BLOCKS) >= 5
+    for block in BLOCKS:
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, *shown = part.splitlines()
             done = subprocess.run(["sh", "-c", command], cwd=project, env=env, capture_output=True, text=True, timeout=120)
@@ -39,7 +39,7 @@ def test_the_tutorial_is_what_is_printed(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.tensorflow
-def test_the_first_look_of_the_tutorial(tmp_path):
+def test_first_run_of_the_tutorial(tmp_path):
     said = re.search(r"`(Ready for the CPU only[^`]*)`", TUTORIAL)[1]
     command = f"{TRAINS}".replace("$ gpucheck", f"exec {sys.executable} -m gpucheck")
     env = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}

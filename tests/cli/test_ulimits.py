@@ -1,4 +1,4 @@
-"""A low limit on open files: gpucheck raises its own, gives it back to what it examines and starts, and never ends in a traceback."""
+"""A low limit on open files: gpucheck raises its own limit, not that of its commands, and never ends in a traceback."""
 
 import json
 import os
@@ -19,7 +19,7 @@ needs_a_bound = pytest.mark.skipif(sys.platform != "linux", reason="/proc tells 
 
 
 def limited(flags, count, *args, path=ROOT):
-    """gpucheck where the shell's ``ulimit`` with these flags was given a number of files."""
+    """Run gpucheck in a shell after ``ulimit`` with these flags and a number of files."""
     line = f'ulimit {flags} {count}; exec "$@"'
     command = ["bash", "-c", line, "bash", sys.executable, "-m", "gpucheck", *args]
     env = {**os.environ, "PYTHONPATH": path}
@@ -27,7 +27,7 @@ def limited(flags, count, *args, path=ROOT):
 
 
 def may_raise():
-    """Whether this process has CAP_SYS_RESOURCE, and with it no hard limit."""
+    """Whether this process has CAP_SYS_RESOURCE, and therefore no hard limit."""
     status = pathlib.Path("/proc/self/status").read_text()
     return bool(int(status.partition("CapEff:")[2].split()[0], 16) >> 24 & 1)
 
@@ -39,7 +39,7 @@ def codes(report):
 @pytest.mark.tensorflow
 @needs_room
 @pytest.mark.parametrize("count", [6, 16, 24])
-def test_a_soft_limit_is_raised_and_the_one_that_was_given_is_judged(count):
+def test_soft_limit_is_raised_and_the_original_is_judged(count):
     done = limited("-S -n", count, "--quick", "--allow-cpu", "--format", "json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
@@ -50,7 +50,7 @@ def test_a_soft_limit_is_raised_and_the_one_that_was_given_is_judged(count):
 
 @needs_a_bound
 @pytest.mark.parametrize("count", [8, 16, 24])
-def test_a_hard_limit_too_low_is_named_and_no_verdict(count):
+def test_low_hard_limit_is_named_without_a_verdict(count):
     if may_raise():
         pytest.skip("this process may raise hard limits")
     done = limited("-n", count, "--quick", "--allow-cpu", "--format", "json")
@@ -62,7 +62,7 @@ def test_a_hard_limit_too_low_is_named_and_no_verdict(count):
 
 
 @needs_a_bound
-def test_a_command_that_cannot_look_says_so_in_one_line():
+def test_command_that_cannot_examine_prints_one_line():
     if may_raise():
         pytest.skip("this process may raise hard limits")
     done = limited("-n", 24, "bench", "--allow-cpu")
@@ -73,14 +73,14 @@ def test_a_command_that_cannot_look_says_so_in_one_line():
 
 @pytest.mark.tensorflow
 @needs_room
-def test_the_command_of_run_gets_the_limits_that_were_given():
+def test_command_of_run_gets_the_original_limits():
     done = limited("-S -n", 24, "run", "--quick", "--allow-cpu", "--", "bash", "-c", "ulimit -S -n; ulimit -H -n")
     assert done.returncode == 0
     assert done.stdout.split() == ["24", "unlimited" if HARD == resource.RLIM_INFINITY else str(HARD)]
 
 
 @needs_room
-def test_tensorflow_is_imported_under_the_limits_that_were_given(tmp_path):
+def test_tensorflow_is_imported_under_the_original_limits(tmp_path):
     (tmp_path / "tensorflow").mkdir()
     text = "import resource\nraise ImportError(f'limits {resource.getrlimit(resource.RLIMIT_NOFILE)}')"
     (tmp_path / "tensorflow/__init__.py").write_text(text)
@@ -90,7 +90,7 @@ def test_tensorflow_is_imported_under_the_limits_that_were_given(tmp_path):
 
 @pytest.mark.tensorflow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are Linux'")
-def test_too_little_address_space_for_tensorflow_is_named_without_traces():
+def test_low_address_space_for_tensorflow_is_named_without_a_traceback():
     done = limited("-v", 300_000, "run", "--default", "--allow-cpu", "--", "echo", "started")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(
@@ -99,22 +99,22 @@ def test_too_little_address_space_for_tensorflow_is_named_without_traces():
     assert "Exception in thread" not in done.stderr
 
 
-def test_only_a_want_of_open_files_is_called_one():
+def test_only_a_lack_of_open_files_is_reported_as_such():
     assert ulimits.explain(OSError(24, "Too many open files")).startswith("no verdict: ")
     assert "ulimit -v" in ulimits.explain(MemoryError())
     assert ulimits.explain(OSError(2, "No such file")) is None
     assert ulimits.explain(ValueError("24")) is None
 
 
-def test_limits_as_they_were_given():
-    assert ulimits.original_open_files() is None  # only the command line raises them
+def test_original_limits():
+    assert ulimits.original_open_files() is None  # only the command line raises the limits
     assert ulimits.soft("NOFILE") == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     assert ulimits.soft("NO_SUCH_LIMIT") is None
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_an_output_that_is_cut_at_a_limit_is_not_a_success(tmp_path, unbuffered):
+def test_truncated_output_is_not_a_success(tmp_path, unbuffered):
     command = f"ulimit -f 1; exec {sys.executable} -m gpucheck rules > {tmp_path}/rules"
-    env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}  # unbuffered, a write may take a part only, without an error
+    env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}  # without buffering, a write may be partial without an error
     done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, env=env, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (3, "gpucheck: cannot write to standard output: File too large\n")

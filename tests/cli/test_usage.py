@@ -1,4 +1,4 @@
-"""What commands do that takes more than a file of tests/cases/commands: examples run by a shell, pipes, encodings."""
+"""Commands that the files of tests/cases/commands can't test: shells, pipes, encodings."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ ROOT = str(pathlib.Path(__file__).parents[2])
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_is_installed_where_its_shell_looks(tmp_path, shell):
+def test_completion_is_installed_in_the_search_path_of_the_shell(tmp_path, shell):
     env = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     env |= {"HOME": str(tmp_path), "SHELL": f"/usr/bin/{shell}"}
     done = subprocess.run(
@@ -32,7 +32,7 @@ def test_completion_is_installed_where_its_shell_looks(tmp_path, shell):
 @pytest.mark.parametrize(
     ("typed", "same"), [("-V", "--version"), ("version", "--version"), ("help lint", "lint --help"), ("help", "--help")]
 )
-def test_what_other_tools_call_it_is_understood(typed, same):
+def test_names_of_other_tools_are_understood(typed, same):
     assert gpucheck(*typed.split()).stdout == gpucheck(*same.split()).stdout
 
 
@@ -50,7 +50,7 @@ def test_what_other_tools_call_it_is_understood(typed, same):
         ),
     ],
 )
-def test_an_error_comes_first_then_the_tip_and_the_usage_last(typed, error, tip):
+def test_order_of_error_tip_and_usage(typed, error, tip):
     lines = gpucheck(*typed.split()).stderr.splitlines()
     assert lines[0] == f"Error: {error}"
     assert lines[1].startswith(f"  tip: {tip}")
@@ -58,7 +58,7 @@ def test_an_error_comes_first_then_the_tip_and_the_usage_last(typed, error, tip)
     assert lines[3].startswith("Usage: ")
 
 
-def test_an_unreadable_file_is_an_error_without_usage():
+def test_unreadable_file_is_an_error_without_usage():
     assert "Usage:" not in gpucheck("explain", "/nonexistent/train.log.gz").stderr.splitlines()[0]
 
 
@@ -71,14 +71,14 @@ def test_help_has_no_empty_entries_and_no_doubled_parentheses():
         assert options[0].startswith("  -"), command
 
 
-def test_a_group_alone_shows_its_help_and_no_error():
+def test_group_without_a_command_shows_its_help():
     done = gpucheck("fleet")
     assert done.stderr.startswith("Usage: gpucheck fleet ")
     assert done.stderr.count("Usage: ") == 1
     assert "..." not in done.stderr.partition("Commands:")[2]
 
 
-def test_a_benchmark_whose_time_is_too_short_says_so(tmp_path):
+def test_benchmark_with_a_too_short_timeout(tmp_path):
     (tmp_path / "tensorflow").mkdir()
     (tmp_path / "tensorflow/__init__.py").write_text("import time; time.sleep(600)")
     done = gpucheck("bench", "--allow-cpu", "--timeout", "3", env={"PYTHONPATH": f"{tmp_path}:{ROOT}"})
@@ -89,7 +89,7 @@ def test_a_benchmark_whose_time_is_too_short_says_so(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
 @pytest.mark.parametrize("args", [["--replay"], ["--quick", "--expect"], ["compare"]], ids=lambda args: args[-1])
 @pytest.mark.parametrize(("file", "kind"), [("fifo", "a pipe"), ("/dev/zero", "a device"), (".", "a folder")])
-def test_what_never_ends_is_not_read(tmp_path, args, file, kind):
+def test_endless_files_are_not_read(tmp_path, args, file, kind):
     os.mkfifo(tmp_path / "fifo")
     done = gpucheck(*args, file, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
@@ -98,7 +98,7 @@ def test_what_never_ends_is_not_read(tmp_path, args, file, kind):
 
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
-def test_a_report_as_powershell_writes_it_is_read(tmp_path, encoding):
+def test_report_written_by_powershell_is_read(tmp_path, encoding):
     text = gpucheck("--quick", "--allow-cpu", "--format", "json").stdout
     (tmp_path / "report.json").write_bytes(text.encode(encoding))
     assert gpucheck("--replay", "report.json", cwd=tmp_path).returncode == 0
@@ -106,14 +106,14 @@ def test_a_report_as_powershell_writes_it_is_read(tmp_path, encoding):
 
 
 @pytest.mark.parametrize("columns", ["60", "80"])
-def test_no_example_of_help_is_wider_than_the_terminal(columns):
+def test_help_examples_fit_the_terminal(columns):
     examples = gpucheck("run", "--help", env={"COLUMNS": columns}).stdout.partition("Examples:")[2].splitlines()
     assert len(examples) > 6
     assert [line for line in examples if len(line) > int(columns)] == []
 
 
 @pytest.mark.tensorflow
-def test_the_page_is_opened_in_the_browser(tmp_path):
+def test_page_is_opened_in_the_browser(tmp_path):
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
     browser.chmod(0o755)

@@ -1,4 +1,4 @@
-"""A device that computes wrongly, through the whole command line: its name, the step, the exit code and the advice."""
+"""A device that computes wrongly, tested on the command line: its name, the step, the exit code and the advice."""
 
 import json
 
@@ -12,12 +12,12 @@ from lab.breakages import AFTER_IMPORT
 pytestmark = MARKS
 THREE = ("--allow-cpu", "--strategy", "one_device", "--logical-devices", "3", "--format", "json")
 AGAIN = "gpucheck --soak 30 --allow-cpu"
-# Its 8 convolutions of each round belong to steps 1 to 4.
+# The 8 convolutions per round belong to steps 1 to 4.
 AT_STEP_3, ONCE_AT_STEP_2 = "conv2d float32 8 4 each", "conv2d float32 8 10 once"
 
 
 def checked(folder, fault, *args, env=None):
-    """The exit code and the report of a check in which CPU:1 has this fault; see wrong_results.py."""
+    """Return the exit code and report of a check in which CPU:1 has this fault; see wrong_results.py."""
     (folder / "sitecustomize.py").write_text(AFTER_IMPORT + program("wrong_results.py"))
     env = {"CUDA_VISIBLE_DEVICES": "-1", "PYTHONPATH": str(folder), "WRONG_RESULT": fault}
     done = in_a_process(*THREE, *args, env=env)
@@ -56,7 +56,7 @@ def checked(folder, fault, *args, env=None):
         ),
     ],
 )
-def test_the_device_and_the_step_are_named(tmp_path, fault, args, code, summary):
+def test_device_and_step_are_named(tmp_path, fault, args, code, summary):
     found, report = checked(tmp_path, fault, *args)
     first = report["findings"][0]
     assert (first["code"], first["summary"]) == ("device-results-differ", summary)
@@ -66,8 +66,8 @@ def test_the_device_and_the_step_are_named(tmp_path, fault, args, code, summary)
 
 
 @pytest.mark.slow
-def test_the_odd_node_among_sixteen_is_named(tmp_path):
-    """The checksums are those of a sound and of a faulty device; the machines are recorded, because processors are not compared."""
+def test_outlier_among_sixteen_nodes_is_named(tmp_path):
+    """The checksums are from a healthy and a faulty device; the machines are recorded, because processors are not compared."""
     _, report = checked(tmp_path, AT_STEP_3)
     sound, faulty, _ = report["facts"]["training"]["checksums"]["devices"]
     reports = tmp_path / "reports"
