@@ -1,4 +1,4 @@
-"""What ``Watch`` says at the end of real trainings whose truth is known: computing and data take times that are set by sleeping."""
+"""The summary of ``Watch`` for real trainings with known times: computing and data sleep for fixed times."""
 
 import json
 import os
@@ -51,8 +51,8 @@ def done(**found):
 """
 
 
-def found_by(tmp_path, program, **env):
-    """What a program hands to ``done``, and its standard error."""
+def results_of(tmp_path, program, **env):
+    """Return the results that a program passes to ``done``, and its standard error."""
     (tmp_path / "train.py").write_text(BEGIN + program)
     env = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ['PYTHONPATH']}", "TF_CPP_MIN_LOG_LEVEL": "3", **env}
     argv = [sys.executable, "train.py"]
@@ -63,8 +63,8 @@ def found_by(tmp_path, program, **env):
 
 @pytest.mark.slow
 @pytest.mark.tensorflow
-def test_the_wait_for_data_and_what_a_ready_pipeline_brings(tmp_path):
-    found, error = found_by(
+def test_wait_for_data_and_gain_of_a_ready_pipeline(tmp_path):
+    found, error = results_of(
         tmp_path,
         """
 slow = train(dataset(0.15), 0.1, Watch())
@@ -77,10 +77,10 @@ done(share=slow.input_wait_share, step=slow.step_seconds, code=slow.limit.code, 
 """,
     )
     ready_step, ready_share, ready_code = found["ready"]
-    truth = 1 - ready_step / found["step"]  # what the program itself measures
+    truth = 1 - ready_step / found["step"]  # the program's own measurement
     assert found["share"] == pytest.approx(truth, abs=0.05)
     assert found["code"] == "input-pipeline-bound"
-    assert found["most"] == pytest.approx(found["step"] / ready_step, rel=0.15)  # promised, against what came
+    assert found["most"] == pytest.approx(found["step"] / ready_step, rel=0.15)  # predicted and actual gain
     assert found["rate"] == pytest.approx(16 / found["step"], rel=0.01)
     assert found["counts"] == [2, 24]
     assert (ready_share < 0.1, ready_code) == (True, None)
@@ -92,8 +92,8 @@ done(share=slow.input_wait_share, step=slow.step_seconds, code=slow.limit.code, 
 
 
 @pytest.mark.tensorflow
-def test_a_model_that_was_traced_before_is_not_measured_and_tensorflow_is_left_as_it_was(tmp_path):
-    found, _ = found_by(
+def test_traced_model_is_not_measured_and_tensorflow_is_restored(tmp_path):
+    found, _ = results_of(
         tmp_path,
         """
 from tensorflow.python.ops import gen_dataset_ops
@@ -123,8 +123,8 @@ done(untraced=untraced, restored=gen_dataset_ops.iterator_get_next is before)
 
 
 @pytest.mark.tensorflow
-def test_a_loop_of_its_own_also_one_that_is_left(tmp_path):
-    found, error = found_by(
+def test_custom_loop_and_break(tmp_path):
+    found, error = results_of(
         tmp_path,
         """
 class Rows:
@@ -152,8 +152,8 @@ done(share=whole.input_wait_share, rate=whole.samples_per_second, whole=[whole.e
 
 @pytest.mark.slow
 @pytest.mark.tensorflow
-def test_two_replicas_and_several_steps_in_one_call(tmp_path):
-    found, _ = found_by(
+def test_two_replicas_and_several_steps_per_call(tmp_path):
+    found, _ = results_of(
         tmp_path,
         """
 cpu = tf.config.list_physical_devices("CPU")[0]
@@ -185,9 +185,9 @@ def machine(driver, scenario):
 
 
 @pytest.mark.tensorflow
-def test_a_training_on_the_cpu_beside_two_idle_gpus_is_named_at_its_first_steps(tmp_path, driver_folder):
+def test_training_on_the_cpu_with_two_idle_gpus_is_reported(tmp_path, driver_folder):
     scenario = fake_driver.write_scenario(tmp_path / "scenario", {"gpus": 2, "gpu.*.utilization_percent": 0})
-    found, error = found_by(
+    found, error = results_of(
         tmp_path,
         """
 class UntilReported(keras.callbacks.Callback):
@@ -213,4 +213,4 @@ done(events=watch.events, limit=watch.summary.limit.code, device=watch.summary.d
     check = [sys.executable, "-m", "gpucheck", "--quick", "--format", "json"]
     env = {**os.environ, "PYTHONPATH": str(ROOT), **machine(driver_folder, scenario)}
     report = json.loads(subprocess.run(check, env=env, capture_output=True, text=True, timeout=100, cwd=tmp_path).stdout)
-    assert code == report["findings"][0]["code"]  # the same answer from every door
+    assert code == report["findings"][0]["code"]  # gpucheck reports the same cause

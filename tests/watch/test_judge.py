@@ -1,4 +1,4 @@
-"""What is said of a training that runs, from samples and times that are given."""
+"""Events of a running training, from given samples and times."""
 
 import pytest
 
@@ -10,7 +10,7 @@ SLOW = Pace(0.1, 70.0)
 
 
 @pytest.mark.parametrize(
-    ("moments", "said"),
+    ("moments", "expected"),
     [
         ([[FINE, FINE]] * 5, []),
         ([[FINE, HOT]] * 2 + [[FINE, FINE]] * 3, []),
@@ -20,12 +20,12 @@ SLOW = Pace(0.1, 70.0)
         ([], []),
     ],
 )
-def test_gpus_that_are_slowed_down_or_gone(moments, said):
-    assert [event.text for event in slowed(moments)] == said
+def test_throttled_and_lost_gpus(moments, expected):
+    assert [event.text for event in slowed(moments)] == expected
 
 
 @pytest.mark.parametrize(
-    ("pace", "last", "place", "silent", "code", "words"),
+    ("pace", "last", "place", "silent", "code", "message"),
     [
         (Pace(None, 500.0), [FINE], None, False, None, ""),
         (Pace(0.1, 59.0), [FINE], None, False, None, ""),
@@ -44,29 +44,29 @@ def test_gpus_that_are_slowed_down_or_gone(moments, said):
         (Pace(4.0, 90.0), [], None, False, "training-failed", "one usually takes 4.0 s"),
     ],
 )
-def test_a_step_that_does_not_end(pace, last, place, silent, code, words):
+def test_stalled_step(pace, last, place, silent, code, message):
     events = list(stalled(pace, 60.0, last, place, silent))
     assert [event.code for event in events] == ([code] if code else [])
-    assert all(words in event.text for event in events)
+    assert all(message in event.text for event in events)
 
 
-def test_memory_that_runs_out():
+def test_low_memory():
     (event,) = memory(1 << 30, 100 << 30)
     assert str(event).startswith("gpucheck: main memory runs out: 1.0 of 100.0 GiB are left")
     assert [*memory(6 << 30, 100 << 30), *memory(None, None)] == []
 
 
 @pytest.mark.parametrize(
-    ("value", "precision", "rate", "words"),
+    ("value", "precision", "rate", "message"),
     [
         (float("nan"), "mixed_float16", 0.1, "loss became NaN in epoch 1, step 3 (precision mixed_float16, learning rate 0.1)"),
         (float("inf"), "float32", None, "loss became infinite in epoch 1, step 3"),
     ],
 )
-def test_a_loss_that_is_not_finite(value, precision, rate, words):
-    assert not_finite("loss", value, 0, 2, precision, rate, True).text == f"{words}. The training stops here"
+def test_loss_not_finite(value, precision, rate, message):
+    assert not_finite("loss", value, 0, 2, precision, rate, True).text == f"{message}. The training stops here"
 
 
-def test_gpus_that_do_nothing_while_others_work():
+def test_idle_gpus():
     assert [event.text.partition(":")[0] for event in idle([3], 60.0)] == ["GPU 3 has been at 0 % for 60 s while others train"]
     assert [*idle([], 60.0)] == []

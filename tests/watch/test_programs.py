@@ -1,4 +1,4 @@
-"""Whole programs of a user on a terminal of 80 columns: with Watch among their callbacks, and unchanged under `gpucheck run --watch`."""
+"""User programs on a terminal of 80 columns: with Watch as a callback, and unchanged under `gpucheck run --watch`."""
 
 import fcntl
 import json
@@ -22,7 +22,7 @@ both = pytest.mark.parametrize("way", ["in the program", "unchanged"])
 
 
 def terminal(tmp_path, name, way, **env):
-    """The lines of gpucheck on the terminal at standard error, from the first step on, and standard output."""
+    """Return gpucheck's lines on the terminal at standard error, from the first step on, and standard output."""
     program = (PROGRAMS / f"{name}.py").read_text()
     if way == "in the program":
         program = program.replace("callbacks=[", "callbacks=[__import__('gpucheck.keras').keras.Watch(), ").replace(
@@ -52,7 +52,7 @@ def _read(descriptor):
 
 
 def paragraphs(text):
-    """Each message of gpucheck, its lines joined as its reader does; no line is wider than the terminal, but a command."""
+    """Return each message of gpucheck with its lines joined; only commands may be wider than the terminal."""
     found = re.findall(r"^gpucheck: .*(?:\n    .+)*", text, re.MULTILINE)
     wide = [line for part in found for line in part.split("\n") if len(line) > COLUMNS and "to fix it: " not in line]
     assert wide == []
@@ -61,7 +61,7 @@ def paragraphs(text):
 
 @both
 @pytest.mark.tensorflow
-def test_a_healthy_training(tmp_path, way):
+def test_healthy_training(tmp_path, way):
     figures, metric, limit = paragraphs(terminal(tmp_path, "healthy", way)[0])
     assert re.match(
         r"gpucheck: 16 epochs, 464 steps, [\d.]+ s · [\d,]+ samples/s · median epoch .* · \d+ % of each step waits", figures
@@ -72,7 +72,7 @@ def test_a_healthy_training(tmp_path, way):
 
 @both
 @pytest.mark.tensorflow
-def test_a_loss_that_is_not_finite(tmp_path, way):
+def test_loss_not_finite(tmp_path, way):
     event, _, limit = paragraphs(terminal(tmp_path, "not_finite", way)[0])
     place = re.match(r"gpucheck: (loss became \w+ in epoch 1, step \d+) \(learning rate 10\)\. Every later step is lost", event)
     assert limit == f"gpucheck: {place[1]}, and stayed so: see above [loss-not-finite]"
@@ -81,13 +81,13 @@ def test_a_loss_that_is_not_finite(tmp_path, way):
 @both
 @pytest.mark.slow
 @pytest.mark.tensorflow
-def test_slow_input_and_what_the_advice_brings(tmp_path, way):
+def test_slow_input_and_gain_of_the_advice(tmp_path, way):
     error, out = terminal(tmp_path, "slow_input", way)
     steps = json.loads(out.splitlines()[-1])
-    said = paragraphs(error)
-    shares = [int(found[1]) / 100 for line in said if (found := re.search(r"(\d+) % of each step waits for data", line))]
+    messages = paragraphs(error)
+    shares = [int(found[1]) / 100 for line in messages if (found := re.search(r"(\d+) % of each step waits for data", line))]
     assert shares == pytest.approx([1 - steps["ready"] / each for each in steps.values()], abs=0.05), (steps, shares)
-    first, second = [line for line in said if "the input pipeline limits this training" in line][:2]
+    first, second = [line for line in messages if "the input pipeline limits this training" in line][:2]
     assert "(its Python code at train.py:" in first
     for line, before, changes in (
         (first, "generator", ["PyDataset", "ready"]),
@@ -95,13 +95,13 @@ def test_slow_input_and_what_the_advice_brings(tmp_path, way):
     ):
         most = float(re.search(r": at most ([\d.]+) times as fast \[", line)[1])
         gains = [steps[before] / steps[change] for change in changes]
-        assert max(gains) == pytest.approx(most, rel=0.15), (steps, line)  # promised, and what came
+        assert max(gains) == pytest.approx(most, rel=0.15), (steps, line)  # predicted and actual gain
 
 
 @both
 @pytest.mark.slow
 @pytest.mark.tensorflow
-def test_the_cpu_beside_two_gpus(tmp_path, way, driver_folder):
+def test_training_on_the_cpu_with_two_gpus(tmp_path, way, driver_folder):
     scenario = fake_driver.write_scenario(tmp_path / "scenario", {"gpus": 2, "gpu.*.utilization_percent": 0})
     text, _ = terminal(tmp_path, "on_the_cpu", way, LD_LIBRARY_PATH=str(driver_folder), FAKE_DRIVER=str(scenario))
     *_, event, command, figures, gpus, limit = paragraphs(text)

@@ -1,4 +1,4 @@
-"""The figures of a fit: from times that are given, and in words."""
+"""The figures of a fit from given times, and their text."""
 
 import msgspec
 import pytest
@@ -27,7 +27,7 @@ GPU = GpuUse(index=0, utilization_percent=34.4, throttled_share=0.0, peak_bytes=
 
 
 class Clock:
-    """A clock that is set."""
+    """A clock with a settable time."""
 
     now = 0.0
 
@@ -35,27 +35,27 @@ class Clock:
         return self.now
 
 
-def test_the_times_of_two_epochs_whose_data_comes_between_the_steps():
+def test_times_of_two_epochs_with_fetches_between_steps():
     clock = Clock()
     times = Times(GapWait(clock), clock)
     for _ in range(2):
         times.epoch_begins()
         for step in range(3):
-            clock.now += 3.0  # to fetch
+            clock.now += 3.0  # fetch
             times.step_begins(step, 1)
-            clock.now += 1.0 if times.first_step_seconds else 10.0  # the first is compiled
+            clock.now += 1.0 if times.first_step_seconds else 10.0  # the first step is compiled
             times.step_ends(step)
         times.steps_end(3, 48.0)
         clock.now += 2.0  # validation
         times.steps_end(3, 48.0)
         times.epoch_ends()
     assert (times.steps, times.first_step_seconds, times.epochs) == (6, 10.0, [23.0, 14.0])
-    assert times.steady_seconds == 1.0 + 4.0 + 12.0  # from the begin of the second step on; of later epochs, from theirs
+    assert times.steady_seconds == 1.0 + 4.0 + 12.0  # from the second step on; in later epochs from the first
     assert times.samples_per_second == (32 + 48) / 17.0
     assert times.input_wait_share == pytest.approx((3.0 + 9.0) / 17.0)
 
 
-def test_a_fit_of_one_step_has_no_rate():
+def test_fit_of_one_step_has_no_rate():
     clock = Clock()
     times = Times(GapWait(clock), clock)
     times.epoch_begins()
@@ -66,20 +66,20 @@ def test_a_fit_of_one_step_has_no_rate():
     assert (times.steps, times.first_step_seconds, times.step_seconds, times.input_wait_share) == (1, 5.0, None, None)
 
 
-def test_a_short_wait_slows_a_training_and_arrays_have_no_dataset():
+def test_short_wait_and_advice_for_arrays():
     summary = msgspec.structs.replace(SLOW, input_wait_share=0.21, input_wait_exact=True)
-    said = str(limit(summary, None))
-    assert said.startswith("the input pipeline slows this training: ")
-    assert "Change: a larger batch, or for a dataset dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE), cache()" in said
+    text = str(limit(summary, None))
+    assert text.startswith("the input pipeline slows this training: ")
+    assert "Change: a larger batch, or for a dataset dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE), cache()" in text
 
 
-def test_the_limit_is_a_sentence_of_the_report():
+def test_limit_is_a_sentence_of_the_report():
     summary = msgspec.structs.replace(SLOW, limit=limit(SLOW, None))
     assert "\nThe input pipeline limits" in markdown(summary)
     assert "<p>The input pipeline limits" in fragment(summary)
 
 
-def test_the_lines():
+def test_lines():
     metric = Metric(name="val_accuracy", last=0.93, best=0.94, best_epoch=4, best_after_seconds=18.5)
     summary = msgspec.structs.replace(SLOW, device="GPU", gpus=(GPU,), validation=metric, limit=limit(SLOW, "data.py:12 in read"))
     assert lines(summary) == [
@@ -107,7 +107,7 @@ def test_the_lines():
         ({"first_step_seconds": 15.0, "input_wait_share": 0.0}, "", 23 / 8),
     ],
 )
-def test_what_limits_a_training(changes, code, most):
+def test_limit(changes, code, most):
     found = limit(msgspec.structs.replace(SLOW, **changes))
     assert (found if code is None else found.code or "") == code
     assert most is None or found.faster_at_most == pytest.approx(most)
@@ -123,18 +123,18 @@ def test_what_limits_a_training(changes, code, most):
         (0.8, None, f"a larger batch, or for a dataset {MAP}, cache(): at most 5.0 times as fast"),
     ],
 )
-def test_a_parallel_map_is_no_faster_than_the_processors(share, processors, change):
+def test_parallel_map_is_limited_by_the_processors(share, processors, change):
     found = limit(msgspec.structs.replace(SLOW, input_wait_share=share), None, processors)
     assert found.text.partition("Change: ")[2] == change
 
 
-def test_the_change_for_pytorch():
+def test_change_for_pytorch():
     assert (
         "Change: DataLoader(..., num_workers=...): at most 10 times" in limit(msgspec.structs.replace(SLOW, backend="torch")).text
     )
 
 
-def test_the_samples_of_the_gpus_that_a_process_may_use():
+def test_samples_of_visible_gpus():
     gpus = Gpus()
     gpus.found(SamplerStarted(None, ("GPU-a", "GPU-b", "GPU-c"), (10, 20, 30)), "2,0")
     for second in range(0, 90, 30):
@@ -147,7 +147,7 @@ def test_the_samples_of_the_gpus_that_a_process_may_use():
     )
 
 
-def test_no_gpu_is_idle_where_all_are():
+def test_no_gpu_is_reported_if_all_are_idle():
     gpus = Gpus()
     gpus.found(SamplerStarted(None, ("GPU-a", "GPU-b"), (10, 20)), None)
     for second in (0.0, 90.0):
@@ -158,7 +158,7 @@ def test_no_gpu_is_idle_where_all_are():
 @pytest.mark.parametrize(
     ("visible", "numbers"), [(None, (0, 1)), ("1", (1,)), ("1,7,0", (1,)), ("GPU-b", (1,)), ("-1", ()), ("", ()), ("MIG-x", ())]
 )
-def test_the_gpus_that_cuda_visible_devices_names(visible, numbers):
+def test_cuda_visible_devices(visible, numbers):
     assert shown(visible, ("GPU-a", "GPU-b")) == numbers
 
 

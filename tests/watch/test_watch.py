@@ -1,4 +1,4 @@
-"""The callback in a real training: Keras calls it, and what goes wrong is said while it goes wrong."""
+"""The callback in a real training: problems are reported while they occur."""
 
 import os
 import pathlib
@@ -14,22 +14,22 @@ from gpucheck.core.model import Request
 from gpucheck.core.probes.limits import main_memory
 
 ROOT = pathlib.Path(__file__).parents[2]
-# TensorFlow may hang where Python ends while a dataset's thread wants to ask a generator: this program ends without that.
+# TensorFlow may hang if Python exits while a dataset's thread calls a generator; this program avoids that.
 PROGRAM = """
 import os, sys, threading, keras, numpy as np
 from gpucheck.keras import Watch
 
-said = threading.Event()
+reported = threading.Event()
 
 def batches():
     for number in range(40):
         if number == 30:
-            said.wait(60)  # until the stall is told
+            reported.wait(60)  # until the stall is reported
         yield np.full((8, 4), np.nan if number > 35 else 1.0, "float32"), np.ones((8, 1), "float32")
 
 def say(line):
     print(line, flush=True)
-    said.set()
+    reported.set()
 
 model = keras.Sequential([keras.layers.Dense(1)])
 model.compile(optimizer="sgd", loss="mse")
@@ -45,7 +45,7 @@ os._exit(0)
 
 
 @pytest.mark.tensorflow
-def test_a_training_that_stalls_and_whose_loss_is_nan(tmp_path):
+def test_stalled_training_with_nan_loss(tmp_path):
     (tmp_path / "train.py").write_text(PROGRAM)
     env = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ['PYTHONPATH']}", "TF_CPP_MIN_LOG_LEVEL": "3"}
     done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
@@ -59,22 +59,22 @@ def test_a_training_that_stalls_and_whose_loss_is_nan(tmp_path):
     assert threads == "[]"
 
 
-def test_each_thing_is_said_once_until_it_is_over():
-    said = []
-    monitor = Monitor(said.append, 1.0, 60.0)
+def test_each_event_is_reported_once_until_it_is_over():
+    reported = []
+    monitor = Monitor(reported.append, 1.0, 60.0)
     hot = Event("gpu-throttled", "hot")
     for events in ([hot], [hot], [], [hot]):
         monitor.tell(events)
-    assert said == [hot, hot]
+    assert reported == [hot, hot]
 
 
-def test_the_memory_of_this_machine():
+def test_memory_of_this_machine():
     with LocalHost(Request()) as host:
         available, total = main_memory(host)
     assert 0 < available <= total
 
 
-def test_the_pace_of_steps():
+def test_pace_of_steps():
     monitor = Monitor(print, 1.0, 60.0)
     assert monitor.pace() == (None, 0.0)
     for _ in range(3):

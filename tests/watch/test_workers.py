@@ -1,4 +1,4 @@
-"""Several workers of one training: which one a process is, and one summary for all, of two real processes, too."""
+"""Several workers of one training: the number of a process, and one summary for all, also of two real processes."""
 
 import json
 import os
@@ -31,7 +31,7 @@ ONE = Summary(
 
 
 @pytest.mark.parametrize(
-    ("env", "found"),
+    ("env", "expected"),
     [
         ({}, Worker(0, 1)),
         ({"TF_CONFIG": '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}'}, Worker(1, 2)),
@@ -46,8 +46,8 @@ ONE = Summary(
         ({"SLURM_PROCID": "0"}, Worker(0, 1)),
     ],
 )
-def test_the_place_of_a_process(env, found):
-    assert worker(env) == found
+def test_number_of_a_process(env, expected):
+    assert worker(env) == expected
 
 
 def other(number, **changes):
@@ -55,7 +55,7 @@ def other(number, **changes):
 
 
 @pytest.mark.parametrize(
-    ("others", "words"),
+    ("others", "expected"),
     [
         (
             [other(1), other(2, input_wait_share=0.12)],
@@ -65,7 +65,7 @@ def other(number, **changes):
                 "computing limits this training",
             ],
         ),
-        (  # in step: the others wait for the gradients of the one that waits for its data
+        (  # in step: the others wait for the gradients of the worker that waits for its data
             [other(1, input_wait_share=0.8, limit=DATA, gpus=(GpuUse(index=0, utilization_percent=20.0),)), other(2)],
             [
                 "3 workers, 5 epochs, 25 steps, 23 s · 240 samples/s in all · a step takes 200 ms on each",
@@ -87,17 +87,17 @@ def other(number, **changes):
         ),
     ],
 )
-def test_the_lines_about_all(others, words):
-    said = together({one.worker: one for one in (ONE, *others)}, 3)
-    assert all(line.startswith(f"gpucheck: {start}") for line, start in zip(said, words, strict=False)), said
-    assert len(said) == len(words) or not others
+def test_lines_about_all_workers(others, expected):
+    output = together({one.worker: one for one in (ONE, *others)}, 3)
+    assert all(line.startswith(f"gpucheck: {start}") for line, start in zip(output, expected, strict=False)), output
+    assert len(output) == len(expected) or not others
 
 
-def test_the_first_worker_alone_says_that_it_is_one_of_several():
+def test_first_worker_names_the_number_of_workers():
     assert lines(ONE)[0].startswith("gpucheck: worker 0 of 3 · 5 epochs, 25 steps, 23 s")
 
 
-def test_the_files_of_the_workers(tmp_path):
+def test_summary_files_of_the_workers(tmp_path):
     report = f"{tmp_path}/{{rank}}.json"
     (tmp_path / "2.json").write_text("{")
     write(other(1), f"{tmp_path}/1.json")
@@ -120,25 +120,25 @@ def ended(process):
 
 
 @pytest.mark.tensorflow
-def test_two_workers_of_one_strategy_get_one_summary(tmp_path):
+def test_two_workers_of_one_strategy_share_a_summary(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
         cluster = {"worker": [f"127.0.0.1:{place.getsockname()[1]}" for place in (one, two)]}
     report = f"{tmp_path}/{{rank}}.json"
     configs = [json.dumps({"cluster": cluster, "task": {"type": "worker", "index": number}}) for number in range(2)]
     processes = [started(PROGRAMS / "worker.py", report, TF_CONFIG=config) for config in configs]
-    (_, said), (_, nothing) = map(ended, processes)
+    (_, output), (_, nothing) = map(ended, processes)
     assert nothing == []
     one, two = (json.loads((tmp_path / f"{number}.json").read_text()) for number in range(2))
     assert [one["worker"], two["worker"], one["workers"], two["steps"]] == [0, 1, 2, 40]
     rate = one["samples_per_second"] + two["samples_per_second"]
-    assert said[0].startswith("gpucheck: 2 workers, 2 epochs, 40 steps, ")
-    assert f"· {rate:.3g} samples/s in all · a step takes " in said[0]
-    assert "the input pipeline limits this training" in said[-1]
-    assert 0.5 < one["input_wait_share"] <= 1  # for the data of the other one, without which no step begins
+    assert output[0].startswith("gpucheck: 2 workers, 2 epochs, 40 steps, ")
+    assert f"· {rate:.3g} samples/s in all · a step takes " in output[0]
+    assert "the input pipeline limits this training" in output[-1]
+    assert 0.5 < one["input_wait_share"] <= 1  # for the data of the other worker, without which no step begins
 
 
 @pytest.mark.tensorflow
-def test_an_unchanged_program_of_two_ranks_says_one_summary(tmp_path):
+def test_unchanged_program_of_two_ranks_prints_one_summary(tmp_path):
     argv = [sys.executable, "-m", "gpucheck", "run", "--watch", "--allow-cpu", "--", sys.executable, PROGRAMS / "not_finite.py"]
     ranks = [{**ENV, **TORCHRUN, "RANK": str(rank), "LOCAL_RANK": str(rank)} for rank in range(2)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, "text": True}

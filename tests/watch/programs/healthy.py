@@ -1,4 +1,4 @@
-"""A training whose data is ready."""
+"""A training with data that is ready in time."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""A training that lasts until a quick check beside it has ended."""
+"""A training that runs until a concurrent quick check has ended."""
 
 import time
 

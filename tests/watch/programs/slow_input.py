@@ -1,6 +1,6 @@
-"""Trainings whose data comes from slow Python code, then the same with the change that Watch advises; it measures its own steps.
+"""Trainings with slow Python input code, then with the change that Watch advises; the program measures its own steps.
 
-Computing and reading sleep, so that other load of the machine changes little.
+Computing and reading sleep, so that other load on the machine has little effect.
 """
 
 import json
@@ -32,7 +32,7 @@ class Busy(keras.layers.Layer):
 
 
 class Clock(keras.callbacks.Callback):
-    """Take the mean time of the steps after the first, which compiles."""
+    """Measure the mean time of the steps after the first, which compiles."""
 
     def __init__(self):
         super().__init__()
@@ -83,4 +83,4 @@ found = {
     "ready": step_seconds(tf.data.Dataset.from_tensors(BATCH).repeat()),
 }
 print(json.dumps(found), flush=True)
-os._exit(0)  # TensorFlow may hang where Python ends while a dataset's thread wants to call it
+os._exit(0)  # TensorFlow may hang if Python exits while a dataset's thread calls it

@@ -1,4 +1,4 @@
-"""A worker of two that train one model with MultiWorkerMirroredStrategy, in a loop of its own; worker 1 reads slowly."""
+"""One of two workers that train a model with MultiWorkerMirroredStrategy in a custom loop; worker 1 reads slowly."""
 
 import json
 import os
