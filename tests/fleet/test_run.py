@@ -51,7 +51,8 @@ def test_ctrl_c_keeps_what_came_and_leaves_no_process(tmp_path):
     fleet = json.loads(out)
     assert (command.returncode, fleet["exit_code"], [node["name"] for node in fleet["nodes"]]) == (3, 3, ["n1"]), err
     unreached = {part["nodes"]: why for why, part in fleet["unreached"].items()}
-    assert unreached.pop("n2") == "interrupted by Ctrl-C"
+    (why,) = (why for nodes, why in unreached.items() if "2" in nodes)  # n3 is in the same part if it had not answered yet
+    assert why == "interrupted by Ctrl-C"
     assert set(unreached.values()) <= {"gpucheck is not installed there", "interrupted by Ctrl-C"}
     assert "merging the reports so far" in err
     assert leftovers_after(str(tmp_path), 5.0) == []
