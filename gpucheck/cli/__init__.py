@@ -66,6 +66,7 @@ def _run() -> Any:
     limit = TimeLimit(STARTED)
     limit.enforce()
     gpucheck.core.system.ulimits.raise_open_files()
+    gpucheck.core.system.ulimits.save_address_space()
     if namesake.report():
         return UNKNOWN
     gpucheck.core.system.integrity.verify()
