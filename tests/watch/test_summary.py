@@ -70,7 +70,10 @@ def test_short_wait_and_advice_for_arrays():
     summary = msgspec.structs.replace(SLOW, input_wait_share=0.21, input_wait_exact=True)
     text = str(limit(summary, None))
     assert text.startswith("the input pipeline slows this training: ")
-    assert "Change: a larger batch, or for a dataset dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE), cache()" in text
+    assert (
+        "Change: a larger batch; for a tf.data.Dataset, also dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE) and cache()"
+        in text
+    )
 
 
 def test_limit_is_a_sentence_of_the_report():
@@ -116,11 +119,11 @@ def test_limit(changes, code, most):
 @pytest.mark.parametrize(
     ("share", "processors", "change"),
     [
-        (0.6, 8, f"a larger batch, or for a dataset {MAP}, cache(): at most 2.5 times as fast"),
+        (0.6, 8, f"a larger batch; for a tf.data.Dataset, also {MAP} and cache(): at most 2.5 times as fast"),
         (0.6, 2, f"{MAP}: up to about 2.0 times as fast on 2 processors; and cache(): at most 2.5 times as fast"),
-        (0.5, 2, f"a larger batch, or for a dataset {MAP}, cache(): at most 2.0 times as fast"),
+        (0.5, 2, f"a larger batch; for a tf.data.Dataset, also {MAP} and cache(): at most 2.0 times as fast"),
         (0.8, 1.5, "cache(): at most 5.0 times as fast"),
-        (0.8, None, f"a larger batch, or for a dataset {MAP}, cache(): at most 5.0 times as fast"),
+        (0.8, None, f"a larger batch; for a tf.data.Dataset, also {MAP} and cache(): at most 5.0 times as fast"),
     ],
 )
 def test_parallel_map_is_limited_by_the_processors(share, processors, change):

@@ -45,7 +45,7 @@ def _input_limit(summary: Summary, place: str | None, processors: float | None) 
     most = 1 / max(1 - share, 0.001)
     slow = f" (its Python code at {place})" if place else ""
     verb = "limits" if share >= 0.5 else "slows"
-    change, gain = f"a larger batch, or for a dataset {_MAP}, cache()", f"at most {times(most)} as fast"
+    change, gain = f"a larger batch; for a tf.data.Dataset, also {_MAP} and cache()", f"at most {times(most)} as fast"
     if summary.backend == "torch":
         change = "DataLoader(..., num_workers=...)"
     elif place:

@@ -13,7 +13,8 @@ Fix:
 Verify:
     With twice as many GPUs an epoch has half the steps.
 Unless:
-    The number is the global batch size and its name is misleading: rename it.
+    The number is the global batch size and its name is misleading: rename it. A number without a name is reported only where
+    the program names at least as many devices.
 Example:
     bad:
         import tensorflow as tf
@@ -34,6 +35,7 @@ References:
 """
 
 import re
+from typing import NamedTuple
 
 from gpucheck.commands.lint.datasets import chains
 from gpucheck.commands.lint.devices import is_list
@@ -46,8 +48,14 @@ SEVERITY = "warning"
 WORDS = ("Strategy",)
 PER_REPLICA = re.compile(r"per_?(replica|gpu|device|core)|(?<!multi_)(?<!cross_)replica_?batch", re.IGNORECASE)
 PER_WORKER = re.compile(r"per_?worker", re.IGNORECASE)  # with one worker, this is the global size
-Patterns = tuple[re.Pattern[str], ...]
 WORKERS = "tensorflow.distribute.MultiWorkerMirroredStrategy"
+
+
+class Replicas(NamedTuple):
+    """What is known of the replicas that the strategies of a training have."""
+
+    patterns: tuple[re.Pattern[str], ...]  # of names that are not the global batch size
+    named: int  # how many devices the program names; 0: unknown
 
 
 def check(script: Script) -> Findings:
@@ -55,16 +63,16 @@ def check(script: Script) -> Findings:
     for call in script.methods("experimental_distribute_dataset"):
         chosen = list(options(call.receiver))
         if _several(chosen) and _per_worker(call):
-            yield from _batched(script, call.argument("dataset", 0), _patterns(chosen))
+            yield from _batched(script, call.argument("dataset", 0), _replicas(chosen))
     for call, models in trainings(script):
         around = strategies_around(model.place for model in models)
         if _several(around):
-            yield from _batched(script, call.argument("x", 0), _patterns(around))
-            yield from _sized(script, call, call.argument("batch_size", 2), "fit", _patterns(around))
+            yield from _batched(script, call.argument("x", 0), _replicas(around))
+            yield from _sized(script, call, call.argument("batch_size", 2), "fit", _replicas(around))
     made = [call for call in script.calls if call.name in MIRRORED and _several([call])]
     if made:
         for call in script.named("tensorflow.nn.compute_average_loss"):
-            yield from _sized(script, call, call.keywords.get("global_batch_size"), "compute_average_loss", _patterns(list(made)))
+            yield from _sized(script, call, call.keywords.get("global_batch_size"), "compute_average_loss", _replicas(list(made)))
 
 
 def _per_worker(call: Call) -> bool:
@@ -78,17 +86,24 @@ def _per_worker(call: Call) -> bool:
     return mode is None or (isinstance(mode, Name) and mode.path == "tensorflow.distribute.InputReplicationMode.PER_WORKER")
 
 
-def _batched(script: Script, dataset: Value | None, patterns: Patterns) -> Findings:
+def _batched(script: Script, dataset: Value | None, replicas: Replicas) -> Findings:
     for chain in chains(dataset):
         if chain.batch is not None:
-            yield from _sized(script, chain.batch, chain.batch.argument("batch_size", 0), "the dataset", patterns)
+            yield from _sized(script, chain.batch, chain.batch.argument("batch_size", 0), "the dataset", replicas)
         elif chain.source.name.endswith("_dataset_from_directory"):
-            yield from _sized(script, chain.source, chain.source.keywords.get("batch_size"), "the dataset", patterns)
+            yield from _sized(script, chain.source, chain.source.keywords.get("batch_size"), "the dataset", replicas)
 
 
-def _sized(script: Script, call: Call, size: Value | None, what: str, patterns: Patterns) -> Findings:
-    name = _per_replica(script, size, patterns)
-    if name:
+def _sized(script: Script, call: Call, size: Value | None, what: str, replicas: Replicas) -> Findings:
+    number = constant(size)
+    name = _per_replica(script, size, replicas.patterns)
+    if isinstance(number, int) and 1 < number <= replicas.named:
+        yield at(
+            call.node,
+            f"The global batch of {number} leaves at most one sample for each of {replicas.named} replicas.",
+            f"Use {number} * strategy.num_replicas_in_sync.",
+        )
+    elif name:
         yield at(
             call.node,
             f"{name} is the batch size of one replica, but {what} here needs the global batch size.",
@@ -96,7 +111,7 @@ def _sized(script: Script, call: Call, size: Value | None, what: str, patterns: 
         )
 
 
-def _per_replica(script: Script, size: Value | None, patterns: Patterns) -> str | None:
+def _per_replica(script: Script, size: Value | None, patterns: tuple[re.Pattern[str], ...]) -> str | None:
     names: set[str] = set()
     if isinstance(size, Constant) and size.value != 1:
         names = size.names
@@ -118,10 +133,16 @@ def _computed(script: Script, name: str) -> bool:
     return not all(isinstance(value, (Constant, Attribute, Name)) for value in given)
 
 
-def _patterns(strategies: list[Value]) -> Patterns:
-    """Return patterns of names that are not the global batch size under all of these strategies."""
+def _replicas(strategies: list[Value]) -> Replicas:
+    """Return what is known of all of these strategies."""
     workers = all(is_call(strategy, WORKERS) for strategy in strategies)
-    return (PER_REPLICA, PER_WORKER) if workers else (PER_REPLICA,)
+    return Replicas((PER_REPLICA, PER_WORKER) if workers else (PER_REPLICA,), min(map(_named_devices, strategies)))
+
+
+def _named_devices(strategy: Value) -> int:
+    """Return how many devices a program names for a strategy; 0 if it names none."""
+    devices = strategy.argument("devices", 0) if is_call(strategy, "tensorflow.distribute.MirroredStrategy") else None
+    return len(devices.items) if isinstance(devices, Items) else 0
 
 
 def _several(strategies: list[Value]) -> bool:
@@ -134,5 +155,5 @@ def _uses_several_devices(strategy: Call) -> bool:
     """Whether a strategy uses all devices, or several named ones."""
     devices = strategy.argument("devices", 0) if strategy.name.endswith(".MirroredStrategy") else None
     if isinstance(devices, Items):
-        return len(devices.items) > 1
+        return _named_devices(strategy) > 1
     return devices is None or (isinstance(devices, Constant) and devices.value is None) or is_list(devices)

@@ -1,0 +1,20 @@
+"""Fashion-MNIST has 60,000 images: 1,875 batches of 32, Keras' default, and 600 batches of 100."""
+
+import keras
+import tensorflow as tf
+
+tpu = tf.distribute.cluster_resolver.TPUClusterResolver.connect()
+strategy = tf.distribute.TPUStrategy(tpu)
+
+(x_train, y_train), _ = keras.datasets.fashion_mnist.load_data()
+images = tf.expand_dims(x_train, -1)
+x_train = x_train.reshape(-1, 784) / 255.0
+
+with strategy.scope():
+    model = keras.Sequential([keras.layers.Dense(10)])
+    model.compile(optimizer="adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+
+model.fit(x_train, y_train, epochs=5)
+model.fit(x_train, y_train, epochs=5, batch_size=100)
+model.fit(images, y_train, epochs=5, batch_size=128)
+model.fit(x_train, y_train, epochs=5, batch_size=128, steps_per_epoch=468)
