@@ -39,6 +39,10 @@ FIXED = {
         f"{HEAD}{FIT.format(compiled='')}model.fit(batches, epochs=2)\n",
     ),
     "an argument that fit lacks": (f"{HEAD}{FIT.format(compiled='')}model.fit_generator(batches, workers=4)\n",) * 2,
+    "an argument of an optimizer": (
+        f"{HEAD}adam = tf.keras.optimizers.Adam( lr = 0.001)\n{FIT.format(compiled='')}",
+        f"{HEAD}adam = tf.keras.optimizers.Adam( learning_rate = 0.001)\n{FIT.format(compiled='')}",
+    ),
     "not a safe change": (f"{HEAD}for gpu in tf.config.list_physical_devices('GPU'):\n    gpu.memory_limit = 4096\n",) * 2,
 }
 

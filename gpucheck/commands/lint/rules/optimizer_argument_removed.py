@@ -1,0 +1,48 @@
+"""The script passes lr to an optimizer, which Keras 3 calls learning_rate.
+
+Symptom:
+    ValueError: Argument(s) not recognized: {'lr': 0.001}
+Cause:
+    Keras 2 accepted lr beside learning_rate. Keras 3, in TensorFlow since 2.16, does not. It ignores decay with a warning.
+Fix:
+    1. keras.optimizers.Adam(learning_rate=0.001)
+    2. Instead of decay pass a schedule as the learning rate: keras.optimizers.schedules.InverseTimeDecay(0.001, 1, decay)
+Verify:
+    The script trains without the error.
+Unless:
+    The script runs with Keras 2 (tf-keras, TensorFlow before 2.16). Scripts that mention it or check a version are not reported.
+Example:
+    bad:
+        import keras
+        optimizer = keras.optimizers.Adam(lr=0.001)
+    good:
+        import keras
+        optimizer = keras.optimizers.Adam(learning_rate=0.001)
+References:
+    https://keras.io/guides/migrating_to_keras_3/
+    https://keras.io/api/optimizers/
+"""
+
+import re
+
+from gpucheck.commands.lint.devices import expected_to_fail
+from gpucheck.commands.lint.models import uses_keras_3
+from gpucheck.commands.lint.script import Edit, Findings, Script, at
+
+SEVERITY = "error"
+WORDS = ("lr",)
+OPTIMIZER = re.compile(r"keras\.optimizers\.[A-Z]\w+")
+
+
+def check(script: Script) -> Findings:
+    """Report every optimizer of Keras that is created with lr, and rename the argument."""
+    if not uses_keras_3(script):
+        return
+    for call in script.calls:
+        if not OPTIMIZER.fullmatch(call.name) or call.place.catches("ValueError", "TypeError") or expected_to_fail(call.place):
+            continue
+        for keyword in call.node.keywords:
+            if keyword.arg == "lr":
+                line, column = keyword.lineno, keyword.col_offset + 1
+                rename = Edit(line, column, line, column + len("lr"), "learning_rate")
+                yield at(call.node, "Keras 3 (in TensorFlow since 2.16) has no argument lr.", "Name it learning_rate.", rename)
