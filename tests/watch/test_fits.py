@@ -92,6 +92,31 @@ done(share=slow.input_wait_share, step=slow.step_seconds, code=slow.limit.code, 
 
 
 @pytest.mark.tensorflow
+def test_steps_of_data_of_unknown_length_with_validation(tmp_path):
+    found, _ = results_of(
+        tmp_path,
+        """
+def rows():
+    for _ in range(10):
+        yield np.ones((4, 8), "float32"), np.ones((4, 1), "float32")
+form = tf.TensorSpec((4, 8)), tf.TensorSpec((4, 1))
+data = tf.data.Dataset.from_generator(rows, output_signature=form)
+model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])
+counts = []
+for at_once in 1, 3:
+    model.compile(optimizer="sgd", loss="mse", steps_per_execution=at_once)
+    for validation in None, data:
+        watch = Watch(say=lambda line: None)
+        model.fit(data, validation_data=validation, epochs=3, verbose=0, callbacks=[watch])
+        counts.append(watch.summary.steps)
+done(counts=counts)
+""",
+    )
+    # The fetch that finds the end of the data is not a step. Keras reports three steps for the last execution, which has one.
+    assert found == {"counts": [30, 30, 36, 36]}
+
+
+@pytest.mark.tensorflow
 def test_traced_model_is_not_measured_and_tensorflow_is_restored(tmp_path):
     found, _ = results_of(
         tmp_path,

@@ -100,4 +100,4 @@ def _busiest(summary: Summary) -> float | None:
 
 def times(factor: float) -> str:
     """Return a factor as text: '1.8 times', '12 times'."""
-    return f"{factor:.0f} times" if factor >= 10 else f"{factor:.1f} times"
+    return f"{factor:.0f} times" if factor >= 9.95 else f"{factor:.1f} times"

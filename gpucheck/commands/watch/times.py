@@ -28,11 +28,13 @@ class Times:
         self._epoch_started = self.started
         self._part: tuple[float, int, float | None] | None = None  # start of the steady steps: time, steps before, wait before
         self.epoch_steps, self.ended_steps = 0, 0  # steps that started, and that ended
+        self._counted = 0  # steps of this epoch that are in ``steps``
         self._ended = self.started
 
     def epoch_begins(self) -> None:
         """Record the begin of an epoch, which fetches its first batch."""
         self._epoch_started, self.epoch_steps, self.ended_steps, self._part = self._clock(), 0, 0, None
+        self._counted = 0
         if self._first_began is not None and self.wait.between_steps:
             self._part = self._epoch_started, 0, self.wait.seconds()
             self.wait.resume()
@@ -71,6 +73,7 @@ class Times:
         self.wait.pause()
         steps = self.epoch_steps if planned is None else min(self.epoch_steps, planned)
         self.steps += steps
+        self._counted += steps
         if self._part is not None and steps:
             started, before, waited = self._part
             now = self.wait.seconds()
@@ -82,10 +85,13 @@ class Times:
             self.measured = self.measured and now is not None and waited is not None and now > waited
             self.waited += (now or 0.0) - (waited or 0.0)
             self.samples = None if self.samples is None or not samples else self.samples + samples * (steps - before) / steps
-        self._part, self.epoch_steps, self.ended_steps = None, 0, 0
+        self._part, self.epoch_steps = None, 0
 
     def epoch_ends(self) -> None:
-        """Record the end of an epoch and its validation."""
+        """Record the end of an epoch and its validation, when all its steps have been reported."""
+        if 0 < self.ended_steps < self._counted:  # a step that began at the end of the data, before the validation
+            extra = self._counted - self.ended_steps
+            self.steps, self.steady_steps = self.steps - extra, max(self.steady_steps - extra, 0)
         self.epochs.append(self._clock() - self._epoch_started)
 
     def elapsed(self) -> float:
