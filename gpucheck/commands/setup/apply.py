@@ -22,7 +22,7 @@ from gpucheck.core.solver import commands
 from gpucheck.core.solver.answer import Answer, Choice
 from gpucheck.core.solver.machine import Machine
 from gpucheck.core.solver.solve import is_fetched
-from gpucheck.core.system.bounded import NoResponse, with_timeout
+from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 from gpucheck.core.system.shells import applied
 
 REMOVE_SECONDS = 45.0
@@ -131,15 +131,15 @@ def _create_folder(path: str, choice: Choice, machine: Machine, host: Host) -> N
     """Create the new folder."""
     parent = os.path.dirname(path)
     try:
-        room = with_timeout(5.0, host.disk, parent)
+        room = with_timeout(FILE_SECONDS, host.disk, parent)
         size = measured(choice, machine)
         needed = (size.download_mb + size.disk_mb) * MB if size else ROOM_BYTES[commands.trains_on_cpu(choice)]
         if room is not None and room.free_bytes < needed:
             free = f"{room.free_bytes / 1e9:.1f} GB are free in {parent}"
             raise Refused(f"{free}, and the download and the environment need about {needed / 1e9:.1f} GB")
-        with_timeout(5.0, os.mkdir, path)
+        with_timeout(FILE_SECONDS, os.mkdir, path)
     except NoResponse as error:
-        raise Refused(f"cannot use {parent}: {error.strerror}") from None
+        raise Refused(f"cannot use {parent}: {error.strerror}", usage=True) from None
     except FileExistsError:
         raise Refused(f"{path} exists; an environment is only created in a new folder", usage=True) from None
     except (OSError, ValueError) as error:
