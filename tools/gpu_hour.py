@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -60,7 +61,8 @@ def main() -> int:
     given = parser.parse_args()
     until = time.monotonic() + 60 * given.minutes
     chosen = [item for item in items() if given.place in item.on and (given.only is None or item.name in given.only)]
-    work = pathlib.Path(tempfile.gettempdir()) / f"gpu-hour-{given.name}"
+    record_of = str((given.into / given.name).resolve())  # the same after a kill; two records at once do not share it
+    work = pathlib.Path(tempfile.gettempdir()) / f"gpu-hour-{given.name}-{zlib.crc32(record_of.encode()):08x}"
     shutil.rmtree(work, ignore_errors=True)
     place = Place(given.place, work, given.site.resolve() if given.site else None)
     record = Record(given.into / given.name, chosen)
@@ -170,7 +172,8 @@ class Record:
         recorded.write_text(report)
         page.write_text(place.gpucheck(("--replay", str(recorded), "--format", "html")).out)
         command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--window-size={WINDOW}"]
-        command += [f"--screenshot={picture}", page.resolve().as_uri()]
+        # A profile of its own: with the user's, an open browser would take the page over, and nothing would be written here.
+        command += [f"--user-data-dir={place.folder / 'browser'}", f"--screenshot={picture}", page.resolve().as_uri()]
         try:
             subprocess.run(command, capture_output=True, timeout=PICTURE_SECONDS, check=True, preexec_fn=ends_with_parent)
             written(self.folder / f"pictures/{name}.png", picture.read_bytes())
