@@ -1,13 +1,13 @@
 """The summary of a fit: as data, as at most three lines, and as HTML, Markdown and JSON."""
 
 import html
-import pkgutil
 from collections.abc import Sequence
 
 import msgspec
 
 from gpucheck.cli.screen import say_wrapped
 from gpucheck.core.repairs.wording import gib
+from gpucheck.core.reports.shared.document import document
 from gpucheck.core.reports.shared.training import ALIKE
 from gpucheck.core.reports.shared.words import plural, significant
 from gpucheck.core.system.write import OutputFile
@@ -164,22 +164,22 @@ def _sentence(limit: object) -> str:
 
 def page(summary: Summary) -> str:
     """Return an HTML document in the style of gpucheck's reports."""
-    style = (pkgutil.get_data("gpucheck.core.reports", "report.css") or b"").decode()
     code = None if summary.limit is None else summary.limit.code
     more = "" if code is None else f"<p>More: <code>gpucheck explain {html.escape(code)}</code></p>"
-    head = f"<header><h1>Training: {html.escape(figures(summary)[0])}</h1></header>"
-    return (
-        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
-        f"<title>gpucheck: training</title>\n<style>\n{style}</style>\n{head}\n<main>{fragment(summary)}{more}</main>\n</html>\n"
-    )
+    first, *rest = [*figures(summary), *devices(summary)]
+    return document("gpucheck: training", f"Training: {first}", _body(summary, rest, more))
 
 
 def fragment(summary: Summary) -> str:
     """Return HTML without a head, for a notebook."""
-    rows = "".join(f"<li>{html.escape(text)}</li>" for text in [*figures(summary), *devices(summary)])
+    return _body(summary, [*figures(summary), *devices(summary)])
+
+
+def _body(summary: Summary, texts: Sequence[str], more: str = "") -> str:
+    """Return the conclusion, then ``more`` about it as HTML, then the figures."""
+    rows = "".join(f"<li>{html.escape(text)}</li>" for text in texts)
     limit = "" if summary.limit is None else f"<p>{html.escape(_sentence(summary.limit))}</p>"
-    return f"<ul>{rows}</ul>{limit}{plot(summary.epoch_seconds)}"
+    return f"{limit}{more}<ul>{rows}</ul>{plot(summary.epoch_seconds)}"
 
 
 def plot(epochs: Sequence[float]) -> str:

@@ -1,0 +1,122 @@
+"""The results of a benchmark in words, the same in a terminal and on a page."""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.bench.advice import settings
+from gpucheck.commands.bench.model import GpuLoad, Measurement, Result, Spread
+from gpucheck.core.child.messages.benchmark import Traced
+from gpucheck.core.reports.shared.words import duration, plural, significant, size
+
+SCALINGS = {"weak": "weak scaling: the same batch per replica", "strong": "strong scaling: the same global batch"}
+
+
+def method(result: Result) -> str:
+    """Return the network, the data and how often it was measured."""
+    runs = f"median (minimum to maximum) of {plural(result.ask.repeats, 'run')} after a warm-up"
+    data = "" if result.ask.model else f"data: {result.ask.data}; "
+    return f"{result.model}; {data}{runs}"
+
+
+def machine(result: Result) -> str:
+    """Return the devices, and the versions of Python and its packages."""
+    versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
+    return f"{'; '.join(result.hardware)}; {versions}"
+
+
+def ended_early(result: Result) -> str:
+    """Return how much was measured before an early end; "" if the run finished."""
+    if result.ended == "finished":
+        return ""
+    done = sum(measurement.status == "measured" for measurement in result.measurements)
+    return f"{result.ended} after {done} of {plural(len(result.measurements), 'configuration')}"
+
+
+def title(measurement: Measurement, in_all: bool) -> str:
+    """Return the settings of a configuration; ``in_all``: its batch is that of all replicas."""
+    words = settings(measurement, in_all)
+    batch = f"batch {words['batch']}" if measurement.batch_size else "default batch"
+    parts = [words["strategy"], words["precision"], batch, "XLA" if measurement.xla else ""]
+    at_once = measurement.steps_per_execution
+    return ", ".join(filter(None, [*parts, f"{at_once} steps per execution" if at_once > 1 else ""]))
+
+
+def figures(measurement: Measurement) -> Iterator[tuple[str, str]]:
+    """Yield label and text of each figure that was measured."""
+    if measurement.samples_per_second is None or measurement.step_seconds is None or measurement.epoch_seconds is None:
+        return
+    epoch = f"an epoch of {plural(measurement.steps or 0, 'step')} {duration(measurement.epoch_seconds.median)}"
+    step = _time(measurement.step_seconds.median)
+    yield "throughput", f"{spread(measurement.samples_per_second)} samples/s; a step {step}, {epoch}"
+    if measurement.device_samples_per_second and measurement.input_wait_share:
+        wait = measurement.input_wait_share
+        share = f"{wait.median * 100:.0f} % ({wait.minimum * 100:.0f} to {wait.maximum * 100:.0f}) of a step waits for input"
+        yield "device only", f"{spread(measurement.device_samples_per_second)} samples/s on one resident batch; {share}"
+    if measurement.first_step_seconds is not None and measurement.warmup_seconds is not None:
+        at_once = measurement.steps_per_execution
+        first = f"first {f'{at_once} steps' if at_once > 1 else 'step'} {duration(measurement.first_step_seconds)}"
+        first = f"{first} (trace, compile, autotune)"
+        steps = f"{plural(measurement.warmup_steps or 0, 'step')} {duration(measurement.warmup_seconds)}"
+        yield "warm-up", f"{first}, {steps}; not in other figures"
+    if measurement.peak_memory_bytes is not None:
+        yield "memory", f"{size(measurement.peak_memory_bytes)} peak, maximum of the devices"
+    for gpu in measurement.gpus:
+        yield gpu.device, _load(gpu)
+    if len(measurement.devices) > 1:
+        percent, count = measurement.scaling_efficiency_percent, len(measurement.devices)
+        kind = SCALINGS.get(measurement.scaling or "")
+        yield "scaling", "one device was not measured" if percent is None else f"{percent:.0f} % of {count} × one device ({kind})"
+    yield from _outcomes(measurement)
+
+
+def _outcomes(measurement: Measurement) -> Iterator[tuple[str, str]]:
+    """Yield the lines for the results of training: time to target, accuracy, cost, profile."""
+    if measurement.seconds_to_target is not None:
+        yield "to target", f"{spread(measurement.seconds_to_target)} s, {' / '.join(map(str, measurement.epochs))} epochs"
+    if measurement.accuracy is not None:
+        where = f"{measurement.held_out_samples} held-out samples" if measurement.held_out_samples else "the training data"
+        yield "accuracy", f"{measurement.accuracy.median:.3f} on {where}, last epoch"
+    if measurement.dropped_samples:
+        yield "dropped", f"{plural(measurement.dropped_samples, 'sample')} of each epoch, which do not fill a batch"
+    if measurement.cost_per_epoch is not None:
+        target = "" if measurement.cost_to_target is None else f", {measurement.cost_to_target:.3g} to the target accuracy"
+        yield "cost", f"{measurement.cost_per_epoch:.3g} per epoch{target}"
+    if measurement.profile:
+        summary = _parts(measurement.traced) if measurement.traced else measurement.profile_problem
+        yield "profile", f"{measurement.profile}: {summary}"
+    elif measurement.profile_problem:
+        yield "profile", f"none: {measurement.profile_problem}"
+
+
+def _load(gpu: GpuLoad) -> str:
+    """Return NVML's values for a GPU as text."""
+    values = ((gpu.utilization_percent, "% busy"), (gpu.power_watts, "W"), (gpu.sm_clock_mhz, "MHz"))
+    figures = ", ".join(f"{significant(value)} {unit}" for value, unit in values if value is not None)
+    slowed = f"; throttled by {', '.join(gpu.slowed_by)}" if gpu.slowed_by else ""
+    return f"{figures or 'no values from NVML'} (median of {plural(gpu.samples, 'sample')}){slowed}"
+
+
+def _parts(traced: Traced) -> str:
+    """Return the time of a traced step by part, as text."""
+    parts = {"device": traced.device_seconds, "input": traced.input_seconds, "host": traced.host_seconds}
+    shares = ", ".join(
+        f"{name} {_time(seconds)} ({seconds / traced.step_seconds * 100:.0f} %)" for name, seconds in parts.items()
+    )
+    return f"of a step's {_time(traced.step_seconds)}, {shares}; {plural(traced.steps, 'traced step')}"
+
+
+def missed_target(result: Result) -> list[str]:
+    """Return a note if a configuration did not reach the target accuracy."""
+    target = result.ask.target_accuracy
+    measured = [measurement for measurement in result.measurements if measurement.samples_per_second is not None]
+    if target is None or all(measurement.seconds_to_target is not None for measurement in measured):
+        return []
+    return [f"the accuracy of {target:g} was not reached in every run of every configuration: use --epochs for more epochs"]
+
+
+def spread(values: Spread) -> str:
+    """Return a median with its range: "300 (290 to 310)"."""
+    return f"{significant(values.median)} ({significant(values.minimum)} to {significant(values.maximum)})"
+
+
+def _time(seconds: float) -> str:
+    return duration(seconds) if seconds >= 1 else f"{significant(seconds * 1000)} ms"
