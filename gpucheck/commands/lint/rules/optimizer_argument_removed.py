@@ -31,6 +31,7 @@ from gpucheck.commands.lint.script import Edit, Findings, Script, at
 
 SEVERITY = "error"
 WORDS = ("lr",)
+EXPLAINS = ("keras-version-conflict",)
 OPTIMIZER = re.compile(r"keras\.optimizers\.[A-Z]\w+")
 
 
