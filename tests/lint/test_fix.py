@@ -43,6 +43,7 @@ FIXED = {
         f"{HEAD}adam = tf.keras.optimizers.Adam( lr = 0.001)\n{FIT.format(compiled='')}",
         f"{HEAD}adam = tf.keras.optimizers.Adam( learning_rate = 0.001)\n{FIT.format(compiled='')}",
     ),
+    "an argument that is given twice": (f"{HEAD}adam = tf.keras.optimizers.Adam(0.1, lr=0.1)\n{FIT.format(compiled='')}",) * 2,
     "not a safe change": (f"{HEAD}for gpu in tf.config.list_physical_devices('GPU'):\n    gpu.memory_limit = 4096\n",) * 2,
 }
 

@@ -80,6 +80,9 @@ def apply(path: str, text: str, edits: Iterable[Edit]) -> int:
             pieces += [data[at:begin], new.encode()]
             at, made = end, made + 1
     changed = b"".join([*pieces, data[at:]])
-    source.parse(changed.decode())  # never write a file that Python can't parse
+    try:
+        compile(source.parse(changed.decode()), path, "exec", dont_inherit=True)
+    except (SyntaxError, source.Unreadable):  # never write a file that Python can't compile
+        return 0
     write.replace(path, changed)
     return made

@@ -64,7 +64,9 @@ def _checks_version(condition: Value) -> bool:
     for part in parts(condition, _call_parts):
         if isinstance(part, Name) and VERSIONS.fullmatch(part.path):
             return True
-        owner = part.args[0] if is_call(part, "builtins.hasattr") and part.args else None
+        if is_call(part, "importlib.metadata.version") and part.args and constant(part.args[0]) in ("keras", "tensorflow"):
+            return True
+        owner = part.args[0] if is_call(part, "builtins.hasattr", "inspect.signature") and part.args else None
         if any(isinstance(part, Name) and part.path.startswith(("tensorflow", "keras")) for part in parts(owner)):
             return True
     return False

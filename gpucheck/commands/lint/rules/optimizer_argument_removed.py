@@ -3,7 +3,8 @@
 Symptom:
     ValueError: Argument(s) not recognized: {'lr': 0.001}
 Cause:
-    Keras 2 accepted lr beside learning_rate. Keras 3, in TensorFlow since 2.16, does not. It ignores decay with a warning.
+    Keras 2 accepted lr beside learning_rate. From TensorFlow 2.11 on it only warned, and trained with the default rate.
+    Keras 3, in TensorFlow since 2.16, raises an error. It ignores decay with a warning.
 Fix:
     1. keras.optimizers.Adam(learning_rate=0.001)
     2. Instead of decay pass a schedule as the learning rate: keras.optimizers.schedules.InverseTimeDecay(0.001, 1, decay)
@@ -46,4 +47,6 @@ def check(script: Script) -> Findings:
             if keyword.arg == "lr":
                 line, column = keyword.lineno, keyword.col_offset + 1
                 rename = Edit(line, column, line, column + len("lr"), "learning_rate")
-                yield at(call.node, "Keras 3 (in TensorFlow since 2.16) has no argument lr.", "Name it learning_rate.", rename)
+                alone = not (call.args or call.starred or "learning_rate" in call.keywords)
+                message = "Keras 3 (in TensorFlow since 2.16) has no argument lr."
+                yield at(call.node, message, "Use learning_rate instead.", rename if alone else None)

@@ -13,8 +13,8 @@ Fix:
 Verify:
     With twice as many GPUs an epoch has half the steps.
 Unless:
-    The number is the global batch size and its name is misleading: rename it. A number without a name is reported only where
-    the program names at least as many devices.
+    The number is the global batch size and its name is misleading: rename it. A number without such a name is reported only
+    where the program names at least as many GPUs, four or more.
 Example:
     bad:
         import tensorflow as tf
@@ -47,7 +47,9 @@ from gpucheck.commands.lint.values import Attribute, Call, Constant, Items, Name
 SEVERITY = "warning"
 WORDS = ("Strategy",)
 PER_REPLICA = re.compile(r"per_?(replica|gpu|device|core)|(?<!multi_)(?<!cross_)replica_?batch", re.IGNORECASE)
+GLOBAL = re.compile("global|total", re.IGNORECASE)
 PER_WORKER = re.compile(r"per_?worker", re.IGNORECASE)  # with one worker, this is the global size
+NAMED_MIN = 4
 WORKERS = "tensorflow.distribute.MultiWorkerMirroredStrategy"
 
 
@@ -88,7 +90,7 @@ def _per_worker(call: Call) -> bool:
 
 def _batched(script: Script, dataset: Value | None, replicas: Replicas) -> Findings:
     for chain in chains(dataset):
-        if chain.batch is not None:
+        if chain.batch is not None and not chain.has("rebatch", "unbatch"):
             yield from _sized(script, chain.batch, chain.batch.argument("batch_size", 0), "the dataset", replicas)
         elif chain.source.name.endswith("_dataset_from_directory"):
             yield from _sized(script, chain.source, chain.source.keywords.get("batch_size"), "the dataset", replicas)
@@ -97,33 +99,36 @@ def _batched(script: Script, dataset: Value | None, replicas: Replicas) -> Findi
 def _sized(script: Script, call: Call, size: Value | None, what: str, replicas: Replicas) -> Findings:
     number = constant(size)
     name = _per_replica(script, size, replicas.patterns)
-    if isinstance(number, int) and 1 < number <= replicas.named:
-        yield at(
-            call.node,
-            f"The global batch of {number} leaves at most one sample for each of {replicas.named} replicas.",
-            f"Use {number} * strategy.num_replicas_in_sync.",
-        )
-    elif name:
+    if name:
         yield at(
             call.node,
             f"{name} is the batch size of one replica, but {what} here needs the global batch size.",
             f"Use {name} * strategy.num_replicas_in_sync.",
         )
+    elif isinstance(number, int) and 1 < number <= replicas.named and not any(map(GLOBAL.search, _names(size))):
+        yield at(
+            call.node,
+            f"The global batch of {number} leaves at most one sample for each of {replicas.named} replicas.",
+            f"Use {number} * strategy.num_replicas_in_sync.",
+        )
 
 
 def _per_replica(script: Script, size: Value | None, patterns: tuple[re.Pattern[str], ...]) -> str | None:
-    names: set[str] = set()
-    if isinstance(size, Constant) and size.value != 1:
-        names = size.names
-    elif isinstance(size, Attribute):
-        names = {size.name}
-    elif isinstance(size, Name):
-        names = {size.path.rpartition(".")[2]}  # FLAGS.batch_size_per_replica
+    names = set() if constant(size) == 1 else _names(size)
     if not isinstance(size, Constant) and any(_computed(script, name) for name in names):
         return None  # multiplied elsewhere: FLAGS.batch_size_per_replica *= strategy.num_replicas_in_sync
-    if any("global" in name.lower() or "total" in name.lower() for name in names):
+    if any(GLOBAL.search(name) for name in names):
         return None
     return next((name for name in sorted(names) if any(word.search(name) for word in patterns)), None)
+
+
+def _names(size: Value | None) -> set[str]:
+    """Return the names of a size in the program."""
+    if isinstance(size, Constant):
+        return size.names
+    if isinstance(size, Attribute):
+        return {size.name}
+    return {size.path.rpartition(".")[2]} if isinstance(size, Name) else set()  # FLAGS.batch_size_per_replica
 
 
 def _computed(script: Script, name: str) -> bool:
@@ -136,13 +141,18 @@ def _computed(script: Script, name: str) -> bool:
 def _replicas(strategies: list[Value]) -> Replicas:
     """Return what is known of all of these strategies."""
     workers = all(is_call(strategy, WORKERS) for strategy in strategies)
-    return Replicas((PER_REPLICA, PER_WORKER) if workers else (PER_REPLICA,), min(map(_named_devices, strategies)))
+    return Replicas((PER_REPLICA, PER_WORKER) if workers else (PER_REPLICA,), min(map(_named_gpus, strategies)))
 
 
-def _named_devices(strategy: Value) -> int:
-    """Return how many devices a program names for a strategy; 0 if it names none."""
+def _named_gpus(strategy: Value) -> int:
+    """Return how many GPUs a program names for a strategy; 0 below four, where one sample for each may be intended."""
+    devices = _named_devices(strategy)
+    return len(devices) if len(devices) >= NAMED_MIN and not any("cpu" in str(constant(one)).lower() for one in devices) else 0
+
+
+def _named_devices(strategy: Value) -> tuple[Value, ...]:
     devices = strategy.argument("devices", 0) if is_call(strategy, "tensorflow.distribute.MirroredStrategy") else None
-    return len(devices.items) if isinstance(devices, Items) else 0
+    return devices.items if isinstance(devices, Items) else ()
 
 
 def _several(strategies: list[Value]) -> bool:
@@ -155,5 +165,5 @@ def _uses_several_devices(strategy: Call) -> bool:
     """Whether a strategy uses all devices, or several named ones."""
     devices = strategy.argument("devices", 0) if strategy.name.endswith(".MirroredStrategy") else None
     if isinstance(devices, Items):
-        return _named_devices(strategy) > 1
+        return len(_named_devices(strategy)) > 1
     return devices is None or (isinstance(devices, Constant) and devices.value is None) or is_list(devices)

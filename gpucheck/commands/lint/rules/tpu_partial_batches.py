@@ -6,7 +6,7 @@ Symptom:
     - The last step of every epoch takes minutes: it is compiled again.
 Cause:
     XLA compiles a program for fixed shapes. Without drop_remainder=True the first dimension of a batch is unknown, and the last
-    batch of an epoch is smaller than the others. Of NumPy arrays, Keras makes such a dataset.
+    batch of an epoch is smaller than the others. Keras turns NumPy arrays into such a dataset.
 Fix:
     1. dataset.batch(batch_size, drop_remainder=True)
     2. Instead of NumPy arrays: tf.data.Dataset.from_tensor_slices((x, y)).batch(batch_size, drop_remainder=True)
@@ -14,8 +14,8 @@ Fix:
 Verify:
     dataset.element_spec shows a number, not None, as the first dimension.
 Unless:
-    The number of examples is a multiple of the batch size, and the dataset's shape is set in another way. Scripts that
-    use another strategy if no TPU is found are not reported.
+    The number of examples is a multiple of the batch size, and the dataset's shape is set in another way. NumPy arrays are
+    reported only if their number is known. Scripts that use another strategy if no TPU is found are not reported.
 Example:
     bad:
         import tensorflow as tf
@@ -42,17 +42,18 @@ References:
 
 from gpucheck.commands.lint.datasets import Chain, chains
 from gpucheck.commands.lint.edits import insert_argument
-from gpucheck.commands.lint.lookup import constant, options, parts
+from gpucheck.commands.lint.lookup import constant, is_call, options
 from gpucheck.commands.lint.models import all_tpu, on_tpu, trainings
 from gpucheck.commands.lint.script import Findings, Script, at
-from gpucheck.commands.lint.values import Attribute, Call, Constant, Element, Operation, Value
+from gpucheck.commands.lint.values import Call, Constant, Element, Items, Operation, Value
 
 SEVERITY = "warning"
 WORDS = ("TPUStrategy",)
-# Samples for training, and the methods of an array that keep them.
-SAMPLES = {"mnist": 60_000, "fashion_mnist": 60_000, "cifar10": 50_000, "cifar100": 50_000, "imdb": 25_000}
-METHODS = ("astype", "reshape", "copy")
+SAMPLES = {"mnist": 60_000, "fashion_mnist": 60_000, "cifar10": 50_000, "cifar100": 50_000, "imdb": 25_000}  # for training
 BATCH_SIZE = 32  # of fit, by default
+OF_DIMENSIONS = ("numpy.random.rand", "numpy.random.randn")  # their arguments are the dimensions
+OF_SHAPE = ("numpy.zeros", "numpy.ones", "numpy.random.random", "numpy.random.sample")  # their first argument is the shape
+OF_ARRAY = ("numpy.array", "numpy.asarray", "numpy.expand_dims")
 
 
 def check(script: Script) -> Findings:
@@ -67,38 +68,38 @@ def check(script: Script) -> Findings:
 
 
 def _arrays(call: Call) -> Findings:
-    x, size = call.argument("x", 0), call.argument("batch_size", 2)
-    if not _is_array(x):
-        return
+    samples = _samples(call.argument("x", 0))
+    split, size = call.argument("validation_split"), call.argument("batch_size", 2)
+    share = 0 if split is None else constant(split)
     batch = BATCH_SIZE if size is None else constant(size)
-    loaded = {SAMPLES.get(part.name.split(".")[2]) for part in parts(x, _receiver) if isinstance(part, Call) and _loads(part)}
-    if isinstance(batch, int) and any(samples and samples % max(batch, 1) == 0 for samples in loaded):
+    if samples is None or not isinstance(share, (int, float)) or not isinstance(batch, int) or batch < 1:
         return
-    yield at(
-        call.node,
-        "The last batch of these arrays may be smaller than the others, but a TPU needs the same shape in every step.",
-        "Pass a tf.data.Dataset that is batched with drop_remainder=True.",
-    )
+    rest = int(samples * (1 - share)) % batch
+    if rest:
+        yield at(
+            call.node,
+            f"The last batch of these arrays has {rest} of {batch} samples, but a TPU needs the same shape in every step.",
+            "Pass a tf.data.Dataset that is batched with drop_remainder=True.",
+        )
 
 
-def _is_array(value: Value | None) -> bool:
-    """Whether a value is certainly a NumPy array, or computed from one and constants."""
-    if isinstance(value, Operation):
+def _samples(value: Value | None) -> int | None:
+    """Return the number of samples of a value that is certainly a NumPy array; None if it is unknown."""
+    found: object = None
+    if isinstance(value, Operation):  # arithmetic: the key of a slice is not a constant
         arrays = [part for part in value.parts if not isinstance(part, Constant)]
-        return bool(arrays) and all(map(_is_array, arrays))
-    if isinstance(value, Element):
-        return _is_array(value.of)
-    if isinstance(value, Call):
-        return value.name.startswith("numpy.") or _loads(value) or (value.method in METHODS and _is_array(value.receiver))
-    return False
-
-
-def _loads(call: Call) -> bool:
-    return call.name.startswith("keras.datasets.") and call.name.endswith(".load_data")
-
-
-def _receiver(value: Value) -> tuple[Value, ...]:
-    return (value.receiver,) if isinstance(value, Call) and isinstance(value.function, Attribute) else ()
+        found = _samples(arrays[0]) if len(arrays) == 1 else None
+    elif isinstance(value, Element) and value.index == 0 and isinstance(value.of, Element) and value.of.index == 0:
+        path = value.of.of.name.split(".") if isinstance(value.of.of, Call) else []
+        found = SAMPLES.get(path[2]) if path[:2] == ["keras", "datasets"] and path[3:] == ["load_data"] else None
+    elif isinstance(value, Call) and value.method in ("astype", "copy"):
+        found = _samples(value.receiver)
+    elif is_call(value, *OF_ARRAY):
+        found = _samples(value.argument("a", 0))
+    elif is_call(value, *OF_DIMENSIONS, *OF_SHAPE) and value.args:
+        first = value.args[0]
+        found = constant(first.items[0] if isinstance(first, Items) and first.items else first)
+    return found if isinstance(found, int) else None
 
 
 def _partial(script: Script, dataset: Value | None) -> Findings:

@@ -4,7 +4,7 @@ from tensorflow.keras import layers, models
 
 tpu = tf.distribute.cluster_resolver.TPUClusterResolver.connect()
 strategy = tf.distribute.TPUStrategy(tpu)
-batch_size = 64 * strategy.num_replicas_in_sync
+batch_size = 64
 
 with strategy.scope():
     model = models.Sequential([layers.Dense(1)])

@@ -1,6 +1,7 @@
 """Fashion-MNIST has 60,000 images: 1,875 batches of 32, Keras' default, and 600 batches of 100."""
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 tpu = tf.distribute.cluster_resolver.TPUClusterResolver.connect()
@@ -8,7 +9,7 @@ strategy = tf.distribute.TPUStrategy(tpu)
 
 (x_train, y_train), _ = keras.datasets.fashion_mnist.load_data()
 images = tf.expand_dims(x_train, -1)
-x_train = x_train.reshape(-1, 784) / 255.0
+x_train = x_train / 255.0
 
 with strategy.scope():
     model = keras.Sequential([keras.layers.Dense(10)])
@@ -16,5 +17,11 @@ with strategy.scope():
 
 model.fit(x_train, y_train, epochs=5)
 model.fit(x_train, y_train, epochs=5, batch_size=100)
+model.fit(np.expand_dims(x_train, -1), y_train, batch_size=100)
+model.fit(np.array(x_train, dtype="float32"), y_train, batch_size=len(x_train))
+model.fit(x_train, y_train, batch_size=128, validation_split=0.2)
+model.fit(x_train[:1024], y_train[:1024], batch_size=128)
+model.fit(x_train, y_train, batch_size=128 * strategy.num_replicas_in_sync)
+model.fit(np.random.rand(1024, 784), np.zeros((1024, 1)), batch_size=128)
 model.fit(images, y_train, epochs=5, batch_size=128)
 model.fit(x_train, y_train, epochs=5, batch_size=128, steps_per_epoch=468)
