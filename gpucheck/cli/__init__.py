@@ -63,10 +63,10 @@ def _run() -> Any:
     from gpucheck.cli import namesake
     from gpucheck.cli.time_limit import TimeLimit
 
+    gpucheck.core.system.ulimits.save_address_space()  # before the first thread
     limit = TimeLimit(STARTED)
     limit.enforce()
     gpucheck.core.system.ulimits.raise_open_files()
-    gpucheck.core.system.ulimits.save_address_space()
     if namesake.report():
         return UNKNOWN
     gpucheck.core.system.integrity.verify()

@@ -29,8 +29,12 @@ def test_every_figure_is_on_the_page(name):
 @pytest.mark.parametrize(
     ("name", "heading"),
     [
-        ("all-well", "At most 1,280 (640 to 2,560) samples/s: mirrored on GPU:0-1, float32, batch 128 per replica"),
-        ("waiting", "320 (320 to 320) samples/s: one_device on GPU:0, float32, batch 64 per replica"),
+        ("all-well", "Fastest: 1,280 (640 to 2,560) samples/s, mirrored on GPU:0-1, float32, batch 128 per replica"),
+        ("waiting", "320 (320 to 320) samples/s, one_device on GPU:0, float32, batch 64 per replica"),
+        (
+            "one-failed",
+            "Fastest: 640 (320 to 1,280) samples/s, mirrored on GPU:0-1, float32, batch 64 per replica; 1 of 3 configurations",
+        ),
         ("interrupted", "Interrupted after 1 of 2 configurations"),
     ],
 )
@@ -44,3 +48,10 @@ def test_names_from_the_machine_are_text():
     written = page.render(hostile)
     assert "<script" not in written
     assert "\x1b" not in written
+
+
+def test_nothing_was_measured():
+    text = text_of(replace(RESULTS["interrupted"], measurements=(), hardware=(), versions={}))
+    assert "Interrupted after 0 of 0 configurations" in text
+    assert "Configurations" not in text
+    assert ";;" not in text.replace(" ", "")

@@ -55,6 +55,41 @@ def test_times_of_two_epochs_with_fetches_between_steps():
     assert times.input_wait_share == pytest.approx((3.0 + 9.0) / 17.0)
 
 
+@pytest.mark.parametrize("reported_late", [False, True])
+def test_step_that_finds_the_end_of_the_data_is_not_counted(reported_late):
+    clock = Clock()
+    times = Times(GapWait(clock), clock)
+    for _ in range(2):
+        times.epoch_begins()
+        for step in range(3):
+            times.step_begins(step, 1)
+            clock.now += 1.0
+            if step < 2 - reported_late:
+                times.step_ends(step)
+        times.steps_end(None, 8.0)  # the validation begins; Keras counted the samples of two steps
+        if reported_late:
+            times.step_ends(1)
+        times.epoch_ends()
+    assert (times.steps, times.steady_steps, times.samples) == (4, 3, 4.0 + 8.0)
+
+
+def test_validation_within_an_epoch():
+    clock = Clock()
+    times = Times(GapWait(clock), clock)
+    times.epoch_begins()
+    for step in range(6):
+        if step == 3:
+            times.steps_end(None, 12.0)
+            clock.now += 100.0
+        times.step_begins(step, 1)
+        clock.now += 1.0
+        times.step_ends(step)
+    times.steps_end(None, 24.0)
+    times.epoch_ends()
+    assert (times.steps, times.steady_steps, times.steady_seconds) == (6, 5, 5.0)
+    assert times.samples_per_second == 4.0
+
+
 def test_fit_of_one_step_has_no_rate():
     clock = Clock()
     times = Times(GapWait(clock), clock)

@@ -12,7 +12,7 @@ from gpucheck.cli.request import PYTHON, STRATEGIES, this_machine
 from gpucheck.cli.screen import UNWRITTEN, display_options, output, progress_line, say, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.bench.figures import REPEATS_MIN
-from gpucheck.commands.bench.model import Ask, Result
+from gpucheck.commands.bench.model import FORMATS, Ask, Result
 from gpucheck.commands.bench.plan import PRECISIONS
 from gpucheck.core.model import Request
 from gpucheck.core.model.progress import Progress
@@ -127,7 +127,7 @@ Examples:
     "--timeout", type=SECONDS, default=600.0, show_default=True, help="Limit of the whole run; results so far are shown."
 )
 @PYTHON
-@click.option("--format", "style", type=click.Choice(["terminal", "json", "csv"]), default="terminal", show_default=True)
+@click.option("--format", "style", type=click.Choice(FORMATS), default="terminal", show_default=True)
 @click.option(
     "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write the result here, whole or not at all."
 )

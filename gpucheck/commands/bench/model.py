@@ -5,6 +5,7 @@ import msgspec
 from gpucheck.core.child.messages.benchmark import Combination, Traced
 
 SCHEMA_VERSION = "1.0"
+FORMATS = ("terminal", "json", "csv", "html")
 NETWORK = "smoke network: three convolutions, 32 x 32 x 3, 10 classes; Adam; seed fixed"
 
 

@@ -8,7 +8,7 @@ from gpucheck.commands.bench.advice import advice, ranked, varying
 from gpucheck.commands.bench.figures import one_global_batch
 from gpucheck.commands.bench.model import Measurement, Result
 from gpucheck.core.reports.shared.document import document
-from gpucheck.core.reports.shared.words import clean
+from gpucheck.core.reports.shared.words import clean, plural
 
 
 def render(result: Result) -> str:
@@ -17,10 +17,14 @@ def render(result: Result) -> str:
     in_all = one_global_batch(result.measurements)
     heading = early[:1].upper() + early[1:] or _fastest(order, in_all)
     notes = [*result.notes, *wording.missed_target(result), *advice(result.measurements)]
+    missed = len(result.measurements) - len(order)
+    if missed and order and not early:
+        heading += f"; {missed} of {plural(len(result.measurements), 'configuration')} not measured"
     below = "".join(f'<p class="quiet">{_text(text)}</p>' for text in (wording.machine(result), wording.method(result)))
     items = "".join(f"<li>{_text(note)}</li>" for note in notes)
     body = (f"<ul>{items}</ul>" if items else "") + (_table(order) if len(order) > 1 else "")
-    body += "<h2>Configurations</h2>" + "".join(_card(each, in_all) for each in result.measurements)
+    if result.measurements:
+        body += "<h2>Configurations</h2>" + "".join(_card(each, in_all) for each in result.measurements)
     footer = f'<p class="quiet">gpucheck {_text(result.tool.get("version", ""))} · {_text(result.started_at)}</p>'
     return document("gpucheck: benchmark", clean(heading), body + footer, below)
 
@@ -30,22 +34,23 @@ def _fastest(order: list[tuple[Measurement, float, bool]], in_all: bool) -> str:
     first = order[0][0] if order else None
     if first is None or first.samples_per_second is None:
         return "Nothing was measured"
-    at_most = "At most " if len(order) > 1 else ""
-    return f"{at_most}{wording.spread(first.samples_per_second)} samples/s: {wording.title(first, in_all)}"
+    fastest = "Fastest: " if len(order) > 1 else ""
+    return f"{fastest}{wording.spread(first.samples_per_second)} samples/s, {wording.title(first, in_all)}"
 
 
 def _table(order: list[tuple[Measurement, float, bool]]) -> str:
     """Return a row per configuration with the settings that differ, and a bar for its speed."""
     different = varying([each for each, _, _ in order])
-    heads = [*different[0], "samples/s", "ratio", ""]
+    heads = [*different[0], "samples/s", "ratio"]
     rows: list[str] = []
     for (each, ratio, noise), names in zip(order, different, strict=True):
         speed = wording.spread(each.samples_per_second) if each.samples_per_second else ""
         bar = f'<span class="bar"><i style="width:{100 * ratio:.0f}%"></i></span>'
-        remark = "within noise" if noise and rows else ""
+        remark = ", within noise" if noise and rows else ""
         first, *rest = names.items()
-        cells = [f'<th scope="row">{_text(first[1])}</th>', *(_cell(*pair) for pair in rest)]
-        cells += [f'<td data-name="samples/s">{_text(speed)}{bar}</td>', _cell("ratio", f"{ratio:.2f}"), f"<td>{remark}</td>"]
+        name = first[1] if first[0] == "strategy" else " ".join(first)
+        cells = [f'<th scope="row">{_text(name)}</th>', *(_cell(*pair) for pair in rest)]
+        cells += [f'<td data-name="samples/s">{_text(speed)}{bar}</td>', _cell("ratio", f"{ratio:.2f}{remark}")]
         rows.append(f"<tr>{''.join(cells)}</tr>")
     head = "".join(f'<th scope="col">{_text(name)}</th>' for name in heads)
     table = f'<table class="stacked"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'

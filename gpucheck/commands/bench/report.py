@@ -9,14 +9,13 @@ from gpucheck.commands.bench.model import Measurement, Result
 from gpucheck.core.child.messages.benchmark import Traced
 from gpucheck.core.reports.shared.terminal_text import TerminalText
 
-FORMATS = ("terminal", "json", "csv", "html")
 SPREADS = ("median", "minimum", "maximum")
 COLUMN = 14
 GAP = 3  # blanks between the columns of the table
 
 
 def render(result: Result, style: str, *, width: int, color: bool, ascii: bool) -> str:
-    """Render the result in one of ``FORMATS``; width, color and ascii are for the terminal."""
+    """Render the result in one of the model's ``FORMATS``; width, color and ascii are for the terminal."""
     if style == "json":
         return render_json(result)
     if style == "html":

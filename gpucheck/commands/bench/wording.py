@@ -20,7 +20,7 @@ def method(result: Result) -> str:
 def machine(result: Result) -> str:
     """Return the devices, and the versions of Python and its packages."""
     versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
-    return f"{'; '.join(result.hardware)}; {versions}"
+    return "; ".join(filter(None, [*result.hardware, versions]))
 
 
 def ended_early(result: Result) -> str:

@@ -46,7 +46,7 @@ class Fit:
             batch_size: samples per step; None: Keras counts them.
             own_loop: the program, not Keras, fetches the data, between the steps.
         """
-        self._model, self._backend, self._say = model, backend, report
+        self._model, self._backend, self._say, self._own_loop = model, backend, report, own_loop
         self._tensorflow = sys.modules.get("tensorflow") if backend == "tensorflow" else None
         self._strategy = getattr(model, "distribute_strategy", None) if self._tensorflow is not None else None
         self._replicas = int(getattr(self._strategy, "num_replicas_in_sync", 1))
@@ -92,7 +92,8 @@ class Fit:
         self._monitor.pause()
         self._last_check = None
         count = self._batch_size and float(self._batch_size * self.times.epoch_steps)
-        planned = (params or {}).get("steps")  # at the end of the data, one more step begins and fetches nothing
+        # At the end of the data, one more step begins and fetches nothing. Of an own loop, Keras knows only the validation.
+        planned = None if self._own_loop else (params or {}).get("steps")
         known = [number for number in (planned, self.times.ended_steps if reported else None) if number is not None]
         self.times.steps_end(min(known, default=None), count or self._samples())
 

@@ -29,12 +29,13 @@ class Times:
         self._part: tuple[float, int, float | None] | None = None  # start of the steady steps: time, steps before, wait before
         self.epoch_steps, self.ended_steps = 0, 0  # steps that started, and that ended
         self._counted = 0  # steps of this epoch that are in ``steps``
+        self._last: tuple[int, int, float | None] | None = None  # total steps, those before the steady ones, samples
         self._ended = self.started
 
     def epoch_begins(self) -> None:
         """Record the begin of an epoch, which fetches its first batch."""
         self._epoch_started, self.epoch_steps, self.ended_steps, self._part = self._clock(), 0, 0, None
-        self._counted = 0
+        self._counted, self._last = 0, None
         if self._first_began is not None and self.wait.between_steps:
             self._part = self._epoch_started, 0, self.wait.seconds()
             self.wait.resume()
@@ -52,7 +53,7 @@ class Times:
             self.wait.trace()
         elif self._part is None:  # the second step: the first has been traced and compiled
             self.wait.traced()
-            self._part = self._clock(), self.epoch_steps, self.wait.seconds()
+            self._part = self._clock(), max(self.epoch_steps, self._counted), self.wait.seconds()
         self.epoch_steps = first + count
 
     def step_ends(self, last: int) -> None:
@@ -71,28 +72,37 @@ class Times:
         """
         self.wait.traced()
         self.wait.pause()
-        steps = self.epoch_steps if planned is None else min(self.epoch_steps, planned)
-        self.steps += steps
-        self._counted += steps
-        if self._part is not None and steps:
+        total = self.epoch_steps if planned is None else min(self.epoch_steps, planned)
+        self.steps += max(total - self._counted, 0)  # the others were counted at an earlier validation of this epoch
+        self._counted = max(self._counted, total)
+        if self._part is not None and total:
             started, before, waited = self._part
             now = self.wait.seconds()
             # Keras may report the last step later.
             ended = self._ended if self.ended_steps >= self.epoch_steps else self._clock()
             self.steady_seconds += max(ended - started, 0.0)
-            self.steady_steps += steps - before
             # Each fetch takes some time, so an unchanged counter belongs to the steps of another model.
             self.measured = self.measured and now is not None and waited is not None and now > waited
             self.waited += (now or 0.0) - (waited or 0.0)
-            self.samples = None if self.samples is None or not samples else self.samples + samples * (steps - before) / steps
+            self._last = total, before, samples
+            self._add_steady(1, total)
         self._part, self.epoch_steps = None, 0
 
     def epoch_ends(self) -> None:
         """Record the end of an epoch and its validation, when all its steps have been reported."""
         if 0 < self.ended_steps < self._counted:  # a step that began at the end of the data, before the validation
-            extra = self._counted - self.ended_steps
-            self.steps, self.steady_steps = self.steps - extra, max(self.steady_steps - extra, 0)
+            self.steps -= self._counted - self.ended_steps
+            if self._last is not None and self._last[1] < self.ended_steps:
+                self._add_steady(-1, self._last[0])
+                self._add_steady(1, self.ended_steps)
         self.epochs.append(self._clock() - self._epoch_started)
+
+    def _add_steady(self, sign: int, total: int) -> None:
+        """Add (1) or take back (-1) the last steady steps and their samples, if the epoch has this total of steps."""
+        assert self._last is not None  # noqa: S101 - the callers have set it
+        _, before, samples = self._last
+        self.steady_steps += sign * (total - before)
+        self.samples = None if self.samples is None or not samples else self.samples + sign * samples * (total - before) / total
 
     def elapsed(self) -> float:
         """Return the seconds since the start of the fit."""

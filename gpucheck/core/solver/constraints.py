@@ -88,7 +88,7 @@ def driver(release: Release, machine: Machine) -> Reason | None:
     needs = f"CUDA {release.cuda_major} needs driver {lowest} or newer"
     newest = _newest_cuda(machine)
     same = newest.partition(".")[0] == str(release.cuda_major)
-    text = f"{needs}, this driver is {machine.driver}" if same else f"driver {machine.driver} runs CUDA up to {newest}; {needs}"
+    text = f"{needs}; this driver is {machine.driver}" if same else f"driver {machine.driver} runs CUDA up to {newest}; {needs}"
     return Reason(kind="driver", text=text, source=MINOR_COMPATIBILITY, needs=lowest)
 
 

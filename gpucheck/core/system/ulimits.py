@@ -42,11 +42,12 @@ def save_address_space() -> None:
     """
     if not 0 <= (soft("AS") or -1) < ADDRESS_SPACE:
         return
-    import ctypes
     import threading
 
     threading.stack_size(_STACK_BYTES)
-    with contextlib.suppress(OSError, AttributeError, TypeError):  # musl and macOS have no mallopt
+    with contextlib.suppress(ImportError, OSError, AttributeError, TypeError):  # musl and macOS have no mallopt
+        import ctypes
+
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 

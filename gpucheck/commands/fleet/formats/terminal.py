@@ -145,6 +145,6 @@ def conclusion(fleet: Fleet) -> str:
     parts = [f"{number:,} {words}" for words, number in numbers.items() if number]
     nodes = sum(fleet.counts.values()) + silent
     if not nodes:
-        return "No reports: no file *.json was found."
+        return f"No reports: {'none of the files is a report of gpucheck' if fleet.unusual else 'no *.json file was found'}."
     strict = f" With --strict, that is {'a fault' if fleet.exit_code == 1 else 'no verdict'}." if fleet.by_strict else ""
     return f"{plural(nodes, 'node')}{': ' if parts else ''}{', '.join(parts)}.{strict}"
