@@ -60,8 +60,8 @@ def in_a_process(*args: object, cwd: str | os.PathLike[str] = ".", env: Mapping[
 
 
 def own_settings() -> list[str]:
-    """The variables with which the tests' user may have configured gpucheck."""
-    return [name for name in os.environ if name.startswith("GPUCHECK_")] + ["GITHUB_STEP_SUMMARY"]
+    """The variables with which the user of the tests may have configured gpucheck, or chosen a Python."""
+    return [name for name in os.environ if name.startswith("GPUCHECK_")] + ["GITHUB_STEP_SUMMARY", "VIRTUAL_ENV", "CONDA_PREFIX"]
 
 
 @contextlib.contextmanager

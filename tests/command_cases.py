@@ -47,6 +47,7 @@ def prepare(given, folder):
             env[name] = value
         else:
             content = recorded(value) if word == "report" else value if ":\n" in rest else json.loads(value)
+            folder.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
             folder.joinpath(name).write_bytes(content.encode() if isinstance(content, str) else bytes(content))
             folder.joinpath(name).chmod(0o755 if word == "program" else 0o644)
     return env, commands

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -207,7 +208,8 @@ def this_machine(request: Request, started: float, env: Mapping[str, str] | None
     """Open this machine as a ``Host``; it is closed on exit.
 
     Raises:
-        click.UsageError: the interpreter to examine did not respond.
+        click.UsageError: the interpreter to examine is not one, or was named and did not respond.
+        SystemExit: the active environment's interpreter is not one, or did not respond; that is no wrong usage.
     """
     from gpucheck.core.host import orphans
     from gpucheck.core.host.local import LocalHost
@@ -216,21 +218,29 @@ def this_machine(request: Request, started: float, env: Mapping[str, str] | None
         orphans.adopt()
     with LocalHost(request, env=env, started=started) as host:
         if request.python is not None:
-            if click.get_current_context().get_parameter_source("python") is ParameterSource.DEFAULT:
+            named = click.get_current_context().get_parameter_source("python") is not ParameterSource.DEFAULT
+            if not named:
                 examined.report(request.python)
-            problem = _problem(host)
-            if problem is not None:
-                raise click.UsageError(f"{request.python} did not respond as a Python interpreter: {problem}")
+            _verify_interpreter(host, request.python, named=named)
         yield host
 
 
-def _problem(host: Host) -> str | None:
-    """Return why the examined interpreter could not be described; None if it could."""
+def _verify_interpreter(host: Host, python: str, *, named: bool) -> None:
+    """Verify that the examined interpreter can be described; ``named``: by the user. Raises like ``this_machine``."""
     try:
         answer = with_timeout(host.remaining(), host.interpreter)
+        problem = answer if isinstance(answer, str) else None
     except NoResponse:
-        return "no response within the time limit: it was stopped, or its file system did not respond"
-    return answer if isinstance(answer, str) else None
+        problem = "no response within the time limit: it was stopped, or its file system did not respond"
+    if problem is None:
+        return
+    text = f"{python} did not respond as a Python interpreter: {problem}"
+    if named:
+        raise click.UsageError(text)
+    from gpucheck.cli.exit_styles import unknown_code
+
+    say(f"gpucheck: no verdict: {text}")
+    raise SystemExit(unknown_code(sys.argv[1:]))
 
 
 def _show_placement(host: Host) -> None:
