@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 
 
+class NoVerdict(Exception):
+    """The machine cannot be examined; the message says why, in one line."""
+
+
 def report(error: BaseException) -> None:
     """Write to standard error why there is no verdict: a system limit, a shadowing file, or a damaged installation."""
     text = _explained(error)

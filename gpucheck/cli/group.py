@@ -87,6 +87,9 @@ class Commands(Command, click.Group):
             raise SystemExit(exit_code_of("usage", style)) from None
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except failure.NoVerdict as error:
+            say(f"gpucheck: no verdict: {error}")
+            raise SystemExit(exit_code_of("unknown", _style(ctx))) from None
         except Exception as error:
             failure.report(error)
             raise SystemExit(exit_code_of("unknown", _style(ctx))) from None

@@ -2,14 +2,13 @@
 
 import contextlib
 import functools
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from gpucheck.cli import examined, time_limit
+from gpucheck.cli import examined, failure, time_limit
 from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter
 from gpucheck.cli.screen import progress_line, say
 from gpucheck.cli.time_limit import TimeLimit, Write
@@ -204,12 +203,20 @@ def diagnose_here(
 
 
 @contextlib.contextmanager
-def this_machine(request: Request, started: float, env: Mapping[str, str] | None = None) -> Iterator[Host]:
+def this_machine(
+    request: Request, started: float, env: Mapping[str, str] | None = None, *, option: str = "python"
+) -> Iterator[Host]:
     """Open this machine as a ``Host``; it is closed on exit.
+
+    Args:
+        request: the user's request.
+        started: ``time.monotonic()`` at the command's start.
+        env: the environment variables; None: those of this process.
+        option: the option that names the interpreter; "" if none does.
 
     Raises:
         click.UsageError: the interpreter to examine is not one, or was named and did not respond.
-        SystemExit: the active environment's interpreter is not one, or did not respond; that is no wrong usage.
+        NoVerdict: the active environment's interpreter is not one, or did not respond; that is not wrong usage.
     """
     from gpucheck.core.host import orphans
     from gpucheck.core.host.local import LocalHost
@@ -218,7 +225,7 @@ def this_machine(request: Request, started: float, env: Mapping[str, str] | None
         orphans.adopt()
     with LocalHost(request, env=env, started=started) as host:
         if request.python is not None:
-            named = click.get_current_context().get_parameter_source("python") is not ParameterSource.DEFAULT
+            named = click.get_current_context().get_parameter_source(option) not in (None, ParameterSource.DEFAULT)
             if not named:
                 examined.report(request.python)
             _verify_interpreter(host, request.python, named=named)
@@ -235,12 +242,7 @@ def _verify_interpreter(host: Host, python: str, *, named: bool) -> None:
     if problem is None:
         return
     text = f"{python} did not respond as a Python interpreter: {problem}"
-    if named:
-        raise click.UsageError(text)
-    from gpucheck.cli.exit_styles import unknown_code
-
-    say(f"gpucheck: no verdict: {text}")
-    raise SystemExit(unknown_code(sys.argv[1:]))
+    raise click.UsageError(text) if named else failure.NoVerdict(text)
 
 
 def _show_placement(host: Host) -> None:

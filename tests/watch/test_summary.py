@@ -73,6 +73,20 @@ def test_step_that_finds_the_end_of_the_data_is_not_counted(reported_late):
     assert (times.steps, times.steady_steps, times.samples) == (4, 3, 4.0 + 8.0)
 
 
+def test_data_of_one_batch_has_no_steady_step():
+    clock = Clock()
+    times = Times(GapWait(clock), clock)
+    times.epoch_begins()
+    for step in range(2):
+        times.step_begins(step, 1)
+        clock.now += 1.0
+        if step == 0:
+            times.step_ends(step)
+    times.steps_end(None, 8.0)
+    times.epoch_ends()
+    assert (times.steps, times.steady_steps, times.step_seconds) == (1, 0, None)
+
+
 def test_validation_within_an_epoch():
     clock = Clock()
     times = Times(GapWait(clock), clock)

@@ -4,6 +4,7 @@ import ast
 import itertools
 import os
 import re
+import warnings
 from collections.abc import Iterable
 
 from gpucheck.commands.lint import source
@@ -80,9 +81,18 @@ def apply(path: str, text: str, edits: Iterable[Edit]) -> int:
             pieces += [data[at:begin], new.encode()]
             at, made = end, made + 1
     changed = b"".join([*pieces, data[at:]])
-    try:
-        compile(source.parse(changed.decode()), path, "exec", dont_inherit=True)
-    except (SyntaxError, source.Unreadable):  # never write a file that Python can't compile
+    if not _is_compilable(changed.decode()):  # never write a file that Python can't compile
         return 0
     write.replace(path, changed)
     return made
+
+
+def _is_compilable(text: str) -> bool:
+    """Whether Python can compile a program, or a notebook's cells with ``await`` at the top."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the program's own
+            compile(text, "program", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True

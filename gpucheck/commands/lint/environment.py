@@ -10,6 +10,7 @@ from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.values import Call, Constant, Name, Operation, Pairs, Store, Test, Value
 
 VERSIONS = re.compile(r"(tensorflow|keras)\.(\w+\.)*(__version__|VERSION|GIT_VERSION|version|executing_eagerly)(\.\w+)*")
+PACKAGES = re.compile(r"tensorflow[\w-]*|tf[_-]keras|keras")
 # A project's variable for the version: IS_TF_1, tf2, TF_V2, tensorflow1, tf_version.
 FLAG = re.compile(r"(^|_)(tf|tensorflow)_?(v?[12](?![0-9])|ver)", re.IGNORECASE)
 # Modules that run a function in a new process, where TensorFlow is not initialized yet.
@@ -64,7 +65,7 @@ def _checks_version(condition: Value) -> bool:
     for part in parts(condition, _call_parts):
         if isinstance(part, Name) and VERSIONS.fullmatch(part.path):
             return True
-        if is_call(part, "importlib.metadata.version") and part.args and constant(part.args[0]) in ("keras", "tensorflow"):
+        if is_call(part, "importlib.metadata.version") and part.args and PACKAGES.fullmatch(str(constant(part.args[0]))):
             return True
         owner = part.args[0] if is_call(part, "builtins.hasattr", "inspect.signature") and part.args else None
         if any(isinstance(part, Name) and part.path.startswith(("tensorflow", "keras")) for part in parts(owner)):

@@ -28,7 +28,7 @@ PLAIN = re.compile(
 # Text that names Keras 2 or a TensorFlow version that includes it: tensorflow==2.15, TensorFlow 2.4, tf-keras.
 OLDER = re.compile(
     r"(?:tensorflow|\btf)[\w\[\] \t-]{0,20}?[ \t:`\"'=~<>(v]{0,6}(?:1\.[\dx]|2\.(?:1[0-5]|\d)(?!\d))"
-    r"|tensorflow\S*[ \t]*<[ \t]*=?[ \t]*2\.1[0-6]|\bkeras[ \t-]*[=~<]*[ \t]*2\b|\bkeras[ \t]*<[ \t]*3"
+    r"|tensorflow\S*[ \t]*<[ \t]*=?[ \t]*2\.1[0-6]|\bkeras[ \t-]*[=~<]*[ \t]*2\b|\bkeras[ \t]*<[ \t]*3(?:\.0)*(?![.\d])"
     r"|tf[_-]keras|TF_USE_LEGACY_KERAS",
     re.IGNORECASE,
 )

@@ -145,7 +145,7 @@ def setup(
     seconds = timeout or (READ_SECONDS if folder is None else APPLY_SECONDS)
     limit.set(seconds, grace_seconds=SWEEP_SECONDS if folder is not None else 0.0)
     request = Request(level=Level.QUICK, timeout_seconds=seconds, python=examined.active() if elsewhere is None else None)
-    with this_machine(request, limit.started) as host:
+    with this_machine(request, limit.started, option="") as host:  # --python is that of the new environment
         answer, here = _answer(host, tensorflow, backend, others, python, cpu, elsewhere)
         if folder is None:
             _print(answer, style, here)

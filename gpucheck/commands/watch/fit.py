@@ -91,10 +91,10 @@ class Fit:
         """Record that all steps of the epoch have ended; ``reported``: Keras has reported each of them."""
         self._monitor.pause()
         self._last_check = None
-        count = self._batch_size and float(self._batch_size * self.times.epoch_steps)
         # At the end of the data, one more step begins and fetches nothing. Of an own loop, Keras knows only the validation.
         planned = None if self._own_loop else (params or {}).get("steps")
         known = [number for number in (planned, self.times.ended_steps if reported else None) if number is not None]
+        count = self._batch_size and float(self._batch_size * min([self.times.epoch_steps, *known]))
         self.times.steps_end(min(known, default=None), count or self._samples())
 
     def epoch_ends(self, epoch: int, logs: Mapping[str, Any]) -> None:

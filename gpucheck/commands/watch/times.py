@@ -92,9 +92,9 @@ class Times:
         """Record the end of an epoch and its validation, when all its steps have been reported."""
         if 0 < self.ended_steps < self._counted:  # a step that began at the end of the data, before the validation
             self.steps -= self._counted - self.ended_steps
-            if self._last is not None and self._last[1] < self.ended_steps:
+            if self._last is not None:
                 self._add_steady(-1, self._last[0])
-                self._add_steady(1, self.ended_steps)
+                self._add_steady(1, max(self.ended_steps, self._last[1]))
         self.epochs.append(self._clock() - self._epoch_started)
 
     def _add_steady(self, sign: int, total: int) -> None:

@@ -90,7 +90,10 @@ def _per_worker(call: Call) -> bool:
 
 def _batched(script: Script, dataset: Value | None, replicas: Replicas) -> Findings:
     for chain in chains(dataset):
-        if chain.batch is not None and not chain.has("rebatch", "unbatch"):
+        later = chain.steps if chain.batch is None else chain.steps[chain.steps.index(chain.batch) + 1 :]
+        if any(step.method in ("rebatch", "unbatch") for step in later):
+            continue
+        if chain.batch is not None:
             yield from _sized(script, chain.batch, chain.batch.argument("batch_size", 0), "the dataset", replicas)
         elif chain.source.name.endswith("_dataset_from_directory"):
             yield from _sized(script, chain.source, chain.source.keywords.get("batch_size"), "the dataset", replicas)

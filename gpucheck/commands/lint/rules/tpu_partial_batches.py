@@ -49,11 +49,11 @@ from gpucheck.commands.lint.values import Call, Constant, Element, Items, Operat
 
 SEVERITY = "warning"
 WORDS = ("TPUStrategy",)
-SAMPLES = {"mnist": 60_000, "fashion_mnist": 60_000, "cifar10": 50_000, "cifar100": 50_000, "imdb": 25_000}  # for training
+SAMPLES = {"mnist": 60_000, "fashion_mnist": 60_000, "cifar10": 50_000, "cifar100": 50_000}  # for training
 BATCH_SIZE = 32  # of fit, by default
 OF_DIMENSIONS = ("numpy.random.rand", "numpy.random.randn")  # their arguments are the dimensions
 OF_SHAPE = ("numpy.zeros", "numpy.ones", "numpy.random.random", "numpy.random.sample")  # their first argument is the shape
-OF_ARRAY = ("numpy.array", "numpy.asarray", "numpy.expand_dims")
+OF_ARRAY = ("numpy.array", "numpy.asarray")
 
 
 def check(script: Script) -> Findings:
@@ -70,12 +70,13 @@ def check(script: Script) -> Findings:
 def _arrays(call: Call) -> Findings:
     samples = _samples(call.argument("x", 0))
     split, size = call.argument("validation_split"), call.argument("batch_size", 2)
-    share = 0 if split is None else constant(split)
-    batch = BATCH_SIZE if size is None else constant(size)
+    share = 0 if split is None or "validation_data" in call.keywords else constant(split)
+    batch = BATCH_SIZE if size is None or (isinstance(size, Constant) and size.value is None) else constant(size)
     if samples is None or not isinstance(share, (int, float)) or not isinstance(batch, int) or batch < 1:
         return
-    rest = int(samples * (1 - share)) % batch
-    if rest:
+    trained = int(samples * (1 - share))
+    rest = trained % batch
+    if rest and trained > batch:
         yield at(
             call.node,
             f"The last batch of these arrays has {rest} of {batch} samples, but a TPU needs the same shape in every step.",
@@ -86,20 +87,28 @@ def _arrays(call: Call) -> Findings:
 def _samples(value: Value | None) -> int | None:
     """Return the number of samples of a value that is certainly a NumPy array; None if it is unknown."""
     found: object = None
-    if isinstance(value, Operation):  # arithmetic: the key of a slice is not a constant
-        arrays = [part for part in value.parts if not isinstance(part, Constant)]
-        found = _samples(arrays[0]) if len(arrays) == 1 else None
+    if isinstance(value, Operation):  # arithmetic with a number: the key of a slice is none, and a comprehension has one part
+        arrays = [part for part in value.parts if not isinstance(constant(part), (int, float))]
+        found = _samples(arrays[0]) if len(arrays) == 1 and len(value.parts) == 2 else None
     elif isinstance(value, Element) and value.index == 0 and isinstance(value.of, Element) and value.of.index == 0:
         path = value.of.of.name.split(".") if isinstance(value.of.of, Call) else []
         found = SAMPLES.get(path[2]) if path[:2] == ["keras", "datasets"] and path[3:] == ["load_data"] else None
     elif isinstance(value, Call) and value.method in ("astype", "copy"):
         found = _samples(value.receiver)
+    elif isinstance(value, Call) and value.method == "reshape" and value.args:
+        found = _first(value.args[0]) if _samples(value.receiver) is not None else None
     elif is_call(value, *OF_ARRAY):
-        found = _samples(value.argument("a", 0))
+        found = _samples(value.argument("a", 0) or value.argument("object", 0))
+    elif is_call(value, "numpy.expand_dims"):
+        found = _samples(value.argument("a", 0)) if constant(value.argument("axis", 1)) not in (None, 0) else None
     elif is_call(value, *OF_DIMENSIONS, *OF_SHAPE) and value.args:
-        first = value.args[0]
-        found = constant(first.items[0] if isinstance(first, Items) and first.items else first)
-    return found if isinstance(found, int) else None
+        found = _first(value.args[0])
+    return found if isinstance(found, int) and found > 0 else None
+
+
+def _first(shape: Value) -> object:
+    """Return the first dimension of a shape, if it is a constant."""
+    return constant(shape.items[0] if isinstance(shape, Items) and shape.items else shape)
 
 
 def _partial(script: Script, dataset: Value | None) -> Findings:
