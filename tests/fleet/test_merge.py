@@ -99,7 +99,9 @@ def test_a_report_without_a_name_is_named_like_its_file(tmp_path):
 
 
 def test_a_path_that_no_system_opens_is_unreadable():
-    assert read("a\0", NOW) == Unread("a\0", "unreadable", "ValueError: embedded null byte")
+    found = read("a\0", NOW)
+    assert (found.file, found.kind) == ("a\0", "unreadable")
+    assert "embedded null" in found.why  # "byte" before Python 3.13
 
 
 @pytest.mark.parametrize("name", ["9" * 4400, "n" + "9" * 4400, "²"])
