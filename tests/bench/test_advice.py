@@ -72,6 +72,13 @@ def test_a_shared_global_batch_is_not_a_difference():
     assert [list(names) for names in varying(shared)] == [["strategy"]] * 2
 
 
+def test_parts_of_one_cpu_are_not_compared_with_the_whole_cpu():
+    parts = replace(one(2, seconds=(1.0,) * 3, device=(1.0,) * 3), devices=("CPU:0", "CPU:1"))
+    whole = [replace(timed(seconds, batch=batch), devices=("CPU:0",)) for seconds, batch in ((2.0, 64), (1.0, 128))]
+    assert advice([whole[0], parts]) == []
+    assert advice([*whole, parts]) == ["Change batch to 128 per replica: 4.00 times as fast as 64 per replica."]
+
+
 def test_ranked_by_speed():
     order = ranked([timed(2.0), timed(1.0, precision=FLOAT16), timed(1.1, spread=0.2, xla=True)])
     assert [(each.precision, each.xla, round(ratio, 2), noise) for each, ratio, noise in order] == [

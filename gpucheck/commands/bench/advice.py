@@ -21,7 +21,8 @@ def ranked(measurements: Sequence[Measurement]) -> list[tuple[Measurement, float
 def advice(measurements: Sequence[Measurement]) -> list[str]:
     """Return at most three sentences, which compare the other configurations with the first one."""
     measured = [one for one in measurements if one.samples_per_second]
-    return [*_conditions_advice(measured), *(_settings_advice(measured) if len(measured) > 1 else ())][:SENTENCES_MAX]
+    comparable = [one for one in measured if not _shares_a_cpu(one, measured[0])]
+    return [*_conditions_advice(measured), *(_settings_advice(comparable) if len(comparable) > 1 else ())][:SENTENCES_MAX]
 
 
 def settings(one: Measurement, in_all: bool) -> dict[str, str]:
@@ -80,6 +81,11 @@ def _settings_advice(measured: Sequence[Measurement]) -> Iterator[str]:
         yield f"Leave {listing(leave)}."
     if unclear:
         yield f"Can't tell about {listing(unclear)}: the ranges overlap that of the first configuration; use more --repeats."
+
+
+def _shares_a_cpu(one: Measurement, first: Measurement) -> bool:
+    """Whether one of them uses several parts of the CPU: a larger batch on the same cores, no reason to change the strategy."""
+    return one.devices != first.devices and any("CPU" in name for name in one.devices)
 
 
 def _differences(old: Measurement, new: Measurement, in_all: bool) -> dict[str, tuple[str, str]]:

@@ -119,7 +119,7 @@ def _remarks(configurations: list[Configuration], on_gpus: bool) -> list[str]:
     several = any(len(configuration.devices) > 1 for configuration in configurations)
     remarks = []
     if several and not on_gpus:
-        remarks.append("the devices are logical parts of one CPU and share its cores: more of them are not expected to be faster")
+        remarks.append("the devices are logical parts of one CPU and share its cores: their scaling says nothing about GPUs")
     if several and not any(len(configuration.devices) == 1 for configuration in configurations):
         remarks.append("no scaling efficiency: one device is not measured in this run (add --devices 1)")
     return remarks

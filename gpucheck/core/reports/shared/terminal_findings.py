@@ -25,7 +25,7 @@ def write(out: TerminalText, report: Report, verbose: bool) -> None:
 def _write(out: TerminalText, root: Diagnosis, report: Report, *, full: bool, verbose: bool) -> None:
     mark = ("-", "quiet") if root.muted else ("✗", "fail") if root.severity is Severity.ERROR else ("!", "warn")
     out.add((root.summary, "title"), label=mark, hang=2)
-    out.tail((root.code, "quiet"), indent=2)
+    out.tail((root.code, "code"), indent=2)
     out.tail((f"first check: {root.first_check}", "quiet"), indent=2)
     if root.muted:
         _labelled(out, "muted", root.muted)
@@ -65,7 +65,7 @@ def _write_followers(out: TerminalText, follow: list[Diagnosis], verbose: bool) 
     for follower in follow:
         muted = f" (muted: {follower.muted})" if follower.muted else ""
         _labelled(out, "also", follower.summary + muted)
-        out.tail((follower.code, "quiet"), indent=TEXT)
+        out.tail((follower.code, "code"), indent=TEXT)
 
 
 def _write_evidence(out: TerminalText, root: Diagnosis, report: Report, verbose: bool) -> None:

@@ -6,9 +6,11 @@ Only rich's widths of unusual characters are used: its console would take a thir
 import re
 from typing import NamedTuple
 
+from gpucheck.core.reports.shared import published
 from gpucheck.core.reports.shared.words import clean
 
-STYLES = {"title": "1", "ok": "32", "warn": "33", "fail": "1;31", "quiet": "2", "command": "1;36"}  # ECMA-48 SGR
+# "code" is the code of a diagnosis, which links to its page.
+STYLES = {"title": "1", "ok": "32", "warn": "33", "fail": "1;31", "quiet": "2", "command": "1;36", "code": "2"}  # ECMA-48 SGR
 ONE_CELL = r"[ -~\xa1-\xac\xae-\u02af\u2010-\u2027\u2190-\u2193✓✗]*"  # text whose width needs no table
 NARROWEST = 20  # minimum width; lines may be wider than a narrower terminal
 Part = str | tuple[str, str]  # text, or (text, name of a style)
@@ -96,7 +98,11 @@ class TerminalText:
         return [_Span(clean(text, self.ascii), style) for text, style in pairs]
 
     def _painted(self, span: _Span) -> str:
-        return f"\x1b[{STYLES[span.style]}m{span.text}\x1b[0m" if self._color and span.style and span.text else span.text
+        if not (self._color and span.style and span.text):
+            return span.text
+        text = f"\x1b[{STYLES[span.style]}m{span.text}\x1b[0m"
+        address = published.page(span.text) if span.style == "code" else None
+        return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\" if address else text  # other terminals ignore the link (OSC 8)
 
 
 def _cells(line: _Line) -> int:

@@ -1,0 +1,26 @@
+"""The published page of each diagnosis, for links in a terminal."""
+
+import functools
+
+from gpucheck import DISTRIBUTION
+
+UNPUBLISHED = "/OWNER/"  # in the addresses of pyproject.toml until the first release
+
+
+def page(code: str) -> str | None:
+    """Return the address of the page of a diagnosis; None if the pages are not published."""
+    base = _documentation()
+    return f"{base}/diagnoses/{code}.md" if base else None
+
+
+@functools.cache
+def _documentation() -> str | None:
+    """Return the address of docs/ from the metadata of the installed package."""
+    from importlib import metadata  # most runs need no link, and it takes longer than writing their report
+
+    try:
+        urls = metadata.metadata(DISTRIBUTION).get_all("Project-URL") or ()
+    except (metadata.PackageNotFoundError, OSError, ValueError):  # gpucheck is one file, or its installation is damaged
+        return None
+    address = dict(url.partition(", ")[::2] for url in urls).get("Documentation", "")
+    return address if address.startswith("https://") and UNPUBLISHED not in address else None
