@@ -26,6 +26,8 @@ def _explained(error: BaseException) -> str | None:
     """Return one line; empty if it was already written; None if the cause is unknown."""
     from gpucheck.core.system import integrity, shadowing, ulimits
 
+    if isinstance(error, NoVerdict):
+        return f"gpucheck: no verdict: {error}"
     problem = ulimits.explain(error) if isinstance(error, Exception) else None
     if problem is not None:
         return f"gpucheck: {problem}"

@@ -20,8 +20,8 @@ def alone(tmp_path):
     (library,) = tmp_path.glob("alone/lib/python*/site-packages")
     library.joinpath("all.pth").write_text("\n".join([str(ROOT), *site.getsitepackages()]))
 
-    def run(**env):
-        argv = [tmp_path / "alone/bin/python", "-m", "gpucheck", "--quick", "--allow-cpu"]
+    def run(*args, **env):
+        argv = [tmp_path / "alone/bin/python", "-m", "gpucheck", *(args or ("--quick", "--allow-cpu"))]
         return subprocess.run(argv, env={"PATH": f"{sys.prefix}/bin", **env}, capture_output=True, text=True, cwd=tmp_path)
 
     run.folder, run.library = tmp_path / "alone", library
@@ -37,6 +37,25 @@ def test_a_tools_own_environment_is_not_what_is_examined(alone, mark):
     assert f"({pathlib.Path(sys.prefix).name})" in done.stdout
     assert f"examining {sys.prefix}/bin/python3, the first on PATH" in alone().stderr
     assert "examining" not in alone(PATH="").stderr
+
+
+def test_an_active_environment_whose_python_does_not_work_is_no_verdict(alone, tmp_path):
+    (alone.folder / "uv-receipt.toml").touch()
+    broken = tmp_path / "active/bin/python3"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    problem = f"gpucheck: no verdict: {broken} did not respond as a Python interpreter: "
+
+    def outcome(*args):
+        done = alone(*args, VIRTUAL_ENV=str(tmp_path / "active"), PATH="/usr/bin:/bin")
+        assert problem in done.stderr, done.stderr
+        return done.returncode, done.stdout, done.stderr.splitlines()[-1]
+
+    assert outcome("run", "--", "echo", "trained")[:2] == (3, "")
+    assert outcome("env", "--uninstall")[:2] == (3, "")
+    anyway = "gpucheck: started anyway: the check could not be completed"
+    assert outcome("run", "--on-fail", "warn", "--", "echo", "trained") == (0, "trained\n", anyway)
 
 
 def test_the_other_package_of_that_name_is_reported(alone):

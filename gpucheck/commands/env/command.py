@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpucheck.cli.parameters import SECONDS, Command
-from gpucheck.cli.request import PYTHON, diagnose_here
+from gpucheck.cli.request import PYTHON, diagnose_here, this_machine
 from gpucheck.cli.screen import say, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import ExitCode, Level, Report, Request
@@ -50,7 +50,7 @@ def env(limit: TimeLimit, /, shell: str, apply_growth: bool, action: str | None,
 
     limit.set(timeout)
     if action == "uninstall":
-        _uninstall(Request(level=Level.QUICK, timeout_seconds=timeout, python=python))
+        _uninstall(Request(level=Level.QUICK, timeout_seconds=timeout, python=python), limit)
         return
     request = Request(level=Level.QUICK, timeout_seconds=timeout, python=python)
     proof = prove(lambda changed: _check(request, limit, changed), os.environ)
@@ -96,17 +96,13 @@ def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
             _say("nothing is needed, and nothing was installed")
 
 
-def _uninstall(request: Request) -> None:
-    from gpucheck.core.engine.discovery import load_probes
-    from gpucheck.core.engine.pipeline import observe
-    from gpucheck.core.host.local import LocalHost
+def _uninstall(request: Request, limit: TimeLimit) -> None:
+    from gpucheck.core.probes import interpreter
     from gpucheck.core.repairs import install
 
-    with LocalHost(request) as host, _Refusals():
-        (reading,) = observe(host, [probe for probe in load_probes() if probe.name == "interpreter"])
-        if reading.fact is None:
-            raise install.NoEnvironment(f"the interpreter did not respond: {reading.problem}")
-        changed = install.uninstall(reading.fact.prefix, reading.fact.environment)  # type: ignore[attr-defined]
+    with this_machine(request, limit.started) as host, _Refusals():
+        found = interpreter.read(host)
+        changed = install.uninstall(found.prefix, found.environment)
     _say(*([f"restored: {path}" for path in changed] or ["nothing was installed"]))
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from gpucheck.cli import signals
+from gpucheck.cli import failure, signals
 from gpucheck.cli.parameters import DEPTHS, SECONDS, Command
 from gpucheck.cli.request import diagnose_here, request_options, typed
 from gpucheck.cli.screen import display_options, say, say_wrapped
@@ -76,7 +76,18 @@ def run(
         request = msgspec.structs.replace(request, level=max(request.level, Level.DEFAULT))
     try:
         path = _locate(command[0])
-        env = _check(request, limit, repair, cache_seconds, on_fail, color, verbose)
+        env = dict(os.environ)
+        if request.backend is not None:
+            env["KERAS_BACKEND"] = request.backend  # the command uses the checked backend
+        try:
+            env = _check(request, limit, env, repair, cache_seconds, on_fail, color, verbose)
+        except click.ClickException:
+            raise
+        except Exception as error:
+            if on_fail == "stop":
+                raise
+            failure.report(error)
+            say("gpucheck: started anyway: the check could not be completed")
         orphans.disown()
         exec_command.reap()
         if watch:
@@ -94,12 +105,16 @@ def run(
 
 
 def _check(
-    request: Request, limit: TimeLimit, repair: bool, cache_seconds: float | None, on_fail: str, color: str, verbose: bool
+    request: Request,
+    limit: TimeLimit,
+    env: dict[str, str],
+    repair: bool,
+    cache_seconds: float | None,
+    on_fail: str,
+    color: str,
+    verbose: bool,
 ) -> dict[str, str]:
-    """Return the environment for the command if the check passed; else raise SystemExit."""
-    env = dict(os.environ)
-    if request.backend is not None:
-        env["KERAS_BACKEND"] = request.backend  # the command uses the checked backend
+    """Return the environment for the command, ``env`` or a repaired one, if the check passed; else raise SystemExit."""
     name = None
     if cache_seconds is not None:
         from gpucheck.commands.run import pass_cache
