@@ -1,8 +1,12 @@
 """A callback that monitors training: ``model.fit(..., callbacks=[gpucheck.keras.Watch()])``. Requires Keras 3."""
 
+import atexit
 import contextlib
 import functools
 import math
+import os
+import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -48,7 +52,6 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
 
     Attributes:
         events: what was reported, in order; each has ``code`` (``gpucheck explain CODE``) and ``text``.
-        summary: the figures of the last fit; None before its end.
         worker: ``number`` and ``count``, if several processes train together.
     """
 
@@ -70,31 +73,39 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
             stall_seconds: a step that takes longer than this, and 20 times as long as usual, is a stall. A GPU without activity
                 for this time while others work is idle.
             stop_on_nan: end the training at the first loss that is not finite.
-            say: called with each line; None: print it on standard error.
+            say: called with each line, also by another thread; None: print it on standard error.
             report: a file for the summary; its name ends in .json, .md or .html. Of several workers the first one writes it; with
                 "{rank}" in the name, of a .json file in a folder that all share, each writes its own, and the first reads them.
 
         Raises:
-            ValueError: a time that is not positive, or a report of another kind.
+            ValueError: a time that is not positive, something else than a function, a report of another kind, or in a folder
+                that does not exist.
         """
-        if not (every_seconds > 0 and stall_seconds > 0):
-            raise ValueError(
-                "every_seconds and stall_seconds are positive."
-                f" Received: every_seconds={every_seconds!r}, stall_seconds={stall_seconds!r}"
-            )
-        if report is not None and not report.endswith((".json", ".md", ".html")):
-            raise ValueError(f"report ends in .json, .md or .html. Received: report={report!r}")
-        if report is not None and workers.RANK in report and not report.endswith(".json"):
-            raise ValueError(f"report with {workers.RANK} ends in .json. Received: report={report!r}")
+        for name, value in (("every_seconds", every_seconds), ("stall_seconds", stall_seconds)):
+            if not isinstance(value, int | float) or not value > 0:
+                raise ValueError(f"{name} is a positive number. Received: {name}={value!r}")
+        if say is not None and not callable(say):
+            raise ValueError(f"say is a function. Received: say={say!r}")
+        if report is not None:
+            _check_report(report)
         super().__init__()
         self.events: list[Event] = []
-        self.summary: Summary | None = None
-        self._say, self.worker = say or print_lines, workers.worker()
+        self._summary: Summary | None = None
+        self._print, self.worker = say, workers.worker()
         self._stop_on_nan, self._nan_reported, self._epoch = stop_on_nan, False, 0
         self._times, self._report_file = (every_seconds, stall_seconds), report
         self._fit: Fit | None = None
         self._events_before = 0
+        self._ending = threading.RLock()
         self._shared = report if report is not None and workers.RANK in report else None  # each worker writes one
+
+    @property
+    def summary(self) -> Summary | None:
+        """The figures of the last fit, also of one that an exception ended; None before its end."""
+        fit = self._fit
+        if fit is not None and not fit.running:
+            self._end(fit, interrupted=True)
+        return self._summary
 
     def _repr_html_(self) -> str:
         """Return the summary as a page, in a notebook."""
@@ -106,35 +117,62 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
 
     @_harmless
     def _begin(self, *, own_loop: bool = False, batch_size: int | None = None) -> None:
-        self._nan_reported, self._events_before = False, len(self.events)
-        if self._fit is not None:  # the previous fit ended by an exception
-            self._fit.stop()
+        if self._fit is not None:
+            self._end(self._fit, interrupted=True)
+        self._nan_reported, self._events_before, self._summary = False, len(self.events), None
+        watch = weakref.ref(self)
+
+        def interrupted(fit: Fit) -> None:
+            if (alive := watch()) is not None:
+                alive._end(fit, interrupted=True)
+
         backend = keras.backend.backend()
-        self._fit = Fit(self.model, backend, self._report, *self._times, own_loop=own_loop, batch_size=batch_size)
+        self._fit = Fit(
+            self.model,
+            backend,
+            self._report,
+            *self._times,
+            own_loop=own_loop,
+            batch_size=batch_size,
+            interrupted=interrupted,
+        )
         self._fit.start()
+        if self._fit.running.known:
+            _unfinished.add(self)
         if self._shared is not None and not self.worker.number:
             workers.forget(self._shared, self.worker.count)
 
     @_harmless
     def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
         """Stop monitoring, and sum up."""
-        if self._fit is None:
-            return
-        self._fit.stop()
-        number, count = self.worker.number, self.worker.count
-        summary = self._fit.summary(self.events[self._events_before :])
-        self.summary = msgspec.structs.replace(summary, worker=number, workers=count)
-        if self._report_file is not None and (self._shared is not None or not number):
-            try:
-                write(self.summary, self._report_file.replace(workers.RANK, str(number)))
-            except OSError as error:
-                self._say(f"gpucheck: cannot write {self._report_file}: {error.strerror or error}")
-        if number:
-            return
-        if self._shared is not None and count > 1:
-            self._say("\n".join(workers.together(workers.collect(self._shared, self.summary), count)))
-        else:
-            self._say("\n".join(lines(self.summary)))
+        if self._fit is not None:
+            self._end(self._fit)
+
+    @_harmless
+    def _end(self, fit: Fit, *, interrupted: bool = False) -> None:
+        """Stop monitoring a fit and sum it up, unless another thread did."""
+        with self._ending:
+            if fit is not self._fit:
+                return
+            self._fit = None
+            _unfinished.discard(self)
+            if interrupted:
+                fit.interrupt(self.params)
+            fit.stop()
+            number, count = self.worker.number, self.worker.count
+            summary = msgspec.structs.replace(fit.summary(self.events[self._events_before :]), worker=number, workers=count)
+            self._summary = summary
+            if self._report_file is not None and (self._shared is not None or not number):
+                try:
+                    write(summary, self._report_file.replace(workers.RANK, str(number)))
+                except OSError as error:
+                    self._say(f"gpucheck: cannot write {self._report_file}: {error.strerror or error}")
+            if number or (interrupted and not summary.steps):  # the exception says why it never began
+                return
+            if self._shared is not None and count > 1 and not interrupted:
+                self._say("\n".join(workers.together(workers.collect(self._shared, summary), count)))
+            else:
+                self._say("\n".join(lines(summary)))
 
     def steps(self, batches: Iterable[_Batch], *, epochs: int = 1, batch_size: int | None = None) -> Iterator[_Batch]:
         """Yield the batches of a training loop of your own, and watch what it does with each: ``for x, y in watch.steps(data):``.
@@ -145,7 +183,12 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
             batches: the data of an epoch.
             epochs: how often to iterate over it.
             batch_size: samples of this process in each batch; None: the rate is not known.
+
+        Raises:
+            ValueError: several epochs of an iterator, such as a generator, which can be read only once.
         """
+        if epochs > 1 and hasattr(batches, "__next__"):
+            raise ValueError("an iterator can be read only once: for several epochs, pass the data that it is made from")
         self._begin(own_loop=True, batch_size=batch_size)
         try:
             for epoch in range(epochs):
@@ -159,11 +202,6 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
                     self.on_epoch_end(epoch)
         finally:
             self.on_train_end()
-
-    def __del__(self) -> None:
-        """Stop monitoring; training that ends by an exception does not call ``on_train_end``."""
-        if (fit := getattr(self, "_fit", None)) is not None:
-            fit.stop()
 
     @_harmless
     def on_epoch_begin(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
@@ -214,7 +252,34 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         if self._stop_on_nan:
             self.model.stop_training = True
 
+    def _say(self, text: str) -> None:
+        if self._print is None:
+            print_lines(text)
+            return
+        for line in text.splitlines():
+            self._print(line)
+
     def _report(self, event: Event) -> None:
         self.events.append(event)
         name = f"worker {self.worker.number}: " if self.worker.count > 1 else ""
         self._say(str(event._replace(text=f"{name}{event.text}")))
+
+
+_unfinished: weakref.WeakSet[Watch] = weakref.WeakSet()  # their fit may have ended by an exception
+
+
+@atexit.register
+def _sum_up() -> None:
+    """Sum up the fits that an exception has ended, if it also ends the program."""
+    for watch in list(_unfinished):
+        watch.summary  # noqa: B018 - printed if the fit is over
+
+
+def _check_report(report: str) -> None:
+    """Raise ValueError if the report can't be written, before hours of training."""
+    if not report.endswith((".json", ".md", ".html")):
+        raise ValueError(f"report ends in .json, .md or .html. Received: report={report!r}")
+    if workers.RANK in report and not report.endswith(".json"):
+        raise ValueError(f"report with {workers.RANK} ends in .json. Received: report={report!r}")
+    if not os.path.isdir(folder := os.path.dirname(report) or "."):
+        raise ValueError(f"the folder of report does not exist: create {folder}. Received: report={report!r}")

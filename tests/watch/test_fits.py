@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -129,7 +130,7 @@ model.compile(optimizer="sgd", loss="mse")
 model.fit(dataset(0), verbose=0)
 watch = Watch(say=lambda line: None)
 train(dataset(0.01), 0, watch, model=model)
-untraced = watch.summary.input_wait_share
+untraced, why = watch.summary.input_wait_share, watch.summary.limit.text
 class Failing(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         raise KeyboardInterrupt
@@ -140,11 +141,59 @@ try:
     model.fit(dataset(0), verbose=0, callbacks=[watch, Failing()])
 except KeyboardInterrupt:
     pass
-watch.__del__()
-done(untraced=untraced, restored=gen_dataset_ops.iterator_get_next is before)
+steps = watch.summary.steps
+done(untraced=untraced, why=why, steps=steps, restored=gen_dataset_ops.iterator_get_next is before)
 """,
     )
-    assert found == {"untraced": None, "restored": True}
+    assert found.pop("why").startswith("what limits this training is not known, because the wait for data was not measured: ")
+    assert found == {"untraced": None, "steps": 1, "restored": True}
+
+
+@pytest.mark.tensorflow
+def test_fit_that_an_exception_ends_is_summed_up_and_no_longer_watched(tmp_path):
+    found, error = results_of(
+        tmp_path,
+        """
+import threading
+
+class Failing(keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        if self.epoch == 2 and batch == 3:
+            raise KeyboardInterrupt
+    def on_epoch_begin(self, epoch, logs=None):
+        self.epoch = epoch
+
+def interrupted(**options):
+    said = []
+    model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])
+    model.compile(optimizer="sgd", loss="mse", jit_compile=False)
+    watch = Watch(say=said.append, **options)
+    try:
+        model.fit(dataset(0), epochs=4, verbose=0, callbacks=[watch, Failing()])
+    except KeyboardInterrupt:
+        pass
+    return watch, said
+
+watch, later = interrupted(report="later.json")
+time.sleep(4)
+threads = [thread.name for thread in threading.enumerate() if thread.name == "gpucheck watch"]
+asked, _ = interrupted()
+asked = asked.summary
+again, two = interrupted(every_seconds=100)
+again.model.fit(dataset(0), verbose=0, callbacks=[again])
+again.on_train_begin()  # outside a fit: it is not known when it ends
+print(json.dumps({"later": later, "report": json.load(open("later.json")), "threads": threads, "two": two,
+     "asked": [asked.epochs, asked.steps, asked.interrupted]}), flush=True)
+last, _ = interrupted(every_seconds=100)
+last._print = None
+""",
+    )
+    assert found["threads"] == []
+    assert re.fullmatch(r"gpucheck: 2 epochs, 2[78] steps, [\d.]+ (ms|s), interrupted in epoch 3 · .*", found["later"][0])
+    assert (found["report"]["epochs"], found["report"]["interrupted"], found["report"]["seconds"] < 30) == (2, True, True)
+    assert found["asked"] == [2, found["report"]["steps"], True]
+    assert [line[:18] for line in found["two"] if "epoch" in line[:20]] == ["gpucheck: 2 epochs", "gpucheck: 1 epoch,"]
+    assert error.count("interrupted in epoch 3") == 1  # of the last one, where the program ends
 
 
 @pytest.mark.tensorflow

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from gpucheck.commands.watch.gpus import Gpus, shown
-from gpucheck.commands.watch.limits import limit
+from gpucheck.commands.watch.limits import Pipeline, limit
 from gpucheck.commands.watch.summary import GpuUse, Metric, Summary, fragment, lines, markdown, plot, write
 from gpucheck.commands.watch.times import Times
 from gpucheck.commands.watch.waiting import GapWait
@@ -117,7 +117,7 @@ def test_fit_of_one_step_has_no_rate():
 
 def test_short_wait_and_advice_for_arrays():
     summary = msgspec.structs.replace(SLOW, input_wait_share=0.21, input_wait_exact=True)
-    text = str(limit(summary, None))
+    text = str(limit(summary))
     assert text.startswith("the input pipeline slows this training: ")
     assert (
         "Change: a larger batch; for a tf.data.Dataset, also dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE) and cache()"
@@ -126,20 +126,22 @@ def test_short_wait_and_advice_for_arrays():
 
 
 def test_limit_is_a_sentence_of_the_report():
-    summary = msgspec.structs.replace(SLOW, limit=limit(SLOW, None))
+    summary = msgspec.structs.replace(SLOW, limit=limit(SLOW))
     assert "\nThe input pipeline limits" in markdown(summary)
     assert "<p>The input pipeline limits" in fragment(summary)
 
 
 def test_lines():
     metric = Metric(name="val_accuracy", last=0.93, best=0.94, best_epoch=4, best_after_seconds=18.5)
-    summary = msgspec.structs.replace(SLOW, device="GPU", gpus=(GPU,), validation=metric, limit=limit(SLOW, "data.py:12 in read"))
+    summary = msgspec.structs.replace(
+        SLOW, device="GPU", gpus=(GPU,), validation=metric, limit=limit(SLOW, Pipeline(place="data.py:12 in read"))
+    )
     assert lines(summary) == [
         "gpucheck: 5 epochs, 25 steps, 23 s · 90.3 samples/s · median epoch 4.5 s · first step 1.2 s · 90 % of each step waits for data",
         "gpucheck: GPU 0 34 % busy, peak 3.0 GiB of 140.0 GiB · val_accuracy 0.93 (best 0.94 in epoch 4, after 18.5 s)",
         "gpucheck: the input pipeline limits this training (its Python code at data.py:12 in read): with the data ready, a step takes 17.7 ms"
         " instead of 177 ms. Change: move that work into TensorFlow operations, in dataset.map(f,"
-        " num_parallel_calls=tf.data.AUTOTUNE), or into a keras.utils.PyDataset with several workers: at most 10 times as fast"
+        " num_parallel_calls=tf.data.AUTOTUNE), or into a keras.utils.PyDataset (workers=4, use_multiprocessing=True): at most 10 times as fast"
         " [input-pipeline-bound]",
     ]
 
@@ -168,16 +170,45 @@ def test_limit(changes, code, most):
 @pytest.mark.parametrize(
     ("share", "processors", "change"),
     [
-        (0.6, 8, f"a larger batch; for a tf.data.Dataset, also {MAP} and cache(): at most 2.5 times as fast"),
+        (0.6, 8, f"{MAP} and cache(): at most 2.5 times as fast"),
         (0.6, 2, f"{MAP}: up to about 2.0 times as fast on 2 processors; and cache(): at most 2.5 times as fast"),
-        (0.5, 2, f"a larger batch; for a tf.data.Dataset, also {MAP} and cache(): at most 2.0 times as fast"),
+        (0.5, 2, f"{MAP} and cache(): at most 2.0 times as fast"),
         (0.8, 1.5, "cache(): at most 5.0 times as fast"),
-        (0.8, None, f"a larger batch; for a tf.data.Dataset, also {MAP} and cache(): at most 5.0 times as fast"),
+        (0.8, None, f"{MAP} and cache(): at most 5.0 times as fast"),
     ],
 )
 def test_parallel_map_is_limited_by_the_processors(share, processors, change):
-    found = limit(msgspec.structs.replace(SLOW, input_wait_share=share), None, processors)
+    found = limit(msgspec.structs.replace(SLOW, input_wait_share=share), Pipeline("dataset", None, processors))
     assert found.text.partition("Change: ")[2] == change
+
+
+@pytest.mark.parametrize(
+    ("data", "change"),
+    [
+        ("PyDataset", "several workers for the PyDataset, super().__init__(workers=4, use_multiprocessing=True)"),
+        ("generator", "a keras.utils.PyDataset (workers=4, use_multiprocessing=True) instead of the generator"),
+        ("arrays", "a larger batch"),
+        ("DataLoader", "DataLoader(..., num_workers=...)"),
+        (None, f"a larger batch; for a tf.data.Dataset, also {MAP} and cache()"),
+    ],
+)
+def test_change_fits_the_kind_of_data(data, change):
+    assert limit(SLOW, Pipeline(data, None, 2)).text.partition("Change: ")[2] == f"{change}: at most 10 times as fast"
+
+
+def test_wait_of_a_whole_step_has_no_largest_gain():
+    found = limit(msgspec.structs.replace(SLOW, input_wait_share=0.9999), Pipeline("dataset"))
+    assert found.text.endswith("and cache(): more than 100 times as fast")
+
+
+def test_nothing_is_concluded_from_a_wait_that_was_not_measured():
+    unknown = msgspec.structs.replace(SLOW, input_wait_share=None)
+    text = "what limits this training is not known, because the wait for data was not measured: reason"
+    assert limit(unknown, Pipeline(why_unmeasured="reason")).text == text
+    idle = msgspec.structs.replace(unknown, device="GPU", gpus=(GPU,))
+    assert limit(idle, Pipeline(why_unmeasured="reason")).text == text
+    busy = msgspec.structs.replace(unknown, device="GPU", gpus=(msgspec.structs.replace(GPU, utilization_percent=95.0),))
+    assert limit(busy, Pipeline(why_unmeasured="reason")).text.startswith("computing limits this training. ")
 
 
 def test_change_for_pytorch():
@@ -215,7 +246,7 @@ def test_cuda_visible_devices(visible, numbers):
 
 
 def test_reports(tmp_path):
-    summary = msgspec.structs.replace(SLOW, limit=limit(SLOW, "<a>.py:1 in b"))
+    summary = msgspec.structs.replace(SLOW, limit=limit(SLOW, Pipeline(place="<a>.py:1 in b")))
     for name in ("r.json", "r.md", "r.html"):
         write(summary, str(tmp_path / name))
     assert msgspec.json.decode((tmp_path / "r.json").read_bytes(), type=Summary) == summary

@@ -12,11 +12,12 @@ import msgspec
 
 from gpucheck.commands.watch import unused
 from gpucheck.commands.watch.judge import Event, waiting
-from gpucheck.commands.watch.limits import LONG_WAIT_SHARE, limit
+from gpucheck.commands.watch.limits import LONG_WAIT_SHARE, Pipeline, limit
 from gpucheck.commands.watch.monitor import Monitor
+from gpucheck.commands.watch.running import Running
 from gpucheck.commands.watch.summary import Limit, Metric, Summary
 from gpucheck.commands.watch.times import Times
-from gpucheck.commands.watch.waiting import GapWait, Unmeasured, input_wait
+from gpucheck.commands.watch.waiting import REMOTE, GapWait, Unmeasured, input_wait
 
 _SMALLER_IS_BETTER = ("loss", "error", "mae", "mse", "rmse", "mape", "msle", "perplexity")
 
@@ -34,6 +35,7 @@ class Fit:
         *,
         batch_size: int | None = None,
         own_loop: bool = False,
+        interrupted: Callable[["Fit"], None] = lambda fit: None,
     ) -> None:
         """Prepare to watch a fit.
 
@@ -45,6 +47,7 @@ class Fit:
             stall_seconds: minimum time without a finished step, or of waiting for data, that is reported.
             batch_size: samples per step; None: Keras counts them.
             own_loop: the program, not Keras, fetches the data, between the steps.
+            interrupted: called, in the thread of the monitor, if an exception has ended the fit.
         """
         self._model, self._backend, self._say, self._own_loop = model, backend, report, own_loop
         self._tensorflow = sys.modules.get("tensorflow") if backend == "tensorflow" else None
@@ -52,14 +55,16 @@ class Fit:
         self._replicas = int(getattr(self._strategy, "num_replicas_in_sync", 1))
         self._at_once = int(getattr(model, "steps_per_execution", 1))
         remote = "TPU" in type(self._strategy).__name__  # its steps may run on another host, with another clock
-        wait = Unmeasured() if remote else GapWait() if own_loop else input_wait(backend, self._replicas)
+        wait = Unmeasured(REMOTE) if remote else GapWait() if own_loop else input_wait(backend, self._replicas)
         self.times, self._batch_size = Times(wait), batch_size
-        self._monitor = Monitor(self._report, every_seconds, stall_seconds)
+        self.running = Running(own_loop=own_loop)
+        self._monitor = Monitor(self._report, every_seconds, stall_seconds, lambda: bool(self.running), lambda: interrupted(self))
         self._window = stall_seconds
         self._last_check: tuple[float, float] | None = None  # time of the last check, and the seconds waited until then
         self._waits = False  # whether a wait for data was reported
         self._validation: dict[str, list[tuple[float, float]]] = {}  # values, each with the seconds since the start
         self._devices: unused.Devices | None = None
+        self._interrupted = False
         self._finite = True  # whether all metrics of the last epoch were finite
 
     def start(self) -> None:
@@ -70,6 +75,12 @@ class Fit:
         """Stop the monitor after its last sample, and restore the framework."""
         self.times.wait.traced()
         self._monitor.stop()
+
+    def interrupt(self, params: Mapping[str, Any] | None) -> None:
+        """Record that an exception has ended the fit."""
+        self._interrupted = True
+        self.times.interrupt()
+        self.steps_end(params, reported=True)
 
     def step_begins(self, first: int) -> None:
         """Record that steps begin, in the training thread; ``first``: number of the first one in its epoch, from 0."""
@@ -112,6 +123,7 @@ class Fit:
         summary = Summary(
             seconds=times.elapsed(),
             epochs=len(times.epochs),
+            interrupted=self._interrupted,
             steps=times.steps,
             epoch_seconds=tuple(times.epochs),
             median_epoch_seconds=times.median_epoch_seconds,
@@ -128,15 +140,16 @@ class Fit:
             events=tuple((event.code, event.text) for event in events),
         )
         place = monitor.places.most_common(1)[0][0] if monitor.places else None
-        found = self._speed_irrelevant(events) or limit(summary, place, monitor.processors)
+        pipeline = Pipeline(self.running.data, place, monitor.processors, times.wait.why_unmeasured)
+        found = self._speed_irrelevant(events) or limit(summary, pipeline)
         return msgspec.structs.replace(summary, limit=found)
 
     def _speed_irrelevant(self, events: Sequence[Event]) -> Limit | None:
         """Return the reason why the speed of this training does not matter; None if it matters."""
         if (event := self._monitor.not_used) is not None:
-            return Limit(code=event.code, text="the training ran on the CPU, and the machine's GPUs were not used: see above")
+            return Limit(code=event.code, text="the training ran on the CPU, and the machine's GPUs were not used")
         if not self._finite and (lost := next((event for event in events if event.code == "loss-not-finite"), None)):
-            return Limit(code=lost.code, text=f"{re.split(r' [(]|[.] ', lost.text, maxsplit=1)[0]}, and stayed so: see above")
+            return Limit(code=lost.code, text=re.split(r" [(]|[.] ", lost.text, maxsplit=1)[0])
         return None
 
     def _report(self, event: Event) -> None:

@@ -1,5 +1,8 @@
 """Find what limits the speed of a fit, and the maximum gain from removing that limit."""
 
+from typing import NamedTuple
+
+from gpucheck.commands.watch.running import Data
 from gpucheck.commands.watch.summary import Limit, Summary, seconds
 from gpucheck.core.rules.low_utilization.input_pipeline_bound import HIGH
 
@@ -13,17 +16,22 @@ STEPS_MIN = 5  # fewer steps are not judged
 LONG_FIRST_SHARE = 0.5
 CLEARLY_LESS = 0.9
 PARALLEL_PROCESSORS_MIN = 2.0  # with fewer, a parallel map has no effect
+LARGEST_GAIN = 100.0  # a larger factor is an error of measurement as much as a gain
 _MAP = "dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"
+_WORKERS = "workers=4, use_multiprocessing=True"
 
 
-def limit(summary: Summary, place: str | None = None, processors: float | None = None) -> Limit | None:
-    """Return what limits the speed; None: too few steps.
+class Pipeline(NamedTuple):
+    """What feeds a fit."""
 
-    Args:
-        summary: the figures.
-        place: the most frequent line of Python code in the input pipeline ("data.py:12 in read").
-        processors: number that this process may use; None: unknown.
-    """
+    data: Data | None = None  # None: unknown
+    place: str | None = None  # the most frequent line of Python code in it ("data.py:12 in read")
+    processors: float | None = None  # number that this process may use; None: unknown
+    why_unmeasured: str = ""  # why the wait for data may be unknown
+
+
+def limit(summary: Summary, pipeline: Pipeline = Pipeline()) -> Limit | None:  # noqa: B008 - immutable
+    """Return what limits the speed; None: too few steps."""
     if summary.step_seconds is None or summary.steps < STEPS_MIN:
         return None
     slowed = [gpu for gpu in summary.gpus if (gpu.throttled_share or 0) >= THROTTLED_SHARE]
@@ -31,10 +39,16 @@ def limit(summary: Summary, place: str | None = None, processors: float | None =
         names = ", ".join(f"GPU {gpu.index}" for gpu in slowed)
         text = f"{names} ran below normal clocks: check cooling and power supply (nvidia-smi -q -d PERFORMANCE)"
         return Limit(code="gpu-throttled", text=text)
-    return _input_limit(summary, place, processors) or _gpu_limit(summary) or _compile_limit(summary) or _compute_limit(summary)
+    unmeasured = pipeline.why_unmeasured if summary.input_wait_share is None else ""
+    return (
+        _input_limit(summary, pipeline)
+        or (None if unmeasured else _gpu_limit(summary))
+        or _compile_limit(summary)
+        or _compute_limit(summary, unmeasured)
+    )
 
 
-def _input_limit(summary: Summary, place: str | None, processors: float | None) -> Limit | None:
+def _input_limit(summary: Summary, pipeline: Pipeline) -> Limit | None:
     share, busy = summary.input_wait_share, _busiest(summary)
     if share is None or share < HIGH or (busy is not None and busy >= BUSY_PERCENT):
         return None
@@ -42,25 +56,37 @@ def _input_limit(summary: Summary, place: str | None, processors: float | None) 
         return None  # the data may have been fetched while the devices computed
     step = summary.step_seconds or 0.0
     ready = step * (1 - share)
-    most = 1 / max(1 - share, 0.001)
-    slow = f" (its Python code at {place})" if place else ""
+    most = 1 / max(1 - share, 1 / LARGEST_GAIN)
+    slow = f" (its Python code at {pipeline.place})" if pipeline.place else ""
     verb = "limits" if share >= 0.5 else "slows"
-    change, gain = f"a larger batch; for a tf.data.Dataset, also {_MAP} and cache()", f"at most {times(most)} as fast"
-    if summary.backend == "torch":
-        change = "DataLoader(..., num_workers=...)"
-    elif place:
-        change = f"move that work into TensorFlow operations, in {_MAP}, or into a keras.utils.PyDataset with several workers"
-    elif processors and processors < PARALLEL_PROCESSORS_MIN:
-        change = "cache()"
-    elif (
-        processors and processors < CLEARLY_LESS * most
-    ):  # TensorFlow prefetches (inject_prefetch), so reading takes all the time
-        change = f"{_MAP}: up to about {times(processors)} as fast on {processors:g} processors; and cache()"
+    gain = f"at most {times(most)}" if most < LARGEST_GAIN else f"more than {LARGEST_GAIN:.0f} times"
     text = (
         f"the input pipeline {verb} this training{slow}: with the data ready, a step takes {seconds(ready)} instead of"
-        f" {seconds(step)}. Change: {change}: {gain}"
+        f" {seconds(step)}. Change: {_change(summary, pipeline, most)}: {gain} as fast"
     )
     return Limit(code="input-pipeline-bound", text=text, faster_at_most=most)
+
+
+def _change(summary: Summary, pipeline: Pipeline, most: float) -> str:
+    """Return how to make this kind of data ready sooner."""
+    data, processors = pipeline.data, pipeline.processors
+    if data == "DataLoader" or (data is None and summary.backend == "torch"):
+        return "DataLoader(..., num_workers=...)"
+    if data == "PyDataset":
+        return f"several workers for the PyDataset, super().__init__({_WORKERS})"
+    if data == "generator":
+        return f"a keras.utils.PyDataset ({_WORKERS}) instead of the generator"
+    if data == "arrays":
+        return "a larger batch"
+    if pipeline.place:
+        other = "" if data else f", or into a keras.utils.PyDataset ({_WORKERS})"
+        return f"move that work into TensorFlow operations, in {_MAP}{other}"
+    if data == "dataset" and processors and processors < PARALLEL_PROCESSORS_MIN:
+        return "cache()"
+    if data == "dataset" and processors and processors < CLEARLY_LESS * most:
+        # TensorFlow prefetches (inject_prefetch), so reading takes all the time
+        return f"{_MAP}: up to about {times(processors)} as fast on {processors:g} processors; and cache()"
+    return f"{'' if data else 'a larger batch; for a tf.data.Dataset, also '}{_MAP} and cache()"
 
 
 def _gpu_limit(summary: Summary) -> Limit | None:
@@ -84,7 +110,10 @@ def _compile_limit(summary: Summary) -> Limit | None:
     return Limit(text=text, faster_at_most=summary.seconds / max(summary.seconds - first, 0.001))
 
 
-def _compute_limit(summary: Summary) -> Limit:
+def _compute_limit(summary: Summary, unmeasured: str) -> Limit:
+    busy = _busiest(summary)
+    if unmeasured and (busy is None or busy < BUSY_PERCENT):
+        return Limit(text=f"what limits this training is not known, because the wait for data was not measured: {unmeasured}")
     share = summary.input_wait_share
     ready = "the data is ready in time; " if share is not None and share < READY_SHARE else ""
     if summary.device == "GPU":

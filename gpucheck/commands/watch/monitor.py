@@ -23,6 +23,7 @@ from gpucheck.core.processes.sampler import samples, start
 SAMPLE_SECONDS = 2.0
 SAMPLES_JUDGED = 5
 LAST_SAMPLE_SECONDS = 1.0  # wait at the end of the training for the last samples; it takes milliseconds
+RUNNING_SECONDS = 1.0  # interval of looking whether the fit still runs; it takes microseconds
 CHILD_SECONDS = 600.0  # then another child takes over, because a child's messages stay in memory until it ends
 STEPS_KEPT = 50
 # Parts of file names that do not belong to the user.
@@ -37,15 +38,25 @@ DATA_CALLERS = (
 class Monitor:
     """Judges the steps reported by ``step``, GPUs and memory; calls ``say`` with each event."""
 
-    def __init__(self, say: Callable[[Event], None], every_seconds: float, stall_seconds: float) -> None:
+    def __init__(
+        self,
+        say: Callable[[Event], None],
+        every_seconds: float,
+        stall_seconds: float,
+        running: Callable[[], bool] = lambda: True,
+        interrupted: Callable[[], None] = lambda: None,
+    ) -> None:
         """Set the options; ``start`` starts the thread.
 
         Args:
             say: called with each event, in the thread of the monitor.
             every_seconds: interval between two checks.
             stall_seconds: minimum time without a finished step that is reported.
+            running: returns whether the training still runs.
+            interrupted: called, in the thread of the monitor, after its last sample, if the training no longer runs.
         """
         self._say, self._every, self._stall = say, every_seconds, stall_seconds
+        self._running, self._interrupted = running, interrupted
         self._seconds: deque[float] = deque(maxlen=STEPS_KEPT)
         self._last: float | None = None
         self._over, self._sampling, self._summed = threading.Event(), threading.Event(), threading.Event()
@@ -87,9 +98,19 @@ class Monitor:
         return Pace(usual, 0.0 if self._last is None else time.monotonic() - self._last)
 
     def _watch(self) -> None:
-        while not self._over.is_set():
+        while not self._over.is_set() and self._running():
             with LocalHost(Request(timeout_seconds=CHILD_SECONDS)) as host:
                 self._watch_with(host)
+        if not self._over.is_set():
+            self._interrupted()
+
+    def _wait(self) -> bool:
+        """Wait until the next check; return whether the training is over."""
+        until = time.monotonic() + self._every
+        while (left := until - time.monotonic()) > 0:
+            if self._over.wait(min(left, RUNNING_SECONDS)) or not self._running():
+                return True
+        return self._over.is_set()
 
     def _watch_with(self, host: LocalHost) -> None:
         """Check every few seconds, until the end or the host's time limit."""
@@ -101,7 +122,7 @@ class Monitor:
             self._machine_gpus = len(started.uuids)
             self._sampling.set()
         while host.remaining() > self._every:
-            over = self._over.wait(self._every)
+            over = self._wait()
             sampled = [] if child is None else samples(child)
             for moment in sampled[self._taken :]:
                 self.gpus.add(moment)
@@ -148,9 +169,17 @@ def _place() -> str | None:
             if place and any(part in name for part in DATA_CALLERS):
                 return place
             if not place and not any(part in name for part in NOT_THE_USERS):
-                place = f"{os.path.basename(name)}:{inner.f_lineno} in {inner.f_code.co_name}"
+                place = f"{_line(name, inner.f_lineno)} in {inner.f_code.co_name}"
             inner = inner.f_back
     return None
+
+
+def _line(file: str, number: int) -> str:
+    """Return a line of a file, or of a notebook's cell, as its tracebacks name it: 'data.py:12', 'Cell In[3], line 12'."""
+    with contextlib.suppress(Exception):  # not in a notebook
+        kind, name = sys.modules["IPython"].get_ipython().compile.format_code_name(file)
+        return f"{kind} {name}, line {number}"
+    return f"{os.path.basename(file)}:{number}"
 
 
 def _sampler(host: LocalHost) -> Child | None:

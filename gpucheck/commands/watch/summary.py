@@ -51,8 +51,9 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of one fit; None: unknown."""
 
     seconds: float  # time of the whole fit
-    epochs: int
+    epochs: int  # finished ones
     steps: int
+    interrupted: bool = False  # whether an exception ended the fit
     epoch_seconds: tuple[float, ...] = ()  # time of each epoch, including validation
     median_epoch_seconds: float | None = None
     first_step_seconds: float | None = None  # including tracing and compilation; excluded from all other figures of steps
@@ -109,7 +110,8 @@ def figures(summary: Summary) -> list[str]:
 
 def length(summary: Summary) -> str:
     """Return the length of a fit as text: '5 epochs, 125 steps, 44 s'."""
-    return f"{plural(summary.epochs, 'epoch')}, {plural(summary.steps, 'step')}, {seconds(summary.seconds)}"
+    end = f", interrupted in epoch {summary.epochs + 1}" if summary.interrupted else ""
+    return f"{plural(summary.epochs, 'epoch')}, {plural(summary.steps, 'step')}, {seconds(summary.seconds)}{end}"
 
 
 def devices(summary: Summary) -> list[str]:

@@ -31,6 +31,7 @@ class Times:
         self._counted = 0  # steps of this epoch that are in ``steps``
         self._last: tuple[int, int, float | None] | None = None  # total steps, those before the steady ones, samples
         self._ended = self.started
+        self._interrupted: float | None = None  # time of the last step of a fit that ended by an exception
 
     def epoch_begins(self) -> None:
         """Record the begin of an epoch, which fetches its first batch."""
@@ -97,6 +98,11 @@ class Times:
                 self._add_steady(1, max(self.ended_steps, self._last[1]))
         self.epochs.append(self._clock() - self._epoch_started)
 
+    def interrupt(self) -> None:
+        """Record that the fit ended by an exception: the step that it interrupted, and the time since then, do not count."""
+        self.epoch_steps = self.ended_steps
+        self._interrupted = max(self._ended, self._epoch_started)
+
     def _add_steady(self, sign: int, total: int) -> None:
         """Add (1) or take back (-1) the last steady steps and their samples, if the epoch has this total of steps."""
         assert self._last is not None  # noqa: S101 - the callers have set it
@@ -105,8 +111,8 @@ class Times:
         self.samples = None if self.samples is None or not samples else self.samples + sign * samples * (total - before) / total
 
     def elapsed(self) -> float:
-        """Return the seconds since the start of the fit."""
-        return self._clock() - self.started
+        """Return the seconds from the start of the fit until now, or until it was interrupted."""
+        return (self._clock() if self._interrupted is None else self._interrupted) - self.started
 
     @property
     def step_seconds(self) -> float | None:

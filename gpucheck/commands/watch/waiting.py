@@ -15,9 +15,18 @@ _MODULES = ("tensorflow.python.ops.gen_dataset_ops", "tensorflow.python.ops.gen_
 _FETCHES = ("iterator_get_next", "iterator_get_next_as_optional")
 
 
+COMPILED_BEFORE = (
+    "the model's training step was compiled before Watch could measure it. Pass Watch to the first fit, or call model.compile()"
+    " again before this one"
+)
+REMOTE = "the steps run on another machine"
+UNKNOWN_RELEASE = "this release of TensorFlow fetches data in another way"
+
+
 class GapWait:
     """The time from the end of a step to the begin of the next, in which Keras on JAX and PyTorch fetches."""
 
+    why_unmeasured = ""  # why ``seconds`` may be None or unchanged
     between_steps = True  # whether the data is fetched between the steps, also for the first step of an epoch
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -57,6 +66,11 @@ class Unmeasured(GapWait):
 
     between_steps = False
 
+    def __init__(self, why: str) -> None:
+        """``why``: the reason."""
+        super().__init__()
+        self.why_unmeasured = why
+
     def seconds(self) -> float | None:
         """Return None."""
         return None
@@ -66,6 +80,7 @@ class TensorFlowWait(GapWait):
     """The time of the fetches inside the compiled step; fetches of several replicas at the same time count once."""
 
     between_steps = False
+    why_unmeasured = COMPILED_BEFORE
     _counters: dict[str, Any] = {}  # noqa: RUF012 - shared by the process: a traced step keeps its counter
 
     def __init__(self, tensorflow: Any, replicas: int) -> None:
@@ -140,4 +155,4 @@ def input_wait(backend: str, replicas: int) -> GapWait:
         return GapWait()
     with contextlib.suppress(Exception):  # the operations have other names in other releases
         return TensorFlowWait(sys.modules["tensorflow"], replicas)
-    return Unmeasured()
+    return Unmeasured(UNKNOWN_RELEASE)

@@ -1,0 +1,47 @@
+"""Whether a fit still runs, and what it reads, from the stack of its thread: Keras reports no fit that an exception ends."""
+
+import sys
+import threading
+from types import FrameType
+from typing import Any, Literal
+
+Data = Literal["dataset", "PyDataset", "generator", "arrays", "DataLoader"]
+
+
+class Running:
+    """The call of ``fit`` that calls the callbacks. It is held until it is over."""
+
+    def __init__(self, *, own_loop: bool = False) -> None:
+        """Find the call, in the training thread; ``own_loop``: there is none, and the loop reports its own end."""
+        self._thread = threading.get_ident()
+        frame: FrameType | None = None if own_loop else sys._getframe()
+        while frame is not None and frame.f_code.co_name != "fit":
+            frame = frame.f_back
+        self._fit = frame
+        self.known = frame is not None
+        self.data = None if frame is None else _kind(frame.f_locals.get("x"))
+
+    def __bool__(self) -> bool:
+        """Whether the call is still on the stack of its thread; True if it was not found."""
+        if not self.known:
+            return True
+        frame = sys._current_frames().get(self._thread) if self._fit is not None else None
+        while frame is not None and frame is not self._fit:
+            frame = frame.f_back
+        if frame is None:
+            self._fit = None  # its variables may be large
+        return frame is not None
+
+
+def _kind(data: Any) -> Data | None:
+    """Return the kind of the data of a fit; None: unknown."""
+    kinds = {kind.__name__ for kind in type(data).__mro__}
+    if "PyDataset" in kinds:
+        return "PyDataset"
+    if "DatasetV2" in kinds or "DistributedDatasetInterface" in kinds:
+        return "dataset"
+    if "DataLoader" in kinds:
+        return "DataLoader"
+    if hasattr(data, "__next__"):
+        return "generator"
+    return "arrays" if hasattr(data, "shape") or isinstance(data, list | tuple | dict) else None
