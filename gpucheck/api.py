@@ -2,13 +2,17 @@
 
 import contextlib
 import functools
+import importlib
+import io
 import os
 import sys
 import time
-from typing import Literal, get_args
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
 
 import msgspec
 
+from gpucheck.core.engine.discovery import modules
 from gpucheck.core.engine.pipeline import diagnose
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request, Verdict
@@ -22,6 +26,9 @@ Depth = Literal["quick", "default", "full"]
 
 _IN_PYTHON = {  # the terminal's hint on an option -> the hint in Python
     "(-v says why)": "(report.outcomes says why)",
+    "(--allow-cpu)": "(allow_cpu=True)",
+    "(--no-smoke)": "(smoke=False)",
+    "--quick": 'level="quick"',
     "more (-v)": "more (report.findings)",
     "gpucheck --allow-cpu": "gpucheck.check(allow_cpu=True)",
 }
@@ -59,7 +66,9 @@ class Result(Report, frozen=True, kw_only=True):
             return f"<pre>{html.escape(str(self))}</pre>"
         cpu = "gpucheck --allow-cpu"
         page = html.escape(render(self).replace(cpu, _IN_PYTHON[cpu]), quote=True)
-        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0" title="gpucheck report"></iframe>'
+        fit = "this.style.height = this.contentDocument.documentElement.scrollHeight + 'px'"
+        style = "width:100%;height:40em;border:0;color-scheme:light"  # a notebook's page may be light on a dark system
+        return f'<iframe srcdoc="{page}" style="{style}" onload="{fit}" title="gpucheck report"></iframe>'
 
 
 class NotReady(RuntimeError):
@@ -88,7 +97,7 @@ def check(
     strict: bool = False,
     timeout_seconds: float | None = None,
     python: str | None = None,
-    strategies: tuple[str, ...] = (),
+    strategies: str | Sequence[str] = (),
 ) -> Result:
     """Check this machine as ``gpucheck check`` does, in child processes: this process' own TensorFlow is not touched.
 
@@ -102,14 +111,14 @@ def check(
         strict: warnings fail too (``exit_code``).
         timeout_seconds: time limit of the whole call; None: 120, with "full" 300.
         python: another interpreter to examine.
-        strategies: train with these only; empty: all that apply.
+        strategies: train with this one or these only; empty: all that apply.
 
     Returns:
         The report: ``verdict``, ``findings`` (root cause first), ``training``, ``facts`` and the rest of its schema.
 
     Raises:
-        ValueError: an unknown level or backend, a time that is not positive, an invalid number of devices, or an unreadable
-            file of expectations.
+        ValueError: an unknown level, backend or strategy, a strategy without training, a time that is not positive, an
+            invalid number of devices, or an unreadable file of expectations.
         RuntimeError: files of this installation of gpucheck are missing or incomplete.
     """
     depth = Level.__members__.get(level.upper())
@@ -122,6 +131,12 @@ def check(
         raise ValueError(f"timeout_seconds is a positive number. Received: timeout_seconds={timeout_seconds!r}")
     if not 0 <= logical_devices <= 64:
         raise ValueError(f"logical_devices is a number from 0 to 64. Received: logical_devices={logical_devices!r}")
+    strategies = (strategies,) if isinstance(strategies, str) else tuple(strategies)
+    known = [name.rpartition(".")[2] for name in modules("gpucheck.core.training.strategies")]
+    if not set(known).issuperset(strategies):
+        raise ValueError(f"strategies are {', '.join(known)}. Received: strategies={strategies!r}")
+    if strategies and (depth is Level.QUICK or not smoke):
+        raise ValueError(f'strategies require training: level="default" and smoke=True. Received: strategies={strategies!r}')
     started = time.monotonic()
     integrity.verify()
     request = Request(
@@ -134,16 +149,39 @@ def check(
         strict=strict,
         timeout_seconds=limit,
         python=python,
-        strategies=tuple(strategies),
+        strategies=strategies,
     )
     with LocalHost(request, started=started) as host, contextlib.closing(_progress(request)) as progress:
         return result(diagnose(host, started, lambda pending: progress.update(pending, host.activities())))
 
 
+class _NotebookLine(io.TextIOBase):
+    """A stream that shows its last line as an output of the cell; an exported notebook keeps only the last state of it."""
+
+    encoding = "utf-8"
+    _output: Any = None
+
+    def write(self, text: str) -> int:
+        """Show the text after the last carriage return."""
+        display: Any = importlib.import_module("IPython.display").display
+        shown = {"text/plain": text.rpartition("\r")[2].strip()}
+        if self._output is None:
+            self._output = display(shown, raw=True, display_id=True)
+        else:
+            self._output.update(shown, raw=True)
+        return len(text)
+
+
 def _progress(request: Request) -> Progress:
-    """Return a progress line for notebooks, which can overwrite a line; in a script nothing is printed."""
-    soak = 60 * request.soak_minutes
-    return Progress(waiting.phases(request), width=lambda: 80, shown="ipykernel" in sys.modules, soak_seconds=soak)
+    """Return a progress line for notebooks; in a script nothing is printed."""
+    notebook = "ipykernel" in sys.modules and sys.modules["IPython"].get_ipython() is not None
+    return Progress(
+        waiting.phases(request),
+        _NotebookLine() if notebook else None,
+        width=lambda: 80,
+        shown=notebook,
+        soak_seconds=60 * request.soak_minutes,
+    )
 
 
 def _expectations(path: str) -> Expectations:
@@ -171,11 +209,23 @@ def require(*, gpus: int = 1, memory_gib: float = 0.0, level: Depth = "quick", t
 
     Raises:
         NotReady: a fault, too few GPUs, too little memory, or no verdict.
+        ValueError: a number that is none, or is negative; memory without a GPU; or as for ``check``.
     """
+    check_requirements(gpus, memory_gib)
     report = check(level=level, allow_cpu=gpus == 0, timeout_seconds=timeout_seconds)
     if problem := unready(report, gpus, memory_gib):
         raise NotReady(problem, report)
     return report
+
+
+def check_requirements(gpus: int, memory_gib: float) -> None:
+    """Raise ValueError if these are no requirements."""
+    if not isinstance(gpus, int) or isinstance(gpus, bool) or gpus < 0:
+        raise ValueError(f"gpus is a number of GPUs, 0 or more. Received: {gpus!r}")
+    if not isinstance(memory_gib, int | float) or not memory_gib >= 0 or (memory_gib and not gpus):
+        raise ValueError(
+            f"memory_gib is the memory of each of one or more GPUs. Received: gpus={gpus!r}, memory_gib={memory_gib!r}"
+        )
 
 
 def unready(report: Report, gpus: int, memory_gib: float) -> str | None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gpucheck.api import Depth, Result
 
 MARKER = "requires_gpu"
+LEVELS = ("quick", "default", "full")  # those of ``api.Depth``, which is slow to import
 _REPORTS = pytest.StashKey["dict[bool, Result]"]()  # key: whether a CPU is enough
 
 
@@ -29,6 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker."""
+    if (level := config.getini("gpucheck_level")) not in LEVELS:
+        raise pytest.UsageError(f"gpucheck_level is one of {', '.join(LEVELS)}. Received: {level!r}")
     config.addinivalue_line(
         "markers", f"{MARKER}(gpus=1, memory_gib=0): skip, with the root cause, unless that many GPUs are ready"
     )
@@ -36,12 +39,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Refuse wrong arguments of the marker before any test runs."""
+    from gpucheck import api
+
     for item in items:
         marker = item.get_closest_marker(MARKER)
         if marker is not None:
             try:
-                inspect.signature(_require).bind(item.config, *marker.args, **marker.kwargs)
-            except TypeError as error:
+                given = inspect.signature(_require).bind(item.config, *marker.args, **marker.kwargs)
+                given.apply_defaults()
+                api.check_requirements(given.arguments["gpus"], given.arguments["memory_gib"])
+            except (TypeError, ValueError) as error:
                 raise pytest.UsageError(f"{item.nodeid}: {MARKER}(gpus=1, memory_gib=0): {error}") from None
 
 

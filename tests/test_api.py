@@ -17,7 +17,6 @@ from gpucheck.core.engine.discovery import load_rows, load_rules
 from gpucheck.core.engine.judgement import judge
 from gpucheck.core.engine.pipeline import assemble
 from gpucheck.core.model import TIMEOUT_SECONDS, Level, Request, Verdict
-from gpucheck.core.reports import progress
 
 
 def recorded(*changes):
@@ -101,11 +100,31 @@ def test_no_verdict_is_not_ready():
         {"timeout_seconds": float("nan")},
         {"backend": "theano"},
         {"logical_devices": 65},
+        {"strategies": "mirorred"},
+        {"strategies": "mirrored", "level": "quick"},
+        {"strategies": ["mirrored"], "smoke": False},
     ],
 )
 def test_wrong_arguments(wrong):
     with pytest.raises(ValueError, match="Received: "):
         gpucheck.check(**wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"gpus": "2"},
+        {"gpus": -1},
+        {"gpus": 1.5},
+        {"gpus": True},
+        {"memory_gib": "40"},
+        {"memory_gib": -1},
+        {"gpus": 0, "memory_gib": 1},
+    ],
+)
+def test_wrong_requirements(wrong):
+    with pytest.raises(ValueError, match="Received: "):
+        gpucheck.require(**wrong)
 
 
 def test_expectations_are_judged(tmp_path):
@@ -141,13 +160,9 @@ def test_a_debugger_shows_a_line_and_print_the_report_in_the_words_of_python():
     assert not re.search(r"\(-v|gpucheck --", str(report))
 
 
-def test_only_a_notebook_shows_progress(monkeypatch, capsys):
+def test_a_script_shows_no_progress(capsys):
     gpucheck.check(level="quick")
     assert capsys.readouterr().err == ""
-    monkeypatch.setitem(sys.modules, "ipykernel", sys)
-    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
-    gpucheck.check(level="quick")
-    assert re.fullmatch(r"(\r[^\n]*)+\r", capsys.readouterr().err)
 
 
 def test_completion_offers_what_is_meant_to_be_used():

@@ -44,10 +44,23 @@ def test_tests_are_skipped_with_the_root_cause(tmp_path, gpus, expected):
         assert "test_project.py:4: No NVIDIA GPU" in done.stdout  # the test's own line
 
 
-def test_wrong_arguments_are_refused_before_any_test_runs(tmp_path):
-    (tmp_path / "test_project.py").write_text("import pytest\n\n@pytest.mark.requires_gpu(gpu=2)\ndef test_one(): ...\n")
+@pytest.mark.parametrize(
+    ("mark", "level", "message"),
+    [
+        ("gpu=2", "quick", "test_one: requires_gpu(gpus=1, memory_gib=0): got an unexpected keyword argument 'gpu'"),
+        (
+            "gpus='two'",
+            "quick",
+            "test_one: requires_gpu(gpus=1, memory_gib=0): gpus is a number of GPUs, 0 or more. Received: 'two'",
+        ),
+        ("gpus=1", "slow", "gpucheck_level is one of quick, default, full. Received: 'slow'"),
+    ],
+)
+def test_wrong_arguments_are_refused_before_any_test_runs(tmp_path, mark, level, message):
+    (tmp_path / "test_project.py").write_text(f"import pytest\n\n@pytest.mark.requires_gpu({mark})\ndef test_one(): ...\n")
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\ngpucheck_level = {level}\n")
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     argv = [sys.executable, "-m", "pytest", "-p", "gpucheck.pytest_plugin", "-p", "no:cacheprovider"]
     done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
     assert (done.returncode, "Traceback" in done.stderr) == (pytest.ExitCode.USAGE_ERROR, False)
-    assert "test_one: requires_gpu(gpus=1, memory_gib=0): got an unexpected keyword argument 'gpu'" in done.stderr
+    assert message in done.stderr

@@ -17,6 +17,12 @@ def repairs(findings: Iterable[Diagnosis]) -> tuple[str, ...]:
 
 def _repair(finding: Diagnosis) -> str:
     fix = finding.fix[0]
+    if fix.command is None and any(other.command == ALLOW_CPU.command for other in finding.fix):
+        return f"{_first(finding, fix)}\nOr train on the CPU:\n    gpucheck.require(gpus=0)"
+    return _first(finding, fix)
+
+
+def _first(finding: Diagnosis, fix: Fix) -> str:
     lines = list(_statements(finding))
     if lines:
         return "\n".join([f"{fix.text}, before TensorFlow is imported:", "    import os", *(f"    {line}" for line in lines)])

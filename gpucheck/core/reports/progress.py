@@ -3,7 +3,8 @@
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO
+from io import TextIOBase
+from typing import TextIO, cast
 
 from gpucheck.core.model.activity import Activity
 from gpucheck.core.reports.shared import waiting
@@ -21,7 +22,7 @@ class Progress:
     def __init__(
         self,
         phases: tuple[str, ...],
-        stream: TextIO | None = None,
+        stream: TextIO | TextIOBase | None = None,
         clock: Callable[[], float] = time.monotonic,
         width: Callable[[], int] | None = None,
         shown: bool | None = None,
@@ -37,7 +38,7 @@ class Progress:
             shown: whether the stream can overwrite a line; by default if it is a terminal.
             soak_seconds: of a --full run, for the estimate of its end.
         """
-        self._stream = stream or sys.stderr
+        self._stream = cast("TextIO", stream or sys.stderr)
         self._clock = clock
         self._started = self._last = clock()  # when a child was last active
         self._phases = phases
