@@ -55,7 +55,7 @@ smoke-test: compiled
 quick: $(VENV)/.test
 	$(PYTEST) -m "not tensorflow and not slow" $(QUICK) $(ARGS)
 
-test: compiled $(VENV)/.test $(VENV)/legacy/tf_keras
+test: compiled $(VENV)/.test
 	$(PYTEST) -rs -m "not slow and not lab_chosen" $(ARGS)
 
 lab-chosen: compiled $(VENV)/.test

@@ -26,6 +26,7 @@ def gpucheck(folder, *args):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 @MARKS[1]
 def test_the_example_of_the_documentation(tmp_path):

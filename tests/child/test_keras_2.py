@@ -8,7 +8,11 @@ from case_files import program
 from in_tensorflow import MARKS, printed_by
 
 LEGACY = pathlib.Path(sys.prefix) / "legacy"  # the Makefile puts tf_keras there
-pytestmark = [*MARKS, pytest.mark.skipif(not (LEGACY / "tf_keras").is_dir(), reason=f"no tf_keras in {LEGACY}: make test")]
+pytestmark = [
+    *MARKS,
+    pytest.mark.slow,
+    pytest.mark.skipif(not (LEGACY / "tf_keras").is_dir(), reason=f"no tf_keras in {LEGACY}: make test-all"),
+]
 
 SCRIPT = program("keras_2_script.py")
 

@@ -128,6 +128,7 @@ def commands_of_docs():
     return list(dict.fromkeys(re.sub(r"\s{2,}.*", "", line).strip() for line in found if line.strip()))
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_commands_of_docs_work(place):
     (place / "good.json").write_text(gpucheck("node", "--format", "json").stdout)

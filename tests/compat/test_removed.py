@@ -1,5 +1,6 @@
 """Removed APIs in exceptions; the installed TensorFlow and Keras have none of them."""
 
+import pytest
 from case_files import table
 from in_tensorflow import MARKS, printed_by
 
@@ -32,12 +33,14 @@ def _marked(test):
     return test
 
 
+@pytest.mark.slow
 @_marked
 def test_no_removed_part_is_in_tensorflow():
     names = [*removed.FUNCTIONS, *removed.SESSIONS, *(f"tensorflow.{name}" for name in removed.MODULES)]
     assert printed_by(IN_TENSORFLOW, *names, "tensorflow.train.Checkpoint") == ["tensorflow.train.Checkpoint"]
 
 
+@pytest.mark.slow
 @_marked
 def test_every_successor_by_name_is_in_tensorflow():
     successors = {word.rstrip(",)").partition("(")[0] for text in removed.FUNCTIONS.values() for word in text.split()}

@@ -51,6 +51,7 @@ def test_an_older_keras_is_the_drift_and_is_named(good, older_keras):
     assert "1 difference between expected.toml and this machine." in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_an_older_keras_is_not_what_was_expected(good, older_keras):
     done = in_a_process(*QUICK, "--expect", "expected.toml", "--format", "json", cwd=good, env=older_keras)

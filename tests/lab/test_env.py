@@ -46,6 +46,7 @@ def machine(bench):
     return Machine(bench)
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_eval_makes_tensorflow_list_the_gpu_in_a_folder_with_blanks_and_quotes(bench):
     machine = Machine(bench, "it's an env")

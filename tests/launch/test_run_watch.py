@@ -61,6 +61,7 @@ def run(tmp_path, program, *options, **env):
     return subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=200, stdin=subprocess.DEVNULL)
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_each_fit_of_an_unchanged_program_has_a_summary(tmp_path):
     done = run(tmp_path, FITS)

@@ -75,6 +75,7 @@ def test_the_packages_share_one_cuda(words, others, steps):
     assert list(commands.installs(answer.best)) == steps
 
 
+@pytest.mark.slow
 def test_the_symbols_of_each_combination_were_checked():
     checked = {}
     for entry in json.loads(check_symbols.TARGET.read_text(encoding="utf-8")):

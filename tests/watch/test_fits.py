@@ -92,6 +92,7 @@ done(share=slow.input_wait_share, step=slow.step_seconds, code=slow.limit.code, 
     assert "the input pipeline limits this training" in last
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_steps_of_data_of_unknown_length_with_validation(tmp_path):
     found, _ = results_of(
@@ -258,6 +259,7 @@ def machine(driver, scenario):
     return {"LD_LIBRARY_PATH": str(driver), "FAKE_DRIVER": str(scenario)}
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_training_on_the_cpu_with_two_idle_gpus_is_reported(tmp_path, driver_folder):
     scenario = fake_driver.write_scenario(tmp_path / "scenario", {"gpus": 2, "gpu.*.utilization_percent": 0})

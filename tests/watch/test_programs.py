@@ -70,6 +70,7 @@ def test_healthy_training(tmp_path, way):
     assert limit.endswith("computing on the CPU limits this training")
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.tensorflow
 def test_loss_not_finite(tmp_path, way):

@@ -137,6 +137,7 @@ def test_two_workers_of_one_strategy_share_a_summary(tmp_path):
     assert 0.5 < one["input_wait_share"] <= 1  # for the data of the other worker, without which no step begins
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_unchanged_program_of_two_ranks_prints_one_summary(tmp_path):
     argv = [sys.executable, "-m", "gpucheck", "run", "--watch", "--allow-cpu", "--", sys.executable, PROGRAMS / "not_finite.py"]
