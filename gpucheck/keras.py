@@ -19,6 +19,13 @@ from gpucheck.commands.watch.judge import Event, not_finite
 from gpucheck.commands.watch.summary import Summary, lines, print_lines, write
 
 __all__ = ["Event", "Summary", "Watch"]
+
+
+def __dir__() -> list[str]:
+    """Return the public names, for completion."""
+    return __all__
+
+
 _Batch = TypeVar("_Batch")
 
 

@@ -153,15 +153,18 @@ def _unknown(what: str, codes: Any) -> click.UsageError:
 
 
 def _mentioned(what: str, rules: Iterable[Any]) -> list[str]:
-    """Return the diagnoses whose title or symptom contains all words; none if the text looks like a file name."""
+    """Return the diagnoses whose title or symptom, else page, contains all words; none if the text looks like a file name."""
     from gpucheck.core.engine import manual
 
     words = [re.compile(rf"\b{re.escape(word)}", re.IGNORECASE) for word in what.replace("-", " ").split()]
     if not words or any(sign in what for sign in "./\\"):
         return []
     pages = [manual.page_of(rule) for rule in rules if rule.doc]
-    texts = {page.code: f"{page.title}\n{page.sections['Symptom']}" for page in pages}
-    found = [code for code, text in texts.items() if all(word.search(text) for word in words)]
+    texts = [{page.code: f"{page.title}\n{page.sections['Symptom']}" for page in pages}]
+    texts.append({page.code: "\n".join(page.sections.values()) for page in pages})
+    found = next(
+        filter(None, ([code for code, text in each.items() if all(word.search(text) for word in words)] for each in texts)), []
+    )
     return sorted(found, key=lambda code: not all(word.search(code) for word in words))[:MOST_MENTIONED]
 
 

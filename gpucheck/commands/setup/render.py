@@ -66,7 +66,8 @@ def _best(best: Choice, machine: Machine, here: Here, width: int) -> Iterator[li
     """Yield the blocks of the best choice: its description, the commands, how to use and remove it, remarks."""
     folder = here.place.folder if here.place else commands.default_folder(machine)
     head = f"In a new environment: {title(best)}" if here.installed or here.project else title(best)
-    yield [head, *_wrapped(_size(best, machine), width)]
+    no_toolkit = ["pip installs CUDA with TensorFlow: the machine needs only the driver."] if _pip_installs_cuda(best) else []
+    yield [head, *_wrapped(" ".join(filter(None, [_size(best, machine), *no_toolkit])), width)]
     yield [f"  {line}" for line in _commands(best, machine, here, folder)]
     if best.source != "image":
         yield list(_use(best, machine, here, folder))
@@ -77,6 +78,12 @@ def _best(best: Choice, machine: Machine, here: Here, width: int) -> Iterator[li
     elif best.source == "image":
         notes.append("the second command checks the image: it has no gpucheck of its own, and gets the one of this machine")
     yield _bullets(notes, width)
+
+
+def _pip_installs_cuda(choice: Choice) -> bool:
+    return choice.source == "pip" and any(
+        "[and-cuda]" in package for packages, _ in commands.installs(choice) for package in packages
+    )
 
 
 def _of_place(place: Place, measured: downloads.Size | None) -> Iterator[str]:
