@@ -4,6 +4,7 @@ import contextlib
 import functools
 import importlib
 import io
+import numbers
 import os
 import sys
 import time
@@ -174,7 +175,7 @@ class _NotebookLine(io.TextIOBase):
 
 def _progress(request: Request) -> Progress:
     """Return a progress line for notebooks; in a script nothing is printed."""
-    notebook = "ipykernel" in sys.modules and sys.modules["IPython"].get_ipython() is not None
+    notebook = "IPython" in sys.modules and hasattr(sys.modules["IPython"].get_ipython(), "kernel")
     return Progress(
         waiting.phases(request),
         _NotebookLine() if notebook else None,
@@ -220,9 +221,9 @@ def require(*, gpus: int = 1, memory_gib: float = 0.0, level: Depth = "quick", t
 
 def check_requirements(gpus: int, memory_gib: float) -> None:
     """Raise ValueError if these are no requirements."""
-    if not isinstance(gpus, int) or isinstance(gpus, bool) or gpus < 0:
+    if not isinstance(gpus, numbers.Integral) or isinstance(gpus, bool) or gpus < 0:
         raise ValueError(f"gpus is a number of GPUs, 0 or more. Received: {gpus!r}")
-    if not isinstance(memory_gib, int | float) or not memory_gib >= 0 or (memory_gib and not gpus):
+    if not isinstance(memory_gib, numbers.Real) or not memory_gib >= 0 or (memory_gib and not gpus):
         raise ValueError(
             f"memory_gib is the memory of each of one or more GPUs. Received: gpus={gpus!r}, memory_gib={memory_gib!r}"
         )

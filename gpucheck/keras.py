@@ -4,8 +4,10 @@ import atexit
 import contextlib
 import functools
 import math
+import numbers
 import os
 import threading
+import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
@@ -71,7 +73,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         stall_seconds: float = 60.0,
         stop_on_nan: bool = False,
         say: Callable[[str], object] | None = None,
-        report: str | None = None,
+        report: str | os.PathLike[str] | None = None,
     ) -> None:
         """Set the options; monitoring starts with the training.
 
@@ -89,22 +91,21 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
                 that does not exist.
         """
         for name, value in (("every_seconds", every_seconds), ("stall_seconds", stall_seconds)):
-            if not isinstance(value, int | float) or not value > 0:
+            if not isinstance(value, numbers.Real) or not value > 0:
                 raise ValueError(f"{name} is a positive number. Received: {name}={value!r}")
         if say is not None and not callable(say):
             raise ValueError(f"say is a function. Received: say={say!r}")
-        if report is not None:
-            _check_report(report)
         super().__init__()
         self.events: list[Event] = []
         self._summary: Summary | None = None
         self._print, self.worker = say, workers.worker()
         self._stop_on_nan, self._nan_reported, self._epoch = stop_on_nan, False, 0
-        self._times, self._report_file = (every_seconds, stall_seconds), report
+        self._times = float(every_seconds), float(stall_seconds)
+        self._report_file = None if report is None else _verified(os.fspath(report), self.worker)
         self._fit: Fit | None = None
         self._events_before = 0
-        self._ending = threading.RLock()
-        self._shared = report if report is not None and workers.RANK in report else None  # each worker writes one
+        shared = self._report_file is not None and workers.RANK in self._report_file
+        self._shared = self._report_file if shared else None  # each worker writes one
 
     @property
     def summary(self) -> Summary | None:
@@ -124,8 +125,10 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
 
     @_harmless
     def _begin(self, *, own_loop: bool = False, batch_size: int | None = None) -> None:
-        if self._fit is not None:
+        if self._fit is not None and not self._fit.running:
             self._end(self._fit, interrupted=True)
+        if self._fit is not None:  # an inner fit, or one whose end is not known
+            self._fit.stop()
         self._nan_reported, self._events_before, self._summary = False, len(self.events), None
         watch = weakref.ref(self)
 
@@ -158,28 +161,35 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
     @_harmless
     def _end(self, fit: Fit, *, interrupted: bool = False) -> None:
         """Stop monitoring a fit and sum it up, unless another thread did."""
-        with self._ending:
-            if fit is not self._fit:
+        with _ending:
+            if fit.ended:
                 return
-            self._fit = None
-            _unfinished.discard(self)
-            if interrupted:
-                fit.interrupt(self.params)
-            fit.stop()
-            number, count = self.worker.number, self.worker.count
-            summary = msgspec.structs.replace(fit.summary(self.events[self._events_before :]), worker=number, workers=count)
-            self._summary = summary
-            if self._report_file is not None and (self._shared is not None or not number):
-                try:
-                    write(summary, self._report_file.replace(workers.RANK, str(number)))
-                except OSError as error:
-                    self._say(f"gpucheck: cannot write {self._report_file}: {error.strerror or error}")
-            if number or (interrupted and not summary.steps):  # the exception says why it never began
-                return
-            if self._shared is not None and count > 1 and not interrupted:
-                self._say("\n".join(workers.together(workers.collect(self._shared, summary), count)))
-            else:
-                self._say("\n".join(lines(summary)))
+            fit.ended = True
+            try:
+                self._sum_up(fit, interrupted=interrupted)
+            finally:
+                if self._fit is fit:
+                    self._fit = None
+                    _unfinished.discard(self)
+
+    def _sum_up(self, fit: Fit, *, interrupted: bool) -> None:
+        if interrupted:
+            fit.interrupt(self._epoch)
+        fit.stop()
+        number, count = self.worker.number, self.worker.count
+        summary = msgspec.structs.replace(fit.summary(self.events[self._events_before :]), worker=number, workers=count)
+        self._summary = summary
+        if self._report_file is not None and (self._shared is not None or not number):
+            try:
+                write(summary, self._report_file.replace(workers.RANK, str(number)))
+            except OSError as error:
+                self._say(f"gpucheck: cannot write {self._report_file}: {error.strerror or error}")
+        if number or (interrupted and not summary.steps):  # the exception says why it never began
+            return
+        if self._shared is not None and count > 1 and not interrupted:
+            self._say("\n".join(workers.together(workers.collect(self._shared, summary), count)))
+        else:
+            self._say("\n".join(lines(summary)))
 
     def steps(self, batches: Iterable[_Batch], *, epochs: int = 1, batch_size: int | None = None) -> Iterator[_Batch]:
         """Yield the batches of a training loop of your own, and watch what it does with each: ``for x, y in watch.steps(data):``.
@@ -192,10 +202,10 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
             batch_size: samples of this process in each batch; None: the rate is not known.
 
         Raises:
-            ValueError: several epochs of an iterator, such as a generator, which can be read only once.
+            ValueError: several epochs of a generator, which can be read only once.
         """
-        if epochs > 1 and hasattr(batches, "__next__"):
-            raise ValueError("an iterator can be read only once: for several epochs, pass the data that it is made from")
+        if epochs > 1 and isinstance(batches, types.GeneratorType):
+            raise ValueError("a generator can be read only once: for several epochs, pass the data that it is made from")
         self._begin(own_loop=True, batch_size=batch_size)
         try:
             for epoch in range(epochs):
@@ -272,21 +282,26 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         self._say(str(event._replace(text=f"{name}{event.text}")))
 
 
+_ending = threading.RLock()  # one for all: a Watch must be copyable
 _unfinished: weakref.WeakSet[Watch] = weakref.WeakSet()  # their fit may have ended by an exception
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unfinished.clear)
 
 
 @atexit.register
-def _sum_up() -> None:
+def _sum_up_interrupted() -> None:
     """Sum up the fits that an exception has ended, if it also ends the program."""
     for watch in list(_unfinished):
         watch.summary  # noqa: B018 - printed if the fit is over
 
 
-def _check_report(report: str) -> None:
-    """Raise ValueError if the report can't be written, before hours of training."""
+def _verified(report: str, worker: workers.Worker) -> str:
+    """Return the report's path. Raises ValueError if it can't be written, before hours of training."""
     if not report.endswith((".json", ".md", ".html")):
         raise ValueError(f"report ends in .json, .md or .html. Received: report={report!r}")
     if workers.RANK in report and not report.endswith(".json"):
         raise ValueError(f"report with {workers.RANK} ends in .json. Received: report={report!r}")
-    if not os.path.isdir(folder := os.path.dirname(report) or "."):
+    folder = os.path.dirname(report.replace(workers.RANK, str(worker.number))) or "."
+    if (workers.RANK in report or not worker.number) and not os.path.isdir(folder):
         raise ValueError(f"the folder of report does not exist: create {folder}. Received: report={report!r}")
+    return report

@@ -39,11 +39,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Refuse wrong arguments of the marker before any test runs."""
-    from gpucheck import api
-
     for item in items:
         marker = item.get_closest_marker(MARKER)
         if marker is not None:
+            from gpucheck import api
+
             try:
                 given = inspect.signature(_require).bind(item.config, *marker.args, **marker.kwargs)
                 given.apply_defaults()

@@ -191,8 +191,8 @@ last._print = None
     )
     assert found["threads"] == []
     assert re.fullmatch(r"gpucheck: 2 epochs, 2[78] steps, [\d.]+ (ms|s), interrupted in epoch 3 · .*", found["later"][0])
-    assert (found["report"]["epochs"], found["report"]["interrupted"], found["report"]["seconds"] < 30) == (2, True, True)
-    assert found["asked"] == [2, found["report"]["steps"], True]
+    assert (found["report"]["epochs"], found["report"]["interrupted"], found["report"]["seconds"] < 30) == (2, "in epoch 3", True)
+    assert found["asked"] == [2, found["report"]["steps"], "in epoch 3"]
     assert [line[:18] for line in found["two"] if "epoch" in line[:20]] == ["gpucheck: 2 epochs", "gpucheck: 1 epoch,"]
     assert error.count("interrupted in epoch 3") == 1  # of the last one, where the program ends
 

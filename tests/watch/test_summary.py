@@ -258,3 +258,37 @@ def test_reports(tmp_path):
     assert "&lt;a&gt;.py" in fragment(summary)
     assert fragment(summary).count("<rect") == 5
     assert plot([1.0]) == ""
+
+
+def test_interrupted_epoch_counts_until_the_last_mark():
+    clock = Clock()
+    times = Times(GapWait(clock), clock)
+    times.epoch_begins()
+    for step in range(6):
+        times.step_begins(step, 1)
+        clock.now += 2.0
+        times.step_ends(step)
+        if step == 4:
+            times.mark(40.0)
+        clock.now += 1.0 if step < 5 else 0.0
+    times.step_begins(6, 1)
+    clock.now += 600.0  # a fetch that does not end; the interruption is found later
+    times.interrupt()
+    assert (times.steps, times.steady_steps, times.steady_seconds, times.samples) == (6, 4, 11.0, 32.0)
+    assert times.input_wait_share == pytest.approx(3 / 11)
+    assert (times.elapsed(), times.in_epoch) == (17.0, True)
+
+
+def test_exception_after_an_epoch_does_not_shorten_it():
+    clock = Clock()
+    times = Times(GapWait(clock), clock)
+    times.epoch_begins()
+    times.step_begins(0, 1)
+    clock.now = 1.0
+    times.step_ends(0)
+    times.steps_end(1, 8.0)
+    clock.now = 5.0  # the validation
+    times.epoch_ends()
+    clock.now = 100.0
+    times.interrupt()
+    assert (times.elapsed(), times.epochs, times.steps, times.in_epoch) == (5.0, [5.0], 1, False)

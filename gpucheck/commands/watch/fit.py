@@ -58,13 +58,14 @@ class Fit:
         wait = Unmeasured(REMOTE) if remote else GapWait() if own_loop else input_wait(backend, self._replicas)
         self.times, self._batch_size = Times(wait), batch_size
         self.running = Running(own_loop=own_loop)
-        self._monitor = Monitor(self._report, every_seconds, stall_seconds, lambda: bool(self.running), lambda: interrupted(self))
+        self._monitor = Monitor(self._report, every_seconds, stall_seconds, self._is_running, lambda: interrupted(self))
         self._window = stall_seconds
         self._last_check: tuple[float, float] | None = None  # time of the last check, and the seconds waited until then
         self._waits = False  # whether a wait for data was reported
         self._validation: dict[str, list[tuple[float, float]]] = {}  # values, each with the seconds since the start
         self._devices: unused.Devices | None = None
-        self._interrupted = False
+        self._interrupted: str | None = None
+        self.ended = False  # whether it was summed up
         self._finite = True  # whether all metrics of the last epoch were finite
 
     def start(self) -> None:
@@ -76,11 +77,16 @@ class Fit:
         self.times.wait.traced()
         self._monitor.stop()
 
-    def interrupt(self, params: Mapping[str, Any] | None) -> None:
-        """Record that an exception has ended the fit."""
-        self._interrupted = True
+    def interrupt(self, epoch: int) -> None:
+        """Record that an exception has ended the fit in or after an epoch, from 0."""
+        self._interrupted = f"{'in' if self.times.in_epoch else 'after'} epoch {epoch + 1}"
         self.times.interrupt()
-        self.steps_end(params, reported=True)
+
+    def _is_running(self) -> bool:
+        if not self.running:
+            return False
+        self.times.mark((self._batch_size and float(self._batch_size * self.times.ended_steps)) or self._samples())
+        return True
 
     def step_begins(self, first: int) -> None:
         """Record that steps begin, in the training thread; ``first``: number of the first one in its epoch, from 0."""

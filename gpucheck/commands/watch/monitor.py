@@ -43,7 +43,7 @@ class Monitor:
         say: Callable[[Event], None],
         every_seconds: float,
         stall_seconds: float,
-        running: Callable[[], bool] = lambda: True,
+        running: Callable[[], bool] = lambda: True,  # called every second
         interrupted: Callable[[], None] = lambda: None,
     ) -> None:
         """Set the options; ``start`` starts the thread.

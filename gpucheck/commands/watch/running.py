@@ -1,11 +1,15 @@
 """Whether a fit still runs, and what it reads, from the stack of its thread: Keras reports no fit that an exception ends."""
 
+import inspect
 import sys
 import threading
 from types import FrameType
 from typing import Any, Literal
 
 Data = Literal["dataset", "PyDataset", "generator", "arrays", "DataLoader"]
+
+
+_SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR  # leave the stack before they end
 
 
 class Running:
@@ -15,7 +19,7 @@ class Running:
         """Find the call, in the training thread; ``own_loop``: there is none, and the loop reports its own end."""
         self._thread = threading.get_ident()
         frame: FrameType | None = None if own_loop else sys._getframe()
-        while frame is not None and frame.f_code.co_name != "fit":
+        while frame is not None and (frame.f_code.co_name != "fit" or frame.f_code.co_flags & _SUSPENDED):
             frame = frame.f_back
         self._fit = frame
         self.known = frame is not None
@@ -23,13 +27,16 @@ class Running:
 
     def __bool__(self) -> bool:
         """Whether the call is still on the stack of its thread; True if it was not found."""
-        if not self.known:
+        if not self.known or self._is_on_stack() or self._is_on_stack():  # a generator that is suspended meanwhile hides the rest
             return True
-        frame = sys._current_frames().get(self._thread) if self._fit is not None else None
-        while frame is not None and frame is not self._fit:
+        self._fit = None  # its variables may be large
+        return False
+
+    def _is_on_stack(self) -> bool:
+        fit = self._fit
+        frame = None if fit is None else sys._current_frames().get(self._thread)
+        while frame is not None and frame is not fit:
             frame = frame.f_back
-        if frame is None:
-            self._fit = None  # its variables may be large
         return frame is not None
 
 

@@ -53,7 +53,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float  # time of the whole fit
     epochs: int  # finished ones
     steps: int
-    interrupted: bool = False  # whether an exception ended the fit
+    interrupted: str | None = None  # where an exception ended the fit: "in epoch 3", "after epoch 3"
     epoch_seconds: tuple[float, ...] = ()  # time of each epoch, including validation
     median_epoch_seconds: float | None = None
     first_step_seconds: float | None = None  # including tracing and compilation; excluded from all other figures of steps
@@ -110,7 +110,7 @@ def figures(summary: Summary) -> list[str]:
 
 def length(summary: Summary) -> str:
     """Return the length of a fit as text: '5 epochs, 125 steps, 44 s'."""
-    end = f", interrupted in epoch {summary.epochs + 1}" if summary.interrupted else ""
+    end = f", interrupted {summary.interrupted}" if summary.interrupted else ""
     return f"{plural(summary.epochs, 'epoch')}, {plural(summary.steps, 'step')}, {seconds(summary.seconds)}{end}"
 
 

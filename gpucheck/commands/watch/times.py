@@ -31,12 +31,14 @@ class Times:
         self._counted = 0  # steps of this epoch that are in ``steps``
         self._last: tuple[int, int, float | None] | None = None  # total steps, those before the steady ones, samples
         self._ended = self.started
-        self._interrupted: float | None = None  # time of the last step of a fit that ended by an exception
+        self._mark: tuple[float, int, float | None, float | None] | None = None  # see ``mark``
+        self._interrupted: float | None = None  # time of the last event of a fit that an exception ended
+        self.in_epoch = False
 
     def epoch_begins(self) -> None:
         """Record the begin of an epoch, which fetches its first batch."""
         self._epoch_started, self.epoch_steps, self.ended_steps, self._part = self._clock(), 0, 0, None
-        self._counted, self._last = 0, None
+        self._counted, self._last, self._mark, self.in_epoch = 0, None, None, True
         if self._first_began is not None and self.wait.between_steps:
             self._part = self._epoch_started, 0, self.wait.seconds()
             self.wait.resume()
@@ -76,11 +78,14 @@ class Times:
         total = self.epoch_steps if planned is None else min(self.epoch_steps, planned)
         self.steps += max(total - self._counted, 0)  # the others were counted at an earlier validation of this epoch
         self._counted = max(self._counted, total)
+        # Keras may report the last step later.
+        ended = self._ended if self.ended_steps >= self.epoch_steps else self._clock()
+        self._part_ends(ended, total, self.wait.seconds(), samples)
+
+    def _part_ends(self, ended: float, total: int, now: float | None, samples: float | None) -> None:
+        """Add the steady steps until a time, at which the epoch had ``total`` steps and the wait was ``now``."""
         if self._part is not None and total:
             started, before, waited = self._part
-            now = self.wait.seconds()
-            # Keras may report the last step later.
-            ended = self._ended if self.ended_steps >= self.epoch_steps else self._clock()
             self.steady_seconds += max(ended - started, 0.0)
             # Each fetch takes some time, so an unchanged counter belongs to the steps of another model.
             self.measured = self.measured and now is not None and waited is not None and now > waited
@@ -97,11 +102,24 @@ class Times:
                 self._add_steady(-1, self._last[0])
                 self._add_steady(1, max(self.ended_steps, self._last[1]))
         self.epochs.append(self._clock() - self._epoch_started)
+        self._ended, self.in_epoch = self._clock(), False
+
+    def mark(self, samples: float | None) -> None:
+        """Remember the figures so far, in any thread: if the fit is interrupted, later ones may be wrong."""
+        if self._part is not None:
+            self._mark = self._ended, self.ended_steps, self.wait.seconds(), samples
 
     def interrupt(self) -> None:
-        """Record that the fit ended by an exception: the step that it interrupted, and the time since then, do not count."""
-        self.epoch_steps = self.ended_steps
+        """Record that an exception ended the fit: the steady steps count until the last mark, the others until the last end."""
+        self.wait.traced()
+        self.wait.pause()
         self._interrupted = max(self._ended, self._epoch_started)
+        self.steps += max(self.ended_steps - self._counted, 0)
+        self._counted = max(self._counted, self.ended_steps)
+        if self._part is not None and self._mark is not None and self._mark[1] > self._part[1]:
+            ended, total, now, samples = self._mark
+            if samples is not None or not self.samples:
+                self._part_ends(ended, total, now, samples)
 
     def _add_steady(self, sign: int, total: int) -> None:
         """Add (1) or take back (-1) the last steady steps and their samples, if the epoch has this total of steps."""
