@@ -40,9 +40,9 @@ WORDS = ("set_global_policy", "set_dtype_policy", "set_policy")
 
 
 def check(script: Script) -> Findings:
-    """Report the first policy of a program if it comes between a model and its training, and no layer is created there."""
-    for policy in script.named(*POLICY_SETTERS)[:1]:
-        value = policy_name(policy)
+    """Report the first policy other than float32 if it comes between a model and its training, and no layer is created later."""
+    chosen = [(policy, policy_name(policy)) for policy in script.named(*POLICY_SETTERS)]
+    for policy, value in [pair for pair in chosen if pair[1] != "float32"][:1]:
         late = any(_creates(call) and call.place.order > policy.place.order for call in script.calls)
         if value not in ("mixed_float16", "mixed_bfloat16", "float16", "bfloat16") or late:
             continue
@@ -50,7 +50,7 @@ def check(script: Script) -> Findings:
             if len(models) == 1 and before(models[0].place, policy.place) and before(policy.place, fit.place):
                 built = script.where(models[0].node)
                 message = f"The policy {value} is set after the model was built ({built}), whose layers keep theirs."
-                yield at(policy.node, message, "Move it above the first layer.")
+                yield at(policy.node, message, "Move it above the first layer of this model.")
                 break
 
 
