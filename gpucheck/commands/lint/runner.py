@@ -17,7 +17,7 @@ from gpucheck.core.system.ownership import of_another_user
 # Programs without any of these words use neither framework; the last ones match samples without imports.
 FRAMEWORKS = (
     *("tensorflow", "keras", "tf.config", "tf.data.", "tf.debugging", "tf.device", "tf.distribute", "tf.train"),
-    *("tf.ConfigProto", "tf.Session", "tf.GradientTape", "tf.function", "tf.tpu"),
+    *("tf.ConfigProto", "tf.Session", "tf.GradientTape", "tf.function", "tf.tpu", "multi_gpu_model"),
 )
 CHARACTERS_MAX = 2_000_000  # a larger program is data, and its syntax tree takes gigabytes
 SEARCH = "the search for files"

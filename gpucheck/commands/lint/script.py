@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from gpucheck.commands.lint.lookup import options, parts
 from gpucheck.commands.lint.trace import trace
+from gpucheck.commands.lint.unbound import MEANINGS, unbound
 from gpucheck.commands.lint.values import Call, Class, Event, Import, Name, Read, Store, Value
 
 HARMLESS = {f"builtins.{name}" for name in ("print", "str", "repr", "type", "isinstance", "id", "len")}
@@ -56,7 +57,7 @@ class Script:
         self.tree = tree
         self.written = written
         self.notebook = locate(1)[0] is not None
-        traced = trace(tree)
+        traced = trace(tree, {name: MEANINGS[name] for name in unbound(tree, written)})
         self.events = traced.events
         self.complete = traced.complete
         self._tests = traced.tests

@@ -6,7 +6,7 @@ never calls are followed at the end with unknown arguments.
 """
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpucheck.commands.lint.calls import Caller
@@ -30,13 +30,17 @@ LEAVES = {"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"}
 STATEMENTS_MAX = 400_000
 
 
-def trace(tree: ast.Module) -> State:
+def trace(tree: ast.Module, names: Mapping[str, str]) -> State:
     """Follow a module, then the functions that it never calls.
+
+    ``names``: what names mean that the module does not bind.
 
     Raises:
         RecursionError: the module is nested too deeply.
     """
     tracer = _Tracer()
+    for name, meaning in names.items():
+        tracer.scope.set(name, Name(meaning))
     tracer.block(tree.body)
     while left := [function for key, function in tracer.defined.items() if key not in tracer.followed]:
         for function in left:

@@ -29,9 +29,9 @@ from collections.abc import Iterator
 
 from gpucheck.commands.lint.edits import add_import
 from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.unbound import unbound
 
 SEVERITY = "error"
-NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 IMPORTS = {"tf": "import tensorflow as tf", "keras": "import keras", "np": "import numpy as np"}
 # Attributes that only these modules have, so the name certainly means the module.
 KNOWN = re.compile(
@@ -39,40 +39,23 @@ KNOWN = re.compile(
     r"|keras\.(layers|models|Sequential|Model|Input|utils|backend|mixed_precision|optimizers|losses|datasets|applications|callbacks)"
     r"|np\.(array|zeros|ones|random|float32|arange|load))\b"
 )
-HIDDEN = re.compile(r"\b(exec|eval|globals|execfile|run_path|get_ipython)\(|^\s*%(run|load|pylab|store)", re.MULTILINE)
 WORDS = ("tf.", "keras.")
 
 
 def check(script: Script) -> Iterator[Finding]:
     """Report the first use of each name that nothing in the file binds."""
-    nodes = list(ast.walk(script.tree))
-    if HIDDEN.search(script.written) or any(isinstance(node, ast.alias) and node.name == "*" for node in nodes):
-        return
-    bound = set(_bound(nodes))
+    left = set(IMPORTS) & unbound(script.tree, script.written)
     uses = sorted(
-        (node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)),
+        (node for node in ast.walk(script.tree) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)),
         key=lambda node: (node.lineno, node.col_offset),
     )
     for use in uses:
         name = ast.unparse(use.value)
-        if name in IMPORTS and name not in bound and KNOWN.fullmatch(ast.unparse(use)):
-            bound.add(name)
+        if name in left and KNOWN.fullmatch(ast.unparse(use)):
+            left.remove(name)
             yield at(
                 use.value,
                 f"{name} is not defined: its import is missing.",
                 f"Add: {IMPORTS[name]}",
                 add_import(script, IMPORTS[name]),
             )
-
-
-def _bound(nodes: list[ast.AST]) -> Iterator[str]:
-    """Yield every name that any scope of the file binds."""
-    for node in nodes:
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            yield node.id
-        elif isinstance(node, ast.alias):
-            yield (node.asname or node.name).partition(".")[0]
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, NAMED) and node.name:
-            yield node.name

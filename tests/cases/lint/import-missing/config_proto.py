@@ -1,1 +1,2 @@
-config = tf.ConfigProto()  # finding
+config = tf.ConfigProto()  # finding: import-missing, legacy-session
+session = tf.Session(config=config)  # finding: legacy-session

@@ -1,0 +1,3 @@
+from parallel import *
+
+model = multi_gpu_model(model, gpus=2)
