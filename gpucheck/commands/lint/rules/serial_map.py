@@ -44,11 +44,11 @@ WORDS = ("map(",)
 
 
 def check(script: Script) -> Findings:
-    """Report maps of a prefetched dataset that is passed to fit; no-prefetch reports the others."""
+    """Report maps of a dataset that is passed to fit."""
     reported: set[int] = set()
     for call, _ in trainings(script):
         for chain in chains(call.argument("x", 0)):
-            if not chain.has("prefetch") or chain.has("cache", "with_options"):
+            if chain.has("cache", "with_options"):
                 continue
             for step in chain.steps:
                 serial = "num_parallel_calls" not in step.keywords and len(step.args) == 1 and not step.starred

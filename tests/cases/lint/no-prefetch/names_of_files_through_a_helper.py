@@ -3,7 +3,7 @@ def read(path):
     return tf.image.decode_png(tf.io.read_file(path))
 def make(paths, labels, batch):
     dataset = tf.data.Dataset.from_tensor_slices((paths, labels)).shuffle(1000)
-    dataset = dataset.map(lambda path, label: (read(path), label))
+    dataset = dataset.map(lambda path, label: (read(path), label))  # finding: serial-map
     return dataset.batch(batch)  # finding
 model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
 model.compile("adam", "mse")
