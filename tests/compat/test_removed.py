@@ -36,7 +36,8 @@ def _marked(test):
 @pytest.mark.slow
 @_marked
 def test_no_removed_part_is_in_tensorflow():
-    names = [*removed.FUNCTIONS, *removed.SESSIONS, *(f"tensorflow.{name}" for name in removed.MODULES)]
+    names = [*removed.FUNCTIONS, *removed.SESSIONS, *removed.KERAS_GONE, *(f"tensorflow.{name}" for name in removed.MODULES)]
+    names += [f"keras.Model.{name}" for name in removed.MODEL_METHODS]
     assert printed_by(IN_TENSORFLOW, *names, "tensorflow.train.Checkpoint") == ["tensorflow.train.Checkpoint"]
 
 

@@ -34,6 +34,10 @@ FIXED = {
         f"{HEAD}tf.config.run_functions_eagerly(True)\ntf.debugging.set_log_device_placement(enabled=True)\n{FIT.format(compiled='')}",
         f"{HEAD}tf.config.run_functions_eagerly(False)\ntf.debugging.set_log_device_placement(enabled=False)\n{FIT.format(compiled='')}",
     ),
+    "nb_epoch": (
+        f"{HEAD}{FIT.format(compiled='')}model.fit(batches, nb_epoch=2)\n",
+        f"{HEAD}{FIT.format(compiled='')}model.fit(batches, epochs=2)\n",
+    ),
     "fit_generator": (
         f"{HEAD}{FIT.format(compiled='')}model.fit_generator(batches, epochs=2)\n",
         f"{HEAD}{FIT.format(compiled='')}model.fit(batches, epochs=2)\n",

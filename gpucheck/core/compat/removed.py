@@ -145,18 +145,32 @@ KERAS = {
     "keras.wrappers.scikit_learn": "scikeras.wrappers, of the package scikeras",
     "keras.wrappers": "scikeras.wrappers, of the package scikeras",
 }
-# Modules of them, whose import fails.
-KERAS_MODULES = {
-    name: new
-    for name, new in KERAS.items()
-    if new in ("keras.layers", "keras.utils") or name.startswith(("keras.wrappers", "keras.utils.generic", "keras.utils.vis"))
-}
+# Those that Keras 3 has.
+_KEPT = (
+    "keras.preprocessing.image.img_to_array",
+    "keras.preprocessing.image.load_img",
+    "keras.preprocessing.sequence.pad_sequences",
+    "keras.utils.Sequence",
+    "keras.wrappers",
+)
+KERAS_GONE = {name: new for name, new in KERAS.items() if name not in _KEPT}
+# Those that every Keras 2 had.
+KERAS_2 = ("keras.optimizers.adam", "keras.preprocessing.image.ImageDataGenerator", "keras.preprocessing.text")
+TF_KERAS = KERAS_2[1:]  # tf.keras still has them
 _OPTIMIZERS = re.compile(r"Adam|AdamW|SGD|RMSprop|Adagrad|Adadelta|Adamax|Nadam|Ftrl|Lion|LossScaleOptimizer")
 # Methods of models and optimizers that Keras removed.
-_METHODS = {
-    "get_updates": "tf.GradientTape and optimizer.apply_gradients",
+MODEL_METHODS = {
     "predict_classes": "model.predict(x).argmax(axis=-1), or (model.predict(x) > 0.5) for a sigmoid",
     "predict_proba": "model.predict(x)",
+}
+_METHODS = MODEL_METHODS | {"get_updates": "tf.GradientTape and optimizer.apply_gradients"}
+# Arguments of fit in Keras 1, and those of today; empty: it has none.
+FIT_ARGUMENTS = {
+    "nb_epoch": "epochs",
+    "samples_per_epoch": "steps_per_epoch, which counts batches",
+    "nb_val_samples": "validation_steps, which counts batches",
+    "max_q_size": "",
+    "nb_worker": "",
 }
 
 

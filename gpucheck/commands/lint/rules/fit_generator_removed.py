@@ -30,10 +30,8 @@ References:
 import ast
 from collections.abc import Iterator
 
-from gpucheck.commands.lint.devices import expected_to_fail
-from gpucheck.commands.lint.models import built, uses_keras_3
+from gpucheck.commands.lint.removed import calls_of_models
 from gpucheck.commands.lint.script import Edit, Finding, Script, at
-from gpucheck.commands.lint.values import Class
 from gpucheck.core.compat.removed import GENERATOR_METHODS
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
@@ -57,17 +55,12 @@ def _renamed(function: ast.expr, old: str, new: str) -> Edit:
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """Report every call on a value that is certainly a Keras 3 model, unless its class defines the method."""
-    if not uses_keras_3(script):
-        return
-    for call in script.methods(*GENERATOR_METHODS):
-        models = built(call.receiver) or []
-        own = any(isinstance(model.function, Class) and model.function.member(call.method) for model in models)
-        if models and not own and not call.place.catches("AttributeError") and not expected_to_fail(call.place):
-            instead = call.method.removesuffix("_generator")
-            yield at(
-                call.node,
-                f"{call.method} is missing in Keras 3 (in TensorFlow since 2.16).",
-                f"Call {instead}, which also accepts generators.",
-                None if call.starred or _MOVED & set(call.keywords) else _renamed(call.node.func, call.method, instead),
-            )
+    """Report every call on a value that is certainly a Keras 3 model."""
+    for call in calls_of_models(script, *GENERATOR_METHODS):
+        instead = call.method.removesuffix("_generator")
+        yield at(
+            call.node,
+            f"{call.method} is missing in Keras 3 (in TensorFlow since 2.16).",
+            f"Call {instead}, which also accepts generators.",
+            None if call.starred or _MOVED & set(call.keywords) else _renamed(call.node.func, call.method, instead),
+        )

@@ -1,4 +1,4 @@
-"""The script calls a function of TensorFlow 1 that TensorFlow 2 removed, or imports a module of Keras 2 that Keras 3 removed.
+"""The script uses a name of TensorFlow 1 or of an old Keras that the current TensorFlow or Keras removed.
 
 Symptom:
     AttributeError: module 'tensorflow._api.v2.train' has no attribute 'AdamOptimizer'
@@ -6,6 +6,9 @@ Symptom:
     AttributeError: module 'tensorflow' has no attribute 'contrib'
     ModuleNotFoundError: No module named 'tensorflow.contrib'
     ModuleNotFoundError: No module named 'keras.layers.core'
+    ImportError: cannot import name 'ImageDataGenerator' from 'keras.preprocessing.image'
+    AttributeError: 'Sequential' object has no attribute 'predict_classes'
+    TypeError: TensorFlowTrainer.fit() got an unexpected keyword argument 'nb_epoch'
     AttributeError: '_BatchDataset' object has no attribute 'make_one_shot_iterator'
 Cause:
     TensorFlow 2 removed graphs and sessions from its main interface, and with them tf.placeholder, tf.get_variable, the
@@ -15,8 +18,8 @@ Verify:
     The script runs without the error.
 Unless:
     The program runs with TensorFlow 1, or imports tensorflow.compat.v1 as tf: neither is reported, nor is an import of tf_keras.
-    Scripts that check
-    TensorFlow's version in any condition support both and are not reported.
+    tf.keras still has ImageDataGenerator and keras.preprocessing.text, which keras lost. Scripts that check TensorFlow's version
+    in any condition support both and are not reported.
 Example:
     bad:
         import tensorflow as tf
@@ -29,18 +32,26 @@ References:
     https://www.tensorflow.org/guide/migrate/upgrade
 """
 
+import ast
+import re
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.environment import checks_versions
-from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, calls_of
-from gpucheck.commands.lint.script import Finding, Script, at
-from gpucheck.core.compat.removed import FUNCTIONS, KERAS_MODULES
+from gpucheck.commands.lint.models import uses_keras_3
+from gpucheck.commands.lint.names import canonical
+from gpucheck.commands.lint.removed import COMPATIBLE, assigned_names, calls_of, calls_of_models, is_expected
+from gpucheck.commands.lint.script import Edit, Finding, Script, at
+from gpucheck.commands.lint.values import Call, Import, Name
+from gpucheck.core.compat.removed import FIT_ARGUMENTS, FUNCTIONS, KERAS_2, KERAS_GONE, MODEL_METHODS, MODULES, TF_KERAS
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.packages import newer
 
 SEVERITY = "error"
-WORDS = tuple(sorted({name.rpartition(".")[2] for name in (*FUNCTIONS, *KERAS_MODULES)}))
+GONE = {f"tensorflow.{name}": new for name, new in MODULES.items()} | KERAS_GONE
+SINCE_KERAS_3 = (*KERAS_2, "tensorflow.estimator")  # removed in TensorFlow 2.16
+TF_KERAS_USED = re.compile(r"\b(tf|tensorflow)\.([\w.]+\.)?keras\b|\bfrom tensorflow[\w.]* import [^#\n]*\bkeras\b")
+WORDS = tuple(sorted({name.rpartition(".")[2] for name in (*FUNCTIONS, *GONE, *MODEL_METHODS, *FIT_ARGUMENTS)}))
 
 
 def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: str = "keras.optimizers.Adam") -> Iterator[Fix]:
@@ -57,11 +68,63 @@ def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: 
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """Report calls of removed functions and imports of removed modules, unless the script supports several versions."""
+    """Report what TensorFlow 2 and Keras removed, unless the script supports several versions."""
     for call in calls_of(script, FUNCTIONS):
         name = call.name.replace("tensorflow", "tf", 1)
         yield at(call.node, f"{name} was removed in TensorFlow 2.", f"Use {FUNCTIONS[call.name]}.")
-    for event in () if checks_versions(script) else script.imports:
-        module = event.module.removeprefix("tensorflow.")
-        if module in KERAS_MODULES and not event.place.catches(*CAUGHT):
-            yield at(event.node, f"{event.module} was removed in Keras 3.", f"Use {KERAS_MODULES[module]}.")
+    if not checks_versions(script):
+        yield from _names(script)
+    for call in calls_of_models(script, *MODEL_METHODS):
+        yield at(call.node, f"Keras removed {call.method}.", f"Use {MODEL_METHODS[call.method]}.")
+    for call in calls_of_models(script, "fit"):
+        yield from _arguments(call)
+
+
+def _names(script: Script) -> Iterator[Finding]:
+    """Report imports of removed names, and uses of those that the script does not import."""
+    keras_3, put_back = uses_keras_3(script), set(assigned_names(script))
+    only_keras = not TF_KERAS_USED.search(script.written)
+    imported = tuple(found for event in script.imports if (found := _imported(event, keras_3=keras_3)))
+    for event in script.imports:
+        found = _imported(event, keras_3=keras_3)
+        if found and not is_expected(event):
+            yield _gone(event.node, found)
+    for read in script.reads:
+        found = _removed(read.value.path, keras_3=keras_3) if isinstance(read.value, Name) else None
+        if not found or (found.startswith("keras") and not (keras_3 and (only_keras or found not in TF_KERAS))):
+            continue
+        if put_back.isdisjoint((found, found.rpartition(".")[0])) and not found.startswith(imported) and not is_expected(read):
+            yield _gone(read.node, found)
+
+
+def _imported(event: Import, *, keras_3: bool) -> str | None:
+    """Return the removed name that an import names."""
+    if event.module.startswith(("tf_keras", "keras_core", "tensorflow.python")):  # others than Keras 3
+        return None
+    names = [*(f"{event.module}.{name}" for name in event.names), event.module]
+    removed = (_removed(canonical(name), keras_3=keras_3) for name in names)
+    of_tensorflow = event.module.startswith("tensorflow")
+    return next((found for found in removed if found and not (of_tensorflow and found in TF_KERAS)), None)
+
+
+def _removed(name: str, *, keras_3: bool) -> str | None:
+    """Return the longest beginning of a canonical name that was removed."""
+    parts = name.split(".")
+    beginnings = (".".join(parts[:count]) for count in range(len(parts), 1, -1))
+    return next((found for found in beginnings if found in GONE and (keras_3 or found not in SINCE_KERAS_3)), None)
+
+
+def _gone(node: ast.AST, name: str) -> Finding:
+    by = "Keras 3" if name.startswith("keras") else "TensorFlow 2"
+    return at(node, f"{name.replace('tensorflow', 'tf', 1)} was removed in {by}.", f"Use {GONE[name]}.")
+
+
+def _arguments(call: Call) -> Iterator[Finding]:
+    """Report arguments of Keras 1, and rename the one with another name only."""
+    for keyword in call.node.keywords:
+        if keyword.arg in FIT_ARGUMENTS:
+            new = FIT_ARGUMENTS[keyword.arg]
+            line, column = keyword.lineno, keyword.col_offset + 1
+            alone = new == "epochs" and "epochs" not in call.keywords and not call.starred
+            edit = Edit(line, column, line, column + len(keyword.arg), new) if alone else None
+            yield at(call.node, f"fit has no argument {keyword.arg}.", f"Use {new}." if new else "Remove it.", edit)
