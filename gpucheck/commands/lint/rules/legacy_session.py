@@ -32,7 +32,7 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.commands.lint.lookup import is_call, options
+from gpucheck.commands.lint.lookup import constant, is_call, options
 from gpucheck.commands.lint.models import uses_keras_3
 from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, calls_of, is_expected
 from gpucheck.commands.lint.script import Finding, Script, at
@@ -47,6 +47,17 @@ ON_PURPOSE = ("disable_eager_execution", "disable_v2_behavior")
 GRAPHS = (*ON_PURPOSE, "compat.v1.Session", "compat.v1.InteractiveSession", "compat.v1.train.")
 GRAPH_SESSIONS = ("tensorflow.compat.v1.Session", "tensorflow.compat.v1.InteractiveSession")
 FIX = "Use tf.config: set_memory_growth, set_logical_device_configuration, set_visible_devices."
+CONFIGS = ("tensorflow.ConfigProto", "tensorflow.GPUOptions")
+INSTEAD = {  # options of a session, and what replaces them
+    "allow_growth": "tf.config.experimental.set_memory_growth(gpu, True) for every GPU",
+    "allow_soft_placement": "tf.config.set_soft_device_placement(True)",
+    "device_count": "tf.config.set_visible_devices",
+    "inter_op_parallelism_threads": "tf.config.threading.set_inter_op_parallelism_threads",
+    "intra_op_parallelism_threads": "tf.config.threading.set_intra_op_parallelism_threads",
+    "log_device_placement": "tf.debugging.set_log_device_placement(True)",
+    "per_process_gpu_memory_fraction": "tf.config.set_logical_device_configuration",
+    "visible_device_list": "tf.config.set_visible_devices",
+}
 
 
 def repairs(context: Context, *, name: str = "") -> Iterator[Fix]:
@@ -64,8 +75,10 @@ def repairs(context: Context, *, name: str = "") -> Iterator[Fix]:
 
 def check(script: Script) -> Iterator[Finding]:
     """Report calls of removed names, unless the script supports several versions; device_count if Keras trains."""
+    fix = _fix(script)
     for call in calls_of(script, SESSIONS):
-        yield at(call.node, f"{SESSIONS[call.name]} was removed in TensorFlow 2.", FIX)
+        by = "Keras 3" if call.name.startswith("keras") else "TensorFlow 2"
+        yield at(call.node, f"{SESSIONS[call.name]} was removed in {by}.", fix)
     yield from _sessions_of_keras_2(script)
     eager = not any(word in name for name in script.names for word in GRAPHS)
     if eager and any(True for _ in script.methods("fit")) and any(name.startswith("keras.") for name in script.names):
@@ -76,6 +89,13 @@ def check(script: Script) -> Iterator[Finding]:
                     "device_count affects only a session, and Keras trains without one: it has no effect here.",
                     'Use tf.config.set_visible_devices([], "GPU") to hide GPUs.',
                 )
+
+
+def _fix(script: Script) -> str:
+    """Return what replaces the options that the script gives its sessions."""
+    used = {name for call in script.named(*CONFIGS) for name in call.keywords} | {constant(store.key) for store in script.stores}
+    instead = dict.fromkeys(new for old, new in INSTEAD.items() if old in used)
+    return f"Use {', '.join(instead)}." if instead else FIX
 
 
 def _sessions_of_keras_2(script: Script) -> Iterator[Finding]:
