@@ -47,11 +47,24 @@ from gpucheck.commands.lint.script import Findings, Script, at
 SEVERITY = "warning"
 WORDS = ("horovod",)
 KNOWN = {"tensorflow", "keras", "horovod", "numpy", "os", "sys", "time", "json", "math", "re", "pathlib", "argparse", "absl"}
-STEPS = {  # names, of which one is required -> the step that is missing without them
-    ("DistributedOptimizer", "load_model", "DistributedGradientTape"): "DistributedOptimizer",
-    ("BroadcastGlobalVariablesCallback", "broadcast_variables", "broadcast_global_variables"): "the broadcast of the weights",
-    ("set_visible_devices", "visible_device_list", "CUDA_VISIBLE_DEVICES"): "one GPU for each process (set_visible_devices)",
-}
+# The names of a step, of which one is required; the step that is missing without them; how to add it.
+STEPS = (
+    (
+        ("DistributedOptimizer", "load_model", "DistributedGradientTape"),
+        "a DistributedOptimizer",
+        "pass hvd.DistributedOptimizer(optimizer) to compile",
+    ),
+    (
+        ("BroadcastGlobalVariablesCallback", "broadcast_variables", "broadcast_global_variables"),
+        "a broadcast of the first weights",
+        "pass callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)] to fit",
+    ),
+    (
+        ("set_visible_devices", "visible_device_list", "CUDA_VISIBLE_DEVICES"),
+        "one GPU for each process",
+        'call tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU") after hvd.init()',
+    ),
+)
 
 
 def check(script: Script) -> Findings:
@@ -64,6 +77,12 @@ def check(script: Script) -> Findings:
         yield at(calls[0].node, "This program uses Horovod without hvd.init().", "Call hvd.init() first, behind the imports.")
     if not starts or not any(True for _ in trainings(script)):
         return
-    missing = [step for names, step in STEPS.items() if not any(name in script.written for name in names)]
+    missing = [(step, how) for names, step, how in STEPS if not any(name in script.written for name in names)]
     if missing:
-        yield at(starts[0].node, f"This program uses Horovod without {' and '.join(missing)}.", "Add it, see the page.")
+        steps, instructions = map(_series, zip(*missing, strict=True))
+        fix = f"{instructions[0].upper()}{instructions[1:]}."
+        yield at(starts[0].node, f"This program uses Horovod without {steps}.", fix)
+
+
+def _series(items: tuple[str, ...]) -> str:
+    return " and ".join([*([", ".join(items[:-1])] if len(items) > 1 else []), items[-1]])
