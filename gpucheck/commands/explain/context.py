@@ -79,6 +79,10 @@ _TYPED = re.compile(
 _PYTHON = re.compile(r"python(3\.\d{1,2})[/\\]|[/\\]Python(3)(\d{1,2})[/\\]|\bcp(3)(\d{1,2})-|\bPython (3\.\d{1,2})\.\d")
 # A file of a traceback: the package that it belongs to, if it is installed.
 _FRAME = re.compile(r'^(?:File "|Cell |/)(?:[^"\n]*[/\\](?:site|dist)-packages[/\\](\w+)[/\\])?[^"\n]*(?:", line \d+| in \w+\()')
+# A file of a traceback that is not installed, and neither Python's own nor generated: the program's.
+_PROGRAM = re.compile(
+    r'\bFile "(?![^"\n]*(?:[/\\](?:site|dist)-packages[/\\]|[/\\][Ll]ib[/\\]|ipykernel_|__autograph))([^"\n<>]+\.py)", line (\d+)'
+)
 _NEVER = ("jax", "jaxlib", "numpy", "tensorflow", "keras", "torch")  # packages whose frames only pass an exception on
 _WITH_GPU = (Kind.GPU_CREATED, Kind.GPU_FOUND, Kind.DRIVER_LISTS_GPU)
 _SYSTEMS = {"windows": "win32", "macos": "darwin", "linux": "linux", "wsl": "linux"}
@@ -94,6 +98,7 @@ class ContextReader:
         self._tried: dict[str, None] = {}
         self._before: set[str] = set()
         self._raised_in: str | None = None
+        self.program: tuple[str, str] | None = None  # the file of the program that a traceback names last, and the line
 
     def through(self, lines: Iterable[str]) -> Iterator[str]:
         """Yield the same lines, and read the first ones."""
@@ -146,6 +151,8 @@ class ContextReader:
             self._frameworks[framework] += bool(sign.search(line))
         if (frame := _FRAME.search(line)) and frame[1] not in _NEVER:
             self._raised_in = frame[1] or ""
+        if own := _PROGRAM.search(line):
+            self.program = own[1], own[2]
         self._before |= {release for release, folder in _BEFORE.items() if folder in line}
         for match in _PYTHON.finditer(line):
             self._pythons[next(filter(None, (match[1], match[6])), None) or ".".join(filter(None, match.groups()))] += 1

@@ -26,6 +26,7 @@ from gpucheck.core.model.progress import Progress
 from gpucheck.core.repairs.choice import choose
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.reports.shared.words import plural
+from gpucheck.core.system.shells import word
 
 LINT = (Fix(text="Find the lines of your program that cause it", command="gpucheck lint TRAIN.py", kind="look"),)
 MOST_CITED = 6  # lines of a finding
@@ -116,6 +117,14 @@ class Part(NamedTuple):
             return tuple(events)
         return tuple(msgspec.structs.replace(event, text=f"{self.name}: {event.text}") for event in events)
 
+    def located(self, fix: Fix) -> Fix:
+        """Return the advice to lint with the file of the program that the log names."""
+        if self.first.reader.program is None:
+            return fix
+        file, line = self.first.reader.program
+        text = f"{fix.text}; the log names line {line} of this file"
+        return msgspec.structs.replace(fix, text=text, command=f"gpucheck lint {word(file)}")
+
     def _weighed(self, cause: Cause) -> Cause:
         only_mentioned = all(self.first.listing.only_mentions(event.text) for event in cause.events)
         return cause.weakened() if only_mentioned else cause
@@ -205,7 +214,7 @@ def _finding(rule: Rule, places: Sequence[tuple[Part, Cause]], more: tuple[Fix, 
     """Turn a cause into a finding with its rule's repairs; a line of each other file in which it was found is cited, too."""
     part, cause = places[0]
     context = part.context
-    more = () if context.excludes(framework="tensorflow") else more
+    more = () if context.excludes(framework="tensorflow") else tuple(part.located(fix) for fix in more)
     events = [*part.cited(cause.events), *(event for other, same in places[1:] for event in other.cited(same.events[:1]))]
     return Finding(
         summary=f"{part.name}: {cause.summary}" if part.name else cause.summary,
