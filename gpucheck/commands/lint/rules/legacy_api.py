@@ -8,7 +8,6 @@ Symptom:
     ModuleNotFoundError: No module named 'keras.layers.core'
     ImportError: cannot import name 'ImageDataGenerator' from 'keras.preprocessing.image'
     AttributeError: 'Sequential' object has no attribute 'predict_classes'
-    TypeError: TensorFlowTrainer.fit() got an unexpected keyword argument 'nb_epoch'
     AttributeError: '_BatchDataset' object has no attribute 'make_one_shot_iterator'
 Cause:
     TensorFlow 2 removed graphs and sessions from its main interface, and with them tf.placeholder, tf.get_variable, the
