@@ -179,6 +179,7 @@ class Kind(str, Enum):
     TRAINING_PROGRESS = "training-progress"
     USES_TPU = "uses-tpu"
     VARIABLE_OUTSIDE_SCOPE = "variable-outside-scope"
+    WATCHED = "watched"
     WINDOWS = "windows"
     WINDOWS_NATIVE = "windows-native"
     WORKER_ADDRESS_IN_USE = "worker-address-in-use"

@@ -5,6 +5,9 @@ from gpucheck.core.model import Action, Fix, Severity
 from gpucheck.core.repairs.wording import listing
 
 ALLOW_CPU = Fix(text="If you want to train on the CPU, allow it", command="gpucheck --allow-cpu")
+IF_THERE_IS_ONE = Fix(
+    text="Nothing to repair if this machine has no NVIDIA GPU; else see why it is not used", command="gpucheck", kind="look"
+)
 EXPECT_NO_GPU = Fix(text="If this node should have no GPU, expect none", command="gpucheck node --gres 0")
 OUT_OF_SERVICE = Fix(text="Start no jobs on this machine, and have it restarted or repaired")
 COMPARE_WITH_CPU = Fix(text="Compare with the CPU alone", command="CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu", kind="look")

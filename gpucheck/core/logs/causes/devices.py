@@ -12,6 +12,7 @@ from gpucheck.core.logs.causes.startup import (
     NVML_UNKNOWN,
     UNKNOWN,
     infer_startup_failure,
+    ran_on,
     taken_from_container,
 )
 from gpucheck.core.logs.events import Event, Kind
@@ -55,7 +56,8 @@ def no_nvidia_gpu(events: Events) -> Cause | None:
     else:
         why = "nvidia-smi lists no GPU"
     severity = None if failure.wanted else Severity.WARNING
-    return Cause(f"No NVIDIA GPU was found: {why}.", failure.events, severity, intended=not failure.wanted)
+    named = {"unharmed": "yes"} if ran_on(events, failure) else {}
+    return Cause(f"No NVIDIA GPU was found: {why}.", failure.events, severity, intended=not failure.wanted, named=named)
 
 
 def container_without_gpu(events: Events) -> Cause | None:

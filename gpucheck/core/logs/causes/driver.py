@@ -5,7 +5,13 @@ import re
 from gpucheck.core.compat import results
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order, values
-from gpucheck.core.logs.causes.startup import NVML_NO_GPU, infer_startup_failure, missing_driver_libraries, module_failures
+from gpucheck.core.logs.causes.startup import (
+    NVML_NO_GPU,
+    infer_startup_failure,
+    missing_driver_libraries,
+    module_failures,
+    ran_on,
+)
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.xid import address, reported, required_action
 from gpucheck.core.model import Severity
@@ -50,7 +56,8 @@ def driver_missing(events: Events) -> Cause | None:
     device = first_value([*named, *events.without_later_gpu_use(Kind.GPU_ON_BUS)], "device")
     why = "; it uses nouveau, which cannot run CUDA" if held else ": neither its library nor nvidia-smi was found"
     summary = f"No NVIDIA driver is installed{f' for the GPU at {device}' if device else ''}{why}."
-    return Cause(summary, named, None if wanted else Severity.WARNING, intended=not wanted)
+    unharmed = {"unharmed": "yes"} if failure and not wanted and ran_on(events, failure) else {}
+    return Cause(summary, named, None if wanted else Severity.WARNING, intended=not wanted, named=unharmed)
 
 
 def driver_not_loaded(events: Events) -> Cause | None:

@@ -15,6 +15,19 @@ _NO_GPU_CODE = "The installed {} was built without CUDA, so it can't use an NVID
 _NOT_FINITE = "The training {metric|loss} became {value|NaN}[ in epoch {epoch}][ at step {step}]."
 _LACKING = "TensorFlow ended: this CPU lacks instructions that it was built to use[ ({instructions})]."
 
+# of which gpucheck.keras.Watch tells while it trains; a loss has rows of its own
+_WATCHED = (
+    *(
+        "input-pipeline-bound",
+        "gpu-throttled",
+        "gpu-lost",
+        "driver-unresponsive",
+        "replica-count-mismatch",
+        "host-memory-exhausted",
+    ),
+    *("gpus-not-listed", "cpu-fallback"),
+)
+
 ROWS = (
     # -- libraries and packages --
     Row("library-corrupt", "{soname*|A library} can't be loaded: {error|damaged}.", Match(Kind.LIBRARY_CORRUPT), later=GPU_USE),
@@ -110,7 +123,7 @@ ROWS = (
     Row("training-failed", "A kernel failed on the GPU: {text}.", Match(Kind.CUDA_ERROR, code=KERNEL_FAULTS)),
     Row(
         "training-failed",
-        "The program failed: {text}.",
+        "The program failed: {said/text}.",
         Match(Kind.PROGRAM_ERROR, mild="", last=""),
     ),
     Row("training-failed", "Training ended early: {text}.", Match(Kind.PROGRAM_ERROR, mild="yes"), severity=WARNING),
@@ -141,5 +154,6 @@ ROWS = (
         beside=Kind.FLOAT16_USED,
     ),
     Row("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE), beside=Kind.FLOAT16_USED),
+    *(Row(code, "Watch reports: {message}.", Match(Kind.WATCHED, code=code), later=NOTHING) for code in _WATCHED),
     Row("loss-not-falling", "The model does not learn: {text}.", Match(Kind.LOSS_STUCK), severity=WARNING),
 )

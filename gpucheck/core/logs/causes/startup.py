@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gpucheck.core.logs.causes.events import Events, in_order, lists_gpus, lists_no_gpu, uses_gpu
 from gpucheck.core.logs.events import CONTAINER, HOST, PLACE, Event, Kind
+from gpucheck.core.logs.log import ENDS
 
 NO_DEVICE, NO_LIBRARY, STUB, UNKNOWN = "100", "303", "34", "999"  # CUresult; TensorFlow prints 303 without libcuda.so.1
 NVML_NO_LIBRARY, NVML_NO_GPU, NVML_UNKNOWN = "12", "28", "999"
@@ -130,6 +131,14 @@ def _code_outside(signs: _Signs) -> tuple[str | None, list[Event]]:
     if (signs.result or signs.no_gpu) and not (signs.no_driver or signs.on_bus):
         return "no-nvidia-gpu", []
     return "driver-missing", signs.on_bus
+
+
+def ran_on(events: Events, failure: StartupFailure) -> bool:
+    """Whether a program that needs no GPU printed more after the failure, and nothing in the log looks like an error."""
+    last = max(event.line for event in failure.events)
+    cited = {event.line for event in failure.events}
+    failed = any(event.fields["looks"] in ENDS and event.line not in cited for event in events.log.suspects)
+    return not (failure.wanted or failed) and failure.result in (None, NO_LIBRARY) and last < events.log.lines
 
 
 def taken_from_container(events: Events) -> list[Event]:

@@ -34,7 +34,7 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import ALLOW_CPU
+from gpucheck.core.repairs.fixes import ALLOW_CPU, IF_THERE_IS_ONE
 from gpucheck.core.repairs.machine import install_driver, notebook_gpu
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -76,13 +76,17 @@ def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Fi
     )
 
 
-def repairs(context: Context, *, device: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, device: str = "", unharmed: str = "") -> Iterator[Fix]:
     """Install the driver.
 
     Args:
         context: where.
         device: address of the GPU on the bus; empty: whether there is one is unknown.
+        unharmed: "yes" if the program ran on, and nothing in its log needs a GPU.
     """
+    if unharmed and not context.notebook:
+        yield IF_THERE_IS_ONE
+        return
     yield from notebook_gpu(context)
     yield from install_driver(context, "Install NVIDIA's driver" if device else "If there is an NVIDIA GPU, install its driver")
     if not device:

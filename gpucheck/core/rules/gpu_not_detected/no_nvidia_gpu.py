@@ -35,7 +35,7 @@ from gpucheck.core.model import Finding, Fix, Level, Scope, Severity, Skip, saw
 from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import ALLOW_CPU, EXPECT_NO_GPU, OUT_OF_SERVICE
+from gpucheck.core.repairs.fixes import ALLOW_CPU, EXPECT_NO_GPU, IF_THERE_IS_ONE, OUT_OF_SERVICE
 from gpucheck.core.repairs.machine import START_WITH_GPUS, install_driver, notebook_gpu, restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -77,7 +77,14 @@ def check(stack: CudaStack, tpu: Tpu, context: Context) -> Finding | Skip | None
 
 
 def repairs(
-    context: Context, *, absent: bool = False, node: bool = False, promised: bool = False, code: str = "", text: str = ""
+    context: Context,
+    *,
+    absent: bool = False,
+    node: bool = False,
+    promised: bool = False,
+    code: str = "",
+    text: str = "",
+    unharmed: str = "",
 ) -> Iterator[Fix]:
     """Use a machine with a GPU, or make the driver use the existing one.
 
@@ -88,7 +95,11 @@ def repairs(
         promised: whether a scheduler assigns GPUs of this node, so that it should have some.
         code: of CUDA's or NVML's error: "28": the driver found no GPU that it can use.
         text: the line that reports it.
+        unharmed: "yes" if the program ran on, and nothing in its log needs a GPU.
     """
+    if unharmed and not context.notebook:
+        yield IF_THERE_IS_ONE
+        return
     yield from notebook_gpu(context)
     if code == _NO_USABLE_GPU and not context.notebook:
         yield from restart(context)
