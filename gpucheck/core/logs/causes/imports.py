@@ -11,7 +11,7 @@ from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import short
 
 _PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py"}
-_HIDDEN = r"is not a package|no attribute '__version__'"
+_HIDDEN = r"is not a package|no attribute '__version__'|module 'keras' has no attribute"
 _OURS = r"(?i)tensorflow|_pywrap|\bkeras\b|protobuf|numpy|native runtime|ml_dtypes|h5py|_h5|multiarray|libtensorflow"
 _WITH_A_PAGE = r"(?:tensorflow|(?:tf_)?keras|jax|jaxlib|torch)\b"  # a missing package with another code
 # a package that asks for another one, or for another TensorFlow

@@ -25,6 +25,8 @@ _SYMBOL_OF_CUDA = r"^(?:__nv|nccl|nv|cu(?:blas|dnn|sparse|solver|fft|rand|da)?[A
 # The C++ library of another folder than the system's, which is too old for its caller
 _FOREIGN_STDLIB = re.compile(
     r"(?<![\w/.-])(?!(?:/usr)?/lib(?:64|/[\w-]+-linux-gnu)?/lib)\S*/libstdc\+\+\.so\S*: version [`'](?:GLIBCXX|CXXABI)_"
+    # a copy that has the version, but not all of it
+    r"|undefined symbol: \S+,? version (?:GLIBCXX|CXXABI)_"
 )
 _BELOW = ("google.protobuf", "numpy")
 

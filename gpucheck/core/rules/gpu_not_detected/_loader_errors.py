@@ -95,7 +95,7 @@ def repairs(
             yield context.cuda_libraries()
         if torch:
             yield Fix(text=f"If PyTorch {torch} then lacks it: install each framework in an environment of its own")
-    elif "libstdc++" in f"{library}{version}" or version.startswith("GLIBCXX"):
+    elif "libstdc++" in f"{library}{version}" or (version.startswith("GLIBCXX") and not symbol):
         yield from newer_runtime(context, text)
     else:
         yield from _of_log(context, symbol, text)
@@ -123,6 +123,8 @@ def _of_log(context: Context, symbol: str, text: str) -> Iterator[Fix]:
         command="unset LD_LIBRARY_PATH",
     )
     yield from context.only(first, system="linux|wsl")
+    if re.search(r"version (?:GLIBCXX|CXXABI)_", text):
+        return  # of the C++ library, which no package of CUDA has
     if needed := re.search(r"nvJitLink\w*?_(\d+)_(\d+)", symbol):
         wanted = f"nvidia-nvjitlink-cu{needed[1]}>={needed[1]}.{needed[2]},<{int(needed[1]) + 1}"
         yield Fix(text=f"Install the nvJitLink of CUDA {needed[1]}.{needed[2]}", command=context.pip("--upgrade", wanted))

@@ -62,7 +62,6 @@ _IN_KERAS_3 = {
     "originally built with": "Create a new optimizer for each model, after the model has all its variables",
     "optimizer identifier": "Give a model of Keras 2 (Transformers' TensorFlow models are) an optimizer of tf_keras, not of keras",
     "LossScaleOptimizer": "Remove get_scaled_loss and get_unscaled_gradients: in Keras 3 optimizer.scale_loss(loss) and apply do both",
-    "register_load_context": "Install the tf-keras of TensorFlow's own minor version: tf-keras~=2.16.0 for TensorFlow 2.16",
     r"'tensorflow\.python": "Import from tensorflow.keras: tensorflow.python.keras is private and not maintained",
     "__sklearn_tags__": "Install a newer scikeras, or a scikit-learn below 1.6",
 }
@@ -157,7 +156,7 @@ def repairs(
     release = releases.release(version or "")
     if re.match(r"tf[-_]keras", package):
         yield from _keras_2(context, found.rpartition(" ")[2], "not installed")
-    elif needs:
+    elif needs := needs or _instead_of_keras_2(context, message):
         yield Fix(text="Install the version that is required", command=context.pip(needs))
     elif re.search(_OF_KERAS_3, message):
         newest = context.pip("--upgrade", "tensorflow", "keras")
@@ -180,6 +179,14 @@ def repairs(
     if context.interpreter is None:
         show = f"{context.python} -m pip list | grep -i -E 'keras|tensorflow'"
         yield Fix(text="See which versions are installed", command=show, kind="look")
+
+
+def _instead_of_keras_2(context: Context, message: str) -> str:
+    """Return the Keras of a TensorFlow that Keras 2 itself failed to start on; "" for tf_keras, and for other messages."""
+    if "register_load_context" not in message or context.raised_in == "tf_keras":
+        return ""
+    release = releases.release(context.framework_version or "") or releases.RELEASES[releases.LATEST]
+    return f"keras{release.keras}"
 
 
 def _keras_2(context: Context, version: str | None, message: str) -> Iterator[Fix]:
