@@ -16,6 +16,7 @@ from typing import NamedTuple
 from gpucheck.core.compat.xid import Xid
 from gpucheck.core.logs.causes.events import Events, Later, has_fields
 from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.reading.lines import headless
 from gpucheck.core.model import Action, Severity
 from gpucheck.core.repairs.wording import listing, short
 
@@ -101,6 +102,7 @@ class Row:
         named = [event for event in events.not_withdrawn(self._later) if any(match(event) for match in self._matches)]
         if not named:
             return None
+        named.sort(key=lambda event: event.text.startswith("raise "))  # a traceback shows the code before the error
         affected = dict.fromkeys(part for event in named if (part := sentence(self._affects, [event])))
         named += events.of(self._beside)[:1] if self._beside is not None else []
         return Cause(sentence(self._summary, named), named, self._severity, tuple(affected), action=self._action)
@@ -135,4 +137,4 @@ def sentence(template: str, events: Sequence[Event]) -> str:
 
 
 def _field(event: Event, name: str) -> str:
-    return event.text if name == "text" else event.fields.get(name, "")
+    return headless(event.text) if name == "text" else event.fields.get(name, "")

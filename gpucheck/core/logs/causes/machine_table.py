@@ -230,7 +230,7 @@ ROWS = (
     Row(
         "tpu-generation-unsupported", "TensorFlow does not support this TPU: {text}.", Match(Kind.TPU_FAILED, reason="generation")
     ),
-    Row("tpu-not-found", "No TPU found: {text}.", Match(Kind.TPU_FAILED, reason="not-found")),
+    Row("tpu-not-found", "No TPU found: {said/text}.", Match(Kind.TPU_FAILED, reason="not-found")),
     Row("tpu-runtime-missing", "The TPU runtime is missing: {text}.", Match(Kind.TPU_FAILED, reason="runtime-missing")),
     Row("tpu-unreachable", "The program could not connect to the TPU: {text}.", Match(Kind.TPU_FAILED, reason="unreachable")),
 )

@@ -5,6 +5,7 @@ import re
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, values
 from gpucheck.core.logs.events import Event, Kind, of_host
+from gpucheck.core.logs.reading.lines import headless
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import byte_count, gib, library_not_started, short
 
@@ -12,6 +13,7 @@ from gpucheck.core.repairs.wording import byte_count, gib, library_not_started, 
 KERNEL_FAULTS = "700|702|710|714|715|716|717|718|719"
 _TOO_LITTLE_MB = 256  # all GPUs that TensorFlow supports have more, so the rest is in use
 _LARGE_MB = 1024  # processes with less are desktop programs
+_OOM = re.compile(r"OOM when allocating .*?(?= on /job:| by allocator|$)")
 _KILLED = re.compile(r"(?:signal )?(?:SIGKILL|KILL|9|137)")
 
 
@@ -50,7 +52,10 @@ def host_memory_exhausted(events: Events) -> Cause | None:
     ]
     if not failed:
         return None
-    return Cause(f"Main memory ran out: {short(short(failed[0].text), 100)}.", failed[:1])
+    failed.sort(key=lambda event: "shape" not in event.fields)
+    said = headless(failed[0].text)
+    shaped = _OOM.search(said)
+    return Cause(f"Main memory ran out: {short(short(shaped[0] if shaped else said), 100)}.", failed[:1])
 
 
 def _on_host(event: Event) -> bool:

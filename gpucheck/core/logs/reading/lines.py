@@ -134,6 +134,14 @@ def clean(line: str) -> Message:
     return Message(text, headed)
 
 
+def headless(text: str) -> str:
+    """Return a line without the prefixes that start a record, for a sentence that quotes it."""
+    text = plain(text)
+    while (head := _HEAD.match(text)) and head.end():
+        text = text[head.end() :]
+    return text
+
+
 def _after_prefixes(text: str) -> tuple[str, bool]:
     """Return the text after all prefixes, and whether one of them starts a record."""
     position, headed, quoted = 0, False, False
