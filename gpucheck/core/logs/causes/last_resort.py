@@ -7,7 +7,7 @@ from gpucheck.core.logs.causes.events import Events
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.repairs.wording import short
 
-_MISSING = re.compile(r"(?:ModuleNotFound|Import)Error: No module named")
+_MISSING = re.compile(r"(?:ModuleNotFound|Import)Error: No module named|^No module named")
 
 
 def last_resort(events: Events) -> Cause | None:

@@ -34,6 +34,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.nccl_trial import NcclTrial
 from gpucheck.core.combiners.training_outcomes import label
+from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat.modules import package_of
 from gpucheck.core.model import Experiment, Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.core.model.plugin import rule
@@ -58,6 +59,11 @@ EXPERIMENT_FIX = {
     "out_of_memory": "Don't rely on catching ResourceExhaustedError, as a search for the largest batch does: try each size in a"
     " separate process",
 }
+
+
+_WITHOUT_MXNET = Fix(
+    text="Train with TensorFlow's strategies instead: MXNet was retired in 2023, and tf.distribute.MirroredStrategy() uses all GPUs"
+)
 
 
 @rule(
@@ -215,6 +221,13 @@ def _of_module(context: Context, module: str) -> Iterator[Fix]:
         yield Fix(
             text="Use tf.distribute.MirroredStrategy, which is part of TensorFlow, or MultiWorkerMirroredStrategy on several machines"
         )
+    if module in keras_tables.OTHERS:
+        yield Fix(text=f"Install {keras_tables.TITLES[module]}", command=context.pip(module))
+        yield Fix(text="If Keras should train on TensorFlow, before Python starts", command="export KERAS_BACKEND=tensorflow")
+        return
+    if module.partition(".")[0] == "mxnet":
+        yield _WITHOUT_MXNET
+        return
     if package is not None:
         yield Fix(text=f"Install the package that has the module {module}", command=context.pip(package))
         return
@@ -231,7 +244,9 @@ def _of_misfit(context: Context, package: str, name: str, function: str) -> Iter
     asks, lacks = context.raised_in, package_of(package) or package
     standard = package in sys.stdlib_module_names
     what = f"the argument {name} of {function}" if function else f"{package}.{name}"
-    if asks and asks != package:
+    if (name, function) == ("context", "compile"):
+        yield _WITHOUT_MXNET
+    elif asks and asks != package:
         text = f"Install a {asks} that fits what is installed: it uses {what}, which is not there"
         others = [] if standard or not package else [lacks]
         yield Fix(text=text, command=context.pip("--upgrade", package_of(asks) or asks, *others))
