@@ -118,6 +118,14 @@ def repairs(context: Context, *, backend: str = "tensorflow", hidden: bool = Fal
     """
     if hidden:
         yield Fix(text="Let JAX choose the platform itself", command="unset JAX_PLATFORMS")
+    if (
+        backend == "tensorflow"
+        and context.interpreter is None
+        and context.driver is None
+        and context.gpus is None
+        and not context.notebook
+    ):
+        yield Fix(text="Check the driver first, on the machine that trains", command="gpucheck")
     yield (
         context.cuda_libraries()
         if backend == "tensorflow"
