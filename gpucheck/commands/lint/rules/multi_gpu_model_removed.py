@@ -8,7 +8,6 @@ Cause:
 Fix:
     1. Use a strategy instead: strategy = tf.distribute.MirroredStrategy(), and build and compile the model under
        with strategy.scope():
-    2. Multiply the batch size by strategy.num_replicas_in_sync.
 Verify:
     The script runs without the error, and nvidia-smi shows all GPUs busy.
 Unless:
