@@ -125,7 +125,7 @@ def repairs(context: Context, *, backend: str = "tensorflow", hidden: bool = Fal
         and context.gpus is None
         and not context.notebook
     ):
-        yield Fix(text="Check the driver first, on the machine that trains", command="gpucheck")
+        yield Fix(text="Check the driver first, on the machine that trains", command="gpucheck", kind="look")
     yield (
         context.cuda_libraries()
         if backend == "tensorflow"
