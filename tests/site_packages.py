@@ -27,14 +27,14 @@ WHEELS = {
 }
 
 
-def site(version="2.21.0", flavour="tensorflow", runpath=RUNPATH_2_21, wheels=WHEELS, without=(), **more):
+def site(version="2.21.0", flavour="tensorflow", runpath=RUNPATH_2_21, wheels=WHEELS, without=(), needs="", **more):
     """The files of an environment with TensorFlow and NVIDIA's wheels, as pip lays them out."""
     wheels = {name: release for name, release in wheels.items() if name not in without}
     dist = flavour.replace("-", "_")
     files = {
         f"{SITE}/{dist}-{version}.dist-info/METADATA": "Metadata-Version: 2.4\n",
         f"{SITE}/tensorflow/__init__.py": "",
-        f"{SITE}/tensorflow/libtensorflow_framework.so.2": library("libtensorflow_framework.so.2", runpath),
+        f"{SITE}/tensorflow/libtensorflow_framework.so.2": library("libtensorflow_framework.so.2", runpath, needs=needs),
     }
     for component, wheel in wheels.items():
         files[f"{SITE}/nvidia_{component}_cu12-{wheel}.dist-info/METADATA"] = ""

@@ -2,6 +2,7 @@
 
 import functools
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -40,17 +41,46 @@ RUNPATH_2_21 = ":".join(
 
 
 @functools.lru_cache
-def library(soname: str = "libtiny.so.1", search_path: str | None = None, *, rpath: bool = False) -> bytes:
-    """A shared library with that soname, and with DT_RUNPATH (or DT_RPATH) where a search path is given."""
+def library(
+    soname: str = "libtiny.so.1",
+    search_path: str | None = None,
+    *,
+    rpath: bool = False,
+    versions: str = "",
+    needs: str = "",
+    function: str = "",
+) -> bytes:
+    """A shared library with that soname, and with DT_RUNPATH (or DT_RPATH) where a search path is given.
+
+    ``versions``: of the symbols that it defines. ``needs``: the soname of a library, and the versions of it that this one needs.
+    ``function``: one more symbol, without a version.
+    """
     assert CC is not None
     with tempfile.TemporaryDirectory() as folder:
         source, target = pathlib.Path(folder, "tiny.c"), pathlib.Path(folder, "tiny.so")
-        source.write_text(SOURCE)
+        other, _, needed = needs.partition(" ")
+        source.write_text(
+            SOURCE
+            + "".join(f"void {_symbol(version)}(void) {{}}\n" for version in versions.split())
+            + "".join(f"void {_symbol(v)}(void); void use_{_symbol(v)}(void) {{ {_symbol(v)}(); }}\n" for v in needed.split())
+            + (f"void {function}(void) {{}}\n" if function else "")
+        )
         tags = "--disable-new-dtags" if rpath else "--enable-new-dtags"
         linked = [f"-Wl,{tags}", f"-Wl,-rpath,{search_path}"] if search_path else []
+        if versions:
+            script = pathlib.Path(folder, "versions.map")
+            script.write_text("".join(f"{version} {{ global: {_symbol(version)}; }};\n" for version in versions.split()))
+            linked.append(f"-Wl,--version-script,{script}")
+        if needs:
+            pathlib.Path(folder, other).write_bytes(library(other, versions=needed))
+            linked.append(str(pathlib.Path(folder, other)))
         argv = [CC, "-shared", "-fPIC", "-o", str(target), str(source), f"-Wl,-soname,{soname}", *linked, "-ldl"]
         subprocess.run(argv, check=True, capture_output=True)
         return target.read_bytes()
+
+
+def _symbol(version: str) -> str:
+    return "of_" + re.sub(r"\W", "_", version)
 
 
 def patched(data: bytes, offset: int, new: bytes) -> bytes:

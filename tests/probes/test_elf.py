@@ -83,3 +83,25 @@ def test_no_search_path():
 @pytest.mark.parametrize("data", [b"", b"text", b"\x7fELF" + bytes(20)])
 def test_no_headers_no_search_path(data):
     assert _elf.search_path(FakeHost({"/l.so": data}), "/l.so") is None
+
+
+@pytest.mark.parametrize(
+    ("copy", "expected"),
+    [
+        ({"versions": "CXX_1 CXX_2 CXX_3"}, None),
+        ({"versions": "CXX_1"}, "CXX_2"),
+        ({"versions": "OTHER_1"}, "CXX_1"),
+        ({}, "CXX_1"),
+        ({"function": "_ZdlPv"}, None),  # without versions, as of a build that leaves them out
+    ],
+)
+def test_the_first_version_that_a_copy_lacks(copy, expected):
+    host = FakeHost({"/l.so": library("l.so", needs="libcxx.so.6 CXX_1 CXX_2"), "/x.so": library("libcxx.so.6", **copy)})
+    assert _elf.missing_version(host, "/l.so", "libcxx.so.6", "/x.so") == expected
+    assert _elf.missing_version(host, "/l.so", "libc.so.6", "/l.so") is not None
+    assert _elf.missing_version(host, "/l.so", "libother.so.6", "/x.so") is None
+
+
+def test_a_file_that_is_no_library_lacks_no_version():
+    host = FakeHost({"/l.so": library("l.so", needs="libcxx.so.6 CXX_1"), "/x.so": "text"})
+    assert _elf.missing_version(host, "/l.so", "libcxx.so.6", "/x.so") is None

@@ -1,9 +1,10 @@
-"""The parts of an ELF file that determine whether the loader opens it, and its search path. Only headers are read.
+"""The parts of an ELF file that determine whether the loader opens it, its search path, and the versions of its symbols.
 
-Sources: the System V ABI, chapters "Object Files" and "Dynamic Linking"; elf(5).
+Sources: the System V ABI, chapters "Object Files" and "Dynamic Linking"; elf(5); "Symbol Versioning" of the Linux Standard Base.
 """
 
 import struct
+from collections.abc import Iterator
 
 import msgspec
 
@@ -13,7 +14,10 @@ FOREIGN = "built for "  # start of a problem for which the loader skips the file
 
 _HEAD_BYTES = 4096  # includes the program headers of all known libraries
 _PT_LOAD, _PT_DYNAMIC = 1, 2
-_DT_NULL, _DT_NEEDED, _DT_STRTAB, _DT_RPATH, _DT_RUNPATH = 0, 1, 5, 15, 29
+_DT_NULL, _DT_NEEDED, _DT_STRTAB, _DT_STRSZ, _DT_RPATH, _DT_RUNPATH = 0, 1, 5, 10, 15, 29
+_DT_VERDEF, _DT_VERNEED = 0x6FFFFFFC, 0x6FFFFFFE
+_WEAK = 2  # flag of a needed version: the loader does not insist on it
+_VERSION_BYTES = 1 << 16  # of a table of versions; TensorFlow 2.21.0 and libstdc++ of GCC 14 have less than 3 KiB
 _ET_DYN = 3
 _MACHINES = {3: "i386", 21: "ppc64le", 22: "s390x", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 
@@ -65,7 +69,7 @@ def search_path(host: Host, path: str) -> tuple[tuple[str, ...], tuple[str, ...]
     dynamic = _dynamic(host, path)
     if dynamic is None:
         return None
-    tags, strings = dynamic
+    _, tags, strings = dynamic
     rpath, runpath = (next(iter(tags.get(tag, ())), None) for tag in (_DT_RPATH, _DT_RUNPATH))
     return _entries(host, path, strings, rpath), _entries(host, path, strings, runpath)
 
@@ -73,17 +77,62 @@ def search_path(host: Host, path: str) -> tuple[tuple[str, ...], tuple[str, ...]
 def needed(host: Host, path: str) -> tuple[str, ...]:
     """The sonames that a library depends on; empty if it can't be read."""
     dynamic = _dynamic(host, path)
-    offsets = dynamic[0].get(_DT_NEEDED, []) if dynamic is not None else []
+    offsets = dynamic[1].get(_DT_NEEDED, []) if dynamic is not None else []
     if dynamic is None or not offsets:
         return ()
     first = min(offsets)
-    data = host.read_bytes(path, dynamic[1] + first, max(offsets) - first + 256) or b""
+    data = host.read_bytes(path, dynamic[2] + first, max(offsets) - first + 256) or b""
     names = (data[offset - first :].partition(b"\0")[0].decode("utf-8", "replace") for offset in offsets)
     return tuple(name for name in names if name)
 
 
-def _dynamic(host: Host, path: str) -> tuple[dict[int, list[int]], int] | None:
-    """The entries of the dynamic section by tag, and the file offset of its strings; None if unreadable."""
+def missing_version(host: Host, path: str, soname: str, copy: str) -> str | None:
+    """The first version that a library needs of another one and a copy of that does not define: "GLIBCXX_3.4.20".
+
+    None if the copy defines all, or one of the two can't be read. The loader accepts a copy that defines no version at all if it
+    has the symbols: then this is the first version only if it has no C++ operator delete.
+    """
+    ours, other = _dynamic(host, path), _dynamic(host, copy)
+    if ours is None or other is None:
+        return None
+    (elf, _, strings), tags = ours, other[1]
+    defined = {fields[4] for _, fields in _records(_table(host, copy, other, _DT_VERDEF), 0, "HHHHII", other[0])}
+    if not defined and b"\0_ZdlPv\0" in (host.read_bytes(copy, other[2], next(iter(tags.get(_DT_STRSZ, ())), 0)) or b""):
+        return None
+    table = _table(host, path, ours, _DT_VERNEED)
+    for place, (_, _, file, first) in _records(table, 0, "HHII", elf):
+        if _string(host, path, strings + file) != soname:
+            continue
+        for _, (hashed, flags, _, name) in _records(table, place + first, "IHHI", elf):
+            if hashed not in defined and not flags & _WEAK:
+                return _string(host, path, strings + name)
+    return None
+
+
+def _records(table: bytes, place: int, fields: str, elf: Elf) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Places and fields of records; each ends with the distance to the next one, 0 in the last."""
+    record = struct.Struct(f"{elf.order}{fields}I")
+    while place + record.size <= len(table):
+        *values, distance = record.unpack_from(table, place)
+        yield place, tuple(values)
+        if not distance:
+            return
+        place += distance
+
+
+def _table(host: Host, path: str, dynamic: tuple[Elf, dict[int, list[int]], int], tag: int) -> bytes:
+    """A table of versions; empty if there is none."""
+    elf, tags, _ = dynamic
+    offset = _offset(elf, next(iter(tags.get(tag, ())), None))
+    return b"" if offset is None else host.read_bytes(path, offset, _VERSION_BYTES) or b""
+
+
+def _string(host: Host, path: str, offset: int) -> str:
+    return (host.read_bytes(path, offset, 256) or b"").partition(b"\0")[0].decode("utf-8", "replace")
+
+
+def _dynamic(host: Host, path: str) -> tuple[Elf, dict[int, list[int]], int] | None:
+    """The headers, the entries of the dynamic section by tag, and the file offset of its strings; None if unreadable."""
     data = host.read_bytes(path, size=_HEAD_BYTES)
     elf = _parse(host, path, data) if data else None
     if elf is None:
@@ -99,7 +148,7 @@ def _dynamic(host: Host, path: str) -> tuple[dict[int, list[int]], int] | None:
             break
         tags.setdefault(tag, []).append(value)
     strings = _offset(elf, next(iter(tags.get(_DT_STRTAB, ())), None))
-    return None if strings is None else (tags, strings)
+    return None if strings is None else (elf, tags, strings)
 
 
 def _parse(host: Host, path: str, data: bytes) -> Elf | None:

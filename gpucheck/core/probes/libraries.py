@@ -38,6 +38,13 @@ class Library(Fact, frozen=True, kw_only=True):
     open_error: str | None = None  # dlerror's message, or how the child ended
 
 
+class OldCopy(Fact, frozen=True, kw_only=True):
+    """A copy in a folder of LD_LIBRARY_PATH that lacks symbols which TensorFlow's own library needs."""
+
+    path: str
+    lacks: str  # the first missing version of symbols: "GLIBCXX_3.4.20"
+
+
 class CudaTool(Fact, frozen=True, kw_only=True):
     """A program or data file that XLA needs, found on TensorFlow's search path."""
 
@@ -53,6 +60,7 @@ class Libraries(Fact, frozen=True, kw_only=True):
     loader: str | None = None  # the library whose RUNPATH applies
     runpath: tuple[str, ...] = ()  # its entries, $ORIGIN resolved
     library_path: tuple[str, ...] = ()  # LD_LIBRARY_PATH, split
+    old_copies: tuple[OldCopy, ...] = ()  # of the libraries that ``loader`` is linked with: libstdc++.so.6
     libraries: tuple[Library, ...] = ()
     cudnn_parts_missing: tuple[str, ...] = ()  # parts of cuDNN 9 that are missing beside the chosen libcudnn.so.9
     ptxas: CudaTool = CudaTool()
@@ -98,6 +106,7 @@ def read(host: Host) -> Libraries:
         loader=caller if loader.readable else None,
         runpath=loader.runpath,
         library_path=loader.library_path,
+        old_copies=tuple(_old_copies(host, loader, caller)),
     )
     if not _opens_cuda(host, tensorflow) or not (loader.readable or assumed):
         return fact
@@ -127,6 +136,17 @@ def _caller(host: Host, folder: str) -> str:
     shared = posixpath.normpath(f"{folder}/../../../{FRAMEWORK}")
     linked = host.link(path) is not None or host.read_bytes(path, size=1) is None
     return shared if linked and host.read_bytes(shared, size=1) is not None else path
+
+
+def _old_copies(host: Host, loader: Loader, caller: str) -> Iterator[OldCopy]:
+    """Copies that the loader takes from LD_LIBRARY_PATH and that TensorFlow can't be linked with."""
+    names = {name for folder in loader.library_path for name in host.names(folder)}
+    for soname in _elf.needed(host, caller) if names else ():
+        copy = loader.find(soname) if soname in names else None
+        if copy is not None and copy.problem is None and copy.source == "LD_LIBRARY_PATH":
+            lacks = _elf.missing_version(host, caller, soname, copy.path)
+            if lacks is not None:
+                yield OldCopy(path=copy.path, lacks=lacks)
 
 
 def _opens_cuda(host: Host, tensorflow: Installed) -> bool:

@@ -43,6 +43,10 @@ def without(variable: str, folder: str) -> str:
 
 def set_path(variable: str, folders: Iterable[str]) -> str:
     """Return the command that sets a variable to exactly these folders."""
+    return statement(search_only(variable, folders, ""))
+
+
+def search_only(variable: str, folders: Iterable[str], reason: str) -> Assignment:
+    """Make a variable name exactly these folders; unset it if there are none."""
     value = ":".join(folders)
-    operation = Operation.SET if value else Operation.UNSET
-    return statement(Assignment(variable=variable, operation=operation, value=value, reason=""))
+    return Assignment(variable=variable, operation=Operation.SET if value else Operation.UNSET, value=value, reason=reason)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.core.model import Finding, Fix, Severity, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
-from gpucheck.core.repairs.commands import set_path, without
+from gpucheck.core.repairs.commands import search_only, without
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build
+from gpucheck.core.system.shells import statement
 
 _VERSION = re.compile(r"(?P<folder>/[^\s:]*)/(?P<name>[^\s:/]+): version [`'](?P<version>[^']+)' not found")
 _SYMBOL = re.compile(r"undefined symbol: (?P<symbol>[\w@.$]+),? version (?P<soname>lib[\w.+-]+\.so[\d.]*)")
@@ -25,17 +26,27 @@ def searched_first(faults: LibraryFaults, tensorflow: TensorFlow | None) -> Find
 
     Such a folder often has an older libstdc++.so.6, which every process then loads.
     """
-    match = _VERSION.search((tensorflow.error if tensorflow is not None else None) or "")
-    folders = [folder for folder in faults.libraries.library_path if match and folder.rstrip("/") == match["folder"]]
-    if tensorflow is None or match is None or not folders:
+    libraries, error = faults.libraries, tensorflow.error if tensorflow is not None else None
+    if tensorflow is not None and tensorflow.imported:
         return None
-    kept = [folder for folder in faults.libraries.library_path if folder not in folders]
+    copies = {copy.path.rpartition("/")[0]: (copy.path, copy.lacks) for copy in libraries.old_copies}
+    if match := None if copies else _VERSION.search(error or ""):
+        copies = {match["folder"]: (f"{match['folder']}/{match['name']}", match["version"])}
+    kept = [folder for folder in libraries.library_path if (folder.rstrip("/") or "/") not in copies]
+    if len(kept) == len(libraries.library_path):
+        return None
+    folder, (path, lacks) = next(iter(copies.items()))
+    name = path.rpartition("/")[2]
+    repair = search_only("LD_LIBRARY_PATH", kept, f"{name} of {folder} lacks {lacks}, which TensorFlow needs")
     return Finding(
-        summary=f"LD_LIBRARY_PATH puts {match['name']} of {match['folder']} first, which lacks {match['version']}: TensorFlow can't be"
-        " imported with it.",
-        evidence=(*saw(tensorflow, "error"), *saw(faults.libraries, "library_path")),
-        fix=tuple(repairs(faults.installation.context, searched=set_path("LD_LIBRARY_PATH", kept))),
+        summary=f"LD_LIBRARY_PATH puts {name} of {folder} first, which lacks {lacks}: TensorFlow can't be imported with it.",
+        evidence=(
+            *(saw(tensorflow, "error") if tensorflow is not None and error else ()),
+            *saw(libraries, *(["old_copies"] if libraries.old_copies else []), "library_path"),
+        ),
+        fix=tuple(repairs(faults.installation.context, searched=statement(repair))),
         severity=Severity.ERROR,
+        assignments=(repair,),
     )
 
 

@@ -4,10 +4,12 @@ Symptom:
     Loaded runtime CuDNN library: 8.9.2 but source was compiled with: 9.3.0.
     undefined symbol: __nvJitLinkComplete_12_4, version libnvJitLink.so.12
     undefined symbol: cublasLtGetVersion, version libcublasLt.so.12
+    libstdc++.so.6: version `GLIBCXX_3.4.20' not found (required by libtensorflow_framework.so.2)
     - pip shows the right versions, and TensorFlow behaves as if it had others
 Cause:
     LD_LIBRARY_PATH is searched before the folders that TensorFlow knows, so an exported /usr/local/cuda/lib64 or conda lib folder
-    silently overrides pip's libraries. One process then loads copies of different versions.
+    silently overrides pip's libraries. One process then loads copies of different versions. A folder with an old libstdc++.so.6
+    also overrides the system's, and TensorFlow can't be imported with it.
 Verify:
     echo $LD_LIBRARY_PATH no longer names it, and gpucheck finds pip's copies.
 Unless:
@@ -75,6 +77,7 @@ class Conflict(msgspec.Struct, frozen=True):
         "training-failed",
         "training-crashed",
     ),
+    first_check="the variables LD_LIBRARY_PATH and LD_PRELOAD",
 )
 def check(faults: LibraryFaults, environment: Environment, tensorflow: TensorFlow | None) -> Finding | Skip | None:
     """Report that the loader chooses another version; an error only if the versions are known to be incompatible."""
