@@ -1,6 +1,7 @@
-"""User files that shadow TensorFlow, Keras or a package that they import, found without importing anything."""
+"""User files that shadow TensorFlow, Keras or a module that they import, found without importing anything."""
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator
 
 from gpucheck.core.child.messages.interpreter import Interpreter
@@ -10,6 +11,18 @@ from gpucheck.core.probes._distributions import FLAVOURS, Installed
 INSTALLED = ("site-packages", "dist-packages")
 # Distribution -> module, if it is not its name with "_".
 _MODULES = {"absl-py": "absl", "protobuf": "google", "google-pasta": "pasta", "grpcio": "grpc"}
+
+# Modules of the standard library without which the import of TensorFlow and Keras fails: found by hiding each of them from
+# TensorFlow 2.21 on Python 3.11, and imported on Python 3.10 to 3.13. An editable installation loads others at Python's start.
+_STANDARD = """
+ast base64 bisect calendar cmd concurrent contextvars copy ctypes dataclasses datetime decimal fractions hashlib heapq
+inspect json logging multiprocessing numbers pickle platform queue random signal socket string struct threading token tokenize
+traceback typing
+"""
+STANDARD = frozenset(_STANDARD.split())
+# The .pth files of setuptools, of editable installations and of coverage, which load none of these modules.
+_HARMLESS = ("distutils-precedence", "__editable__", "a1_coverage")
+_BEGINNING = 64  # bytes by which a copy of a module is known
 
 
 def hidden(host: Host, interpreter: Interpreter, distributions: dict[str, Installed], names: Iterable[str]) -> dict[str, str]:
@@ -22,13 +35,29 @@ def hidden(host: Host, interpreter: Interpreter, distributions: dict[str, Instal
         names: of distributions; those that are not installed are ignored.
     """
     homes = {_module(name): distributions[name].folder for name in names if name in distributions}
+    packages, path = set(homes.values()), interpreter.path
+    homes |= dict.fromkeys(STANDARD, interpreter.stdlib)
+    behind = path[path.index(interpreter.stdlib) :] if interpreter.stdlib in path else path
     found: dict[str, str] = {}
-    for folder in _before(host, interpreter, set(homes.values())):
+    for folder in _before(host, interpreter, packages):
         for entry in sorted(homes.keys() & {name.removesuffix(".py") for name in host.names(folder)}):
-            path = _hides(host, folder, entry, homes[entry])
-            if path is not None:
-                found.setdefault(entry, path)
+            if entry in STANDARD and (folder in behind or _may_load_first(host, path)):
+                continue
+            file = _hides(host, folder, entry, homes[entry])
+            if file is not None:
+                found.setdefault(entry, file)
     return found
+
+
+def _may_load_first(host: Host, path: Iterable[str]) -> bool:
+    """Whether a .pth file runs code at Python's start: it may load the module before the program's folder is on the path."""
+    return any(
+        re.search(r"^import[ \t]", host.read(f"{folder}/{name}") or "", re.MULTILINE)
+        for folder in path
+        if posixpath.basename(folder) in INSTALLED
+        for name in host.names(folder)
+        if name.endswith(".pth") and not name.startswith(_HARMLESS)
+    )
 
 
 def _module(name: str) -> str:
@@ -58,9 +87,11 @@ def _hides(host: Host, folder: str, module: str, home: str) -> str | None:
     own = set(host.names(f"{folder}/{module}"))
     if "__init__.py" in own:
         installed = {*host.names(f"{home}/{module}")} - {"__init__.py"}
-        return f"{folder}/{module}" if len(own & installed) * 2 < len(installed) else None
-    file = f"{folder}/{module}.py"
-    size, other = host.sizes([file, f"{home}/{module}.py"])
-    if size is None or (other is not None and size * 2 >= other):
-        return None  # a copy of a single-file module
-    return file
+        return f"{folder}/{module}" if not installed or len(own & installed) * 2 < len(installed) else None
+    file, other = f"{folder}/{module}.py", f"{home}/{module}.py"
+    size, other_size = host.sizes([file, other])
+    if module in STANDARD:  # many are as short as a user's program
+        copied = host.read_bytes(file, size=_BEGINNING) == host.read_bytes(other, size=_BEGINNING)
+    else:
+        copied = other_size is not None and size is not None and size * 2 >= other_size
+    return None if size is None or copied else file  # a copy of a single-file module works

@@ -1,0 +1,22 @@
+"""The modules of the standard library that a user's file may not hide, compared with a real import."""
+
+import subprocess
+import sys
+
+import pytest
+
+from gpucheck.core.probes._hidden_modules import STANDARD
+
+LOADED = """
+import sys
+first = set(sys.modules)
+import tensorflow
+tensorflow.keras.Sequential
+print(*sys.modules.keys() - first)
+"""
+
+
+@pytest.mark.tensorflow
+def test_the_import_loads_each_of_them_and_the_start_of_python_none():
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, timeout=300, check=True)
+    assert set(done.stdout.split()) >= STANDARD
