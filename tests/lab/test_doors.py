@@ -24,8 +24,8 @@ NAMED_IN_LOG = {
     "cudnn-missing": False,
     "driver-470": False,
     "a-users-numpy.py": True,
-    "a-users-random.py": True,
-    "foreign-libstdc++-first": True,
+    "a-users-fractions.py": True,
+    "foreign-libstdc++-first": False,
     "protobuf-missing": True,
     "numpy-missing": True,
 }
