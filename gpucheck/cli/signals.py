@@ -39,17 +39,27 @@ def release() -> None:
 
 
 @contextlib.contextmanager
-def interruptible() -> Iterator[None]:
-    """Raise KeyboardInterrupt on Ctrl-C inside, for a job that keeps its partial result."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is not _leave:  # ignored, or another handler
-        yield
-        return
-    signal.signal(signal.SIGINT, _interrupt)
+def interruptible(*names: str) -> Iterator[list[int]]:
+    """Raise KeyboardInterrupt on Ctrl-C, or on the named signals, inside: for a job that keeps its partial result.
+
+    Yields the numbers of the signals that did, empty so far.
+    """
+    received: list[int] = []
+
+    def interrupt(number: int, frame: Any) -> None:
+        if _first():
+            received.append(number)
+            raise KeyboardInterrupt(number)
+
+    numbers = [number for number in _numbers() if number.name in (names or ("SIGINT",))]
+    caught = [number for number in numbers if signal.getsignal(number) is _leave]  # not ignored, and no other handler
+    for number in caught:
+        signal.signal(number, interrupt)
     try:
-        yield
+        yield received
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in caught:
+            signal.signal(number, _leave)
 
 
 @contextlib.contextmanager
@@ -74,11 +84,6 @@ def _leave(number: int, frame: Any) -> None:
         raise Ended(128 + number)
 
 
-def _interrupt(number: int, frame: Any) -> None:
-    if _first():
-        raise KeyboardInterrupt
-
-
 def _first() -> bool:
     """Whether to handle a signal: the second of a pair must not interrupt the clean-up or the partial report."""
     now = time.monotonic()
@@ -94,7 +99,10 @@ def _raise_again(unraisable: Any) -> None:
     if not isinstance(problem, (Ended, KeyboardInterrupt)):
         sys.__unraisablehook__(unraisable)
         return
-    _ignored[0] = problem.code - 128 if isinstance(problem, Ended) and isinstance(problem.code, int) else int(signal.SIGINT)
+    if isinstance(problem, Ended):
+        _ignored[0] = problem.code - 128 if isinstance(problem.code, int) else int(signal.SIGINT)
+    else:
+        _ignored[0] = problem.args[0] if problem.args else int(signal.SIGINT)
     _left[0] = float("-inf")
     signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(_ignored[0]))
     signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)

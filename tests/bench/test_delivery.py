@@ -1,4 +1,4 @@
-"""Results reach the user after a second signal, and if the report or the plot can't be written."""
+"""Results reach the user after a signal, after a second one, and if the report or the plot can't be written."""
 
 import importlib.util
 import json
@@ -50,6 +50,27 @@ def test_signal_after_the_pair_ends_rendering(tmp_path, number, code):
     expected = "gpucheck: interrupted\n" if number == signal.SIGINT else ""
     assert (done.returncode, done.stdout, done.stderr) == (code, "", expected)
     assert list(tmp_path.iterdir()) == []
+
+
+# One configuration is measured, and the next one never is.
+SIGNALLED = program("delivery_signalled.py")
+
+
+@posix
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)] if os.name == "posix" else []
+)
+def test_signal_keeps_the_results_so_far(tmp_path, number, code):
+    command = [sys.executable, "-c", SIGNALLED, *ARGUMENTS, "--output", "kept.json"]
+    env = {**ENV, "TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(command, cwd=tmp_path, env=env, stdin=subprocess.DEVNULL, stdout=-1, stderr=-1, text=True)
+    assert process.stderr.readline() == "measured one\n"
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (code, "", "gpucheck: interrupted\n" * (number == signal.SIGINT))
+    got = json.loads((tmp_path / "kept.json").read_text())
+    assert (got["ended"], [one["status"] for one in got["measurements"]]) == ("interrupted", ["measured", "not-measured"])
+    assert os.listdir(tmp_path) == ["kept.json"]
 
 
 MEASURED = program("delivery_measured.py")

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 from typing import Any
 
 import click
@@ -21,6 +22,7 @@ from gpucheck.core.system.bounded import FILE_SECONDS, with_timeout
 from gpucheck.core.system.ownership import is_ours, why_untrusted
 from gpucheck.core.system.write import OutputFile
 
+KEEP_RESULTS = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl-C; timeout(1), a job's time limit; a closed connection
 DRAW_SECONDS = 30.0  # grace period after the timeout, to draw the plot
 EXAMPLES = """\b
 Examples:
@@ -154,9 +156,9 @@ def bench(
     """Measure how fast this machine trains a small Keras network, or yours, and what limits it.
 
     Each configuration is warmed up (reported separately), then measured at least three times on the same data from the same
-    weights; the result is the median, with minimum and maximum. Nothing is estimated. Ctrl-C keeps the results so far. Exit
-    codes: 0 all measured, 1 a configuration failed or can't be measured, 2 wrong usage, 3 out of time or nothing to measure, 130
-    Ctrl-C.
+    weights; the result is the median, with minimum and maximum. Nothing is estimated. Ctrl-C and SIGTERM keep the
+    results so far. Exit codes: 0 all measured, 1 a configuration failed or can't be measured, 2 wrong usage, 3 out of time or
+    nothing to measure, 130 Ctrl-C, 143 SIGTERM.
     """
     limit.set(timeout, grace_seconds=DRAW_SECONDS)
     ask = _ask(options)
@@ -167,9 +169,9 @@ def bench(
         progress = Progress[Result]()
         limit.write_partial(progress, lambda partial: [lambda: _write(partial, style, color, file, target)])
         request = Request(timeout_seconds=timeout, python=python, allow_cpu=ask.allow_cpu)
-        result = _measure(request, ask, limit, progress)
+        result, number = _measure(request, ask, limit, progress)
         try:
-            exit_code = _write(result, style, color, file, target)
+            exit_code = _write(result, style, color, file, target, number)
         finally:  # also if writing the report failed
             if picture is not None:
                 _draw(result, kind, picture)
@@ -245,18 +247,25 @@ def _plot_format(plot: str | None) -> str:
     return kind
 
 
-def _measure(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[Result]) -> Result:
+def _measure(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[Result]) -> tuple[Result, int]:
+    """Return the result, and the number of the signal that interrupted the measurement, if one did."""
     from gpucheck.commands.bench.plan import Refused
     from gpucheck.commands.bench.run import bench as measure
 
     problem = ulimits.open_files_problem()
     if problem is not None:
         raise OSError(errno.EMFILE, problem)
+    received: list[int] = []
     try:  # the progress line is removed before a message is printed
-        with this_machine(request, limit.started) as host, progress_line(host) as tick, signals.interruptible():
-            return measure(host, ask, tick or (lambda pending: None), progress)
+        with (
+            this_machine(request, limit.started) as host,
+            progress_line(host) as tick,
+            signals.interruptible(*KEEP_RESULTS) as received,
+        ):
+            result = measure(host, ask, tick or (lambda pending: None), progress)
+        return result, received[-1] if received else signal.SIGINT
     except KeyboardInterrupt:
-        raise SystemExit(130) from None
+        raise SystemExit(128 + (received[-1] if received else signal.SIGINT)) from None
     except Refused as refused:
         if refused.exit_code == 2:
             raise click.UsageError(str(refused)) from None
@@ -264,18 +273,20 @@ def _measure(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[Re
         raise SystemExit(refused.exit_code) from None
 
 
-def exit_code_of(result: Result) -> int:
-    """Return the exit code: 0 if everything was measured, 1 if something was not, 3 out of time, 130 after Ctrl-C."""
+def exit_code_of(result: Result, number: int = signal.SIGINT) -> int:
+    """Return the exit code: 0 if everything was measured, 1 if something was not, 3 out of time, 128 + the signal's number."""
     if result.ended != "finished":
-        return 130 if result.ended == "interrupted" else 3
+        return 128 + number if result.ended == "interrupted" else 3
     return 0 if all(measurement.status == "measured" for measurement in result.measurements) else 1
 
 
-def _write(result: Result, style: str, color: str, file: OutputFile | None, target: str | None) -> int:
+def _write(
+    result: Result, style: str, color: str, file: OutputFile | None, target: str | None, number: int = signal.SIGINT
+) -> int:
     """Write the report and return the exit code. If the file can't be written, write to standard output instead."""
     from gpucheck.commands.bench import report
 
-    exit_code = exit_code_of(result)
+    exit_code = exit_code_of(result, number)
     if file is not None:
         time_limit.lock(file)
         try:
