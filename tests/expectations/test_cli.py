@@ -124,7 +124,7 @@ def test_two_trainings_are_compared(tmp_path):
         (tmp_path / name).write_text(json.dumps(fit))
     done = gpucheck("compare", "before.json", "after.json", "-v", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
-    assert [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")][2:] == [
+    assert [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")][1:] == [
         "samples/s: 900 → 2,000",
         "% of a step that waits for data: 80 → 5",
         "what limits it: input-pipeline-bound → no fault",
@@ -134,6 +134,43 @@ def test_two_trainings_are_compared(tmp_path):
     for other in ([], ["other.json"]):
         done = gpucheck("compare", "before.json", *other, cwd=tmp_path)
         assert (done.returncode, "is compared with another one" in done.stderr) == (2, True)
+    worse = {**FIT, "validation": {"name": "val_accuracy", "best": 0.5}}
+    (tmp_path / "worse.json").write_text(json.dumps(worse))
+    assert gpucheck("compare", "before.json", "worse.json", cwd=tmp_path).stdout.splitlines() == [
+        "training results",
+        "  The program learns better or worse than before.",
+        "  best val_accuracy: 0.9 → 0.5",
+        "",
+        "1 difference between before.json and worse.json.",
+    ]
+
+
+def test_what_cannot_be_compared_is_named(tmp_path):
+    for name, text in (
+        ("fit.json", json.dumps(FIT)),
+        ("fit.toml", '[fit]\ndevice = "gpu"\n'),
+        ("gpu.toml", "[gpu]\ncount = 1\n"),
+        ("page.html", "<!doctype html>"),
+    ):
+        (tmp_path / name).write_text(text)
+    assert gpucheck(*QUICK, "--format", "json", "--output", "report.json", cwd=tmp_path).returncode == 0
+    summary = "the summary of a training"
+    only_fit = f"fit.toml: only [fit], which `gpucheck compare` compares with {summary}"
+    kinds = f'neither a report (--format json), {summary} (Watch(report="fit.json")), nor a file of expectations'
+    for names, words in (
+        (("report.json", "fit.json"), f"report.json is a report of a machine, and fit.json {summary}"),
+        (("fit.json", "report.json"), f"fit.json: {summary} is compared with another one, and report.json is a report"),
+        (("fit.toml", "report.json"), only_fit),
+        (("fit.toml",), only_fit),
+        (("gpu.toml", "page.html"), f"page.html: neither a report (--format json) nor {summary}"),
+        (("page.html", "report.json"), f"page.html: {kinds}"),
+        (("page.html", "fit.json"), f"page.html: {kinds}"),
+    ):
+        done = gpucheck("compare", *names, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert words in " ".join(done.stderr.split()), done.stderr
+    done = gpucheck("compare", "fit.toml", "fit.json", cwd=tmp_path)
+    assert done.returncode == 0, "a device is written in either case"
 
 
 def test_a_training_is_compared_with_its_limits(tmp_path):
@@ -144,7 +181,7 @@ def test_a_training_is_compared_with_its_limits(tmp_path):
     )
     done = gpucheck("compare", "limits.toml", "fit.json", "-v", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
-    assert [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")][2:] == [
+    assert [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")][1:] == [
         "samples/s: at least 1,000 → 900",
         "% of a step that waits for data: at most 10 → 80",
         "seconds of the first step (at most 5): not in fit.json",

@@ -22,6 +22,10 @@ Examples:
   gpucheck compare fit1.json fit2.json           two trainings: Watch(report="fit1.json")
   gpucheck compare expected.toml fit2.json       a training against the table [fit]
 """
+SUMMARY = "the summary of a training"
+NO_BASELINE = (
+    f'neither a report (--format json), {SUMMARY} (Watch(report="fit.json")), nor a file of expectations (`gpucheck snapshot`)'
+)
 LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
 
 
@@ -57,16 +61,23 @@ def compare(
     if baseline == current == "-":
         raise click.UsageError("only one of the two can come from standard input")
     text = _read(baseline)
-    if (fit := fits.read(text)) is not None:
-        other = None if current is None else fits.read(_read(current))
+    latest = None if current is None else _read(current)
+    fit = fits.read(text)
+    other = None if latest is None else fits.read(latest)
+    if fit is not None:
         if other is None or current is None:
-            raise click.UsageError(f"{baseline}: the summary of a training is compared with another one")
+            words = f", and {current} is a report of a machine" if latest is not None and _is_report(latest) else ""
+            raise click.UsageError(f"{baseline}: {SUMMARY} is compared with another one{words}")
         _finish(fits.between(fit, other, baseline, current), style, color, verbose)
-    if current is not None and (fit := fits.read(_read(current))) is not None:
+    if other is not None and current is not None:
+        if _is_report(text):
+            raise click.UsageError(f"{baseline} is a report of a machine, and {current} {SUMMARY}: they have nothing in common")
         wanted = _expectations(text, baseline, of_fit=True).fit
         if wanted == FitExpectations():
-            raise click.UsageError(f"{baseline}: no table [fit], which is compared with the summary of a training")
-        _finish(fits.expected(wanted, fit, baseline, current), style, color, verbose)
+            raise click.UsageError(f"{baseline}: no table [fit], which is compared with {SUMMARY}")
+        _finish(fits.expected(wanted, other, baseline, current), style, color, verbose)
+    if current is not None and latest is not None and latest.lstrip()[:1] != b"{":
+        raise click.UsageError(f"{current}: neither a report (--format json) nor {SUMMARY} (Watch(report=\"fit.json\"))")
     old = _report(text, baseline) if text.lstrip()[:1] == b"{" else _expectations(text, baseline)
     if isinstance(old, Report) and not drift.PROBES.keys() & old.facts.keys():
         raise click.UsageError(f"{baseline}: a report without facts is not a baseline")
@@ -80,7 +91,7 @@ def compare(
         return [lambda: show(text)]
 
     differences = compared(
-        _report(_read(current), current) if current is not None else diagnose_here(request, limit, write_partial=write_partial)
+        _report(latest, current) if latest is not None and current is not None else diagnose_here(request, limit, write_partial=write_partial)
     )
     _finish(differences, style, color, verbose)
 
@@ -132,6 +143,12 @@ def _expectations(text: bytes, name: str, *, of_fit: bool = False) -> Expectatio
     try:
         return convert(load(text.decode(), name), text.decode(), name) if of_fit else baseline(text.decode(), name)
     except UnicodeDecodeError:
-        raise click.UsageError(f"{name}: neither a JSON report nor a file of expectations") from None
+        raise click.UsageError(f"{name}: {NO_BASELINE}") from None
     except Problem as error:
-        raise click.UsageError(str(error)) from None
+        another = ": not TOML: " in str(error) and not name.endswith(".toml")
+        raise click.UsageError(f"{name}: {NO_BASELINE}" if another else str(error)) from None
+
+
+def _is_report(text: bytes) -> bool:
+    """Whether a text looks like the JSON report of a machine."""
+    return text.lstrip()[:1] == b"{" and b'"facts"' in text

@@ -4,12 +4,17 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpucheck.commands.expectations.drift import GROUPS, TRAINING, Change, Drift
+from gpucheck.commands.expectations.drift import TRAINING, Change, Drift
 from gpucheck.core.model import FitExpectations
 
 TOLERANCE = 0.1  # of the larger value: two runs of one program differ by some percent
 TOLERANCE_OF_RESULTS = 0.02  # of a validation metric
 PERCENT_POINTS = 10.0
+RESULTS, BEST = "training results", "best "  # their group, and how the name of a result begins
+WHY = {
+    TRAINING: "The program trains at another speed, or on other devices.",
+    RESULTS: "The program learns better or worse than before.",
+}  # by group
 
 Value = float | str | None
 
@@ -65,7 +70,7 @@ def between(old: Fit, new: Fit, baseline: str, current: str) -> Drift:
     """Compare two summaries; a figure that only one of them has is not compared."""
     before, after = ({what: (value, by) for what, value, by in _figures(fit) if value is not None} for fit in (old, new))
     changes = tuple(
-        Change(group=TRAINING, what=what, old=_words(was), new=_words(after[what][0]), why=GROUPS[TRAINING])
+        _change(what, _words(was), _words(after[what][0]))
         for what, (was, by) in before.items()
         if what in after and _differ(was, after[what][0], by)
     )
@@ -90,14 +95,19 @@ def expected(wanted: FitExpectations, fit: Fit, baseline: str, current: str) -> 
         if limit is not None and value is None:
             missing.append(f"{what} ({words}): not in {current}")
         elif limit is not None and not _meets(limit, value, how):
-            changes.append(Change(group=TRAINING, what=what, old=words, new=_words(value), why=GROUPS[TRAINING]))
+            changes.append(_change(what, words, _words(value)))
     return Drift(baseline=baseline, current=current, changes=tuple(changes), not_compared=tuple(missing))
+
+
+def _change(what: str, old: str, new: str) -> Change:
+    group = RESULTS if what.startswith(BEST) else TRAINING
+    return Change(group=group, what=what, old=old, new=new, why=WHY[group])
 
 
 def _meets(limit: Value, value: Value, how: str) -> bool:
     if isinstance(limit, float | int) and isinstance(value, float | int):
         return value >= limit if how == "at least" else value <= limit
-    return limit == value
+    return str(limit).casefold() == str(value).casefold()
 
 
 def _figures(fit: Fit) -> Iterator[tuple[str, Value, float]]:
@@ -114,7 +124,7 @@ def _figures(fit: Fit) -> Iterator[tuple[str, Value, float]]:
         yield f"GPU {gpu.index}, % busy", gpu.utilization_percent, PERCENT_POINTS
         yield f"GPU {gpu.index}, peak memory in GiB", gpu.peak_bytes and gpu.peak_bytes / (1 << 30), TOLERANCE
     if fit.validation is not None:
-        yield f"best {fit.validation.name}", fit.validation.best, TOLERANCE_OF_RESULTS
+        yield f"{BEST}{fit.validation.name}", fit.validation.best, TOLERANCE_OF_RESULTS
 
 
 def _differ(was: Value, now: Value, by: float) -> bool:

@@ -15,6 +15,9 @@ from gpucheck.core.probes.environment import KNOWN
 
 __all__ = ("Contradiction", "Problem", "baseline", "convert", "merge", "parse")
 _LISTED = "; `gpucheck rules` lists them"
+FIT_IS_COMPARED = (
+    'which `gpucheck compare` compares with the summary of a training (Watch(report="fit.json")), and not with a machine'
+)
 LARGEST_BYTES = 1 << 22  # of a file of expectations
 Part = TypeVar("Part", bound=msgspec.Struct)
 PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
@@ -37,6 +40,8 @@ def parse(text: str, name: str) -> Expectations:
     """
     expected = convert(toml.load(text, name), text, name)
     if not (_of_machine(expected) or expected.allowed_warnings or expected.mute):
+        if expected.fit != FitExpectations():
+            raise Problem(f"{name}: only [fit], {FIT_IS_COMPARED}")
         raise Problem(f"{name}: a file that expects nothing is not a baseline; `gpucheck snapshot` writes one")
     return expected
 
