@@ -95,11 +95,18 @@ def value(plain: Any, field: str = "", unit: str = "", verbose: bool = False) ->
     if isinstance(plain, Struct):
         return plain.text if isinstance(plain, Event) else label(plain) or value(asdict(plain), verbose=verbose)
     if isinstance(plain, dict):
-        entries = [f"{spelled(key)} {value(entry, key, '', verbose)}" for key, entry in plain.items() if entry is not None]
+        entries = [_entry(key, entry, verbose) for key, entry in plain.items() if entry is not None]
         return _enumerate(entries, verbose)
     if field.endswith("compute_capability"):
         return ".".join(map(str, plain))
     return _enumerate([value(entry, verbose=verbose) for entry in plain], verbose)
+
+
+def _entry(key: str, entry: Any, verbose: bool) -> str:
+    """Return an entry of a table; an environment variable keeps its name."""
+    if key.isupper() and isinstance(entry, str):
+        return f'{key}="{_shorten(entry, verbose)}"'
+    return f"{spelled(key)} {value(entry, key, '', verbose)}"
 
 
 def _number(number: float, field: str, unit: str) -> str:
