@@ -55,6 +55,9 @@ class ReportFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         if isinstance(value, tuple):
             return value
         style, equals, path = str(value).partition("=")
+        meant = OF_SUFFIX.get(f".{style}") if equals else format_of(style)
+        if meant is not None and style not in FORMATS:
+            self.fail(f"{value!r} is not FORMAT=FILE (did you mean {meant}={path or style}?)", param, ctx)
         if not equals or style not in FORMATS:
             self.fail(f"{value!r} is not FORMAT=FILE with one of the formats {', '.join(FORMATS)}", param, ctx)
         if path in ("", "-"):

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -24,6 +24,7 @@ ARGUMENTS = "gpucheck.arguments"
 INTERRUPTED = 130
 ALIASES = {"help": "", "version": "--version", "doctor": "check"}  # what other tools call them
 # click's words, which differ by its version and by the number of names, and those of `did_you_mean`.
+ALMOST = 0.1  # of a ratio of difflib, from 0 to 1
 _TIP = re.compile(r"[ (;,.]*\b(?:did you mean (?:one of: )?|possible options: )([^?)]+)[?).;]* *(.*)$", re.IGNORECASE)
 EVERY_DAY = ("check", "explain", "setup", "env", "run", "lint")  # the order of --help
 ADVANCED = ("bench", "node", "snapshot", "compare", "fleet", "recipe", "rules", "config", "schema", "completion")
@@ -159,6 +160,9 @@ def _show_error(error: click.ClickException) -> None:
     if isinstance(error, click.NoSuchOption) and error.option_name.lstrip("-") in ("json", "html", "markdown", "junit", "csv"):
         name = error.option_name
         error = click.NoSuchOption(name, possibilities=[f"--format {name.lstrip('-')}"], ctx=error.ctx)
+    elif isinstance(error, click.NoSuchOption) and error.possibilities:
+        close = _closest(error.option_name, error.possibilities)
+        error = click.NoSuchOption(error.option_name, possibilities=close, ctx=error.ctx)
     message = error.format_message()
     tip = _TIP.search(message)
     say(f"Error: {message[: tip.start()] if tip else message}")
@@ -168,6 +172,14 @@ def _show_error(error: click.ClickException) -> None:
     context = getattr(error, "ctx", None)
     if context is not None and not message.startswith("cannot "):
         say(f"\n{context.get_usage()}\nTry '{context.command_path} --help' for help.")
+
+
+def _closest(name: str, names: Sequence[str]) -> list[str]:
+    """Return the names that are almost as similar as the most similar one."""
+    import difflib
+
+    ratios = {one: difflib.SequenceMatcher(None, name, one).ratio() for one in names}
+    return [one for one, ratio in ratios.items() if ratio >= max(ratios.values()) - ALMOST]
 
 
 def exit_code_of(state: str, exit_style: str) -> int:
