@@ -56,28 +56,14 @@ def compare(
     CURRENT is a JSON report; without it, this machine is checked (with --quick, unless a deeper level is given). Exit codes: 0
     no differences; 1 differences; 2 a file can't be read, or is not a baseline because it expects nothing.
     """
-    from gpucheck.commands.expectations import drift, fits
+    from gpucheck.commands.expectations import drift
 
     if baseline == current == "-":
         raise click.UsageError("only one of the two can come from standard input")
     text = _read(baseline)
     latest = None if current is None else _read(current)
-    fit = fits.read(text)
-    other = None if latest is None else fits.read(latest)
-    if fit is not None:
-        if other is None or current is None:
-            words = f", and {current} is a report of a machine" if latest is not None and _is_report(latest) else ""
-            raise click.UsageError(f"{baseline}: {SUMMARY} is compared with another one{words}")
-        _finish(fits.between(fit, other, baseline, current), style, color, verbose)
-    if other is not None and current is not None:
-        if _is_report(text):
-            raise click.UsageError(f"{baseline} is a report of a machine, and {current} {SUMMARY}: they have nothing in common")
-        wanted = _expectations(text, baseline, of_fit=True).fit
-        if wanted == FitExpectations():
-            raise click.UsageError(f"{baseline}: no table [fit], which is compared with {SUMMARY}")
-        _finish(fits.expected(wanted, other, baseline, current), style, color, verbose)
-    if current is not None and latest is not None and latest.lstrip()[:1] != b"{":
-        raise click.UsageError(f"{current}: neither a report (--format json) nor {SUMMARY} (Watch(report=\"fit.json\"))")
+    if (of_trainings := _between_trainings(text, latest, baseline, current or "")) is not None:
+        _finish(of_trainings, style, color, verbose)
     old = _report(text, baseline) if text.lstrip()[:1] == b"{" else _expectations(text, baseline)
     if isinstance(old, Report) and not drift.PROBES.keys() & old.facts.keys():
         raise click.UsageError(f"{baseline}: a report without facts is not a baseline")
@@ -91,9 +77,33 @@ def compare(
         return [lambda: show(text)]
 
     differences = compared(
-        _report(latest, current) if latest is not None and current is not None else diagnose_here(request, limit, write_partial=write_partial)
+        _report(latest, current)
+        if latest is not None and current is not None
+        else diagnose_here(request, limit, write_partial=write_partial)
     )
     _finish(differences, style, color, verbose)
+
+
+def _between_trainings(text: bytes, latest: bytes | None, baseline: str, current: str) -> "Drift | None":
+    """Compare the summary of a training with another, or with [fit]; None: there is none."""
+    from gpucheck.commands.expectations import fits
+
+    fit, other = fits.read(text), None if latest is None else fits.read(latest)
+    if fit is not None:
+        if other is None:
+            words = f", and {current} is a report of a machine" if latest is not None and _is_report(latest) else ""
+            raise click.UsageError(f"{baseline}: {SUMMARY} is compared with another one{words}")
+        return fits.between(fit, other, baseline, current)
+    if other is not None:
+        if _is_report(text):
+            raise click.UsageError(f"{baseline} is a report of a machine, and {current} {SUMMARY}: they have nothing in common")
+        wanted = _expectations(text, baseline, of_fit=True).fit
+        if wanted == FitExpectations():
+            raise click.UsageError(f"{baseline}: no table [fit], which is compared with {SUMMARY}")
+        return fits.expected(wanted, other, baseline, current)
+    if latest is not None and latest.lstrip()[:1] != b"{":
+        raise click.UsageError(f'{current}: neither a report (--format json) nor {SUMMARY} (Watch(report="fit.json"))')
+    return None
 
 
 def _finish(differences: "Drift", style: str, color: str, verbose: bool) -> NoReturn:
