@@ -9,6 +9,8 @@ from gpucheck.core.reports.shared.words import duration, plural, significant, si
 
 SCALINGS = {"weak": "weak scaling: the same batch per replica", "strong": "strong scaling: the same global batch"}
 
+WIDE_POINTS = 20.0  # percentage points between the repeats
+
 
 def method(result: Result) -> str:
     """Return the network, the data and how often it was measured."""
@@ -49,8 +51,7 @@ def figures(measurement: Measurement) -> Iterator[tuple[str, str]]:
     yield "throughput", f"{spread(measurement.samples_per_second)} samples/s; a step {step}, {epoch}"
     if measurement.device_samples_per_second and measurement.input_wait_share:
         wait = measurement.input_wait_share
-        share = f"{wait.median * 100:.0f} % ({wait.minimum * 100:.0f} to {wait.maximum * 100:.0f}) of a step waits for input"
-        yield "device only", f"{spread(measurement.device_samples_per_second)} samples/s on one resident batch; {share}"
+        yield "device only", f"{spread(measurement.device_samples_per_second)} samples/s on one resident batch; {_waits(wait)}"
     if measurement.first_step_seconds is not None and measurement.warmup_seconds is not None:
         at_once = measurement.steps_per_execution
         first = f"first {f'{at_once} steps' if at_once > 1 else 'step'} {duration(measurement.first_step_seconds)}"
@@ -66,6 +67,14 @@ def figures(measurement: Measurement) -> Iterator[tuple[str, str]]:
         kind = SCALINGS.get(measurement.scaling or "")
         yield "scaling", "one device was not measured" if percent is None else f"{percent:.0f} % of {count} × one device ({kind})"
     yield from _outcomes(measurement)
+
+
+def _waits(share: Spread) -> str:
+    """Return the share of a step that waits for input; only its range if that is wide, because a median would prove nothing."""
+    lowest, highest = share.minimum * 100, share.maximum * 100
+    if highest - lowest > WIDE_POINTS:
+        return f"between {lowest:.0f} and {highest:.0f} % of a step waits for input: it varies too much between the runs"
+    return f"{share.median * 100:.0f} % ({lowest:.0f} to {highest:.0f}) of a step waits for input"
 
 
 def _outcomes(measurement: Measurement) -> Iterator[tuple[str, str]]:
