@@ -9,7 +9,7 @@ import pytest
 from reports.builders import GARBAGE, report
 from reports.cases import CASES, cusolver
 
-from gpucheck.core.model import TrainingRun
+from gpucheck.core.model import Fix, TrainingRun
 from gpucheck.core.reports import terminal
 from gpucheck.core.reports.shared.words import clean
 
@@ -91,3 +91,21 @@ def test_little_of_rich_is_imported():
     """Its console alone would cost --quick a tenth of its time."""
     code = "import sys, gpucheck.core.reports.terminal; print({'rich.console', 'rich.text'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("fix", "line"),
+    [
+        (Fix(text="Load the modules", command="module load cuda"), "Then: gpucheck"),
+        (Fix(text="Set it", command="export A=1"), "Then, in the same shell: gpucheck"),
+        (Fix(text="Use a machine with an NVIDIA GPU"), None),
+        (Fix(text="List devices", command="lspci", kind="look"), None),
+    ],
+    ids=lambda value: value.text if isinstance(value, Fix) else "",
+)
+def test_the_check_is_repeated_after_a_command_only(fix, line):
+    made = cusolver()
+    first = made.findings[0]
+    made = msgspec.structs.replace(made, findings=(msgspec.structs.replace(first, fix=(fix,)),))
+    text = terminal.render(made, width=80, color=False, ascii=False, verbose=False, again="gpucheck")
+    assert [one for one in text.splitlines() if one.startswith("Then")] == ([] if line is None else [line])

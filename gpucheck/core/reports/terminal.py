@@ -54,12 +54,18 @@ def render(
         _probes(out, report)
     out.blank()
     _conclusion(out, report, verbose)
-    if again:
+    if again and _has_command(report):
         sets = any(_SETS.match(fix.command or "") for root in roots(report) for fix in root.fix[:1])
         out.command(again, 0, label="Then, in the same shell: " if sets else "Then: ")
     if following:
         out.command(following, 0, label="Next: ")
     return str(out)
+
+
+def _has_command(report: Report) -> bool:
+    """Whether the first repair of the root cause is a command: otherwise the same check fails again in this shell."""
+    first = next((root.fix[0] for root in roots(report) if root.fix), None)
+    return first is not None and bool(first.command) and first.kind != "look"
 
 
 def _omits_training(report: Report) -> bool:
