@@ -26,7 +26,7 @@ def _write(out: TerminalText, root: Diagnosis, report: Report, *, full: bool, ve
     mark = ("-", "quiet") if root.muted else ("✗", "fail") if root.severity is Severity.ERROR else ("!", "warn")
     out.add((root.summary, "title"), label=mark, hang=2)
     out.tail((root.code, "code"), indent=2)
-    out.tail((f"first check: {root.first_check}", "quiet"), indent=2)
+    out.add((f"first check: {root.first_check}", "quiet"), indent=2, hang=4)
     if root.muted:
         _labelled(out, "muted", root.muted)
     elif root.mute_expired:
