@@ -2,15 +2,16 @@
 
 import errno
 import os
-import signal
+from signal import SIGINT
 from typing import Any
 
 import click
 
-from gpucheck.cli import signals, time_limit
+from gpucheck.cli import time_limit
 from gpucheck.cli.parameters import SECONDS, Command, FilePath, PositiveNumber
 from gpucheck.cli.request import PYTHON, STRATEGIES, this_machine
 from gpucheck.cli.screen import UNWRITTEN, display_options, output, progress_line, say, show
+from gpucheck.cli.signals import interruptible
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.bench.figures import REPEATS_MIN
 from gpucheck.commands.bench.model import FORMATS, Ask, Result
@@ -241,31 +242,23 @@ def _plot_format(plot: str | None) -> str:
     kind = os.path.splitext(plot)[1].lower()
     if kind not in KINDS:
         raise click.UsageError(f"--plot {plot}: the name must end in {' or '.join(KINDS)}")
-    problem = missing()
-    if problem is not None:
+    if (problem := missing()) is not None:
         raise click.UsageError(f"--plot: {problem}")
     return kind
 
 
 def _measure(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[Result]) -> tuple[Result, int]:
-    """Return the result, and the number of the signal that interrupted the measurement, if one did."""
     from gpucheck.commands.bench.plan import Refused
     from gpucheck.commands.bench.run import bench as measure
 
-    problem = ulimits.open_files_problem()
-    if problem is not None:
+    if (problem := ulimits.open_files_problem()) is not None:
         raise OSError(errno.EMFILE, problem)
     received: list[int] = []
     try:  # the progress line is removed before a message is printed
-        with (
-            this_machine(request, limit.started) as host,
-            progress_line(host) as tick,
-            signals.interruptible(*KEEP_RESULTS) as received,
-        ):
-            result = measure(host, ask, tick or (lambda pending: None), progress)
-        return result, received[-1] if received else signal.SIGINT
+        with this_machine(request, limit.started) as host, progress_line(host) as tick, interruptible(*KEEP_RESULTS) as received:
+            return measure(host, ask, tick or (lambda pending: None), progress), next(iter(received), SIGINT)
     except KeyboardInterrupt:
-        raise SystemExit(128 + (received[-1] if received else signal.SIGINT)) from None
+        raise SystemExit(128 + next(iter(received), SIGINT)) from None
     except Refused as refused:
         if refused.exit_code == 2:
             raise click.UsageError(str(refused)) from None
@@ -273,16 +266,14 @@ def _measure(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[Re
         raise SystemExit(refused.exit_code) from None
 
 
-def exit_code_of(result: Result, number: int = signal.SIGINT) -> int:
+def exit_code_of(result: Result, number: int = SIGINT) -> int:
     """Return the exit code: 0 if everything was measured, 1 if something was not, 3 out of time, 128 + the signal's number."""
     if result.ended != "finished":
         return 128 + number if result.ended == "interrupted" else 3
     return 0 if all(measurement.status == "measured" for measurement in result.measurements) else 1
 
 
-def _write(
-    result: Result, style: str, color: str, file: OutputFile | None, target: str | None, number: int = signal.SIGINT
-) -> int:
+def _write(result: Result, style: str, color: str, file: OutputFile | None, target: str | None, number: int = SIGINT) -> int:
     """Write the report and return the exit code. If the file can't be written, write to standard output instead."""
     from gpucheck.commands.bench import report
 
