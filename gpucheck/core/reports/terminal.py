@@ -63,9 +63,8 @@ def render(
 
 
 def _has_command(report: Report) -> bool:
-    """Whether the first repair of the root cause is a command: otherwise the same check fails again in this shell."""
-    first = next((root.fix[0] for root in roots(report) if root.fix), None)
-    return first is not None and bool(first.command) and first.kind != "look"
+    """Whether the first repair of a root cause is a command: otherwise the same check fails again in this shell."""
+    return any(fix.command and fix.kind != "look" for root in roots(report) for fix in root.fix[:1])
 
 
 def _omits_training(report: Report) -> bool:
