@@ -40,7 +40,7 @@ def test_names_of_other_tools_are_understood(typed, same):
     ("typed", "error", "tip"),
     [
         ("lint --fromat json", "No such option '--fromat'", "did you mean --format?"),
-        ("--fromat json", "No such option '--fromat'", "did you mean --format or --redact or --report?"),
+        ("--fromat json", "No such option '--fromat'", "did you mean --format?"),
         ("chekc", "No such command 'chekc'", "did you mean check?"),
         ("fleet mrge", "No such command 'mrge'", "did you mean merge?"),
         (
