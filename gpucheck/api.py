@@ -2,14 +2,11 @@
 
 import contextlib
 import functools
-import importlib
-import io
 import numbers
 import os
-import sys
 import time
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Literal, TextIO, cast, get_args
 
 import msgspec
 
@@ -18,6 +15,7 @@ from gpucheck.core.engine.pipeline import diagnose
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request, Verdict
 from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.reports import notebook
 from gpucheck.core.reports.progress import Progress
 from gpucheck.core.reports.shared import waiting
 from gpucheck.core.system import integrity
@@ -156,31 +154,14 @@ def check(
         return result(diagnose(host, started, lambda pending: progress.update(pending, host.activities())))
 
 
-class _NotebookLine(io.TextIOBase):
-    """A stream that shows its last line as an output of the cell; an exported notebook keeps only the last state of it."""
-
-    encoding = "utf-8"
-    _output: Any = None
-
-    def write(self, text: str) -> int:
-        """Show the text after the last carriage return."""
-        display: Any = importlib.import_module("IPython.display").display
-        shown = {"text/plain": text.rpartition("\r")[2].strip()}
-        if self._output is None:
-            self._output = display(shown, raw=True, display_id=True)
-        else:
-            self._output.update(shown, raw=True)
-        return len(text)
-
-
 def _progress(request: Request) -> Progress:
     """Return a progress line for notebooks; in a script nothing is printed."""
-    notebook = "IPython" in sys.modules and hasattr(sys.modules["IPython"].get_ipython(), "kernel")
+    shown = notebook.runs()
     return Progress(
         waiting.phases(request),
-        _NotebookLine() if notebook else None,
+        cast("TextIO", notebook.Line()) if shown else None,
         width=lambda: 80,
-        shown=notebook,
+        shown=shown,
         soak_seconds=60 * request.soak_minutes,
     )
 

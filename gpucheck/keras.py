@@ -1,12 +1,9 @@
 """A callback that monitors training: ``model.fit(..., callbacks=[gpucheck.keras.Watch()])``. Requires Keras 3."""
 
-import atexit
 import contextlib
 import functools
 import math
 import numbers
-import os
-import threading
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,7 +12,7 @@ from typing import Any, TypeVar
 import keras
 import msgspec
 
-from gpucheck.commands.watch import workers
+from gpucheck.commands.watch import running, workers
 from gpucheck.commands.watch.fit import Fit
 from gpucheck.commands.watch.judge import Event, not_finite
 from gpucheck.commands.watch.summary import Summary, lines, print_lines, write
@@ -73,7 +70,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         stall_seconds: float = 60.0,
         stop_on_nan: bool = False,
         say: Callable[[str], object] | None = None,
-        report: str | os.PathLike[str] | None = None,
+        report: str | workers.Path | None = None,
     ) -> None:
         """Set the options; monitoring starts with the training.
 
@@ -101,7 +98,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         self._print, self.worker = say, workers.worker()
         self._stop_on_nan, self._nan_reported, self._epoch = stop_on_nan, False, 0
         self._times = float(every_seconds), float(stall_seconds)
-        self._report_file = None if report is None else _verified(os.fspath(report), self.worker)
+        self._report_file = None if report is None else workers.verified(report, self.worker)
         self._fit: Fit | None = None
         self._events_before = 0
         shared = self._report_file is not None and workers.RANK in self._report_file
@@ -148,7 +145,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         )
         self._fit.start()
         if self._fit.running.known:
-            _unfinished.add(self)
+            running.unfinished.add(self)
         if self._shared is not None and not self.worker.number:
             workers.forget(self._shared, self.worker.count)
 
@@ -161,7 +158,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
     @_harmless
     def _end(self, fit: Fit, *, interrupted: bool = False) -> None:
         """Stop monitoring a fit and sum it up, unless another thread did."""
-        with _ending:
+        with running.ending:
             if fit.ended:
                 return
             fit.ended = True
@@ -170,7 +167,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
             finally:
                 if self._fit is fit:
                     self._fit = None
-                    _unfinished.discard(self)
+                    running.unfinished.discard(self)
 
     def _sum_up(self, fit: Fit, *, interrupted: bool) -> None:
         if interrupted:
@@ -280,28 +277,3 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         self.events.append(event)
         name = f"worker {self.worker.number}: " if self.worker.count > 1 else ""
         self._say(str(event._replace(text=f"{name}{event.text}")))
-
-
-_ending = threading.RLock()  # one for all: a Watch must be copyable
-_unfinished: weakref.WeakSet[Watch] = weakref.WeakSet()  # their fit may have ended by an exception
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unfinished.clear)
-
-
-@atexit.register
-def _sum_up_interrupted() -> None:
-    """Sum up the fits that an exception has ended, if it also ends the program."""
-    for watch in list(_unfinished):
-        watch.summary  # noqa: B018 - printed if the fit is over
-
-
-def _verified(report: str, worker: workers.Worker) -> str:
-    """Return the report's path. Raises ValueError if it can't be written, before hours of training."""
-    if not report.endswith((".json", ".md", ".html")):
-        raise ValueError(f"report ends in .json, .md or .html. Received: report={report!r}")
-    if workers.RANK in report and not report.endswith(".json"):
-        raise ValueError(f"report with {workers.RANK} ends in .json. Received: report={report!r}")
-    folder = os.path.dirname(report.replace(workers.RANK, str(worker.number))) or "."
-    if (workers.RANK in report or not worker.number) and not os.path.isdir(folder):
-        raise ValueError(f"the folder of report does not exist: create {folder}. Received: report={report!r}")
-    return report

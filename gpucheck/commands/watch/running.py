@@ -1,10 +1,13 @@
 """Whether a fit still runs, and what it reads, from the stack of its thread: Keras reports no fit that an exception ends."""
 
+import atexit
 import inspect
+import os
 import sys
 import threading
+import weakref
 from types import FrameType
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 Data = Literal["dataset", "PyDataset", "generator", "arrays", "DataLoader"]
 
@@ -52,3 +55,24 @@ def _kind(data: Any) -> Data | None:
     if hasattr(data, "__next__"):
         return "generator"
     return "arrays" if hasattr(data, "shape") or isinstance(data, list | tuple | dict) else None
+
+
+class Summarised(Protocol):
+    """A Watch, which sums up its fit when it is asked for the summary of one that is over."""
+
+    @property
+    def summary(self) -> object:
+        """The summary."""
+
+
+ending = threading.RLock()  # held while a fit is summed up; one for all, because a Watch must be copyable
+unfinished: weakref.WeakSet[Summarised] = weakref.WeakSet()  # their fit may have ended by an exception
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=unfinished.clear)
+
+
+@atexit.register
+def _sum_up() -> None:
+    """Sum up the fits that an exception has ended, if it also ends the program."""
+    for watch in list(unfinished):
+        _ = watch.summary

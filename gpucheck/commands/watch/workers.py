@@ -14,6 +14,7 @@ from gpucheck.core.reports.shared.training import ALIKE
 from gpucheck.core.reports.shared.words import plural, significant
 from gpucheck.core.system.read import whole
 
+Path = os.PathLike[str]
 RANK = "{rank}"  # placeholder in a report's name, replaced by the worker's number
 COLLECT_SECONDS = 30.0  # workers that train in step end together, but a network file system may show a new file late
 POLL_SECONDS = 0.2
@@ -33,6 +34,19 @@ def worker(env: Mapping[str, str] = os.environ) -> Worker:
     parsed = Parsed(env.get("TF_CONFIG") or "{}")
     names = [f"{job} {index}" for job in TRAINING_JOBS for index in sorted(parsed.jobs.get(job, ()))]
     return Worker(names.index(parsed.task), len(names)) if parsed.task in names else Worker(*rank_of_size(env))
+
+
+def verified(report: str | Path, worker: Worker) -> str:
+    """Return the path of a worker's report. Raises ValueError if it can't be written, before hours of training."""
+    report = os.fspath(report)
+    if not report.endswith((".json", ".md", ".html")):
+        raise ValueError(f"report ends in .json, .md or .html. Received: report={report!r}")
+    if RANK in report and not report.endswith(".json"):
+        raise ValueError(f"report with {RANK} ends in .json. Received: report={report!r}")
+    folder = os.path.dirname(report.replace(RANK, str(worker.number))) or "."
+    if (RANK in report or not worker.number) and not os.path.isdir(folder):
+        raise ValueError(f"the folder of report does not exist: create {folder}. Received: report={report!r}")
+    return report
 
 
 def forget(report: str, count: int) -> None:

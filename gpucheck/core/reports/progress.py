@@ -3,8 +3,7 @@
 import sys
 import time
 from collections.abc import Callable
-from io import TextIOBase
-from typing import TextIO, cast
+from typing import TextIO
 
 from gpucheck.core.model.activity import Activity
 from gpucheck.core.reports.shared import waiting
@@ -22,7 +21,7 @@ class Progress:
     def __init__(
         self,
         phases: tuple[str, ...],
-        stream: TextIO | TextIOBase | None = None,
+        stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
         width: Callable[[], int] | None = None,
         shown: bool | None = None,
@@ -38,7 +37,7 @@ class Progress:
             shown: whether the stream can overwrite a line; by default if it is a terminal.
             soak_seconds: of a --full run, for the estimate of its end.
         """
-        self._stream = cast("TextIO", stream or sys.stderr)
+        self._stream = stream or sys.stderr
         self._clock = clock
         self._started = self._last = clock()  # when a child was last active
         self._phases = phases

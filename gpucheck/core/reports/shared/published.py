@@ -2,7 +2,7 @@
 
 import functools
 
-from gpucheck import DISTRIBUTION
+import gpucheck
 
 UNPUBLISHED = "/OWNER/"  # in the addresses of pyproject.toml until the first release
 
@@ -19,7 +19,7 @@ def _documentation() -> str | None:
     from importlib import metadata  # most runs need no link, and it takes longer than writing their report
 
     try:
-        urls = metadata.metadata(DISTRIBUTION).get_all("Project-URL") or ()
+        urls = metadata.metadata(gpucheck.DISTRIBUTION).get_all("Project-URL") or ()
     except (metadata.PackageNotFoundError, OSError, ValueError):  # gpucheck is one file, or its installation is damaged
         return None
     address = dict(url.partition(", ")[::2] for url in urls).get("Documentation", "")
