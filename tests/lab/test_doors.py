@@ -24,7 +24,7 @@ NAMED_IN_LOG = {
     "cudnn-missing": False,
     "driver-470": False,
     "a-users-numpy.py": True,
-    "a-users-fractions.py": True,
+    "a-users-calendar.py": True,
     "foreign-libstdc++-first": False,
     "protobuf-missing": True,
     "numpy-missing": True,

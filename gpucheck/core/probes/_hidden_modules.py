@@ -12,11 +12,12 @@ INSTALLED = ("site-packages", "dist-packages")
 # Distribution -> module, if it is not its name with "_".
 _MODULES = {"absl-py": "absl", "protobuf": "google", "google-pasta": "pasta", "grpcio": "grpc"}
 
-# Modules of the standard library without which the import of TensorFlow and Keras fails: found by hiding each of them from
-# TensorFlow 2.21 on Python 3.11, and imported on Python 3.10 to 3.13. An editable installation loads others at Python's start.
+# Modules of the standard library whose namesake in the program's folder breaks the import of TensorFlow: each was tried, with a
+# file that defines something else, on Python 3.11 with TensorFlow 2.21. Python 3.10 to 3.13 import them too. Others do not break
+# it (copy, fractions, signal), or an editable installation has loaded them at Python's start.
 _STANDARD = """
-ast base64 bisect calendar cmd concurrent contextvars copy ctypes dataclasses datetime decimal fractions hashlib heapq
-inspect json logging multiprocessing numbers pickle platform queue random signal socket string struct threading token tokenize
+ast base64 bisect calendar cmd concurrent contextvars ctypes dataclasses datetime decimal hashlib heapq
+inspect json logging multiprocessing numbers pickle platform queue random socket string struct threading token tokenize
 traceback typing
 """
 STANDARD = frozenset(_STANDARD.split())

@@ -240,9 +240,8 @@ def own_file(match: Match) -> dict[str, str] | None:
     """Return the fields for a user's file that has the name of a package or of a standard library module."""
     fields = named(match)
     module, file = fields.get("module", ""), fields.get("file", "")
-    if _INSTALLED.search(file) or (module not in _IMPORTED and (not file or module not in sys.stdlib_module_names)):
-        return None
-    return fields
+    standard = module in sys.stdlib_module_names and (file or "is not a package" in match[0])
+    return None if _INSTALLED.search(file) or not (module in _IMPORTED or standard) else fields
 
 
 def removed(match: Match) -> dict[str, str] | None:
