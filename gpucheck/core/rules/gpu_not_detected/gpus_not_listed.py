@@ -23,6 +23,8 @@ References:
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.library_faults import LibraryFaults
@@ -118,19 +120,14 @@ def repairs(context: Context, *, backend: str = "tensorflow", hidden: bool = Fal
     """
     if hidden:
         yield Fix(text="Let JAX choose the platform itself", command="unset JAX_PLATFORMS")
-    if (
-        backend == "tensorflow"
-        and context.interpreter is None
-        and context.driver is None
-        and context.gpus is None
-        and not context.notebook
-    ):
-        yield Fix(text="Check the driver first, on the machine that trains", command="gpucheck", kind="look")
-    yield (
+    fix = (
         context.cuda_libraries()
         if backend == "tensorflow"
         else context.with_cuda(backend, configured=context.interpreter is None)
     )
+    if context.interpreter is None and context.driver is None and context.gpus is None:  # of a log that shows nothing else
+        fix = replace(fix, text=f"If nvidia-smi lists a GPU there: {fix.text[0].lower()}{fix.text[1:]}")
+    yield fix
     title = keras_tables.TITLES[backend]
     text = f"Let {title} say why" if backend in keras_tables.OTHERS else "Let TensorFlow print which library it fails to load"
     yield Fix(text=text, command=_ASK[backend].format(python=context.python), kind="look")
