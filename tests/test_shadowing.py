@@ -72,9 +72,16 @@ def as_module(folder, *args):
     )
 
 
+def test_a_module_that_the_report_can_do_without_is_named_in_the_report(tmp_path):
+    (tmp_path / "json.py").write_text("")
+    done = as_module(tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert f"mv {tmp_path}/json.py {tmp_path}/my_json.py" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("module", "body"),
-    [("json", "raise RuntimeError"), ("json", ""), ("selectors", "x = ("), ("click", ""), ("typing", ""), ("signal", "")],
+    [("json", "raise RuntimeError"), ("selectors", "x = ("), ("click", ""), ("typing", ""), ("signal", "")],
 )
 def test_python_m_names_the_file_in_one_line(tmp_path, module, body):
     file = tmp_path / f"{module}.py"
