@@ -191,7 +191,7 @@ def require(*, gpus: int = 1, memory_gib: float = 0.0, level: Depth = "quick", t
 
     Raises:
         NotReady: a fault, too few GPUs, too little memory, or no verdict.
-        ValueError: a number that is none, or is negative; memory without a GPU; or as for ``check``.
+        ValueError: not a number, a negative number, memory without a GPU, or as for ``check``.
     """
     check_requirements(gpus, memory_gib)
     report = check(level=level, allow_cpu=gpus == 0, timeout_seconds=timeout_seconds)
