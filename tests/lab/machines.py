@@ -83,7 +83,8 @@ class Machine(NamedTuple):
         lines += [CLOSED.format(name=name) for name in self.closed]
         (parts / "more.sh").write_text("\n".join([*lines, self.more, ""]))
         drop = ["/usr/bin/setpriv", "--bounding-set", "-dac_override"] if self.closed else []
-        return ["/usr/bin/unshare", *UNSHARE, "/bin/sh", "-c", SCRIPT, "machine", str(parts / "root"), str(parts), *drop]
+        own = ("--uts",) if self.container else ()  # a virtual machine may have Docker's mark too, but no namespaces
+        return ["/usr/bin/unshare", *UNSHARE, *own, "/bin/sh", "-c", SCRIPT, "machine", str(parts / "root"), str(parts), *drop]
 
     @staticmethod
     def _function(bus: pathlib.Path, address: str, device: str, kind: str, driver: str | None, vendor: str = "0x10de") -> None:

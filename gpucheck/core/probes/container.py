@@ -35,6 +35,9 @@ LAYERS = (
     ("containerd", "containerd"),
     (None, "/buildkit/"),
 )
+# The namespaces of the host, whose numbers are constants of Linux (PROC_PID_INIT_INO and so on). A container has its own, unless
+# it was started with --pid=host, --ipc=host and --uts=host.
+HOST_NAMESPACES = {"pid": 4026531836, "ipc": 4026531839, "uts": 4026531838}
 NO_DEVICES = ("", "void", "none")
 DRIVER_FILES = (
     r".*/(libcuda\.so|libnvidia-ml\.so|nvidia-smi)[^/]*|/proc/driver/nvidia.*|/dev/(nvidia|dxg).*"
@@ -95,8 +98,8 @@ def _signs(host: Host, mounts: list[Mount]) -> Iterator[str | None]:
         yield "enroot"  # it locks its root file system with this file
     if host.stat("/run/.containerenv") is not None:
         yield "podman"
-    # A docker export, imported as a WSL distribution, keeps this file.
-    if host.stat("/.dockerenv") is not None and host.stat("/run/WSL") is None:
+    # A virtual machine or a WSL distribution that was made from an image of Docker keeps this file.
+    if host.stat("/.dockerenv") is not None and host.stat("/run/WSL") is None and (_overlay(mounts) or not _of_host(host)):
         yield "docker"
     yield from by_cgroup
     for word in _names(host):
@@ -106,6 +109,11 @@ def _signs(host: Host, mounts: list[Mount]) -> Iterator[str | None]:
         yield "lxc"
     if (root := _overlay(mounts)) is not None:
         yield from (kind for kind, folder in LAYERS if any(folder in option for option in root.options))
+
+
+def _of_host(host: Host) -> bool:
+    """Whether this process is in namespaces of the host."""
+    return all(host.link(f"/proc/self/ns/{name}") == f"{name}:[{number}]" for name, number in HOST_NAMESPACES.items())
 
 
 def _names(host: Host) -> Iterator[str]:
