@@ -54,6 +54,10 @@ _CDI = Fix(
     text="To prevent this (systemctl daemon-reload on the host removes GPUs from running containers), pass the GPUs with CDI:"
     " --device nvidia.com/gpu=all instead of --gpus all"
 )
+_OF_ITS_USER = Fix(
+    text="Start the container as root (--user 0), or on the host give every user access and restart the container:"
+    " chmod 0666 /dev/nvidiactl /dev/nvidia-uvm /dev/nvidia[0-9]*"
+)
 _NVML_REFUSED = (4, 17)  # no permission; blocked by the operating system or a control group
 
 
@@ -128,13 +132,22 @@ def repairs(context: Context, *, error: str = "", group: str | None = None, code
         if not context.in_wsl:
             yield from _in_container(context)
     elif context.in_container:
-        yield from _in_container(context)
+        yield from _in_container_of_user(context, group) if error.upper() == "EACCES" else _in_container(context)
     else:
         if by_rule and context.container is None:
             yield from (Fix(text=f"In a container: {fix.text[0].lower()}{fix.text[1:]}") for fix in restart_container(context))
         yield from _on_host(group)
         if by_rule:
             yield from context.only(REQUEST_FROM_SLURM, scheduler="slurm")
+
+
+def _in_container_of_user(context: Context, group: str | None) -> Iterator[Fix]:
+    """Give the user of a container access to the files."""
+    yield from context.only(_ROOTLESS, container="podman")
+    if group in (None, "root"):
+        yield _OF_ITS_USER
+    else:
+        yield Fix(text=f"Start the container with the group of the files: --group-add {group}")
 
 
 def _in_container(context: Context) -> Iterator[Fix]:

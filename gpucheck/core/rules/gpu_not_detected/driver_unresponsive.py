@@ -90,9 +90,7 @@ def repairs(context: Context, *, crashed: bool = False, process: str = "", pid: 
         kind="look",
     )
     if crashed:
-        damaged = "Look for a damaged or wrong driver library, or one in LD_PRELOAD"
-        look = "ldconfig -p | grep -E 'libcuda|libnvidia-ml'; echo $LD_PRELOAD"
-        yield from context.only(Fix(text=damaged, command=look, kind="look"), system="linux|wsl")
+        yield from _reinstall(context)
     named = f": {process}, process {pid}, can't be ended while it waits" if pid else ""
     yield from restart(context, f"Restart the machine{named}")
     if context.notebook or context.windows:
@@ -100,5 +98,21 @@ def repairs(context: Context, *, crashed: bool = False, process: str = "", pid: 
     if context.scheduler == "slurm":
         drain = 'sudo scontrol update NodeName=$(hostname -s) State=DRAIN Reason="the GPU driver does not respond"'
         yield Fix(text="Until then, let Slurm start no jobs on this node", command=drain)
-    yield Fix(text="If it happens again after a restart, take the GPU out of service: the hardware is usually faulty")
+    if not crashed:
+        yield Fix(text="If it happens again after a restart, take the GPU out of service: the hardware is usually faulty")
     yield read
+
+
+def _reinstall(context: Context) -> Iterator[Fix]:
+    """Replace the driver's libraries, one of which ends the process that calls it."""
+    text = "Reinstall the driver's libraries: one of them is damaged, or of another version"
+    if context.in_container:
+        yield Fix(text=f"On the host: {text[0].lower()}{text[1:]}; then restart the container")
+    else:
+        again = "sudo apt-get install -y --reinstall $(dpkg -S libcuda.so. libnvidia-ml.so. | cut -d: -f1 | sort -u)"
+        yield from context.only(Fix(text=text, command=again, needs=("network",)), distribution="ubuntu|linuxmint|debian")
+        if context.excludes(distribution="ubuntu|linuxmint|debian"):
+            yield Fix(text=text)
+    damaged = "Look for a damaged or wrong driver library, or one in LD_PRELOAD"
+    look = "ldconfig -p | grep -E 'libcuda|libnvidia-ml' | sed 's/.*=> //' | xargs ls -lL; echo $LD_PRELOAD"
+    yield from context.only(Fix(text=damaged, command=look, kind="look"), system="linux|wsl")
