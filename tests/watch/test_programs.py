@@ -9,6 +9,7 @@ import re
 import struct
 import subprocess
 import sys
+import sysconfig
 import termios
 
 import pytest
@@ -110,4 +111,18 @@ def test_training_on_the_cpu_with_two_gpus(tmp_path, way, driver_folder):
     assert command.startswith("gpucheck: to fix it: ")
     assert figures.startswith("gpucheck: 1 epoch, 400 steps, ")
     assert gpus == "gpucheck: GPU 0 0 % busy · GPU 1 0 % busy"
-    assert limit == f"gpucheck: the training ran on the CPU, and the machine's GPUs were not used {code}"
+    assert limit == f"gpucheck: the training ran on the CPU, and did not use the machine's GPUs {code}"
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_lines_of_frameworks_are_not_named_in_a_folder_of_another_name(tmp_path):
+    packages = tmp_path / "packages"  # as `pip install --target` leaves them
+    packages.mkdir()
+    for path in pathlib.Path(sysconfig.get_path("purelib")).iterdir():
+        (packages / path.name).symlink_to(path)
+    (tmp_path / "train.py").write_text((PROGRAMS / "slow_map.py").read_text())
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}:{packages}"}
+    run = subprocess.run([sys.executable, "-S", "train.py"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=100)
+    # The lambda's own lines are in a file that AutoGraph generated.
+    assert "gpucheck: the input pipeline limits this training: with the data ready" in run.stderr

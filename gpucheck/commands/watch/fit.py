@@ -153,7 +153,7 @@ class Fit:
     def _speed_irrelevant(self, events: Sequence[Event]) -> Limit | None:
         """Return the reason why the speed of this training does not matter; None if it matters."""
         if (event := self._monitor.not_used) is not None:
-            return Limit(code=event.code, text="the training ran on the CPU, and the machine's GPUs were not used")
+            return Limit(code=event.code, text="the training ran on the CPU, and did not use the machine's GPUs")
         if not self._finite and (lost := next((event for event in events if event.code == "loss-not-finite"), None)):
             return Limit(code=lost.code, text=re.split(r" [(]|[.] ", lost.text, maxsplit=1)[0])
         return None

@@ -28,6 +28,7 @@ CHILD_SECONDS = 600.0  # then another child takes over, because a child's messag
 STEPS_KEPT = 50
 # Parts of file names that do not belong to the user.
 NOT_THE_USERS = ("site-packages", "dist-packages", os.path.dirname(os.__file__), "<", "__autograph_generated_file")
+FRAMEWORKS = ("tensorflow", "keras", "jax", "torch")  # which may be in any folder (pip install --target)
 DATA_CALLERS = (
     "script_ops",
     "data_adapter",
@@ -161,6 +162,8 @@ class Monitor:
 
 def _place() -> str | None:
     """Return the current line of the user's Python code in a dataset (a generator, a map); None if none runs."""
+    files = [getattr(sys.modules.get(name), "__file__", None) for name in FRAMEWORKS]
+    others = (*NOT_THE_USERS, *(f"{os.path.dirname(file)}{os.sep}" for file in files if file))
     for frame in sys._current_frames().values():
         inner: FrameType | None = frame
         place = ""
@@ -168,7 +171,7 @@ def _place() -> str | None:
             name = inner.f_code.co_filename
             if place and any(part in name for part in DATA_CALLERS):
                 return place
-            if not place and not any(part in name for part in NOT_THE_USERS):
+            if not place and not any(part in name for part in others):
                 place = f"{_line(name, inner.f_lineno)} in {inner.f_code.co_name}"
             inner = inner.f_back
     return None
