@@ -2,8 +2,8 @@
 
 Sources: NVIDIA CUDA Toolkit Release Notes, "CUDA Driver" (13.4 Update 1 edition; 13.0 to 13.2 from the 13.2 Update 2
 edition); conda-forge/tensorflow-feedstock #457 (cuDNN 9.11); NVIDIA's Unix graphics feature deprecation schedule (the last
-branch for an architecture); docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html (the lowest driver of a
-CUDA major).
+branch for an architecture); aws/deep-learning-containers #6418 (cuDNN 9.24);
+docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html (the lowest driver of a CUDA major).
 """
 
 from gpucheck.core.compat import versions
@@ -19,6 +19,8 @@ _BRANCHES = (
 
 _CUDNN_WITHOUT_OLD_GPUS, _CUDNN_LOWEST_SINCE = "9.11", (7, 5)
 CUDNN_LAST_FOR_OLD_GPUS = "9.10.2"
+# With 9.5, XLA of TensorFlow 2.21 ran no convolution with a bias on a T4, A10G and L4; with 9.3, none in bfloat16 on an H100.
+CUDNN_FOR_XLA = "9.24"
 
 # CUDA major -> the minimum driver for all its minors, on Linux and on Windows (whose driver WSL2 uses).
 LOWEST_DRIVER = {11: ("450.80.02", "452.39"), 12: ("525.60.13", "528.33"), 13: ("580.65.06", "580.88")}

@@ -7,6 +7,7 @@ Python packages.
 import functools
 
 _DIGITS = frozenset("0123456789")
+_DIGITS_OF_CUDNN_8 = 4
 
 
 @functools.lru_cache(maxsize=512)  # one solve compares the same few versions some ten thousand times
@@ -38,6 +39,12 @@ def at_least(have: str, need: str) -> bool:
 def minor(version: str) -> str:
     """Return major and minor: '2.21.0' -> '2.21', '12' -> '12'; '' for text without a number."""
     return ".".join(map(str, parse(version)[:2]))
+
+
+def of_cudnn(number: str) -> str:
+    """Return major and minor of cuDNN's version as one number: '90300' -> '9.3', '8907' -> '8.9'."""
+    thousands = 10_000 if len(number) > _DIGITS_OF_CUDNN_8 else 1_000
+    return f"{int(number) // thousands}.{int(number) % thousands // 100}"
 
 
 def same_minor(a: str, b: str) -> bool:

@@ -48,6 +48,7 @@ class Kind(str, Enum):
     CUDA_VERSION_MISMATCH = "cuda-version-mismatch"
     CUDNN_ABSENT = "cudnn-absent"
     CUDNN_FAILED = "cudnn-failed"
+    CUDNN_LOADED = "cudnn-loaded"
     CUDNN_VERSION_MISMATCH = "cudnn-version-mismatch"
     CUINIT_FAILED = "cuinit-failed"
     DEVICE_DENIED = "device-denied"

@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from gpucheck.core.compat import versions
+from gpucheck.core.compat.cuda import CUDNN_FOR_XLA
 from gpucheck.core.logs.causes.cause import Cause, sentence
 from gpucheck.core.logs.causes.events import Events, values
 from gpucheck.core.logs.causes.startup import infer_startup_failure
@@ -234,6 +236,19 @@ def _searched_for_ptxas(event: Event, lines: set[int]) -> bool:
 
 def _too_old(reads: Mapping[str, str]) -> str:
     return f" is too old: it reads PTX {reads['version']}, not {reads['needed']}"
+
+
+def cudnn_version_mismatch(events: Events) -> Cause | None:
+    """XLA finds no way to run a convolution with this cuDNN, of which no part is missing."""
+    failed = [event for event in events.unresolved(Kind.AUTOTUNER_FAILED) if "%cudnn-conv" in event.text]
+    if not failed or events.has(Kind.LIBRARY_MISSING, Kind.LIBRARY_CORRUPT, Kind.CUDNN_FAILED, Kind.CUDNN_ABSENT):
+        return None
+    loaded = events.of(Kind.CUDNN_LOADED)[:1]
+    version = versions.of_cudnn(loaded[0].fields["version"]) if loaded else ""
+    if version and versions.at_least(version, CUDNN_FOR_XLA):
+        return None
+    summary = f"XLA can't run a convolution with {f'cuDNN {version}' if version else 'the loaded cuDNN'}."
+    return Cause(summary, [*failed[:1], *loaded], named={"compiled": CUDNN_FOR_XLA, "xla": "yes"})
 
 
 def ptxas_missing(events: Events) -> Cause | None:

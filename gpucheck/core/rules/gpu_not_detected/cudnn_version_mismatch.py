@@ -3,13 +3,15 @@
 Symptom:
     Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0. CuDNN library needs to have matching major version
       and equal or higher minor version.
+    INTERNAL: Autotuner could not find any supported configs for HLO: %cudnn-conv-bias-activation (TensorFlow 2.21)
     No DNN in stream executor. [Op:Conv2D]
     DNN library is not found.
     CUDNN_STATUS_ARCH_MISMATCH, CUDNN_STATUS_EXECUTION_FAILED_CUDART (a GPU before Turing with cuDNN 9.11 or newer)
 Cause:
     TensorFlow needs the cuDNN major version it was built with, and the same or a newer minor. All packages of an environment
     share one cuDNN, so installing PyTorch can replace it with an older one. From 9.11 on cuDNN has no code for older GPUs than
-    Turing.
+    Turing. XLA, which Keras uses on a GPU unless jit_compile=False, runs some convolutions of TensorFlow 2.21 only with cuDNN 9.24
+    or newer.
 Verify:
     gpucheck trains a convolutional network on the GPU.
 Unless:
@@ -45,7 +47,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_build, jax_build
 
-_DIGITS_OF_8 = 4  # length of a cuDNN 8 version as one number: 8907; of cuDNN 9: 90800
+_REFUSED_BY_XLA = r"Autotuner could not find any supported configs for HLO: %cudnn-conv"
 _FIRST_FOR_CUDA_12 = "8.9"  # of the releases of TensorFlow
 
 
@@ -57,6 +59,8 @@ _FIRST_FOR_CUDA_12 = "8.9"  # of the releases of TensorFlow
 def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Report TensorFlow's own message, else compare the version that the loader finds with the release's."""
     installation = faults.installation
+    if (refused := _refused_by_xla(faults, outcomes)) is not None:
+        return refused
     if not faults.presence.present or outcomes.trained_on_gpu():
         return faults.presence.skip
     libraries = faults.libraries
@@ -93,6 +97,24 @@ def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> 
     )
 
 
+def _refused_by_xla(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding | None:
+    """Report a run that XLA could not compile because it found no way to run a convolution, with a cuDNN that is known for it."""
+    failed = outcomes.failed_run(_REFUSED_BY_XLA)
+    cudnn = next((library for library in faults.libraries.libraries if library.soname.startswith("libcudnn.")), None)
+    if failed is None or (cudnn is not None and cudnn.version and versions.at_least(cudnn.version, cuda_tables.CUDNN_FOR_XLA)):
+        return None
+    version = f"cuDNN {cudnn.version}" if cudnn is not None and cudnn.version else "the loaded cuDNN"
+    fix = repairs(
+        faults.installation.context,
+        package=cudnn.package if cudnn is not None else None,
+        compiled=cuda_tables.CUDNN_FOR_XLA,
+        xla="yes",
+    )
+    return Finding(
+        summary=f"XLA can't run a convolution with {version}.", evidence=failed.evidence, fix=tuple(fix), affects=failed.affects
+    )
+
+
 def _other_major(installation: Installation, needed: releases.Release, version: str, package: str | None) -> Finding | None:
     """Report that the needed libcudnn is missing because a wheel of another major version is installed."""
     for place, wheel in enumerate(installation.packages.nvidia):
@@ -107,7 +129,7 @@ def _other_major(installation: Installation, needed: releases.Release, version: 
 
 
 def repairs(
-    context: Context, *, package: str | None = None, compiled: str = "", loaded: str = "", status: str = ""
+    context: Context, *, package: str | None = None, compiled: str = "", loaded: str = "", status: str = "", xla: str = ""
 ) -> Iterator[Fix]:
     """Install a compatible cuDNN.
 
@@ -117,11 +139,11 @@ def repairs(
         compiled: the version that the program was built with, as its message names it: "9.3.0"; empty: TensorFlow's.
         loaded: the version that was found; JAX and PyTorch write both as one number or three.
         status: of a call that failed: with "ARCH_MISMATCH" the GPU is too old for this cuDNN.
+        xla: not empty if only XLA needs a newer one.
     """
     release = releases.release(context.framework_version or "") or releases.RELEASES[releases.LATEST]
     if compiled.isdecimal():
-        number, thousands = int(compiled), 10_000 if len(compiled) > _DIGITS_OF_8 else 1_000
-        compiled = f"{number // thousands}.{number % thousands // 100}"
+        compiled = versions.of_cudnn(compiled)
     needed = versions.minor(compiled or release.cudnn)
     name = package or "nvidia-cudnn-cu12"
     for_old = Fix(
@@ -132,8 +154,10 @@ def repairs(
         yield for_old
         return
     fits = f">={needed},<{int(needed.partition('.')[0] or 0) + 1}" if needed != "8.9" else "==8.9.*"
-    if context.interpreter is not None:
+    if context.interpreter is not None or xla:
         yield cudnn_build(context, "12", fits, name)
+        if xla:
+            yield Fix(text="Or train without XLA: model.compile(..., jit_compile=False)")
         return
     unset = Fix(text="If LD_LIBRARY_PATH puts another copy first, start without it", command="unset LD_LIBRARY_PATH")
     if context.excludes(framework="tensorflow"):
