@@ -47,6 +47,7 @@ class Case(NamedTuple):
     env: tuple[tuple[str, str], ...] = ()
     shell: str = ""
     drop: str = ""  # files of the site that are removed
+    replaced_by: str = ""  # files of this machine that replace them
     cut: str = ""  # a file of the site of which only the beginning is left
     cut_bytes: int = 4096
     first: str = (
@@ -80,7 +81,15 @@ CASES = (
     ),
     Case("stub-libcuda-first", expected=("cuda-stub-loaded",), on=(GPU,), first="/usr/local/cuda/lib64/stubs/libcuda.so"),
     Case("xla-flag-unknown", (), ("xla-flags-unknown",), (GPU,), (("XLA_FLAGS", "--xla_gpu_no_such_flag=1"),), minutes=0.7),
-    Case("compiler-gone", (), ("ptxas-missing", "libdevice-missing"), on=(GPU,), drop="nvidia/cuda_nvcc", minutes=1.5),
+    Case(
+        "compiler-gone",
+        (),
+        ("ptxas-missing", "libdevice-missing"),
+        on=(GPU,),
+        drop="nvidia/cuda_nvcc",
+        replaced_by="/usr/local/cuda/bin/ptxas",
+        minutes=1.5,
+    ),
     Case("little-address-space", ("--no-smoke",), ("process-limit-too-low",), shell="ulimit -v 6000000"),
     Case("few-files", expected=("process-limit-too-low",), shell="ulimit -n 64"),
     Case("memory-held", (), ("gpu-memory-held-by-others",), on=(GPU,), meanwhile=HOLDER, minutes=0.7),
@@ -135,6 +144,9 @@ def tried(place: Place, case: Case) -> Iterator[Row]:
     """Inject the fault, run gpucheck, and compare what it names."""
     if case.first.startswith("/") and not pathlib.Path(case.first).exists():
         yield Row(case.name, " | ".join(case.expected), f"skipped: there is no {case.first}", ok=None)
+        return
+    if case.replaced_by and pathlib.Path(case.replaced_by).exists():
+        yield Row(case.name, " | ".join(case.expected), f"skipped: {case.replaced_by} replaces it", ok=None)
         return
     if (case.drop or case.cut or case.first[:1] not in "/") and place.site is None:
         yield Row(case.name, " | ".join(case.expected), "skipped: needs a folder of packages to copy (GPU_SITE)", ok=None)

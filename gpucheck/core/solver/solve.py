@@ -228,7 +228,7 @@ def _gpu_remarks(release: Release, machine: Machine, python: Python) -> Iterator
         yield f"no NVIDIA driver responds on this machine: install one first, {lowest} or newer"
     for capability, gpu in machine.kinds:
         if not wheels.is_native(release, capability):
-            yield f"most code for {gpu.title} is compiled by the driver at first use: the first steps take minutes, once"
+            yield f"most code for {gpu.title} is compiled by the driver at first use: the first steps take longer, once"
 
 
 def _images(machine: Machine, wishes: Wishes) -> Iterator[Choice]:
