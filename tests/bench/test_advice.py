@@ -9,6 +9,12 @@ from gpucheck.commands.bench.advice import advice, ranked, varying
 FLOAT16 = "mixed_float16"
 
 
+REFUSED = (
+    "InternalError: Autotuner could not find any supported configs for HLO: %cudnn-conv-bias-activation.9 = (bf16[256,32,32,64]{3,2,1,0},"
+    ' u8[0]{0}) custom-call(%Cast.29, %transpose, %Cast.34), custom_call_target="__cudnn$convBiasActivationForward"'
+)
+
+
 def timed(seconds, spread=0.0, **settings):
     """Return a configuration whose ten steps take these seconds."""
     return one(seconds=(seconds, seconds * (1 - spread), seconds * (1 + spread)), device=(seconds,) * 3, **settings)
@@ -86,3 +92,14 @@ def test_ranked_by_speed():
         ("float32", True, 0.91, True),
         ("float32", False, 0.5, False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        (REFUSED, ["XLA can't run a convolution with the loaded cuDNN, see `gpucheck explain cudnn-version-mismatch`."]),
+        ("ValueError: the data has no labels", []),
+    ],
+)
+def test_cause_of_a_failed_configuration(reason, expected):
+    assert advice([one(), replace(one(xla=True), status="failed", reason=reason, samples_per_second=None)]) == expected

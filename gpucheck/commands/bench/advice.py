@@ -22,7 +22,8 @@ def advice(measurements: Sequence[Measurement]) -> list[str]:
     """Return at most three sentences, which compare the other configurations with the first one."""
     measured = [one for one in measurements if one.samples_per_second]
     comparable = [one for one in measured if not _shares_a_cpu(one, measured[0])]
-    return [*_conditions_advice(measured), *(_settings_advice(comparable) if len(comparable) > 1 else ())][:SENTENCES_MAX]
+    about_settings = _settings_advice(comparable) if len(comparable) > 1 else ()
+    return [*_failures_advice(measurements), *_conditions_advice(measured), *about_settings][:SENTENCES_MAX]
 
 
 def settings(one: Measurement, in_all: bool) -> dict[str, str]:
@@ -44,6 +45,18 @@ def varying(measurements: Sequence[Measurement]) -> list[dict[str, str]]:
     every = [settings(one, in_all) for one in measurements]
     names = [name for name in every[0] if len({one[name] for one in every}) > 1]
     return [{name: one[name] for name in names} for one in every]
+
+
+def _failures_advice(measurements: Sequence[Measurement]) -> Iterator[str]:
+    reasons = [one.reason for one in measurements if one.status == "failed" and one.reason]
+    if not reasons:
+        return
+    from gpucheck.core.logs import causes, reading  # which a benchmark without a failure does not need
+
+    log = reading.parse("\n".join(reasons).splitlines(), "the failures")
+    for code, cause in causes.judge(log).items():
+        if code != "training-failed":
+            yield f"{cause.summary.removesuffix('.')}, see `gpucheck explain {code}`."
 
 
 def _conditions_advice(measured: Sequence[Measurement]) -> Iterator[str]:
