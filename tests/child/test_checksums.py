@@ -112,7 +112,8 @@ class TestOnTensorFlow:
         assert [fault.summary for message in messages for fault in faults(message)] == []
         assert len({tuple(device["losses"]) for message in messages for device in message["devices"]}) == 1
 
-    @pytest.mark.parametrize("times", [8, pytest.param(100, marks=pytest.mark.slow)])
+    @pytest.mark.slow
+    @pytest.mark.parametrize("times", [8, 100])
     def test_the_faulty_device_and_its_step_are_named(self, times):
         found = printed_by(FAULTY, "3", str(times))
         assert len(found) == times

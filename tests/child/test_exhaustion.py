@@ -26,6 +26,7 @@ def provoked(**env):
         return provoke(host, TRAINED)[0]
 
 
+@pytest.mark.slow
 def test_it_is_caught_and_training_goes_on():
     made = provoked()
     figures = made.figures

@@ -67,6 +67,7 @@ def cluster():
 class TestTrained:
     pytestmark = tensorflow
 
+    @pytest.mark.slow
     def test_two_workers_of_one_run(self, train):
         (run,) = train({}, strategies=())
         assert (run.status, run.reason, run.cluster, run.workers, run.devices) == (

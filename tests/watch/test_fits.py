@@ -150,6 +150,7 @@ done(untraced=untraced, why=why, steps=steps, restored=gen_dataset_ops.iterator_
     assert found == {"untraced": None, "steps": 1, "restored": True}
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_fit_that_an_exception_ends_is_summed_up_and_no_longer_watched(tmp_path):
     found, error = results_of(
@@ -197,6 +198,7 @@ last._print = None
     assert error.count("interrupted in epoch 3") == 1  # of the last one, where the program ends
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_custom_loop_and_break(tmp_path):
     found, error = results_of(

@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
 UNCHANGED = [sys.executable, "-m", "gpucheck", "run", "--watch", "--allow-cpu", "--on-fail", "warn", "--", sys.executable]
 COLUMNS = 80
-both = pytest.mark.parametrize("way", ["in the program", "unchanged"])
+both = pytest.mark.parametrize("way", [pytest.param("in the program", marks=pytest.mark.slow), "unchanged"])
 
 
 def terminal(tmp_path, name, way, **env):

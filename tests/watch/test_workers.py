@@ -119,6 +119,7 @@ def ended(process):
     return out, [line for line in error.splitlines() if line.startswith("gpucheck: ")]
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_two_workers_of_one_strategy_share_a_summary(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
