@@ -1,7 +1,7 @@
 """Measure the scaling efficiency of several devices, and the parts of a step: pipeline, computation, exchange of gradients.
 
 Scaling efficiency is the samples per second of N devices divided by N times those of one device, with the same batch per replica
-and in the same loop. Also measured: the efficiency with a doubled batch, steps on one repeated batch (no wait for the pipeline),
+and in the same loop. Also measured: the efficiency of accelerators with a doubled batch, steps on one repeated batch (no wait for the pipeline),
 steps of one replica (no exchange), and the exchange alone.
 """
 
@@ -32,7 +32,9 @@ def run(setting: Setting) -> ExperimentResult:
     on_one = _steps(setting, devices[:1], batch)
     every = _steps(setting, devices, batch)
     figures: dict[str, float | None] = {"replicas": count, "per_replica_batch_size": batch}
-    for name, samples in (("", batch), ("doubled_batch_", 2 * batch)):
+    # Logical CPU devices share their cores: their efficiency is meaningless, and no larger batch improves it.
+    on_cpu = devices[0].startswith("CPU")
+    for name, samples in (("", batch), *(() if on_cpu else (("doubled_batch_", 2 * batch),))):
         alone, together = samples / on_one[f"{name}step_seconds"], count * samples / every[f"{name}step_seconds"]
         figures[f"{name}one_device_samples_per_second"] = round(alone, 1)
         figures[f"{name}all_devices_samples_per_second"] = round(together, 1)
@@ -42,7 +44,7 @@ def run(setting: Setting) -> ExperimentResult:
     figures.update(_exchange(setting, devices))
     forget(setting.keras)
     result = ExperimentResult(tuple(devices), figures)
-    if not devices[0].startswith("CPU"):  # logical CPU devices share their cores, so their efficiency is meaningless
+    if not on_cpu:
         trained.scaling_efficiency = figures["scaling_efficiency"]
         trained.doubled_batch_scaling_efficiency = figures["doubled_batch_scaling_efficiency"]
         result.run = trained
@@ -61,7 +63,7 @@ def _largest(setting: Setting) -> TrainingRun:
 
 
 def _steps(setting: Setting, devices: list[str], batch: int) -> dict[str, float]:
-    """Seconds of a step on the smoke job's pipeline, with a doubled batch, and on one repeated batch.
+    """Seconds of a step on the smoke job's pipeline, on an accelerator also with a doubled batch, and on one repeated batch.
 
     The batch size is not traced: one trace, which takes about a second per replica, serves all. During tracing a pipeline
     prefetches batches, so the repeated batch, which needs no preparation, is measured first. It is also measured last, so that a
@@ -78,6 +80,8 @@ def _steps(setting: Setting, devices: list[str], batch: int) -> dict[str, float]
         "doubled_batch_step_seconds": network.dataset(tf, 2 * whole, drop_remainder=False),
         "after": repeated,
     }
+    if devices[0].startswith("CPU"):
+        del sources["doubled_batch_step_seconds"]
     seconds = {name: step_seconds(partial(job.piped, job.source(data))) for name, data in sources.items()}
     seconds["repeated_batch_step_seconds"] = statistics.fmean((seconds.pop("before"), seconds.pop("after")))
     del job
