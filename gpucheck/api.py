@@ -32,6 +32,8 @@ _IN_PYTHON = {  # the terminal's hint on an option -> the hint in Python
     "gpucheck --allow-cpu": "gpucheck.check(allow_cpu=True)",
 }
 
+_NOT_REDACTED = "<small>With the names of this machine: clear this output before you share the notebook.</small>"
+
 
 class Result(Report, frozen=True, kw_only=True):
     """A report that renders itself in a notebook."""
@@ -67,7 +69,7 @@ class Result(Report, frozen=True, kw_only=True):
         page = html.escape(render(self).replace(cpu, _IN_PYTHON[cpu]), quote=True)
         fit = "this.style.height = this.contentDocument.documentElement.scrollHeight + 'px'"
         style = "width:100%;height:40em;border:0;color-scheme:light"  # a notebook's page may be light on a dark system
-        return f'<iframe srcdoc="{page}" style="{style}" onload="{fit}" title="gpucheck report"></iframe>'
+        return f'<iframe srcdoc="{page}" style="{style}" onload="{fit}" title="gpucheck report"></iframe>{_NOT_REDACTED}'
 
 
 class NotReady(RuntimeError):

@@ -146,7 +146,8 @@ def test_the_defaults_are_those_of_the_command():
 
 def test_a_report_shows_itself_in_a_notebook():
     report = recorded()
-    frame = html5lib.HTMLParser(strict=True).parseFragment(report._repr_html_())[0]
+    frame, notice = html5lib.HTMLParser(strict=True).parseFragment(report._repr_html_())
+    assert "before you share the notebook" in notice.text
     page = html5lib.HTMLParser(strict=True).parse(frame.attrib["srcdoc"])
     assert "NVIDIA H200" in "".join(page.itertext())
     assert str(report).startswith("gpucheck ")

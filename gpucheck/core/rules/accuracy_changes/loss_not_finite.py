@@ -37,7 +37,7 @@ from gpucheck.core.repairs.fixes import COMPARE_WITH_CPU, NEW_ENVIRONMENT, TEST_
 _DATA = "Check the data: NaN, infinite values, and labels out of range"
 _ADVICE = {  # of each framework, by topic
     "tensorflow": {
-        "rate": "Lower the learning rate tenfold, and clip gradients: keras.optimizers.Adam(1e-4, clipnorm=1.0)",
+        "rate": "Lower the learning rate tenfold, and clip gradients: keras.optimizers.Adam(1e-4, clipnorm=1.0) instead of Adam(1e-3)",
         "data": _DATA,
         "float16": "Under float16, scale the loss (compile() does; in a loop of your own, keras.mixed_precision.LossScaleOptimizer),"
         " keep the last layer in float32, or use mixed_bfloat16",
