@@ -1,5 +1,8 @@
 """Machines that are easier to build in code than as a list of changes."""
 
+import json
+import pathlib
+
 import pytest
 from case_files import table
 from fakes import facts, machine
@@ -19,6 +22,12 @@ def test_tensorflow_is_not_checked_with_backend_jax(code):
     on_jax = {"name": "jax", "source": "--backend", "imported": True, "version": "0.10.2", "built_with_cuda": True}
     plain = changed({"request.backend": "jax", "backend": on_jax, "keras.backend": "jax", "keras.backend_source": "--backend"})
     assert status(code, plain) is Status.SKIPPED
+
+
+def test_a_recorded_h100_is_healthy():
+    report = json.loads((pathlib.Path(__file__).parents[2] / "docs/measured/h100/reports/healthy.json").read_text())
+    assert roots(report["facts"]) == []
+    assert decide(facts(report["facts"]).get(Request), facts(report["facts"]), (), ()).exit_code == 0
 
 
 def test_one_lost_gpu_of_two():

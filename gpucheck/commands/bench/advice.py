@@ -19,11 +19,12 @@ def ranked(measurements: Sequence[Measurement]) -> list[tuple[Measurement, float
 
 
 def advice(measurements: Sequence[Measurement]) -> list[str]:
-    """Return at most three sentences, which compare the other configurations with the first one."""
+    """Return at most three sentences: about a failure, and comparisons of the other configurations with the first one."""
     measured = [one for one in measurements if one.samples_per_second]
     comparable = [one for one in measured if not _shares_a_cpu(one, measured[0])]
     about_settings = _settings_advice(comparable) if len(comparable) > 1 else ()
-    return [*_failures_advice(measurements), *_conditions_advice(measured), *about_settings][:SENTENCES_MAX]
+    failures = _failures_advice(measurements) if any(one.status == "failed" for one in measurements) else ()
+    return [*failures, *_conditions_advice(measured), *about_settings][:SENTENCES_MAX]
 
 
 def settings(one: Measurement, in_all: bool) -> dict[str, str]:
@@ -48,15 +49,15 @@ def varying(measurements: Sequence[Measurement]) -> list[dict[str, str]]:
 
 
 def _failures_advice(measurements: Sequence[Measurement]) -> Iterator[str]:
-    reasons = [one.reason for one in measurements if one.status == "failed" and one.reason]
-    if not reasons:
-        return
+    """Yield a sentence about the first failure whose cause is known."""
     from gpucheck.core.logs import causes, reading  # which a benchmark without a failure does not need
 
-    log = reading.parse("\n".join(reasons).splitlines(), "the failures")
-    for code, cause in causes.judge(log).items():
-        if code != "training-failed":
-            yield f"{cause.summary.removesuffix('.')}, see `gpucheck explain {code}`."
+    for one in measurements:
+        log = reading.parse((one.reason or "").splitlines(), "the failure")
+        for code, cause in causes.judge(log).items() if one.status == "failed" else ():
+            if code != "training-failed":
+                yield f"{cause.summary.removesuffix('.')}, see `gpucheck explain {code}`."
+                return
 
 
 def _conditions_advice(measured: Sequence[Measurement]) -> Iterator[str]:

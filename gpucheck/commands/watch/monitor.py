@@ -1,6 +1,7 @@
 """The monitoring thread: it checks every few seconds, and reports each problem once until it is over."""
 
 import contextlib
+import functools
 import os
 import sys
 import threading
@@ -163,7 +164,7 @@ class Monitor:
 def _place() -> str | None:
     """Return the current line of the user's Python code in a dataset (a generator, a map); None if none runs."""
     files = [getattr(sys.modules.get(name), "__file__", None) for name in FRAMEWORKS]
-    others = (*NOT_THE_USERS, *(f"{os.path.dirname(file)}{os.sep}" for file in files if file))
+    others = (*NOT_THE_USERS, *(_installed_in(file) for file in files if file))
     for frame in sys._current_frames().values():
         inner: FrameType | None = frame
         place = ""
@@ -175,6 +176,14 @@ def _place() -> str | None:
                 place = f"{_line(name, inner.f_lineno)} in {inner.f_code.co_name}"
             inner = inner.f_back
     return None
+
+
+@functools.cache
+def _installed_in(file: str) -> str:
+    """Return the folder of packages that has a package's ``__init__.py``, else the package's own folder."""
+    package = os.path.dirname(file)
+    folder = os.path.dirname(package)
+    return (folder if any(name.endswith(".dist-info") for name in os.listdir(folder)) else package) + os.sep
 
 
 def _line(file: str, number: int) -> str:

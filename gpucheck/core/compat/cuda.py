@@ -19,7 +19,8 @@ _BRANCHES = (
 
 _CUDNN_WITHOUT_OLD_GPUS, _CUDNN_LOWEST_SINCE = "9.11", (7, 5)
 CUDNN_LAST_FOR_OLD_GPUS = "9.10.2"
-# With 9.5, XLA of TensorFlow 2.21 ran no convolution with a bias on a T4, A10G and L4; with 9.3, none in bfloat16 on an H100.
+# The first that is known to work with XLA of TensorFlow 2.21. With 9.5, a convolution with a bias failed on a T4, A10G and L4;
+# with 9.3, one in bfloat16 failed on an H100.
 CUDNN_FOR_XLA = "9.24"
 
 # CUDA major -> the minimum driver for all its minors, on Linux and on Windows (whose driver WSL2 uses).

@@ -282,6 +282,8 @@ class Context(Fact, frozen=True, kw_only=True):
             return self.with_cuda()
         pin = version if versions.parse(version)[2:] else f"{version}.*"
         command = self.pip(f"tensorflow[and-cuda]=={pin}")
+        if not release.cusolver_reachable and installed is None:
+            return self.with_cuda()  # a release that needs no search path
         if release.cusolver_reachable or installed is None:
             return Fix(text=f"Install the CUDA libraries that TensorFlow {version} is built for", command=command)
         return Fix(

@@ -30,6 +30,7 @@ _FOREIGN_STDLIB = re.compile(
     # a copy that has the version, but not all of it
     r"|undefined symbol: \S+,? version (?:GLIBCXX|CXXABI)_"
 )
+_CONVOLUTION_OF_TENSORFLOW = r'^(?!.*(?:JaxRuntimeError|XlaRuntimeError|op_name="jit\()).*%cudnn-conv'
 _BELOW = ("google.protobuf", "numpy")
 
 
@@ -72,6 +73,8 @@ class _Signs:
 
 def infer_library_failure(events: Events) -> LibraryFailure | None:
     """Return the cause that the log shows; None if no library is missing, or CUDA has no GPU anyway."""
+    if events.of(Kind.WATCHED, code="cuda-libraries-.*|cuda-version-mismatch|cudnn-missing|library-path-conflict"):
+        return None  # Watch examined the machine, and named the cause
     signs = _Signs(events)
     if signs.conflicts:
         return LibraryFailure("library-path-conflict", signs.conflicts, [], True)
@@ -240,10 +243,10 @@ def _too_old(reads: Mapping[str, str]) -> str:
 
 def cudnn_version_mismatch(events: Events) -> Cause | None:
     """XLA finds no way to run a convolution with this cuDNN, of which no part is missing."""
-    failed = [event for event in events.unresolved(Kind.AUTOTUNER_FAILED) if "%cudnn-conv" in event.text]
+    failed = [event for event in events.unresolved(Kind.AUTOTUNER_FAILED) if re.search(_CONVOLUTION_OF_TENSORFLOW, event.text)]
     if not failed or events.has(Kind.LIBRARY_MISSING, Kind.LIBRARY_CORRUPT, Kind.CUDNN_FAILED, Kind.CUDNN_ABSENT):
         return None
-    loaded = events.of(Kind.CUDNN_LOADED)[:1]
+    loaded = [event for event in events.of(Kind.CUDNN_LOADED) if event.line <= failed[0].line][-1:]
     version = versions.of_cudnn(loaded[0].fields["version"]) if loaded else ""
     if version and versions.at_least(version, CUDNN_FOR_XLA):
         return None

@@ -26,6 +26,9 @@ _WATCHED = (
         "host-memory-exhausted",
     ),
     *("gpus-not-listed", "cpu-fallback"),
+    # of a training on the CPU beside a GPU
+    *("cuda-libraries-unreachable", "cuda-libraries-missing", "cuda-version-mismatch", "cudnn-missing", "library-path-conflict"),
+    *("tensorflow-cpu-build", "devices-hidden"),
 )
 
 ROWS = (

@@ -10,8 +10,8 @@ Symptom:
 Cause:
     TensorFlow needs the cuDNN major version it was built with, and the same or a newer minor. All packages of an environment
     share one cuDNN, so installing PyTorch can replace it with an older one. From 9.11 on cuDNN has no code for older GPUs than
-    Turing. XLA, which Keras uses on a GPU unless jit_compile=False, runs some convolutions of TensorFlow 2.21 only with cuDNN 9.24
-    or newer.
+    Turing. XLA, which Keras uses on a GPU unless jit_compile=False, could not run some convolutions of TensorFlow 2.21 with cuDNN
+    9.3 and 9.5; with 9.24 it can.
 Verify:
     gpucheck trains a convolutional network on the GPU.
 Unless:
@@ -99,7 +99,7 @@ def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> 
 
 def _refused_by_xla(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding | None:
     """Report a run that XLA could not compile because it found no way to run a convolution, with a cuDNN that is known for it."""
-    failed = outcomes.failed_run(_REFUSED_BY_XLA)
+    failed = None if faults.libraries.cudnn_parts_missing else outcomes.failed_run(_REFUSED_BY_XLA)
     cudnn = next((library for library in faults.libraries.libraries if library.soname.startswith("libcudnn.")), None)
     if failed is None or (cudnn is not None and cudnn.version and versions.at_least(cudnn.version, cuda_tables.CUDNN_FOR_XLA)):
         return None
@@ -154,10 +154,14 @@ def repairs(
         yield for_old
         return
     fits = f">={needed},<{int(needed.partition('.')[0] or 0) + 1}" if needed != "8.9" else "==8.9.*"
-    if context.interpreter is not None or xla:
+    if xla:
+        known = context.gpus.gpus if context.gpus is not None else ()
+        if all(cuda_tables.cudnn_runs_on(needed, gpu.compute_capability) for gpu in known if gpu.compute_capability):
+            yield cudnn_build(context, "12", fits, name)
+        yield Fix(text="Train without XLA: model.compile(..., jit_compile=False)")
+        return
+    if context.interpreter is not None:
         yield cudnn_build(context, "12", fits, name)
-        if xla:
-            yield Fix(text="Or train without XLA: model.compile(..., jit_compile=False)")
         return
     unset = Fix(text="If LD_LIBRARY_PATH puts another copy first, start without it", command="unset LD_LIBRARY_PATH")
     if context.excludes(framework="tensorflow"):

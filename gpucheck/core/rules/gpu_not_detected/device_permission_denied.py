@@ -28,6 +28,7 @@ References:
     https://slurm.schedmd.com/gres.html
 """
 
+import re
 from collections.abc import Iterator
 
 from msgspec.structs import replace
@@ -58,6 +59,13 @@ _OF_ITS_USER = Fix(
     text="Start the container as root (--user 0), or on the host give every user access and restart the container:"
     " chmod 0666 /dev/nvidiactl /dev/nvidia-uvm /dev/nvidia[0-9]*"
 )
+_OF_A_PODS_USER = Fix(
+    text="Let the user of the pod open the files: securityContext.runAsUser: 0, or supplementalGroups with the number of their group"
+)
+_UNLABELLED = Fix(
+    text="Start the container with --security-opt label=disable: SELinux denies it, as every user may open the files"
+)
+_WITH_DOCKERS_OPTIONS = (None, "docker", "podman", "containerd")
 _NVML_REFUSED = (4, 17)  # no permission; blocked by the operating system or a control group
 
 
@@ -92,6 +100,7 @@ def check(stack: CudaStack, context: Context) -> Finding | Skip | None:
                 context,
                 error=first.error or "" if first else "",
                 group=(first.group or "root") if first else None,
+                mode=(first.mode or "") if first else "",
                 message=driver.problem or "",
             )
         ),
@@ -109,13 +118,16 @@ def _summary(container: Container, refused: list[DeviceNode]) -> str:
     return f"{who} may not open {paths} (EACCES){owner}."
 
 
-def repairs(context: Context, *, error: str = "", group: str | None = None, code: str = "", message: str = "") -> Iterator[Fix]:
+def repairs(
+    context: Context, *, error: str = "", group: str | None = None, mode: str = "", code: str = "", message: str = ""
+) -> Iterator[Fix]:
     """Let this process open the device files.
 
     Args:
         context: where.
         error: from opening the file: "EPERM", "operation not permitted"; empty: unknown.
         group: of the file; "root": only root has access; None: unknown.
+        mode: of the file: "0660"; empty: unknown.
         code: of NVML's error.
         message: of NVML's error.
     """
@@ -132,7 +144,8 @@ def repairs(context: Context, *, error: str = "", group: str | None = None, code
         if not context.in_wsl:
             yield from _in_container(context)
     elif context.in_container:
-        yield from _in_container_of_user(context, group) if error.upper() == "EACCES" else _in_container(context)
+        by_mode = error.upper() == "EACCES" or "permission denied" in error.lower()
+        yield from _in_container_of_user(context, group, mode) if by_mode else _in_container(context)
     else:
         if by_rule and context.container is None:
             yield from (Fix(text=f"In a container: {fix.text[0].lower()}{fix.text[1:]}") for fix in restart_container(context))
@@ -141,13 +154,19 @@ def repairs(context: Context, *, error: str = "", group: str | None = None, code
             yield from context.only(REQUEST_FROM_SLURM, scheduler="slurm")
 
 
-def _in_container_of_user(context: Context, group: str | None) -> Iterator[Fix]:
-    """Give the user of a container access to the files."""
-    yield from context.only(_ROOTLESS, container="podman")
-    if group in (None, "root"):
-        yield _OF_ITS_USER
+def _in_container_of_user(context: Context, group: str | None, mode: str) -> Iterator[Fix]:
+    """Give the user of a container access to the files, whose mode denies it."""
+    kind = context.kinds["container"]
+    if kind == "kubernetes":
+        yield _OF_A_PODS_USER
+    elif kind not in _WITH_DOCKERS_OPTIONS:
+        yield from _in_container(context)
     else:
-        yield Fix(text=f"Start the container with the group of the files: --group-add {group}")
+        yield from context.only(_ROOTLESS, container="podman")
+        if re.fullmatch(r"0?66[0-7]", mode) and group not in (None, "root", "nogroup", "nobody"):
+            yield Fix(text=f"Start the container with the group of the files: --group-add {group}")
+        else:
+            yield _UNLABELLED if mode.endswith("666") else _OF_ITS_USER
 
 
 def _in_container(context: Context) -> Iterator[Fix]:

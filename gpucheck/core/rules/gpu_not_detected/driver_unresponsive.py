@@ -89,7 +89,7 @@ def repairs(context: Context, *, crashed: bool = False, process: str = "", pid: 
         command='sudo dmesg | grep -i -E "nvrm|xid|segfault" | tail',
         kind="look",
     )
-    if crashed:
+    if crashed and not context.excludes(system="linux"):
         yield from _reinstall(context)
     named = f": {process}, process {pid}, can't be ended while it waits" if pid else ""
     yield from restart(context, f"Restart the machine{named}")
@@ -105,14 +105,17 @@ def repairs(context: Context, *, crashed: bool = False, process: str = "", pid: 
 
 def _reinstall(context: Context) -> Iterator[Fix]:
     """Replace the driver's libraries, one of which ends the process that calls it."""
-    text = "Reinstall the driver's libraries: one of them is damaged, or of another version"
+    text = "Reinstall the driver's libraries: one of them is probably damaged, or of another version"
     if context.in_container:
         yield Fix(text=f"On the host: {text[0].lower()}{text[1:]}; then restart the container")
     else:
-        again = "sudo apt-get install -y --reinstall $(dpkg -S libcuda.so. libnvidia-ml.so. | cut -d: -f1 | sort -u)"
+        again = (
+            "P=$(dpkg -S libcuda.so. libnvidia-ml.so. 2>/dev/null | grep -v ^diversion | cut -d: -f1 | sort -u);"
+            ' sudo apt-get install -y --reinstall ${P:?"no package has them: run the installer of the driver again"}'
+        )
         yield from context.only(Fix(text=text, command=again, needs=("network",)), distribution="ubuntu|linuxmint|debian")
         if context.excludes(distribution="ubuntu|linuxmint|debian"):
             yield Fix(text=text)
     damaged = "Look for a damaged or wrong driver library, or one in LD_PRELOAD"
-    look = "ldconfig -p | grep -E 'libcuda|libnvidia-ml' | sed 's/.*=> //' | xargs ls -lL; echo $LD_PRELOAD"
+    look = "/sbin/ldconfig -p | grep -E 'libcuda|libnvidia-ml' | sed 's/.*=> //' | xargs -r ls -lL; echo $LD_PRELOAD"
     yield from context.only(Fix(text=damaged, command=look, kind="look"), system="linux|wsl")

@@ -1,8 +1,8 @@
 """Measure the scaling efficiency of several devices, and the parts of a step: pipeline, computation, exchange of gradients.
 
 Scaling efficiency is the samples per second of N devices divided by N times those of one device, with the same batch per replica
-and in the same loop. Also measured: the efficiency of accelerators with a doubled batch, steps on one repeated batch (no wait for the pipeline),
-steps of one replica (no exchange), and the exchange alone.
+and in the same loop. Also measured: the efficiency of accelerators with a doubled batch, steps on one repeated batch (no wait for
+the pipeline), steps of one replica (no exchange), and the exchange alone.
 """
 
 from __future__ import annotations
