@@ -1,5 +1,6 @@
 """``gpucheck run``: the environment of the command, and whether it is started."""
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import venv
 
 import pytest
 from leftovers import VARIABLE, leftovers_after
@@ -181,3 +183,23 @@ def test_process_1_reaps_zombies(tmp_path):
 def test_process_1_passes_signals_and_exit_codes():
     done = subprocess.run([*UNSHARE, *PASSING, "--", "sh", "-c", "exit 7"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (7, "")
+
+
+@posix
+def test_another_backend_is_offered_where_tensorflow_is_not_installed(tmp_path):
+    venv.create(tmp_path / "env", symlinks=True)
+    (packages,) = (tmp_path / "env/lib").glob("python*/site-packages")
+    for name, version in (("keras", "3.15.1"), ("torch", "2.11.0")):
+        (packages / f"{name}-{version}.dist-info").mkdir()
+        (packages / f"{name}-{version}.dist-info/METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        )
+    for name in ("click", "msgspec", "psutil", "packaging", "rich", "pygments", "markdown_it", "mdurl"):  # gpucheck's own
+        (packages / name).symlink_to(pathlib.Path(importlib.util.find_spec(name).origin).parent)
+    (packages / "pynvml.py").symlink_to(importlib.util.find_spec("pynvml").origin)
+    env = {**os.environ, "PATH": "/usr/bin:/bin", "PYTHONPATH": str(pathlib.Path(__file__).parents[2])}
+    command = [*PASSING, "--", "touch", str(tmp_path / "started")]
+    command[0] = str(tmp_path / "env/bin/python")
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, (tmp_path / "started").exists()) == (1, False), done.stderr
+    assert done.stderr.endswith("gpucheck: if it trains with Keras on another backend: gpucheck run --backend torch -- COMMAND\n")

@@ -207,3 +207,7 @@ def _print_outcome(report: Report, on_fail: str, color: str, verbose: bool) -> N
     fixes = [fix.command for finding in report.findings if finding.explained_by is None for fix in finding.fix]
     if outcome == "not started" and ALLOW_CPU.command in fixes:
         say_wrapped("gpucheck: to run it on the CPU anyway: gpucheck run --allow-cpu -- COMMAND")
+    others = [words for words in fixes if words is not None and words.startswith("gpucheck --backend ")]
+    if outcome == "not started" and others:
+        option = others[0].removeprefix("gpucheck ")
+        say_wrapped(f"gpucheck: if it trains with Keras on another backend: gpucheck run {option} -- COMMAND")
