@@ -169,7 +169,7 @@ class _Cgroups:
     def _memory_new(self, folder: str) -> Iterator[tuple[int, int | None]]:
         limit = self._number(f"{folder}/memory.max")
         if limit is not None:
-            yield limit, self._used(folder, "memory.current", "inactive_file")
+            yield limit, self._used(folder, "memory.current", "")
 
     def _memory_old(self, folder: str) -> Iterator[tuple[int, int | None]]:
         # The second includes ancestors that are not mounted in a container, such as a pod's.
@@ -179,11 +179,13 @@ class _Cgroups:
         )
         for limit in limits:
             if limit is not None:
-                yield limit, self._used(folder, "memory.usage_in_bytes", "total_inactive_file")
+                yield limit, self._used(folder, "memory.usage_in_bytes", "total_")
 
-    def _used(self, folder: str, file: str, cache: str) -> int | None:
+    def _used(self, folder: str, file: str, prefix: str) -> int | None:
+        """Memory that the kernel can't drop: without the cached pages of files, also of those that were read more than once."""
         used = self._number(f"{folder}/{file}")
-        return None if used is None else max(0, used - (self._stat(f"{folder}/memory.stat", cache) or 0))
+        cached = (self._stat(f"{folder}/memory.stat", f"{prefix}{name}_file") or 0 for name in ("inactive", "active"))
+        return None if used is None else max(0, used - sum(cached))
 
     def _stat(self, path: str, name: str) -> int | None:
         lines = (line.partition(" ") for line in (self._host.read(path) or "").splitlines())

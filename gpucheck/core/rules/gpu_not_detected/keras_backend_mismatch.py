@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpucheck.core.combiners.keras_backend import KerasBackend
+from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
@@ -73,9 +73,12 @@ def check(backend: KerasBackend, build: TensorFlowBuild, outcomes: TrainingOutco
     tensorflow = build.tensorflow
     refused = tensorflow is not None and backend.refused(tensorflow.error or "")
     imported = [fact.imported for fact in (backend.keras, backend.backend) if fact is not None]
-    broken = named.name not in keras_tables.BACKENDS or False in imported
+    required = keras_tables.PACKAGES.get(named.name, ())
+    lacks = required and set(missing_packages(backend.installation.packages, named.name)) & set(required)
+    absent = bool(lacks) and True not in imported
+    broken = named.name not in keras_tables.BACKENDS or False in imported or absent
     return Finding(
-        summary=_summary(named, outcomes, broken=broken),
+        summary=_summary(named, outcomes, broken=broken, absent=absent),
         evidence=(
             *named.evidence,
             *(saw(tensorflow, "imported", "error_type", "error") if tensorflow is not None and refused else ()),
@@ -100,12 +103,13 @@ def _named(keras_backend: KerasBackend) -> NamedBackend | None:
     return NamedBackend(environment.keras_json_backend, environment.keras_json, settings)
 
 
-def _summary(named: NamedBackend, outcomes: TrainingOutcomes, *, broken: bool) -> str:
+def _summary(named: NamedBackend, outcomes: TrainingOutcomes, *, broken: bool, absent: bool) -> str:
     name = named.name
     if name not in keras_tables.BACKENDS:
         return f"Keras has no backend named {name} ({named.where}), so it can't be imported."
     if broken:
-        return f"Keras can't be imported: it is set to run on {name} ({named.where})."
+        why = ", which is not installed" if absent else ""
+        return f"Keras can't be imported: it is set to run on {name} ({named.where}){why}."
     runs = f"Keras runs on {name} here ({named.where})"
     if name in {run.backend for run in outcomes.passed} - {run.backend for run in outcomes.failed}:
         return f"{runs}, and training passed; TensorFlow, which is also installed, was not trained."

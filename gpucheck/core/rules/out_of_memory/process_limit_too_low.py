@@ -49,6 +49,8 @@ from gpucheck.core.system.shells import word
 SPACE_BESIDE_GPUS_BYTES = 8 << 30  # TensorFlow's libraries, its threads' stacks and malloc's arenas
 SPACE_WITHOUT_GPU_BYTES = 4 << 30
 THREADS, THREADS_PER_PROCESSOR = 64, 4  # two pools of one thread per processor in TensorFlow, one each in Eigen and OpenMP
+# At least: the Python process, and one pool. Measured on 2 processors: a fit has 9 threads, and passes with a limit of 20.
+THREADS_MIN, THREADS_MIN_PER_PROCESSOR = 8, 1
 FILES, FILES_MIN = 128, 32  # NCCL and a pipeline that reads files in parallel; a few data files
 CPU_SECONDS, CPU_SECONDS_MIN = 600, 30  # an import and a step take about 10 s; almost all training takes more than ten minutes
 FILE_BYTES, FILE_BYTES_MIN = 1 << 30, 1 << 20  # a checkpoint; the first lines of a log
@@ -169,7 +171,9 @@ def _refused(resources: Resources, used: GpusInUse | None, system: System | None
 
 
 def _threads(limits: Limits, system: System | None) -> Shortage | None:
-    needed = THREADS + THREADS_PER_PROCESSOR * (limits.cpu_affinity_count or limits.cpu_count or 1)
+    processors = limits.cpu_affinity_count or limits.cpu_count or 1
+    needed = THREADS + THREADS_PER_PROCESSOR * processors
+    least = THREADS_MIN + THREADS_MIN_PER_PROCESSOR * processors
     group, user = limits.processes_cgroup, limits.processes
     if group is not None and group < needed:
         return Shortage(
@@ -177,7 +181,7 @@ def _threads(limits: Limits, system: System | None) -> Shortage | None:
             " on this machine.",
             saw(limits, "processes_cgroup", "processes_cgroup_file", "cpu_affinity_count"),
             "threads",
-            group < THREADS,
+            group < least,
             True,
             limits.processes_cgroup_file or "",
         )
@@ -187,7 +191,7 @@ def _threads(limits: Limits, system: System | None) -> Shortage | None:
             f"This user may run {user} threads and processes (ulimit -u), but TensorFlow starts up to {needed} on this machine.",
             saw(limits, "processes", "cpu_affinity_count"),
             "threads",
-            user < THREADS,
+            user < least,
         )
     return None
 
