@@ -37,6 +37,14 @@ def test_command_keeps_the_process_id(tmp_path):
     assert out.split() == [str(process.pid), str(tmp_path)]
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs Linux' /proc")
+@pytest.mark.parametrize("set_by_user", [{}, {"LC_CTYPE": "C.UTF-8"}])
+def test_command_gets_no_variable_that_python_adds(set_by_user):
+    env = {"PATH": os.environ["PATH"], **set_by_user}
+    names = {line.partition("=")[0] for line in run("--", "env", env=env).stdout.splitlines()}
+    assert names - {"PWD", "SHLVL", "_"} == env.keys()
+
+
 def test_standard_input_goes_to_the_command():
     assert run("--", "cat", input="one\ntwo\n").stdout == "one\ntwo\n"
 

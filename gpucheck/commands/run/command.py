@@ -76,7 +76,7 @@ def run(
         request = msgspec.structs.replace(request, level=max(request.level, Level.DEFAULT))
     try:
         path = _locate(command[0])
-        env = dict(os.environ)
+        env = exec_command.own_environment()
         if request.backend is not None:
             env["KERAS_BACKEND"] = request.backend  # the command uses the checked backend
         try:

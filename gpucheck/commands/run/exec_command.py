@@ -55,6 +55,16 @@ def locate(program: str, env: Mapping[str, str]) -> str:
     raise CannotStart(NOT_FOUND, f"{program}: {'no such file' if '/' in program else 'command not found'}")
 
 
+def own_environment() -> dict[str, str]:
+    """Return the environment that this process was started with, without the LC_CTYPE that Python itself sets (PEP 538)."""
+    env = dict(os.environ)
+    if "LC_CTYPE" in env:
+        with contextlib.suppress(OSError), open("/proc/self/environ", "rb") as file:
+            if not any(item.startswith(b"LC_CTYPE=") for item in file.read().split(b"\0")):
+                del env["LC_CTYPE"]
+    return env
+
+
 def replace_process(path: str, argv: Sequence[str], env: Mapping[str, str]) -> NoReturn:
     """Replace this process by the program. On Windows, which can't, run it and exit with its exit code.
 
