@@ -8,7 +8,7 @@ Symptom:
     OOM when allocating tensor with shape[4096,1024,1024,64] and type float on CPU:0 by allocator cpu
 Cause:
     A tensor or array that the program creates in main memory is larger than what is free: batch size and input size decide that.
-    TensorFlow alone needs almost 1 GiB of main memory before the first step, plus the data that is loaded, cached or shuffled in
+    TensorFlow alone takes 0.3 to 0.6 GiB of main memory before the first step, plus the data that is loaded, cached or shuffled in
     memory. If a container or batch job exceeds its limit, the kernel kills the process, which then prints no message.
 Verify:
     free -h, and in a container cat /sys/fs/cgroup/memory.max
