@@ -1,6 +1,8 @@
 """The output of a lint run: terminal text, JSON, SARIF, JUnit XML, GitHub annotations."""
 
 import json
+import subprocess
+import sys
 
 import junitparser
 import pytest
@@ -102,6 +104,24 @@ def test_sarif():
     (invocation,) = run["invocations"]
     assert invocation["executionSuccessful"] is False
     assert len(invocation["toolExecutionNotifications"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [("https://example.com/docs", "https://example.com/docs"), ("https://example.com/OWNER/docs", None)],
+    ids=["published", "without an owner"],
+)
+def test_sarif_names_the_published_documentation(tmp_path, address, expected):
+    folder = tmp_path / "keras_gpucheck-9.dist-info"
+    folder.mkdir()
+    metadata = f"Metadata-Version: 2.1\nName: keras-gpucheck\nVersion: 9\nProject-URL: Documentation, {address}\n"
+    (folder / "METADATA").write_text(metadata)
+    script = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from gpucheck.commands.lint import runner, sarif\nprint(sarif.render(runner.Result(0, (), ())))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert json.loads(done.stdout)["runs"][0]["tool"]["driver"].get("informationUri") == expected
 
 
 def test_junit():

@@ -4,6 +4,7 @@ import json
 import os
 
 from gpucheck.commands.lint import sarif
+from gpucheck.commands.lint.repository import in_repository
 from gpucheck.commands.lint.runner import Failure, Problem, Result, where
 from gpucheck.core.reports.github import command
 from gpucheck.core.reports.shared import junit
@@ -20,6 +21,8 @@ def render(result: Result, style: str, *, color: bool = False, ascii: bool = Fal
     """Return the result in a style of ``gpucheck lint --format``; the options are for a terminal, width None for none."""
     if style == "terminal":
         return render_terminal(result, color=color, ascii=ascii, width=width)
+    if style in ("github", "sarif"):
+        result = in_repository(result)
     return {"json": render_json, "github": render_github, "sarif": sarif.render, "junit": render_junit}[style](result)
 
 

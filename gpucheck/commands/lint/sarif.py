@@ -8,15 +8,21 @@ from typing import Any
 from gpucheck import __version__
 from gpucheck.commands.lint.pages import load_rules
 from gpucheck.commands.lint.runner import Failure, Problem, Result, where
+from gpucheck.commands.lint.search import absolute
 from gpucheck.core.engine.manual import page_of
+from gpucheck.core.reports.shared.published import documentation
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
 def render(result: Result) -> str:
     """Return one JSON object with one run. Lines of a notebook belong to a cell, so the message names the cell."""
+    driver: dict[str, Any] = {"name": "gpucheck lint", "semanticVersion": __version__, "rules": _rules()}
+    address = documentation()
+    if address is not None:
+        driver["informationUri"] = address
     run = {
-        "tool": {"driver": {"name": "gpucheck lint", "semanticVersion": __version__, "rules": _rules()}},
+        "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
@@ -59,7 +65,10 @@ def _notification(failure: Failure) -> dict[str, Any]:
 
 
 def _location(place: Problem | Failure) -> dict[str, Any]:
-    path = os.path.normpath(place.file).replace(os.sep, "/")
+    path = os.path.normpath(place.file)
+    if path.split(os.sep)[0] == os.pardir:  # a URI must not leave its base
+        path = absolute(path)
+    path = path.replace(os.sep, "/")
     uri = urllib.parse.quote(os.fsencode(path))
     location: dict[str, Any] = {"artifactLocation": {"uri": f"file://{uri}" if path.startswith("/") else uri}}
     if place.cell is None and place.line is not None:

@@ -37,6 +37,15 @@ def absolute(path: str) -> str:
         return path
 
 
+def repository(folder: str) -> str | None:
+    """Return the root of the git repository that contains an absolute folder; None outside repositories."""
+    while not os.path.exists(os.path.join(folder, ".git")):
+        folder, below = os.path.dirname(folder), folder
+        if folder == below:
+            return None
+    return folder
+
+
 class _Walk:
     """The programs in one folder."""
 
@@ -77,11 +86,10 @@ class _Walk:
 
         A user who names an ignored folder wants it linted, so the rules above it do not apply to its content.
         """
-        top = root = absolute(self._top)
-        while not os.path.exists(os.path.join(root, ".git")):
-            root, below = os.path.dirname(root), root
-            if root == below:  # not in a repository
-                return (), ()
+        top = absolute(self._top)
+        root = repository(top)
+        if root is None:
+            return (), ()
         names: tuple[str, ...] = ()
         rules: Rules = ()
         place = root

@@ -1,4 +1,4 @@
-"""The published page of each diagnosis, for links in a terminal."""
+"""The published documentation and its page of each diagnosis, for links."""
 
 import functools
 
@@ -9,13 +9,13 @@ UNPUBLISHED = "/OWNER/"  # in the addresses of pyproject.toml until the first re
 
 def page(code: str) -> str | None:
     """Return the address of the page of a diagnosis; None if the pages are not published."""
-    base = _documentation()
+    base = documentation()
     return f"{base}/diagnoses/{code}.md" if base else None
 
 
 @functools.cache
-def _documentation() -> str | None:
-    """Return the address of docs/ from the metadata of the installed package."""
+def documentation() -> str | None:
+    """Return the address of docs/ from the metadata of the installed package; None if it is not published."""
     from importlib import metadata  # most runs need no link, and it takes longer than writing their report
 
     try:
