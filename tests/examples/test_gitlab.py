@@ -14,6 +14,11 @@ def test_its_schema_allows_it():
     accepts("check-jsonschema", "--builtin-schema", "vendor.gitlab-ci", "--data-transform", "gitlab-ci", PIPELINE)
 
 
+def test_the_script_runs_although_the_entrypoint_of_the_image_checks_first():
+    jobs = yaml.safe_load(PIPELINE.read_text())
+    assert [jobs[name]["image"]["entrypoint"] for name in ("gpu", "train")] == [[""], [""]]
+
+
 def test_its_commands_exist():
     jobs = yaml.safe_load(PIPELINE.read_text())
     lines = [shlex.split(line) for job in jobs.values() if "script" in job for line in job["script"]]
