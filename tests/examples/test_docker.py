@@ -54,6 +54,17 @@ def test_the_health_check_ends_before_docker_ends_it():
 
 
 @posix
+def test_the_health_check_reads_no_variables_but_takes_a_number_of_gpus():
+    """What the Dockerfile's comments say."""
+    argv = [sys.executable, "-m", "gpucheck", *health_check()[1]]
+    alone = run(argv)
+    assert run(argv, {"GPUCHECK_ALLOW_CPU": "1"}).returncode == alone.returncode
+    if "no-nvidia-gpu" in alone.stdout or "container-without-gpu" in alone.stdout:
+        done = run([*argv, "--gres", "0"])
+        assert (done.returncode, done.stdout[:5]) == (0, "PASS:")
+
+
+@posix
 def test_the_health_check_is_one_line_and_says_what_docker_knows():
     _, argv = health_check()
     done = run([sys.executable, "-m", "gpucheck", *argv])
