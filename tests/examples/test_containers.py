@@ -6,6 +6,7 @@ import shlex
 import shutil
 
 import pytest
+import yaml
 from recipes import EXAMPLES, installed, program, run
 
 from gpucheck.cli import cli
@@ -51,6 +52,15 @@ def test_the_unit_asks_cdi_for_the_gpus_and_its_commands_exist():
         program_name, name, *arguments = shlex.split(line)
         assert program_name == "gpucheck"
         cli.get_command(None, name).make_context(name, arguments)
+
+
+def test_a_fault_that_the_check_finds_restarts_neither_container():
+    (service,) = yaml.safe_load((EXAMPLES / "docker/compose.yaml").read_text())["services"].values()
+    assert (unit()["Service"]["Restart"], service["restart"]) == ("no", "no")
+
+
+def test_the_unit_checks_once_with_an_image_that_has_an_entrypoint():
+    assert "--entrypoint=" in unit()["Container"]["PodmanArgs"].split()
 
 
 @pytest.mark.skipif(QUADLET is None, reason="Quadlet is not installed: it comes with Podman 4.4")
