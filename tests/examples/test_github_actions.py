@@ -32,6 +32,15 @@ def test_its_commands_exist():
         assert context.params["style"] == "github"
 
 
+def test_the_gpu_runner_does_not_run_the_code_of_forks():
+    workflow = yaml.safe_load(WORKFLOW.read_text())
+    assert workflow[True]["push"] == {"branches": ["main"]}  # YAML 1.1 reads "on" as true; a branch of a pull request runs once
+    assert {name: job.get("if") for name, job in workflow["jobs"].items()} == {
+        "lint": None,
+        "gpu": "github.event_name != 'pull_request'",
+    }
+
+
 def test_the_test_report_is_kept_when_the_check_fails():
     steps = yaml.safe_load(WORKFLOW.read_text())["jobs"]["gpu"]["steps"]
     (upload,) = [step for step in steps if "upload-artifact" in step.get("uses", "")]
