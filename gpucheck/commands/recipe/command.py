@@ -1,7 +1,7 @@
 """The command ``recipe``: print the scripts and manifests for schedulers, monitoring and CI that are installed with gpucheck."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from gpucheck.core.reports.shared.terminal_text import TerminalText
 if TYPE_CHECKING:  # at run time its module depends on the version of Python
     from importlib.abc import Traversable
 
+OTHER_NAMES = {"ci": "github-actions or gitlab", "k8s": "kubernetes"}
 EXAMPLES = """\b
 Examples:
   gpucheck recipe
@@ -33,11 +34,26 @@ def recipe(name: str | None) -> None:
     wanted = (name or "").rstrip("/")
     matching = {each: text for each, text in recipes.items() if not wanted or wanted in (each, *each.split("/"))}
     if not matching:
-        from gpucheck.core.engine.suggestion import did_you_mean
-
-        words = dict.fromkeys(part for each in recipes for part in (each, *each.split("/")))
-        raise click.UsageError(f"no recipe {name!r}{did_you_mean(wanted, words, otherwise='; `gpucheck recipe` lists them')}")
+        raise click.UsageError(f"no recipe {name!r}{_suggestion(wanted, recipes)}")
     show(next(iter(matching.values())) if wanted and len(matching) == 1 else _listed(matching))
+
+
+def _suggestion(wanted: str, recipes: Iterable[str]) -> str:
+    """Return the end of the error message: a name with these letters, or else a similar one."""
+    from gpucheck.core.engine.suggestion import did_you_mean
+
+    words = sorted({part for each in recipes for part in (each, *each.split("/"))}, key=lambda word: (len(word), word))
+    letters = _letters(wanted)
+    begin = [word for word in words if _letters(word).startswith(letters)]
+    found = OTHER_NAMES.get(letters) or next(iter(begin or [word for word in words if letters in _letters(word)]), None)
+    if found and letters:
+        return f" (did you mean {found}?)"
+    return did_you_mean(wanted, words, otherwise="; `gpucheck recipe` lists them")
+
+
+def _letters(name: str) -> str:
+    """Return a name without what people leave out or write differently: "pre-commit", "precommit"."""
+    return "".join(filter(str.isalnum, name.lower()))
 
 
 def _listed(recipes: dict[str, str]) -> str:
