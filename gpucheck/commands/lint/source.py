@@ -91,14 +91,13 @@ def _is_notebook(data: bytes) -> bool:
 
 
 def _decode(data: bytes) -> str:
-    """Decode text in the encoding that a byte order mark or the first two lines declare, else UTF-8."""
+    """Decode text in the encoding that its first two lines declare, else UTF-8, as Python does."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        encoding = "utf-16"
-    else:
-        try:
-            encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
-        except SyntaxError as error:
-            raise Unreadable(f"unknown encoding: {error.msg}", line=1) from None
+        raise Unreadable("in UTF-16, which Python does not read: save it as UTF-8", line=1)
+    try:
+        encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    except SyntaxError as error:
+        raise Unreadable(f"unknown encoding: {error.msg}", line=1) from None
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
