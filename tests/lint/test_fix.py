@@ -1,5 +1,6 @@
 """`gpucheck lint --fix`: corrected programs, unchanged programs, and files that are never written."""
 
+import inspect
 import os
 import subprocess
 import sys
@@ -81,6 +82,35 @@ def test_map_with_brackets_around_its_function_is_unchanged(tmp_path):
     path.write_text(source.replace("((lambda name: tf.io.read_file(name)))", "(lambda name: tf.io.read_file(name),)"))
     assert fix(path).problems == ()
     assert ".map(lambda name: tf.io.read_file(name), num_parallel_calls=tf.data.AUTOTUNE,)" in path.read_text()
+
+
+def test_help_lists_the_rules_that_it_corrects():
+    listed = gpucheck("lint", "--help").stdout.partition("--fix corrects")[2].partition("\n\n")[0].partition(":")[2]
+    codes = {each.split()[0] for each in listed.split(",")}
+    sources = {rule.code: inspect.getsource(sys.modules[rule.check.__module__]) for rule in load_rules()}
+    assert codes == {code for code, text in sources.items() if "lint.edits import" in text or "import Edit" in text}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (FIXED["not a safe change"][0], "corrected nothing: it has no safe correction for these findings"),
+        (FIXED["import"][0].replace("\n", "\r\n"), "did not change train.py: it changes only files, no links, in UTF-8 with the"),
+        (FIXED["import"][0], None),
+        ("import keras\n", None),
+    ],
+    ids=["no correction", "line ends", "corrected", "no findings"],
+)
+def test_it_says_why_nothing_was_corrected(tmp_path, text, message):
+    (tmp_path / "train.py").write_bytes(text.encode())
+    said = gpucheck("lint", "--fix", "train.py", cwd=tmp_path).stderr
+    assert said.startswith(f"gpucheck: --fix {message}") and said.count("\n") == 1 if message else said == ""
+    assert gpucheck("lint", "train.py", cwd=tmp_path).stderr == ""
+
+
+def test_standard_input_is_not_corrected():
+    said = gpucheck("lint", "--fix", "-", input=FIXED["import"][0]).stderr
+    assert said.startswith("gpucheck: --fix did not change standard input: ")
 
 
 def test_files_that_are_not_written(tmp_path):

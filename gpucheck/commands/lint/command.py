@@ -17,7 +17,7 @@ STYLES = ("terminal", "json", "github", "sarif", "junit")
 @click.command(cls=Command)
 @click.argument("paths", metavar="[TRAIN.py...]", nargs=-1, type=FilePath())
 @click.option("--format", "style", type=click.Choice(STYLES), default="terminal", show_default=True)
-@click.option("--fix", is_flag=True, help="Correct what can be corrected safely (Python files).")
+@click.option("--fix", is_flag=True, help="Correct what can be corrected safely (Python files; see above).")
 @click.option("--watch", is_flag=True, help="Lint again after each change of a file, until Ctrl-C.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 @click.option(
@@ -31,6 +31,12 @@ def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, fix: bool, wat
     In folders, files ignored by .gitignore are skipped. Only mistakes it is sure of are reported; a comment
     "# gpucheck: ignore[CODE]" on a line suppresses them. Exit codes: 0 no findings, 1 findings, 2 a file or a notebook cell
     can't be read.
+
+    \b
+    --fix corrects findings of these rules, if the correction is certain:
+      fit-generator-removed, functions-run-eagerly, import-missing,
+      legacy-api (nb_epoch), no-prefetch, optimizer-argument-removed,
+      placement-logged, serial-map, tpu-partial-batches
 
     \b
     Examples:

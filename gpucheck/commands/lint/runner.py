@@ -86,7 +86,7 @@ def lint(
         progress: its snapshot is the result so far, with the current file as a failure.
     """
     paths = tuple(paths)
-    corrections = _Corrections(paths)
+    corrections = _Corrections(paths, wanted=fix)
     count, problems, failures = 0, list[Problem](), list[Failure]()
     file: str | None = SEARCH
 
@@ -106,7 +106,7 @@ def lint(
             program = with_timeout(min(FILE_SECONDS, remaining()), source.read, file)
             failures += [Failure(file, cell.cell, cell.line, cell.column, cell.message) for cell in program.unread]
             found = lint_program(program, rules, file)
-            if fix and corrections.make(file, program, found, min(FILE_SECONDS, remaining())):
+            if corrections.make(file, program, found, min(FILE_SECONDS, remaining())):
                 found = lint_program(with_timeout(min(FILE_SECONDS, remaining()), source.read, file), rules, file)
             problems += found
         except source.Unreadable as error:
@@ -117,35 +117,50 @@ def lint(
                 break
         except OSError as error:
             failures.append(Failure(file, None, None, None, f"cannot be changed: {error.strerror or error}"))
-    corrections.report(say)
+    corrections.report(say, remaining=bool(problems))
     return Result(count, tuple(problems), tuple(failures), corrections.made)
 
 
 class _Corrections:
-    """The corrections of files that this user owns or has named."""
+    """The corrections, and why a file was not corrected."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
+    def __init__(self, paths: Iterable[str], *, wanted: bool) -> None:
         self.made = 0
+        self._wanted = wanted
         self._named = set(map(search.absolute, paths))
-        self._left: list[str] = []
+        self._left: list[str] = []  # files of other users that are not named
+        self._unchanged: list[str] = []
 
     def make(self, file: str, program: source.Program, found: Sequence[Problem], limit_seconds: float) -> bool:
         """Correct a file; return whether it was changed."""
         edits = [problem.edit for problem in found if problem.edit is not None]
-        if not edits or file == "-":
+        if not edits or not self._wanted:
+            return False
+        if file == "-":
+            self._unchanged.append("standard input")
             return False
         if search.absolute(file) not in self._named and with_timeout(limit_seconds, of_another_user, file):
             self._left.append(file)
             return False
         made = with_timeout(limit_seconds, apply, file, program.text, edits)
         self.made += made
+        if not made:
+            self._unchanged.append(file)
         return made > 0
 
-    def report(self, say: Callable[[str], None]) -> None:
-        """Name a file that was not corrected because it belongs to another user."""
+    def report(self, say: Callable[[str], None], *, remaining: bool) -> None:
+        """Name a file that was not corrected, and the reason; ``remaining``: whether there are findings."""
         if self._left:
-            more = f" and {len(self._left) - 1} more" * (len(self._left) > 1)
-            say(f"--fix did not change {self._left[0]}{more}: it changes a file of another user only if the file is named")
+            say(f"--fix did not change {_first(self._left)}: it changes a file of another user only if the file is named")
+        if self._unchanged:
+            unchanged = _first(self._unchanged)
+            say(f"--fix did not change {unchanged}: it changes only files, no links, in UTF-8 with the line ends of Unix")
+        if self._wanted and remaining and not (self.made or self._left or self._unchanged):
+            say("--fix corrected nothing: it has no safe correction for these findings")
+
+
+def _first(files: Sequence[str]) -> str:
+    return f"{files[0]} and {len(files) - 1} more" if len(files) > 1 else files[0]
 
 
 def where(place: Problem | Failure) -> str:
