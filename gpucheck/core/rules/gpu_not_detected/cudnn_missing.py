@@ -105,7 +105,9 @@ def repairs(context: Context, *, sonames: str = "", beside: str = "", part: str 
         yield from cuda_build(context, cuda)
         return
     release = releases.release(context.framework_version or "")
-    if cuda == "11" or context.windows or (release is not None and not release.and_cuda):
+    # which source files the log names tells it where no version does
+    moved = release is None and not cuda and context.framework_before is not None
+    if cuda == "11" or moved or context.windows or (release is not None and not release.and_cuda):
         yield cudnn_build(context, "11", "==8.*")
         yield from cuda_build(context, "11")
         return
