@@ -35,7 +35,7 @@ from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU, IF_THERE_IS_ONE
-from gpucheck.core.repairs.machine import install_driver, notebook_gpu
+from gpucheck.core.repairs.machine import START_WITH_GPUS, install_driver, notebook_gpu
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -88,8 +88,22 @@ def repairs(context: Context, *, device: str = "", unharmed: str = "") -> Iterat
         yield IF_THERE_IS_ONE
         return
     yield from notebook_gpu(context)
-    yield from install_driver(context, "Install NVIDIA's driver" if device else "If there is an NVIDIA GPU, install its driver")
+    driver = list(
+        install_driver(context, "Install NVIDIA's driver" if device else "If there is an NVIDIA GPU, install its driver")
+    )
+    container = [] if device else list(_container(context))
+    yield from (*container, *driver) if context.in_container else (*driver[:1], *container, *driver[1:])
     if not device:
         bus = Fix(text="Check whether the machine has an NVIDIA GPU", command="lspci -d 10de:", kind="look")
         yield from () if context.notebook else context.only(bus, system="linux")
         yield ALLOW_CPU
+
+
+def _container(context: Context) -> Iterator[Fix]:
+    """Start the container with its GPUs, which the runtime passes in with the host's driver; nothing if it is no container."""
+    host = context.scheduler or any(command.startswith("sudo ") for command in context.tried)
+    if context.notebook or context.excludes(system="linux") or (host and not context.in_container):
+        return
+    kind = context.kinds["container"] or "docker"
+    fix = START_WITH_GPUS.get(kind, START_WITH_GPUS["docker"])
+    yield from context.only(fix, container=kind)
