@@ -15,6 +15,7 @@ _TOO_LITTLE_MB = 256  # all GPUs that TensorFlow supports have more, so the rest
 _LARGE_MB = 1024  # processes with less are desktop programs
 _OOM = re.compile(r"OOM when allocating .*?(?= on /job:| by allocator|$)")
 _KILLED = re.compile(r"(?:signal )?(?:SIGKILL|KILL|9|137)")
+_STATUS = re.compile(r"\b137\b")  # of a shell or a container whose program ended by SIGKILL, whoever sent it
 
 
 def is_kernel_fault(event: Event) -> bool:
@@ -52,10 +53,19 @@ def host_memory_exhausted(events: Events) -> Cause | None:
     ]
     if not failed:
         return None
+    if all(event.kind == Kind.KILLED and _STATUS.search(event.text) for event in failed) and not _short_of_memory(events):
+        summary = "The program was killed by SIGKILL (exit code 137), most often because main memory ran out."
+        return Cause(summary, failed[:1], named={"sender": "unknown"})
     failed.sort(key=lambda event: "shape" not in event.fields)
     said = headless(failed[0].text)
     shaped = _OOM.search(said)
     return Cause(f"Main memory ran out: {short(short(shaped[0] if shaped else said), 100)}.", failed[:1])
+
+
+def _short_of_memory(events: Events) -> bool:
+    """Whether a line of the log, even one that ended nothing, reports that main memory is short."""
+    allocations = events.of(Kind.HOST_OUT_OF_MEMORY, Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP)
+    return any(of_host(event) for event in allocations) or any("system memory" in event.text for event in events.log.harmless)
 
 
 def _on_host(event: Event) -> bool:

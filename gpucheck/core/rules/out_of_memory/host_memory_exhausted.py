@@ -44,6 +44,10 @@ NEEDED_BYTES = 1 << 30  # import tensorflow: some 0.6 GiB resident; the smoke jo
 # container with 492 MiB a training passed.
 IMPORT_BYTES = 256 << 20
 UNCOUNTED_BYTES = 4 << 30  # with less free memory, a kill is attributed to memory if the kernel's own count is not available
+_WHO_KILLED = Fix(
+    text='Find out whether memory ran out: kubectl describe pod then shows OOMKilled, docker inspect "OOMKilled": true, and the'
+    " host's kernel log an oom-kill; if not, docker stop, kubectl delete or a time limit of the job ended the program"
+)
 
 
 @rule(
@@ -107,7 +111,9 @@ def _failed(resources: Resources, log_causes: LogCauses) -> tuple[str, tuple[Evi
     return (cause.summary, log_causes.evidence(cause)) if cause is not None else None
 
 
-def repairs(context: Context, *, shape: str = "", size: str = "", limit: str = "", own_model: bool = False) -> Iterator[Fix]:
+def repairs(
+    context: Context, *, shape: str = "", size: str = "", limit: str = "", sender: str = "", own_model: bool = False
+) -> Iterator[Fix]:
     """Reduce memory use, or get more memory.
 
     Args:
@@ -115,8 +121,11 @@ def repairs(context: Context, *, shape: str = "", size: str = "", limit: str = "
         shape: of the tensor or array that did not fit.
         size: its size: "37.3 GiB".
         limit: not empty: the limit of a container or job ended the process; "paging file": that of Windows is too small.
+        sender: "unknown": a log shows only that the program was killed.
         own_model: whether gpucheck's own run failed, which is small.
     """
+    if sender:
+        yield _WHO_KILLED
     if limit == "paging file":
         yield Fix(
             text="Enlarge the paging file: System Properties > Advanced > Performance Settings > Advanced > Virtual memory",
