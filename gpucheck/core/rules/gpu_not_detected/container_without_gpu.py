@@ -67,6 +67,9 @@ _BY_REASON = {
         command="sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",
     ),
 }
+_IF_THAT_FAILS = Fix(
+    text="If that fails, make nvidia-smi work on the machine that runs this container: no GPU is on the PCI bus here"
+)
 _RUNTIME_CLASS = Fix(
     text="Or give the device plugin's pods that runtime: runtimeClassName: nvidia (with a RuntimeClass of the handler nvidia)"
 )
@@ -112,7 +115,14 @@ def check(stack: CudaStack, kernel_module: KernelModule, tpu: Tpu | None, contex
             *saw(stack.pci, "gpus"),
             *saw(stack.cuda, "status"),
         ),
-        fix=tuple(repairs(context, undriven=_undriven(stack, kernel_module), requested=bool(stack.container.gpu_requested))),
+        fix=tuple(
+            repairs(
+                context,
+                undriven=bool(stack.pci.gpus) and kernel_module.loaded is False,
+                unseen=_bus_tells(stack) and not stack.pci.gpus,
+                requested=bool(stack.container.gpu_requested),
+            )
+        ),
     )
 
 
@@ -146,21 +156,21 @@ def _reason(stack: CudaStack, kernel_module: KernelModule) -> str:
     return f"{but}no /dev/nvidia* was passed in{', and none is on the PCI bus' if _bus_tells(stack) else ''}"
 
 
-def _undriven(stack: CudaStack, kernel_module: KernelModule) -> bool:
-    """Whether the host has no GPU or no driver, so that there is nothing to pass in."""
-    if stack.pci.gpus:
-        return kernel_module.loaded is False
-    return _bus_tells(stack)
-
-
 def repairs(
-    context: Context, *, undriven: bool = False, requested: bool = False, lost: str = "", reason: str = ""
+    context: Context,
+    *,
+    undriven: bool = False,
+    unseen: bool = False,
+    requested: bool = False,
+    lost: str = "",
+    reason: str = "",
 ) -> Iterator[Fix]:
     """Start the container with its GPUs.
 
     Args:
         context: where.
-        undriven: whether the host has no working GPU.
+        undriven: whether the host's GPU has no driver, so that there is nothing to pass in.
+        unseen: whether no GPU is on the bus: the host has none, or a virtual machine of the runtime hides it.
         requested: whether the container was started with a request for a GPU.
         lost: not empty: the container had a GPU before.
         reason: why there is none, in a log: "runtime", "hook", "plugin" (of Kubernetes), "scheduler",
@@ -181,12 +191,17 @@ def repairs(
         return
     if reason == "runtime" and context.amd:
         yield Fix(text="This GPU is AMD's: use AMD's own image: docker run --device=/dev/kfd --device=/dev/dri rocm/tensorflow")
+    steps = list(_steps(context, lost, reason))
+    yield from (*steps[:1], _IF_THAT_FAILS, *steps[1:]) if unseen else steps
+    yield from context.only(_NODES, container="kubernetes")
+    if not requested:
+        yield ALLOW_CPU
+
+
+def _steps(context: Context, lost: str, reason: str) -> Iterator[Fix]:
     start = START_WITH_GPUS["docker"]
     for fix in (_RESTART, _CDI) if lost else (_TOOLKIT, start) if reason in ("runtime", "hook") else (start, _TOOLKIT):
         yield from context.only(fix, container="docker|containerd|nspawn")
     for kind, fix in START_WITH_GPUS.items():
         if kind != "docker":
             yield from context.only(fix, container=kind)
-    yield from context.only(_NODES, container="kubernetes")
-    if not requested:
-        yield ALLOW_CPU
