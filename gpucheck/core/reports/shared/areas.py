@@ -17,6 +17,7 @@ from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.libraries import Libraries
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.system import System
 from gpucheck.core.probes.tensorflow import Device, TensorFlow
 from gpucheck.core.probes.tpu import Tpu
@@ -45,6 +46,7 @@ class _Part(NamedTuple):
     fact: type[Fact]  # the fact that describes the area
     others: tuple[str, ...]  # further probes with evidence for findings of this area
     look: Callable[[Any, Report], Look]
+    unread: Callable[[Report], str] = lambda report: ""  # what is known of the area if its own probe was skipped
 
     @property
     def probes(self) -> tuple[str, ...]:
@@ -65,8 +67,11 @@ def _area(name: str, part: _Part, report: Report) -> Area:
     sound, words = Look(None, _absent(part.probes[0], report)) if fact is None else part.look(fact, report)
     own = [finding for finding in report.findings if _first_probe(finding) in part.probes]
     named = [finding for finding in own if finding.muted is not None or finding in roots(report)]
+    if named and fact is None and _skipped(part.probes[0], report):
+        words = part.unread(report)  # "not checked" would contradict the finding
     if named and sound is not False:
-        words += f"; see {', '.join(dict.fromkeys(finding.code for finding in named))}"
+        codes = ", ".join(dict.fromkeys(finding.code for finding in named))
+        words = f"{words}; see {codes}" if words else f"see {codes}"
     if any(finding.severity is Severity.ERROR and finding.muted is None for finding in named):
         return Area(name, "FAIL", words)
     if named:
@@ -92,6 +97,10 @@ def _absent(probe: str, report: Report) -> str:
         if run.name == probe:
             return run.problem or ("skipped" if run.status is ProbeStatus.SKIPPED else "no answer")
     return "not checked"
+
+
+def _skipped(probe: str, report: Report) -> bool:
+    return all(run.status is ProbeStatus.SKIPPED for run in report.probes if run.name == probe)
 
 
 def _system(system: System, report: Report) -> Look:
@@ -141,6 +150,16 @@ def _tensorflow(tensorflow: TensorFlow, report: Report) -> Look:
         stage = f" in the stage {tensorflow.stage}" if tensorflow.stage else ""
         return Look(False, f"device list not reached: {tensorflow.error or tensorflow.ending or 'no answer'}{stage}")
     return _lists(tensorflow.devices, report)
+
+
+def _installed(report: Report) -> str:
+    """Describe a TensorFlow that was not imported, by its metadata."""
+    packages = report.fact(Packages)
+    if packages is None:
+        return ""
+    if packages.tensorflow is not None:
+        return f"{packages.tensorflow.version} is installed"
+    return "" if packages.flavours or packages.tensorflow_folder else "not installed"
 
 
 def _lists(listed: tuple[Device, ...], report: Report) -> Look:
@@ -218,7 +237,7 @@ _PARTS = {
     "gpus": _Part(Gpus, ("pci", "kernel_log"), _gpus),
     "cuda": _Part(Cuda, (), _cuda),
     "libraries": _Part(Libraries, (), _libraries),
-    "tensorflow": _Part(TensorFlow, ("packages", "log"), _tensorflow),
+    "tensorflow": _Part(TensorFlow, ("packages", "log"), _tensorflow, _installed),
     "backend": _Part(Backend, (), _backend),
     "keras": _Part(Keras, (), _keras),
     "training": _Part(Training, (), _training),
