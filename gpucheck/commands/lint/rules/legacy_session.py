@@ -47,6 +47,10 @@ ON_PURPOSE = ("disable_eager_execution", "disable_v2_behavior")
 GRAPHS = (*ON_PURPOSE, "compat.v1.Session", "compat.v1.InteractiveSession", "compat.v1.train.")
 GRAPH_SESSIONS = ("tensorflow.compat.v1.Session", "tensorflow.compat.v1.InteractiveSession")
 FIX = "Use tf.config: set_memory_growth, set_logical_device_configuration, set_visible_devices."
+WITHOUT_SESSION = (
+    "TensorFlow 2 has no session: call functions directly (model.fit, or yours with @tf.function), or use tf.compat.v1.Session"
+    " after tf.compat.v1.disable_eager_execution()"
+)
 CONFIGS = ("tensorflow.ConfigProto", "tensorflow.GPUOptions")
 INSTEAD = {  # options of a session, and what replaces them
     "allow_growth": "tf.config.experimental.set_memory_growth(gpu, True) for every GPU",
@@ -65,19 +69,22 @@ def repairs(context: Context, *, name: str = "") -> Iterator[Fix]:
     old = [COMPATIBLE] if name.startswith("tf.") or not name else []
     if name.endswith("Session"):
         yield from old
+        yield Fix(text=WITHOUT_SESSION)
     yield Fix(text="Instead of gpu_options.allow_growth: tf.config.experimental.set_memory_growth(gpu, True) for every GPU")
     yield Fix(text="Instead of per_process_gpu_memory_fraction: tf.config.set_logical_device_configuration")
     yield Fix(text='Instead of device_count={"GPU": 0}: tf.config.set_visible_devices([], "GPU")')
-    yield Fix(text="Instead of session.run: call the function, or model.fit")
     if not name.endswith("Session"):
+        yield Fix(text=WITHOUT_SESSION)
         yield from old
 
 
 def check(script: Script) -> Iterator[Finding]:
     """Report calls of removed names, unless the script supports several versions; device_count if Keras trains."""
-    fix = _fix(script)
+    instead = _instead(script)
+    replaced = f"Use {', '.join(instead)}." if instead else ""
     for call in calls_of(script, SESSIONS):
         by = "Keras 3" if call.name.startswith("keras") else "TensorFlow 2"
+        fix = f"{replaced} {WITHOUT_SESSION}.".lstrip() if call.name.endswith("Session") else replaced or FIX
         yield at(call.node, f"{SESSIONS[call.name]} was removed in {by}.", fix)
     yield from _sessions_of_keras_2(script)
     eager = not any(word in name for name in script.names for word in GRAPHS)
@@ -91,11 +98,10 @@ def check(script: Script) -> Iterator[Finding]:
                 )
 
 
-def _fix(script: Script) -> str:
+def _instead(script: Script) -> list[str]:
     """Return what replaces the options that the script gives its sessions."""
     used = {name for call in script.named(*CONFIGS) for name in call.keywords} | {constant(store.key) for store in script.stores}
-    instead = dict.fromkeys(new for old, new in INSTEAD.items() if old in used)
-    return f"Use {', '.join(instead)}." if instead else FIX
+    return list(dict.fromkeys(new for old, new in INSTEAD.items() if old in used))
 
 
 def _sessions_of_keras_2(script: Script) -> Iterator[Finding]:
