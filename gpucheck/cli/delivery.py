@@ -70,11 +70,21 @@ class Delivery:
     def _prepared(self, report: Report, style: str) -> Report:
         wanted = FORMATS[style].redacted if self._redacting is None else self._redacting
         if wanted and self._redacted is None:
-            from gpucheck.core.reports.redaction import redact
-
-            end = self._until + REDACTION_SECONDS
-            self._redacted = redact(report, hosts=_hosts(), users=_users(), has_time=lambda: time.monotonic() < end)
+            self._redacted = redacted(report, self._until)
         return self._redacted if wanted and self._redacted is not None else report
+
+
+def redacted(report: Report, until: float) -> Report:
+    """Return the report without what identifies this machine, its user, or those in its texts.
+
+    Args:
+        report: any.
+        until: the time limit; what is not redacted shortly after it is left out.
+    """
+    from gpucheck.core.reports.redaction import redact
+
+    end = until + REDACTION_SECONDS
+    return redact(report, hosts=_hosts(), users=_users(), has_time=lambda: time.monotonic() < end)
 
 
 @contextlib.contextmanager

@@ -157,6 +157,21 @@ def test_hint_for_standard_input_has_a_placeholder_file():
     assert "zcat FILE | gpucheck explain -" in problem
 
 
+def test_secrets_of_a_log_are_hidden_if_asked():
+    token, key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"  # no one's
+    lines = [
+        f"ImportError: https://bob:{token}@github.com libcuda.so.1: cannot open shared object file: No such file or directory",
+        f"RuntimeError: AWS_SECRET_ACCESS_KEY={key} was refused",
+        "RuntimeError: loss went wrong in /home/bob/train.py",
+    ]
+    for style in ("terminal", "json"):
+        asked, plain = (gpucheck("explain", "-", "--format", style, *more, input="\n".join(lines)) for more in (["--redact"], []))
+        assert token in plain.stdout.replace("\n          ", "")
+        assert [secret for secret in (token, key, "bob") if secret in asked.stdout.replace("\n          ", "")] == []
+        assert "driver-missing" in asked.stdout
+        assert "libcuda.so.1" in asked.stdout
+
+
 def test_empty_log():
     assert lines(b"") == []
 

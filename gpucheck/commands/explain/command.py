@@ -5,6 +5,7 @@ import functools
 import math
 import os
 import re
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -31,6 +32,7 @@ MOST_MENTIONED = 5  # diagnoses that are suggested for a word
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 @click.option("-v", "--verbose", is_flag=True, help="Also harmless lines that look like errors, and why.")
+@click.option("--redact", "redacting", is_flag=True, help="Aliases for hosts, users, addresses and secrets in a log's lines.")
 @click.option(
     "--timeout",
     type=SECONDS,
@@ -38,7 +40,16 @@ MOST_MENTIONED = 5  # diagnoses that are suggested for a word
     help="Limit for a log; the part read by then is explained.",
 )
 @click.pass_obj
-def explain(limit: TimeLimit, /, words: tuple[str, ...], style: str, color: str, verbose: bool, timeout: float | None) -> None:
+def explain(
+    limit: TimeLimit,
+    /,
+    words: tuple[str, ...],
+    style: str,
+    color: str,
+    verbose: bool,
+    redacting: bool,
+    timeout: float | None,
+) -> None:
     """Print the page of a diagnosis or a row of the troubleshooting table, or find the root cause in a log or an error message.
 
     A log is any text: of TensorFlow, Keras, JAX or PyTorch, nvidia-smi, pip, dmesg, journalctl, NCCL, Docker, Kubernetes or
@@ -67,7 +78,7 @@ def explain(limit: TimeLimit, /, words: tuple[str, ...], style: str, color: str,
     else:
         # The writer of a pipe may be a training of hours, which would be killed if reading stopped.
         limit.set(timeout or (math.inf if what == "-" else READ_SECONDS))
-        _explain_log(what, rules, style, color, verbose, limit)
+        _explain_log(what, rules, style, color, verbose, redacting, limit)
 
 
 def _explain_code(rule: Any, style: str, color: str) -> None:
@@ -80,7 +91,8 @@ def _explain_code(rule: Any, style: str, color: str) -> None:
     show(page.render_json(parsed, rule, row) if style == "json" else page.render(parsed, rule, row, **display_options(color)))
 
 
-def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, limit: TimeLimit) -> None:
+def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, redacting: bool, limit: TimeLimit) -> None:
+    from gpucheck.cli.delivery import redacted
     from gpucheck.commands.explain import report as explanation
     from gpucheck.commands.explain.log import explain_files
     from gpucheck.core.reports import json
@@ -90,6 +102,7 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, l
     from gpucheck.core.system.text import split
 
     def text(report: Report) -> str:
+        report = redacted(report, max(limit.end, time.monotonic())) if redacting else report
         return json.render(report) if style == "json" else explanation.render(report, verbose=verbose, **display_options(color))
 
     progress = Progress[Report]()
