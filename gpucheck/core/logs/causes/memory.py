@@ -53,9 +53,10 @@ def host_memory_exhausted(events: Events) -> Cause | None:
     ]
     if not failed:
         return None
-    if all(event.kind == Kind.KILLED and _STATUS.search(event.text) for event in failed) and not _short_of_memory(events):
+    status = [event for event in failed if event.kind == Kind.KILLED and _STATUS.search(event.text)]
+    if status and all(event.kind == Kind.KILLED for event in failed) and not _short_of_memory(events):
         summary = "The program was killed by SIGKILL (exit code 137), most often because main memory ran out."
-        return Cause(summary, failed[:1], named={"sender": "unknown"})
+        return Cause(summary, status[:1], named={"sender": "unknown"})
     failed.sort(key=lambda event: "shape" not in event.fields)
     said = headless(failed[0].text)
     shaped = _OOM.search(said)
