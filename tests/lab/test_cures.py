@@ -7,6 +7,7 @@ from lab.faults import faults
 
 from gpucheck.core.engine.discovery import load_rules
 
+pytestmark = pytest.mark.lab_chosen
 # The results of the others, and why.
 ONLY_ITS_NAME = "the wheel that stands for an older TensorFlow has the code and the requirements of the one that is installed"
 NO_PYTHON = "another Python is fetched from the network, for an environment of its own"

@@ -11,6 +11,7 @@ from case_files import table
 from lab import machines
 from lab.environments import Environment
 
+pytestmark = pytest.mark.lab_chosen
 LISTED = "import tensorflow as tf; print([gpu.name for gpu in tf.config.list_physical_devices('GPU')])"
 GPU = "['/physical_device:GPU:0']\n"
 

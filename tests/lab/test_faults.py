@@ -6,19 +6,17 @@ from lab.faults import faults
 
 from gpucheck.core.compat.xid import XIDS
 
+pytestmark = pytest.mark.lab_chosen  # together they take longer than `make test` may
 FAULTS = list(faults())
 
 
 def cases():
-    """Every fault; the cheapest one of each code stands for it in `make test` or `make lab-chosen`, the others wait for `make test-all`.
-
-    Those that need TensorFlow take longer than `make test` may.
-    """
+    """Every fault; the cheapest one of each code runs in `make lab-chosen`, the others in `make test-all`."""
     chosen = {}
     for fault in sorted(FAULTS, key=lambda fault: LEVELS.index(fault.level)):
         chosen.setdefault((fault.expected, fault.level == NODE), fault.name)
     for fault in FAULTS:
-        marks = [] if fault.level in (QUICK, NODE) else [pytest.mark.tensorflow, pytest.mark.lab_chosen]
+        marks = [] if fault.level in (QUICK, NODE) else [pytest.mark.tensorflow]
         if fault.name not in chosen.values() and fault.nvidia is None:
             marks.append(pytest.mark.slow)
         yield pytest.param(fault, id=fault.name, marks=marks)
