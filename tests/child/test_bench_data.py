@@ -78,6 +78,7 @@ found = orders
 """
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 @MARKS[1]
 def test_every_repeat_reads_the_same_samples_in_the_same_order():

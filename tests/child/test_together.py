@@ -30,6 +30,7 @@ def runs():
 
 
 @needs_tensorflow
+@pytest.mark.slow
 def test_every_logical_device_passes_the_whole_proof(runs):
     assert [(run.devices, run.status, run.loop, run.trained_with) for run in runs] == [
         (("CPU:0",), "passed", "fit", 0),

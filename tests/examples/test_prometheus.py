@@ -104,10 +104,12 @@ def passes(tmp_path, series, alerts, interval):
     ("gpus", "expected", "hours"),
     [
         ("8x60 7x2000", None, [2, 30]),
-        ("8x60 7x600 _x120 7x2000", None, [2, 30]),  # no report, or no Prometheus, for two hours
-        ("7x2000", "8x2000", [2, 30]),
-        ("8x60 7x2000", "7x2000", []),  # it was taken out: the expected number says so
-        ("8x60 7x60 8x2000", None, [2]),
+        pytest.param(
+            "8x60 7x600 _x120 7x2000", None, [2, 30], marks=pytest.mark.slow
+        ),  # no report, or no Prometheus, for two hours
+        pytest.param("7x2000", "8x2000", [2, 30], marks=pytest.mark.slow),
+        pytest.param("8x60 7x2000", "7x2000", [], marks=pytest.mark.slow),  # it was taken out: the expected number says so
+        pytest.param("8x60 7x60 8x2000", None, [2], marks=pytest.mark.slow),
     ],
 )
 def test_a_missing_gpu_is_an_alert_until_it_is_back(tmp_path, gpus, expected, hours):

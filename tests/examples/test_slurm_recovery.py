@@ -107,10 +107,11 @@ def libcuda(tmp_path_factory):
         ({"FAKE_GPUS": "1"}, 0, "0.5369 GB of 1 GPUs compared, without an error"),
         ({"FAKE_GPUS": "2"}, 0, "1.611 GB of 2 GPUs compared, without an error"),
         ({"FAKE_GPUS": "2", "FAKE_FLIP": "1"}, 1, "GPU 1 memory differs from the pattern 0x00000000 that was written to it"),
-        (
+        pytest.param(
             {"FAKE_GPUS": "2", "FAKE_PEER": "1"},
             1,
             "GPU 1 to GPU 0: memory differs from the pattern 0x5a5a0001 that was written to it",
+            marks=pytest.mark.slow,
         ),
         ({"FAKE_GPUS": "1", "FAKE_FAIL": "cuMemcpyDtoD_v2"}, 1, "GPU 0 cuMemcpyDtoD_v2: CUDA_ERROR_LAUNCH_FAILED"),
         (
