@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 from command import gpucheck
@@ -35,8 +36,9 @@ pytestmark = [
 class Podman:
     """Podman with a store of its own."""
 
-    def __init__(self, folder):
-        self._argv = ["podman", "--root", folder / "store", "--runroot", folder / "run", "--cgroup-manager", "cgroupfs"]
+    def __init__(self, folder, short_folder):
+        # Podman refuses a --runroot of more than 50 characters.
+        self._argv = ["podman", "--root", folder / "store", "--runroot", short_folder, "--cgroup-manager", "cgroupfs"]
         self._base = folder / "base.tar"
 
     def __call__(self, *arguments, cwd=None):
@@ -76,9 +78,10 @@ def podman(tmp_path_factory):
     subprocess.run(["chroot", root, "/usr/local/bin/python", "-m", "ensurepip", "--default-pip"], check=True, capture_output=True)
     subprocess.run(["tar", "-C", root, "-cf", folder / "base.tar", "."], check=True)
     shutil.rmtree(root)
-    made = Podman(folder)
-    yield made
-    made("system", "reset", "--force")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as short_folder:
+        made = Podman(folder, short_folder)
+        yield made
+        made("system", "reset", "--force")
     shutil.rmtree(folder, ignore_errors=True)
 
 
