@@ -2,7 +2,7 @@
 # make smoke-test   only the training jobs, to repeat often
 # make quick        tests to run all day: engine, rules, logs, reports, recorded outputs; no TensorFlow
 # make test         tests to run before a commit: also TensorFlow, crashes and hangs, the compiled fake driver, faults of tests/cases/lab
-# make lab-chosen   the faults of tests/cases/lab that need TensorFlow, one per code; continuous integration runs lint, test and this
+# make lab-chosen   a fault of tests/cases/lab for each code, and the cheapest repairs; continuous integration runs lint, test and this
 # make test-all     everything, in five parts: main (with the browser and every experiment), lab, chaos, systems, and every other Python
 #                   from 3.10 to 3.13 that is found; a restart continues with the part that did not pass
 # make chaos        misbehaving child processes and hostile environments, as a matrix: the run is complete, on time, truthful, and leaves nothing behind

@@ -257,6 +257,7 @@ def test_reports(tmp_path):
     assert page.count("5 epochs, 25 steps, 23 s") == 1  # the heading
     assert "&lt;a&gt;.py" in fragment(summary)
     assert fragment(summary).count("<rect") == 5
+    assert [label in fragment(summary) for label in (">epoch 1</text>", ">epoch 5</text>", "Time of each epoch: ")] == [True] * 3
     assert plot([1.0]) == ""
 
 

@@ -13,6 +13,7 @@ from gpucheck.core.reports.shared.words import plural, significant
 from gpucheck.core.system.write import OutputFile
 
 WIDTH, HEIGHT, GAP = 480, 80, 2  # size of the plot, in pixels
+AXIS = 16  # height of the labels below it
 BARS_MAX = 120
 
 
@@ -185,7 +186,7 @@ def _body(summary: Summary, texts: Sequence[str], more: str = "") -> str:
 
 
 def plot(epochs: Sequence[float]) -> str:
-    """Return a bar per epoch as SVG, its height is the epoch's time; "" if all take about the same time."""
+    """Return a bar per epoch as SVG, with an axis; its height is the epoch's time, from 0. "" if all take about the same time."""
     shown = list(epochs)[-BARS_MAX:]
     if len(shown) < 2 or max(shown) <= ALIKE * min(shown):
         return ""
@@ -196,7 +197,11 @@ def plot(epochs: Sequence[float]) -> str:
         f' height="{HEIGHT * value / longest:.1f}"><title>epoch {first + place}: {seconds(value)}</title></rect>'
         for place, value in enumerate(shown)
     )
-    label = f"Seconds of each epoch, at most {seconds(longest)}"
-    box = f'width="{WIDTH}" viewBox="0 0 {WIDTH} {HEIGHT}" style="max-width: 100%"'
-    svg = f'<svg role="img" aria-label="{label}" {box} fill="#4c78a8">{bars}</svg>'
+    axis = "".join(
+        f'<text x="{x}" y="{HEIGHT + AXIS - 3}" text-anchor="{anchor}" font-size="12" fill="currentColor">epoch {epoch}</text>'
+        for x, anchor, epoch in ((0, "start", first), (WIDTH, "end", len(epochs)))
+    )
+    label = f"Time of each epoch: {seconds(min(shown))} to {seconds(longest)}"
+    box = f'width="{WIDTH}" viewBox="0 0 {WIDTH} {HEIGHT + AXIS}" style="max-width: 100%"'
+    svg = f'<svg role="img" aria-label="{label}" {box} fill="#4c78a8">{bars}{axis}</svg>'
     return f"<figure>{svg}<figcaption>{label}</figcaption></figure>"
