@@ -23,8 +23,8 @@ def advice(measurements: Sequence[Measurement]) -> list[str]:
     measured = [one for one in measurements if one.samples_per_second]
     comparable = [one for one in measured if not _shares_a_cpu(one, measured[0])]
     about_settings = _settings_advice(comparable) if len(comparable) > 1 else ()
-    failures = _failures_advice(measurements) if any(one.status == "failed" for one in measurements) else ()
-    return [*failures, *_conditions_advice(measured), *about_settings][:SENTENCES_MAX]
+    failures = [one for one in measurements if one.status == "failed"]
+    return [*_failures_advice(failures), *_conditions_advice(measured), *about_settings][:SENTENCES_MAX]
 
 
 def settings(one: Measurement, in_all: bool) -> dict[str, str]:
@@ -48,13 +48,15 @@ def varying(measurements: Sequence[Measurement]) -> list[dict[str, str]]:
     return [{name: one[name] for name in names} for one in every]
 
 
-def _failures_advice(measurements: Sequence[Measurement]) -> Iterator[str]:
+def _failures_advice(failures: Sequence[Measurement]) -> Iterator[str]:
     """Yield a sentence about the first failure whose cause is known."""
+    if not failures:
+        return
     from gpucheck.core.logs import causes, reading  # which a benchmark without a failure does not need
 
-    for one in measurements:
-        log = reading.parse((one.reason or "").splitlines(), "the failure")
-        for code, cause in causes.judge(log).items() if one.status == "failed" else ():
+    for failure in failures:
+        log = reading.parse((failure.reason or "").splitlines(), "the failure")
+        for code, cause in causes.judge(log).items():
             if code != "training-failed":
                 yield f"{cause.summary.removesuffix('.')}, see `gpucheck explain {code}`."
                 return

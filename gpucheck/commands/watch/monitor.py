@@ -183,7 +183,10 @@ def _installed_in(file: str) -> str:
     """Return the folder of packages that has a package's ``__init__.py``, else the package's own folder."""
     package = os.path.dirname(file)
     folder = os.path.dirname(package)
-    return (folder if any(name.endswith(".dist-info") for name in os.listdir(folder)) else package) + os.sep
+    names: list[str] = []
+    with contextlib.suppress(OSError):  # the folder may not be readable
+        names = os.listdir(folder)
+    return (folder if any(name.endswith(".dist-info") for name in names) else package) + os.sep
 
 
 def _line(file: str, number: int) -> str:
