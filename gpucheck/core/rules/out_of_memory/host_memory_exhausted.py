@@ -8,7 +8,7 @@ Symptom:
     OOM when allocating tensor with shape[4096,1024,1024,64] and type float on CPU:0 by allocator cpu
 Cause:
     A tensor or array that the program creates in main memory is larger than what is free: batch size and input size decide that.
-    TensorFlow alone takes 0.3 to 0.6 GiB of main memory before the first step, plus the data that is loaded, cached or shuffled in
+    TensorFlow alone takes 0.2 to 0.6 GiB of main memory before the first step, plus the data that is loaded, cached or shuffled in
     memory. If a container or batch job exceeds its limit, the kernel kills the process, which then prints no message.
 Verify:
     free -h, and in a container cat /sys/fs/cgroup/memory.max
@@ -41,8 +41,8 @@ from gpucheck.core.repairs.wording import gib, short
 
 NEEDED_BYTES = 1 << 30  # import tensorflow: some 0.6 GiB resident; the smoke job's model and data on top
 # Of these, the kernel can drop the files. Measured for TensorFlow 2.21 on a CPU: 212 MiB that it can't, 244 after a small fit; in a
-# container with 492 MiB a training passed.
-IMPORT_BYTES = 256 << 20
+# control group with 492 MiB a training passed.
+IMPORT_BYTES = 212 << 20
 UNCOUNTED_BYTES = 4 << 30  # with less free memory, a kill is attributed to memory if the kernel's own count is not available
 _WHO_KILLED = Fix(
     text='Find out whether memory ran out: kubectl describe pod then shows OOMKilled, docker inspect "OOMKilled": true, and the'
@@ -77,7 +77,7 @@ def check(resources: Resources, tensorflow: TensorFlow | None, log_causes: LogCa
         summary = f"{low}: TensorFlow could be imported, but a larger job may run out."
         return Finding(summary=summary, evidence=resources.evidence, fix=fix, severity=Severity.WARNING)
     if free >= IMPORT_BYTES:
-        summary = f"{low}: importing TensorFlow takes 0.3 to 0.6 GiB, and a job takes more."
+        summary = f"{low}: importing TensorFlow takes 0.2 to 0.6 GiB, and a job takes more."
         return Finding(summary=summary, evidence=resources.evidence, fix=fix, severity=Severity.WARNING)
     summary = f"{low}, but importing TensorFlow takes at least {gib(IMPORT_BYTES)}."
     return Finding(summary=summary, evidence=resources.evidence, fix=fix)
