@@ -38,7 +38,7 @@ def test_each_device_and_all_together_are_trained(tmp_path):
         ("data_parallel", ("CPU:0", "CPU:1"), "passed", "jax", True),
     ]
     one, both = proof.runs
-    assert (one.global_batch_size, both.global_batch_size, both.per_replica_batch_size, both.replicas) == (16, 32, 16, 2)
+    assert (one.global_batch_size, both.global_batch_size, both.per_replica_batch_size, both.replicas) == (8, 16, 8, 2)
     assert (one.replicas_equal, both.replicas_equal) == (None, True)
     assert one.loss_fell is one.gradients_reach_weights is one.placement_verified is True
     assert one.tf32 is None  # even if JAX reports it: nothing ran on a GPU

@@ -20,7 +20,7 @@ def test_the_replicas_compute_what_one_device_computes(found):
     figures = made["figures"]
     assert made["problem"] is None
     assert made["devices"] == ["CPU:0", "CPU:1"]
-    assert (figures["per_replica_batch_size"], figures["global_batch_size"]) == (16, 32)
+    assert (figures["per_replica_batch_size"], figures["global_batch_size"]) == (8, 16)
     assert figures["first_loss_of_replicas"] == pytest.approx(figures["first_loss_of_one_device_same_global_batch"], rel=1e-5)
     assert figures["last_loss_of_replicas"] == pytest.approx(figures["last_loss_of_one_device_same_global_batch"], rel=0.02)
 
@@ -34,7 +34,7 @@ def test_a_larger_global_batch_changes_the_loss(found):
 
 def test_a_loss_that_is_not_averaged_over_the_replicas_is_reported(found):
     assert "not averaged over the global batch" in found["unscaled"]
-    assert "32 samples" in found["unscaled"]
+    assert "16 samples" in found["unscaled"]
 
 
 def test_every_figure_is_explained(found):

@@ -16,12 +16,10 @@ def measured():
 
 
 def test_efficiency_can_be_computed_from_its_terms(measured):
-    for device, prefix in (("whole", ""), ("accelerated", ""), ("accelerated", "doubled_batch_")):
-        figures = measured[device]["figures"]
+    figures = measured["whole"]["figures"]
+    for prefix in ("", "doubled_batch_"):
         together, one = (figures[f"{prefix}{name}_samples_per_second"] for name in ("all_devices", "one_device"))
         assert figures[f"{prefix}scaling_efficiency"] == pytest.approx(together / (2 * one), rel=1e-3)
-    figures = measured["whole"]["figures"]
-    assert "doubled_batch_scaling_efficiency" not in figures
     for name, samples in (("one_device", 16), ("all_devices", 2 * 16)):
         rate, seconds = figures[f"{name}_samples_per_second"], figures[f"{name}_step_seconds"]
         assert rate == pytest.approx(samples / seconds, rel=1e-2)
@@ -29,16 +27,11 @@ def test_efficiency_can_be_computed_from_its_terms(measured):
 
 
 def test_the_largest_run_that_passed_is_measured(measured):
-    assert measured["whole"]["devices"] == ["CPU:0", "CPU:1"]
+    assert measured["whole"]["devices"] == ["GPU:0", "GPU:1"]
 
 
-def test_logical_cpu_devices_share_their_cores(measured):
-    """Their joint rate is a figure of the experiment, and not an efficiency of the job."""
-    assert measured["whole"]["run"] is None
-
-
-def test_the_job_on_accelerators_gets_its_efficiency(measured):
-    run = measured["accelerated"]["run"]
+def test_the_job_gets_its_efficiency(measured):
+    run = measured["whole"]["run"]
     assert (run["strategy"], run["devices"], run["precision"]) == ("mirrored", ["GPU:0", "GPU:1"], "float32")
     assert run["scaling_efficiency"] > 0
     assert run["doubled_batch_scaling_efficiency"] > 0
@@ -55,12 +48,12 @@ def test_exchange_and_computation_are_measured_separately(measured):
 def test_a_rate_of_exchange_has_its_bytes_and_its_seconds(measured):
     figures = measured["whole"]["figures"]
     size, seconds, rate = (figures[f"large_all_reduce_{name}"] for name in ("bytes", "seconds", "bytes_per_second"))
-    assert size == 4 << 20
+    assert size == 32 << 20
     assert rate == pytest.approx(size / seconds, rel=1e-2)
 
 
 def test_every_figure_is_explained(measured):
-    assert differences("scaling", measured["accelerated"]["figures"]) == []
+    assert differences("scaling", measured["whole"]["figures"]) == []
 
 
 def test_the_exchange_really_sums(measured):
@@ -73,4 +66,8 @@ def test_both_batch_sizes_take_one_trace(measured):
 
 
 def test_one_replica_does_not_scale(measured):
-    assert measured["refused"] == ["no mirrored job on several devices has passed"] * 3
+    assert measured["refused"][:3] == ["no mirrored job on several devices has passed"] * 3
+
+
+def test_logical_cpu_devices_share_their_cores(measured):
+    assert measured["refused"][3] == "the logical devices of a CPU share its cores"

@@ -55,7 +55,6 @@ def test_more_work_per_device_where_it_helped():
 
 
 def test_unmeasured_figures_are_omitted():
-    assert said("scaling", ("CPU:0", "CPU:1"), scaling_efficiency=0.5) == []
     assert said("precision", mixed_float16_training_speedup=1.1) == said("xla_warm_up", step_seconds=1.0) == []
     assert said("out_of_memory", status="skipped", reason="no time") == []
     assert said("out_of_memory", status="failed", reason="it ended") == [

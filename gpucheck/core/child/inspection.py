@@ -153,7 +153,8 @@ def import_keras(reporter: Reporter, tf: Any = None) -> tuple[Any, str | None]:
     """
     reporter.begin(KerasImported)
     try:
-        import keras
+        with without_gc():
+            import keras
 
         version = str(keras.__version__)
         backend = keras.backend.backend() if version.startswith("3") else "tensorflow"

@@ -101,7 +101,7 @@ def _xla(experiment: Experiment) -> Iterator[Sentence]:
 
 def _scaling(experiment: Experiment) -> Iterator[Sentence]:
     share, count = experiment.figures.get("scaling_efficiency"), len(experiment.devices)
-    if share is None or any(name.startswith("CPU") for name in experiment.devices):  # logical CPU devices share one processor
+    if share is None:
         return
     work = f"{devices(experiment.devices)} do the work of {share * count:.1f}"
     if share >= GOOD_EFFICIENCY:

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gpucheck.core.child.experiments import NotHere, Setting
-from gpucheck.core.child.smoke import proof, throughput
+from gpucheck.core.child.smoke import network, proof, throughput
 from gpucheck.core.child.smoke.tensorflow import fresh
 from gpucheck.core.training import strategies
 
 MEASUREMENT_SECONDS = 0.2
 LEAST_STEPS, MOST_STEPS = 2, 40
 REPEATS = 3
-SLOW_SECONDS = 0.1  # of a step; longer steps vary less, so they are measured once
+SLOW_SECONDS = 0.05  # of a step; longer steps vary less, so they are measured once
 
 
 class Comparison:
@@ -47,7 +47,7 @@ class Comparison:
         The samples must be whole batches. The batch size is not traced, so that one trace serves several sizes.
         """
         data = self._tf.data.Dataset.from_tensor_slices((images, labels))
-        return self.trainer.source(data.batch(global_batch).repeat())
+        return self.trainer.source(network.untuned(self._tf, data.batch(global_batch).repeat()))
 
     def losses(self, source: Any, steps: int) -> list[float]:
         """Train on the next batches; return the mean loss over each global batch before the step's update."""

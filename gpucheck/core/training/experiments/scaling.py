@@ -1,8 +1,8 @@
 """Measure the scaling efficiency of several devices, and the parts of a step: pipeline, computation, exchange of gradients.
 
 Scaling efficiency is the samples per second of N devices divided by N times those of one device, with the same batch per replica
-and in the same loop. Also measured: the efficiency of accelerators with a doubled batch, steps on one repeated batch (no wait for
-the pipeline), steps of one replica (no exchange), and the exchange alone.
+and in the same loop. Also measured: the efficiency with a doubled batch, steps on one repeated batch (no wait for the pipeline),
+steps of one replica (no exchange), and the exchange alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gpucheck.core.child.smoke.tensorflow import fresh
 from gpucheck.core.child.smoke.throughput import trainer
 from gpucheck.core.training.experiments._measure import build_strategy, forget, step_seconds
 
-PAYLOAD_BYTES = {"CPU": 4 << 20, "GPU": 32 << 20}  # per replica: large enough to make the start of the exchange negligible
+PAYLOAD_BYTES = 32 << 20  # per replica: large enough to make the start of the exchange negligible
 
 
 def run(setting: Setting) -> ExperimentResult:
@@ -32,9 +32,7 @@ def run(setting: Setting) -> ExperimentResult:
     on_one = _steps(setting, devices[:1], batch)
     every = _steps(setting, devices, batch)
     figures: dict[str, float | None] = {"replicas": count, "per_replica_batch_size": batch}
-    # Logical CPU devices share their cores: their efficiency is meaningless, and no larger batch improves it.
-    on_cpu = devices[0].startswith("CPU")
-    for name, samples in (("", batch), *(() if on_cpu else (("doubled_batch_", 2 * batch),))):
+    for name, samples in (("", batch), ("doubled_batch_", 2 * batch)):
         alone, together = samples / on_one[f"{name}step_seconds"], count * samples / every[f"{name}step_seconds"]
         figures[f"{name}one_device_samples_per_second"] = round(alone, 1)
         figures[f"{name}all_devices_samples_per_second"] = round(together, 1)
@@ -43,19 +41,17 @@ def run(setting: Setting) -> ExperimentResult:
         figures[f"one_device_{name}"], figures[f"all_devices_{name}"] = round(on_one[name], 6), round(every[name], 6)
     figures.update(_exchange(setting, devices))
     forget(setting.keras)
-    result = ExperimentResult(tuple(devices), figures)
-    if not on_cpu:
-        trained.scaling_efficiency = figures["scaling_efficiency"]
-        trained.doubled_batch_scaling_efficiency = figures["doubled_batch_scaling_efficiency"]
-        result.run = trained
-    return result
+    trained.scaling_efficiency = figures["scaling_efficiency"]
+    trained.doubled_batch_scaling_efficiency = figures["doubled_batch_scaling_efficiency"]
+    return ExperimentResult(tuple(devices), figures, run=trained)
 
 
 def _largest(setting: Setting) -> TrainingRun:
-    """Return the largest passed mirrored job; of logical CPU devices, which share cores, the job on two."""
+    """Return the largest passed mirrored job."""
     devices = setting.devices()
-    most = 2 if devices[0].startswith("CPU") else len(devices)
-    for count in range(most, 1, -1):
+    if devices[0].startswith("CPU"):
+        raise NotHere("the logical devices of a CPU share its cores")
+    for count in range(len(devices), 1, -1):
         trained = setting.passed("mirrored", count)
         if trained is not None:
             return trained
@@ -63,7 +59,7 @@ def _largest(setting: Setting) -> TrainingRun:
 
 
 def _steps(setting: Setting, devices: list[str], batch: int) -> dict[str, float]:
-    """Seconds of a step on the smoke job's pipeline, on an accelerator also with a doubled batch, and on one repeated batch.
+    """Seconds of a step on the smoke job's pipeline, also with a doubled batch, and on one repeated batch.
 
     The batch size is not traced: one trace, which takes about a second per replica, serves all. During tracing a pipeline
     prefetches batches, so the repeated batch, which needs no preparation, is measured first. It is also measured last, so that a
@@ -73,15 +69,13 @@ def _steps(setting: Setting, devices: list[str], batch: int) -> dict[str, float]
     fresh(setting.keras, "float32")
     job = trainer(tf, setting.keras, build_strategy(setting, devices))
     repeated = tf.data.Dataset.from_tensor_slices(network.arrays(whole)).batch(whole).cache().repeat()
-    repeated = repeated.prefetch(tf.data.AUTOTUNE)
+    repeated = network.untuned(tf, repeated.prefetch(1))
     sources = {
         "before": repeated,
         "step_seconds": network.dataset(tf, whole, drop_remainder=False),
         "doubled_batch_step_seconds": network.dataset(tf, 2 * whole, drop_remainder=False),
         "after": repeated,
     }
-    if devices[0].startswith("CPU"):
-        del sources["doubled_batch_step_seconds"]
     seconds = {name: step_seconds(partial(job.piped, job.source(data))) for name, data in sources.items()}
     seconds["repeated_batch_step_seconds"] = statistics.fmean((seconds.pop("before"), seconds.pop("after")))
     del job
@@ -108,14 +102,13 @@ def _exchange(setting: Setting, devices: list[str]) -> dict[str, float]:
     strategy = build_strategy(setting, devices)
     with tf.device("/" + setting.names[devices[0]]):
         gradients = [tuple(weight.shape) for weight in network.model(setting.keras, False).trainable_variables]
-    large = PAYLOAD_BYTES["GPU" if devices[0].startswith("GPU") else "CPU"]
-    seconds, large_seconds = _exchanged(tf, strategy, gradients), _exchanged(tf, strategy, [(large // 4,)])
+    seconds, large_seconds = _exchanged(tf, strategy, gradients), _exchanged(tf, strategy, [(PAYLOAD_BYTES // 4,)])
     return {
         "gradient_bytes": 4 * sum(int(tf.reduce_prod(shape)) for shape in gradients),
         "gradient_all_reduce_seconds": round(seconds, 7),
-        "large_all_reduce_bytes": large,
+        "large_all_reduce_bytes": PAYLOAD_BYTES,
         "large_all_reduce_seconds": round(large_seconds, 7),
-        "large_all_reduce_bytes_per_second": round(large / large_seconds),
+        "large_all_reduce_bytes_per_second": round(PAYLOAD_BYTES / large_seconds),
     }
 
 

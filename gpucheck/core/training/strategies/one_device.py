@@ -6,24 +6,23 @@ from typing import Any
 
 from gpucheck.core.training.strategies import Strategy, Wanted
 
-PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")  # the ones after the first only with --full
+PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")  # the ones after the first only on accelerators, with --full
 
 
 def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
     """Return the jobs to train, or the reason for none.
 
     Every accelerator; with ``full`` in every precision. With ``full``, also the first CPU in float32. Without an accelerator the
-    first CPU takes its place, except in mixed_float16, which a CPU emulates in about 30 ms per sample (the experiment
-    ``precision`` trains a few samples). Further logical CPUs share the cores; they train in float32 only, with ``full`` or
-    ``every``.
+    first CPU takes its place, in float32 only: most CPUs emulate 16 bits, float16 in about 30 ms per sample (the experiment
+    ``precision`` trains a few samples). Further logical CPUs share the cores; they train with ``full`` or ``every``.
     """
     accelerators = [device for device in devices if not device.startswith(("CPU", "TPU"))]
     cpus = [device for device in devices if device.startswith("CPU")]
     thorough = accelerators or cpus[:1]
     if not thorough:
         return "TensorFlow lists no CPU and no GPU"
-    precisions = [name for name in PRECISIONS if accelerators or name != "mixed_float16"]
-    wanted = [Wanted((device,), precision) for precision in precisions[: None if full else 1] for device in thorough]
+    precisions = PRECISIONS if full and accelerators else PRECISIONS[:1]
+    wanted = [Wanted((device,), precision) for precision in precisions for device in thorough]
     if full:
         wanted += [Wanted((device,), compiled=True) for device in thorough]
     others = cpus[1:] if not accelerators and (full or every) else cpus[:1] if accelerators and full else []
