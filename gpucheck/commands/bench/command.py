@@ -60,7 +60,7 @@ Examples:
     multiple=True,
     type=click.IntRange(1, 1 << 20),
     metavar="N",
-    help="Per replica. [default: 64, 16 on a CPU; with --model that of its data]",
+    help="Per replica. [default: 64, 8 on a CPU; with --model that of its data]",
 )
 @click.option(
     "--global-batch-size",
