@@ -27,7 +27,7 @@ BIN := $(VENV)/bin
 # Tests of hangs and limits wait: with one worker more than processors, another test uses the time.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
-QUICK = tests/golden tests/setup/test_answers.py tests/setup/test_machine.py tests/rules tests/logs tests/reports tests/compat tests/expectations tests/redaction tests/test_*.py
+QUICK = tests/golden tests/setup/test_answers.py tests/setup/test_machine.py tests/rules tests/logs tests/reports tests/compat tests/expectations tests/test_*.py
 
 # TensorFlow has wheels for these versions. The first interpreter that is found creates the environment.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \

@@ -14,22 +14,23 @@ from gpucheck.core.solver import facts as setup_facts
 from gpucheck.core.solver.machine import Python, Wishes
 from gpucheck.core.solver.solve import best
 
+COMBINERS = load_combiners()
+
 
 def first_repairs(known):
     """The first command of each root cause, by its code."""
-    roots = [finding for finding in fold(judge(known, RULES.values()), rule_cases.ROWS) if not finding.explained_by]
+    roots = [finding for finding in fold(judge(known, RULES.values(), COMBINERS), rule_cases.ROWS) if not finding.explained_by]
     return {root.code: root.fix[0].command for root in roots if root.fix and root.fix[0].command}
 
 
 def contradictions(known):
     """Releases to install that cannot run here, and variables that are to have two values."""
-    installation = derive(known, load_combiners()).get(Installation)
     values = {}
     for code, command in first_repairs(known).items():
         for variable, value in re.findall(r"(?:export |unset )(\w+)(=\S*)?", command):
             values.setdefault(variable, {})[value] = code
-        if installation is not None and "--no-deps" not in command:
-            for version in re.findall(r"pip install .*tensorflow\[and-cuda\]==([\d.]+)", command):
+        for version in re.findall(r"pip install .*tensorflow\[and-cuda\]==([\d.]+)", command):
+            if "--no-deps" not in command and (installation := derive(known, COMBINERS).get(Installation)) is not None:
                 own = Python(version=installation.interpreter.version)
                 machine = setup_facts.machine(
                     *(getattr(installation.context, name) for name in ("system", "wsl", "driver", "gpus", "cuda"))

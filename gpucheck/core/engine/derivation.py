@@ -30,8 +30,9 @@ def arguments(needs: Iterable[Need], facts: Facts) -> dict[str, Fact | None] | M
     """Return the arguments of a rule or combiner. The fact of a crashed combiner counts as missing even if it is optional."""
     given: dict[str, Fact | None] = {}
     for need in needs:
-        fact, reading = facts.get(need.fact), facts.reading(need.probe)
-        if fact is None and (not need.optional or _crashed(need, reading)):
+        fact = facts.get(need.fact)
+        if fact is None and (not need.optional or _crashed(need, facts.reading(need.probe))):
+            reading = facts.reading(need.probe)
             return Missing(_reason(need, reading), _crashed(need, reading))
         given[need.name] = fact
     return given

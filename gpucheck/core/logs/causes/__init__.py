@@ -49,6 +49,9 @@ def _inferred(module: ModuleType) -> dict[str, Judge]:
 
 _INFERRED = {code: judge for module in _MODULES for code, judge in _inferred(module).items()}
 CODES = frozenset({*(row.code for row in ROWS), *_INFERRED})  # of all causes that can be found in logs
+_JUDGES: dict[str, list[Judge]] = {
+    code: [*(row for row in ROWS if row.code == code), *([_INFERRED[code]] if code in _INFERRED else [])] for code in CODES
+}
 
 
 def judge(log: Log, mild: Collection[str] = ()) -> dict[str, Cause]:
@@ -83,8 +86,7 @@ def _once(log: Log) -> Log:
 
 
 def _cause(code: str, events: Events) -> Cause | None:
-    judges: list[Judge] = [*(row for row in ROWS if row.code == code), *([_INFERRED[code]] if code in _INFERRED else [])]
-    named = [cause for judge in judges if (cause := judge(events)) is not None]
+    named = [cause for judge in _JUDGES[code] if (cause := judge(events)) is not None]
     if not named:
         return None
     # errors first, then in the order of lines
