@@ -1,7 +1,6 @@
 """What repairs depend on, on this machine."""
 
-from gpucheck.core.model import Request
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Request, combiner
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver

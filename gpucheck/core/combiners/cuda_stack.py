@@ -4,8 +4,7 @@ The kernel module is not included: if the driver hangs, reading its files can ha
 """
 
 from gpucheck.core.compat.cuda import CUDA_ERROR_STUB_LIBRARY
-from gpucheck.core.model import Fact, Request
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Fact, Request, combiner
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.device_nodes import DeviceNodes

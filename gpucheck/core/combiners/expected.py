@@ -1,8 +1,7 @@
 """The user's expectations of this machine, and the result of each."""
 
 from gpucheck.core.expectations.items import Item, Machine
-from gpucheck.core.model import Fact, Request
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Fact, Request, combiner
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.environment import Environment

@@ -1,8 +1,7 @@
 """Whether this process has an NVIDIA GPU."""
 
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE, CUDA_ERROR_STUB_LIBRARY
-from gpucheck.core.model import Evidence, Fact, Request, Skip, saw
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Evidence, Fact, Request, Skip, combiner, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver

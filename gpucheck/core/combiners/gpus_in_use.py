@@ -1,8 +1,7 @@
 """The GPUs that this process may use, as NVML reports them, with TensorFlow's name of each."""
 
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
-from gpucheck.core.model import Fact
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Fact, combiner
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.gpus import Gpu, Gpus
 

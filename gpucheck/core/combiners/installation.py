@@ -1,7 +1,6 @@
 """The examined interpreter and its packages, with the context that their repairs need."""
 
-from gpucheck.core.model import Fact
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Fact, combiner
 from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context

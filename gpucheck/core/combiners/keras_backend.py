@@ -5,8 +5,7 @@ import re
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.compat import keras as tables
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Fact, Request
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Fact, Request, combiner
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.keras import Keras

@@ -6,8 +6,7 @@ import msgspec
 
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.installation import Installation
-from gpucheck.core.model import Evidence, Fact, Skip, saw
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Evidence, Fact, Skip, combiner, saw
 from gpucheck.core.probes.libraries import Libraries, Library
 from gpucheck.core.probes.tensorflow import TensorFlow
 

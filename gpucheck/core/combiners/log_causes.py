@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
-from gpucheck.core.model import Evidence, Fact, Finding, Fix, Severity, TrainingRun
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Evidence, Fact, Finding, Fix, Severity, TrainingRun, combiner
 from gpucheck.core.repairs.context import Context
 
 if TYPE_CHECKING:  # --quick, which reads no log, would pay for all causes

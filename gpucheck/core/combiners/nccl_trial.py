@@ -1,8 +1,7 @@
 """Whether NCCL makes a mirrored run fail: the result of training the same job again without NCCL."""
 
 from gpucheck.core.combiners.training_outcomes import label
-from gpucheck.core.model import Evidence, Fact, TrainingRun, saw
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Evidence, Fact, TrainingRun, combiner, saw
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.wording import short
 

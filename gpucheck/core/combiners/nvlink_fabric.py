@@ -11,8 +11,7 @@ import msgspec
 
 from gpucheck.core.combiners.xid_reports import XidReports
 from gpucheck.core.compat.nvml import fabric_faults
-from gpucheck.core.model import Action, Evidence, Fact, saw
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Action, Evidence, Fact, combiner, saw
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.probes.pci import Pci
 

@@ -4,8 +4,7 @@ import re
 
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.core.logs.events import Event, Kind, of_host
-from gpucheck.core.model import Evidence, Fact, Skip, saw
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Evidence, Fact, Skip, combiner, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.limits import Limits
 

@@ -4,8 +4,7 @@ import msgspec
 
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.model import Evidence, Fact, TrainingRun, saw
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Evidence, Fact, TrainingRun, combiner, saw
 from gpucheck.core.probes.training import Training
 
 # TensorFlow's and NVIDIA's published results for one machine are above 0.9 if each step has enough work. Below 0.8, one GPU of

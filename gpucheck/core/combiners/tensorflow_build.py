@@ -6,8 +6,7 @@ import msgspec
 
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.model import Evidence, Fact, Skip, saw
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Evidence, Fact, Skip, combiner, saw
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.system import System
 from gpucheck.core.probes.tensorflow import TensorFlow

@@ -2,8 +2,7 @@
 
 from gpucheck.core.compat.tpu import generation_of
 from gpucheck.core.logs.log import Log
-from gpucheck.core.model import Fact
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Fact, combiner
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.tpu_resolver import TpuResolver

@@ -8,9 +8,8 @@ import msgspec
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.log import Log, unresolved
-from gpucheck.core.model import Evidence, Fact, Skip, TrainingRun, saw
+from gpucheck.core.model import Evidence, Fact, Skip, TrainingRun, combiner, saw
 from gpucheck.core.model.naming import devices
-from gpucheck.core.model.plugin import combiner
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.wording import short
 

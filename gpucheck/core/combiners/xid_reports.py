@@ -8,8 +8,7 @@ import msgspec
 from gpucheck.core.compat.xid import NONE_NEEDED, RECOVERIES, RECOVERY_CHANGED, Recovery, Xid, recovery_of, xid
 from gpucheck.core.logs.log import Log
 from gpucheck.core.logs.xid import reported
-from gpucheck.core.model import Action, Evidence, Fact, saw
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Action, Evidence, Fact, combiner, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.probes.kernel_log import KernelLog, SxidEvent

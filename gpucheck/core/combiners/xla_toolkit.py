@@ -4,8 +4,7 @@ import re
 
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Assignment, Fact, Operation
-from gpucheck.core.model.plugin import combiner
+from gpucheck.core.model import Assignment, Fact, Operation, combiner
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.libraries import CudaTool, Libraries

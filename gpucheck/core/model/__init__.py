@@ -2,6 +2,7 @@
 
 ``Report`` is the one model of a run, JSON its serialised form. Every type is keyword-only and frozen, except ``TrainingRun``,
 which a child fills in while it trains. None is *unknown*, never "no".
+The decorators of rules and combiners are here too: each such file needs its decorator and some of the types.
 """
 
 from gpucheck.core.child.messages.checksums import Checksums, DeviceChecksums
@@ -18,6 +19,7 @@ from gpucheck.core.model.expectations import (
 from gpucheck.core.model.fact import Fact, Reading, probe_of
 from gpucheck.core.model.findings import Change, Diagnosis, Evidence, Finding, Fix, Outcome, Skip, repairs_first, saw
 from gpucheck.core.model.kinds import Action, ExitCode, Level, ProbeStatus, Scope, Severity, Status, Verdict
+from gpucheck.core.model.plugin import combiner, rule
 from gpucheck.core.model.report import SCHEMA_VERSION, ProbeRun, Report, Tool
 from gpucheck.core.model.request import TIMEOUT_SECONDS, PromisedGpus, Request
 from gpucheck.core.model.training import Experiment
@@ -62,7 +64,9 @@ __all__ = (
     "VersionExpectations",
     "WorkerFault",
     "WorkerLink",
+    "combiner",
     "probe_of",
     "repairs_first",
+    "rule",
     "saw",
 )

@@ -28,8 +28,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.training_outcomes import label, on_gpu
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import NEW_ENVIRONMENT, TEST_GPU

@@ -29,8 +29,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label, on_gpu
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import COMPARE_WITH_CPU, NEW_ENVIRONMENT, TEST_GPU
 

@@ -37,9 +37,8 @@ from typing import Literal
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.core.compat import gpus as gpu_tables
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, rule
 from gpucheck.core.model.naming import devices
-from gpucheck.core.model.plugin import rule
 from gpucheck.core.probes.gpus import Gpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text

@@ -27,8 +27,7 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.expected import Expected
 from gpucheck.core.expectations.environment import UNSET
 from gpucheck.core.expectations.items import Item
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, rule
 from gpucheck.core.rules.expectation._judge import judge
 from gpucheck.core.system.shells import statement
 

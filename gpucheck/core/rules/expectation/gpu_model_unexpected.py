@@ -20,8 +20,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.expected import Expected
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 

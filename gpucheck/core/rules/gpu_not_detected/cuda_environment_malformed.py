@@ -23,8 +23,7 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context

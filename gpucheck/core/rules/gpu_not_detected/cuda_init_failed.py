@@ -31,8 +31,7 @@ from gpucheck.core.combiners.gpu_presence import refuses
 from gpucheck.core.combiners.xid_reports import XidReports, affected, cited, codes, devices
 from gpucheck.core.compat import results
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context

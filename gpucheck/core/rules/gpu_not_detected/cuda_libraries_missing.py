@@ -35,8 +35,7 @@ References:
 from collections.abc import Iterable, Iterator
 
 from gpucheck.core.combiners.library_faults import LibraryFaults
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, installed_build, toolkit

@@ -25,8 +25,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.commands import set_path
 from gpucheck.core.repairs.context import Context

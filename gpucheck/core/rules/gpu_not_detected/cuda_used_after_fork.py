@@ -25,8 +25,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.core.logs.events import Event, Kind
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.repairs.context import Context
 

@@ -37,8 +37,7 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.libraries import Libraries
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context

@@ -40,8 +40,7 @@ from gpucheck.core.compat import results, versions
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat.cuda import branch_of_cuda, cuda_of_driver
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context

@@ -29,8 +29,7 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xid_reports import XidReports
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA

@@ -31,8 +31,7 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, Severity, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing

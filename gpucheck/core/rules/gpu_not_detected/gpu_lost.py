@@ -41,8 +41,7 @@ from gpucheck.core.combiners.xid_reports import (
     devices,
     has_memory_errors,
 )
-from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, Severity, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.repairs.context import Context

@@ -22,8 +22,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.compat.gpus import lowest_multiprocessors
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.cuda import Cuda, CudaDevice
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpus

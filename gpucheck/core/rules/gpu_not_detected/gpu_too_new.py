@@ -38,8 +38,7 @@ from gpucheck.core.compat import gpus as gpu_tables
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import LABELS, version_text
 

@@ -37,8 +37,7 @@ from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, Skip
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, Skip, rule
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing, version_text

@@ -29,8 +29,7 @@ from msgspec.structs import replace
 
 from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.core.compat.keras import TITLES
-from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.packages import newer

@@ -34,8 +34,7 @@ from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.core.compat import libraries
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.commands import without
 from gpucheck.core.repairs.context import Context

@@ -31,8 +31,7 @@ import msgspec
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.libraries import Libraries, Library
 from gpucheck.core.probes.tensorflow import TensorFlow

@@ -26,8 +26,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
-from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU

@@ -31,8 +31,7 @@ from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 
 

@@ -30,8 +30,7 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, rule, saw
 from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU

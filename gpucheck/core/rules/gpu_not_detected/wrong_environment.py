@@ -36,8 +36,7 @@ from msgspec.structs import replace
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import statement, word
 

@@ -37,8 +37,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.probes.wsl import Wsl
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU

@@ -25,8 +25,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.core.compat.keras import TITLES
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context

@@ -29,8 +29,7 @@ from collections.abc import Callable, Iterator
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.nccl_trial import NcclTrial
 from gpucheck.core.combiners.training_outcomes import on_gpu
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import without_nccl
 from gpucheck.core.repairs.network import other_interface

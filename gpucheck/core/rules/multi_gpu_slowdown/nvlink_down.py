@@ -29,8 +29,7 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.nvlink_fabric import NvlinkFabric
 from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, codes, devices
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
 from gpucheck.core.repairs.machine import act, required_action

@@ -23,8 +23,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, TrainingRun
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, TrainingRun, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 

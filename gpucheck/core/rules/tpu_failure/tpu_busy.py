@@ -26,8 +26,7 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.tpu_state import TpuState
-from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.repairs.context import Context
 
 IN_USE = r"already in use(?: by process with pid (\d+))?"

@@ -31,8 +31,7 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.tpu_state import TpuState
-from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, rule, saw
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing

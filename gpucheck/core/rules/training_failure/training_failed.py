@@ -36,8 +36,7 @@ from gpucheck.core.combiners.nccl_trial import NcclTrial
 from gpucheck.core.combiners.training_outcomes import label
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat.modules import package_of
-from gpucheck.core.model import Experiment, Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
-from gpucheck.core.model.plugin import rule
+from gpucheck.core.model import Experiment, Finding, Fix, Scope, Severity, Skip, TrainingRun, rule, saw
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import TEST_GPU, without_nccl
