@@ -72,7 +72,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     summary: str
     evidence: tuple[Evidence, ...]
-    fix: tuple[Fix, ...]  # best first
+    fix: Iterable[Fix]  # best first; read once, when the finding is made
     affects: tuple[str, ...] = ()  # "GPU 3", "worker 1"; empty: the whole machine
     action: Action | None = None  # with the hardware; the severity follows from it
     severity: Severity | None = None  # None: that of the action, or the rule's own
@@ -80,11 +80,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     not_explained_by: tuple[str, ...] = ()  # codes that usually explain it, but are ruled out by its own measurement
 
     def __post_init__(self) -> None:
-        """Take the severity from the action.
+        """Keep the fixes, and take the severity from the action.
 
         Raises:
             ValueError: it was given both, and they contradict each other.
         """
+        msgspec.structs.force_setattr(self, "fix", tuple(self.fix))
         if self.action is None:
             return
         if self.severity not in (None, self.action.severity):

@@ -55,7 +55,7 @@ def check(training: Training, context: Context) -> Finding | Skip | None:
             severity=None if fault.sure else Severity.WARNING,
             summary=fault.summary,
             evidence=saw(training, *(f"checksums.{place}" for place in fault.places)),
-            fix=tuple(_longer(fault.affects[0])),
+            fix=_longer(fault.affects[0]),
             affects=fault.affects,
         )
     compared = [
@@ -77,7 +77,7 @@ def check(training: Training, context: Context) -> Finding | Skip | None:
                 summary=f"The same first step gives a loss of {device_loss} in {label(run)} and of {cpu_loss} on the CPU;"
                 f" they differ by {percent} %, but rounding explains only up to {100 * tolerance:.0f} %.",
                 evidence=saw(training, *(f"runs[{place}].{name}" for name in ("loss.first", "cpu_first_loss", "precision"))),
-                fix=tuple(repairs(context, gpu=on_gpu(run))),
+                fix=repairs(context, gpu=on_gpu(run)),
                 affects=run.devices,
             )
     return None

@@ -80,7 +80,7 @@ def _counted(gpus: Gpus, reports: list[XidReport], xids: XidReports, context: Co
     return Finding(
         summary=f"{worst.title} {trouble}{more}.",
         evidence=(*saw(gpus, *fields), *cited(reports), *cited(demands)),
-        fix=tuple(repairs(context, action=action.value, devices=",".join(named), xids=codes(reports))),
+        fix=repairs(context, action=action.value, devices=",".join(named), xids=codes(reports)),
         action=action,
         affects=tuple(gpu.label for _, gpu, _ in bad),
     )
@@ -107,7 +107,7 @@ def _reported(reports: list[XidReport], xids: XidReports, context: Context) -> F
     return Finding(
         summary=f"{first.label} has had memory errors since its driver was loaded: {first.meaning}{more}.",
         evidence=cited(reports),
-        fix=tuple(repairs(context, action=action.value, devices=devices(reports), xids=codes(reports))),
+        fix=repairs(context, action=action.value, devices=devices(reports), xids=codes(reports)),
         action=action,
         affects=affected(reports),
     )

@@ -57,7 +57,7 @@ def check(training: Training, context: Context) -> Finding | None:
     return Finding(
         summary=f"The model did not learn in {label(run)}{more}: {how}.",
         evidence=saw(training, *(f"runs[{place}].{field}" for field in fields)),
-        fix=tuple(repairs(context, own_model=True, gpu=on_gpu(run))),
+        fix=repairs(context, own_model=True, gpu=on_gpu(run)),
         affects=tuple(dict.fromkeys(device for _, run in stuck for device in run.devices)),
     )
 

@@ -71,7 +71,7 @@ def check(outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None
     return Finding(
         summary=f"The {what} became NaN or infinite in {label(bad[0][1])}{more}{though}.",
         evidence=tuple(item for place, _, field in bad for item in outcomes.saw_run(place, field)),
-        fix=tuple(repairs(context, own_model=True, precision=bad[0][1].precision, gpu=on_gpu(bad[0][1]))),
+        fix=repairs(context, own_model=True, precision=bad[0][1].precision, gpu=on_gpu(bad[0][1])),
         affects=tuple(dict.fromkeys(device for _, run, _ in bad for device in run.devices)),
     )
 

@@ -71,7 +71,7 @@ def _failed(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context
         return Finding(
             summary=f"Training in {run.precision} fails {where} but works in float32.",
             evidence=outcomes.saw_run(place, "precision", "reason"),
-            fix=tuple(repairs(context, better=better)),
+            fix=repairs(context, better=better),
             affects=run.devices,
         )
     return None
@@ -96,7 +96,7 @@ def _slow(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context) 
             f" per second; its compute capability {version_text(gpu.compute_capability or (0, 0))} has no {_type(run.precision)}"
             " Tensor Cores.",
             evidence=(*outcomes.saw_run(place, "samples_per_second"), *outcomes.saw_run(reference, "samples_per_second")),
-            fix=tuple(repairs(context, better="float32")),
+            fix=repairs(context, better="float32"),
             affects=run.devices,
             severity=Severity.WARNING,
         )

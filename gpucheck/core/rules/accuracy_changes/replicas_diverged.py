@@ -47,7 +47,7 @@ def check(training: Training, context: Context) -> Finding | Skip | None:
             return Finding(
                 summary=f"After training with {label(run)}, the {run.replicas} replicas have different weights.",
                 evidence=saw(training, f"runs[{place}].replicas_equal", f"runs[{place}].replicas"),
-                fix=tuple(repairs(context, own_model=True, gpu=on_gpu(run))),
+                fix=repairs(context, own_model=True, gpu=on_gpu(run)),
                 affects=run.devices,
             )
     return None if compared else Skip("no training with several replicas was run to its end")

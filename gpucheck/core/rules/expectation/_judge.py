@@ -38,7 +38,7 @@ def judge(
         return Finding(
             summary=_summary(unmet, unseen, verb),
             evidence=tuple(evidence for item in unmet for evidence in item.evidence),
-            fix=tuple(repairs(unmet)),
+            fix=repairs(unmet),
             action=action,
             affects=tuple(dict.fromkeys(name for item in unmet for name in item.affects)),
         )

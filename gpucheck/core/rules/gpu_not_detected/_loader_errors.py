@@ -44,7 +44,7 @@ def searched_first(faults: LibraryFaults, tensorflow: TensorFlow | None) -> Find
             *(saw(tensorflow, "error") if tensorflow is not None and error else ()),
             *saw(libraries, *(["old_copies"] if libraries.old_copies else []), "library_path"),
         ),
-        fix=tuple(repairs(faults.installation.context, searched=statement(repair))),
+        fix=repairs(faults.installation.context, searched=statement(repair)),
         severity=Severity.ERROR,
         assignments=(repair,),
     )
@@ -62,7 +62,7 @@ def too_old(faults: LibraryFaults) -> Finding | None:
         return Finding(
             summary=f"{wheel.name} {wheel.version} does not fit {fault.soname} of {fault.library.package}: it lacks {match['symbol']}.",
             evidence=(*fault.evidence, *saw(packages, f"nvidia[{packages.nvidia.index(wheel)}].version")),
-            fix=tuple(repairs(faults.installation.context, torch=torch.version if torch else "")),
+            fix=repairs(faults.installation.context, torch=torch.version if torch else ""),
             severity=Severity.ERROR,
         )
     return None

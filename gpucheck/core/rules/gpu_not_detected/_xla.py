@@ -56,7 +56,7 @@ def missing_tool(
         summary=f"{tool.name} is {'not found' if copies else 'not installed'}{where}; XLA, which Keras 3 uses by"
         f" default to compile models, {tool.need}.",
         evidence=(*saw(libraries, f"{tool.field}.path", f"{tool.field}.elsewhere"), *outcomes.saw_events(tool.event)),
-        fix=tuple(tool_repairs(faults.installation.context, tool.field, assignment)),
+        fix=tool_repairs(faults.installation.context, tool.field, assignment),
         assignments=() if toolkit.assignment is None else (toolkit.assignment,),
         # Keras 2 compiles with XLA only on request.
         severity=None if release is None or versions.at_least(release.minor, "2.16") else Severity.WARNING,

@@ -67,7 +67,7 @@ def check(
     return Finding(
         summary=f"{listing([f'{gpu.label} {why}' for _, gpu, why in closed])}.",
         evidence=(*saw(gpus.gpus, *fields), *refused),
-        fix=tuple(repairs(context, mode=closed[0][1].compute_mode or "", indices=indices, holder=_holder(closed[0][1]) or "")),
+        fix=repairs(context, mode=closed[0][1].compute_mode or "", indices=indices, holder=_holder(closed[0][1]) or ""),
         affects=tuple(gpu.label for _, gpu, _ in closed),
     )
 

@@ -114,13 +114,11 @@ def check(stack: CudaStack, kernel_module: KernelModule, tpu: Tpu | None, contex
             *saw(stack.pci, "gpus"),
             *saw(stack.cuda, "status"),
         ),
-        fix=tuple(
-            repairs(
-                context,
-                undriven=bool(stack.pci.gpus) and kernel_module.loaded is False,
-                unseen=_bus_tells(stack) and not stack.pci.gpus,
-                requested=bool(stack.container.gpu_requested),
-            )
+        fix=repairs(
+            context,
+            undriven=bool(stack.pci.gpus) and kernel_module.loaded is False,
+            unseen=_bus_tells(stack) and not stack.pci.gpus,
+            requested=bool(stack.container.gpu_requested),
         ),
     )
 

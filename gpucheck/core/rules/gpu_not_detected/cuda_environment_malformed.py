@@ -54,7 +54,7 @@ def check(environment: Environment, cuda: Cuda, context: Context) -> Finding | N
     return Finding(
         summary=f"CUDA does not start because {variable}={environment.variables[variable]} {wrong}.",
         evidence=(*saw(environment, f"variables.{variable}"), *saw(cuda, "status", "result_name")),
-        fix=tuple(repairs(context, variable=variable, value=assignment.value)),
+        fix=repairs(context, variable=variable, value=assignment.value),
         assignments=(assignment,),
     )
 

@@ -77,7 +77,7 @@ def check(stack: CudaStack, xids: XidReports, environment: Environment | None, c
             *saw(stack.pci, "gpus"),
             *(cited(reports) or xids.last_message),
         ),
-        fix=tuple(repairs(context, code=str(cuda.result or ""), action=action, devices=devices(reports), xids=codes(reports))),
+        fix=repairs(context, code=str(cuda.result or ""), action=action, devices=devices(reports), xids=codes(reports)),
         affects=affected(reports),
         severity=Severity.WARNING if hidden and not stack.request.needs_gpu else None,
     )

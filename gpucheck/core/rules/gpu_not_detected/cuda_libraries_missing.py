@@ -71,7 +71,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
             *(item for fault in missing for item in fault.evidence),
             *saw(faults.libraries, "runpath", "library_path"),
         ),
-        fix=tuple(repairs(installation.context, lost=[packages.get(soname) for soname in lost])),
+        fix=repairs(installation.context, lost=[packages.get(soname) for soname in lost]),
     )
 
 

@@ -78,7 +78,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
             *_searched(libraries),
             *saw(libraries, "library_path"),
         ),
-        fix=tuple(repairs(installation.context, assignment=assignment, found=True)),
+        fix=repairs(installation.context, assignment=assignment, found=True),
         assignments=() if assignment is None else (assignment,),
     )
 

@@ -53,7 +53,7 @@ def check(stack: CudaStack, environment: Environment, context: Context) -> Findi
         summary += ", found through LD_LIBRARY_PATH"
         evidence += saw(environment, "variables.LD_LIBRARY_PATH")
     searched = set_path("LD_LIBRARY_PATH", kept) if len(kept) < len(entries) else ""
-    return Finding(summary=f"{summary}.", evidence=evidence, fix=tuple(repairs(context, searched=searched)))
+    return Finding(summary=f"{summary}.", evidence=evidence, fix=repairs(context, searched=searched))
 
 
 def repairs(context: Context, *, searched: str | None = None) -> Iterator[Fix]:

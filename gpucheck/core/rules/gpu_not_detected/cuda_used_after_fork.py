@@ -52,7 +52,7 @@ def check(outcomes: TrainingOutcomes, cuda: Cuda | None, context: Context) -> Fi
     return Finding(
         summary=f"CUDA was started before a fork, and is used after it: {failure.text}.",
         evidence=failure.evidence,
-        fix=tuple(repairs(context, text=failure.text)),
+        fix=repairs(context, text=failure.text),
         affects=failure.affects,
     )
 

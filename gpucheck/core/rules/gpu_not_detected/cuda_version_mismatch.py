@@ -79,7 +79,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
         summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: it needs the libraries of CUDA {needed.cuda_major}, but"
         f" only those of CUDA {listing([str(major) for major in sorted(majors)])} are installed.",
         evidence=(*runtime[0].evidence, *(item for _, evidence in installed for item in evidence)),
-        fix=tuple(repairs(installation.context)),
+        fix=repairs(installation.context),
     )
 
 

@@ -67,7 +67,7 @@ def check(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding | Skip |
     return Finding(
         summary=f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: cuDNN ({missing[0].soname}) is not installed.",
         evidence=tuple(item for fault in missing for item in fault.evidence),
-        fix=tuple(repairs(installation.context, wheel=missing[0].library.package)),
+        fix=repairs(installation.context, wheel=missing[0].library.package),
     )
 
 
@@ -78,7 +78,7 @@ def _partial(libraries: Libraries, installation: Installation, outcomes: Trainin
         summary=f"cuDNN is incomplete: {listing(parts)} {'is' if len(parts) == 1 else 'are'} missing next to libcudnn, so layers"
         " that need it fail on the GPU.",
         evidence=saw(libraries, "cudnn_parts_missing"),
-        fix=tuple(repairs(installation.context, wheel=package)),
+        fix=repairs(installation.context, wheel=package),
         severity=Severity.WARNING if outcomes.trained_on_gpu() else None,
     )
 

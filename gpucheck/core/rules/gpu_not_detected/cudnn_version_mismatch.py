@@ -82,7 +82,7 @@ def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> 
         return Finding(
             summary=f"cuDNN {cudnn.version} {state}, so layers that need it fail on the GPU.",
             evidence=evidence,
-            fix=tuple(repairs(installation.context, package=cudnn.package, compiled=needed.cudnn)),
+            fix=repairs(installation.context, package=cudnn.package, compiled=needed.cudnn),
         )
     old = [gpu for gpu in gpus.capable if not cuda_tables.cudnn_runs_on(cudnn.version, gpu.capability)]
     if not old:
@@ -91,7 +91,7 @@ def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> 
         summary=f"cuDNN {cudnn.version} does not support {old[0].name} (compute capability {version_text(old[0].capability)}):"
         f" {cuda_tables.CUDNN_LAST_FOR_OLD_GPUS} was the last for GPUs before Turing.",
         evidence=(*evidence, *(item for gpu in old for item in gpu.evidence)),
-        fix=tuple(repairs(installation.context, package=cudnn.package, compiled=needed.cudnn, status="ARCH_MISMATCH")),
+        fix=repairs(installation.context, package=cudnn.package, compiled=needed.cudnn, status="ARCH_MISMATCH"),
         affects=tuple(gpu.label for gpu in old),
     )
 
@@ -110,7 +110,7 @@ def _refused_by_xla(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Findin
         xla="yes",
     )
     return Finding(
-        summary=f"XLA can't run a convolution with {version}.", evidence=failed.evidence, fix=tuple(fix), affects=failed.affects
+        summary=f"XLA can't run a convolution with {version}.", evidence=failed.evidence, fix=fix, affects=failed.affects
     )
 
 
@@ -122,7 +122,7 @@ def _other_major(installation: Installation, needed: releases.Release, version: 
                 summary=f"cuDNN {wheel.version} is installed, but TensorFlow {version} only loads cuDNN"
                 f" {needed.cudnn.partition('.')[0]}.",
                 evidence=saw(installation.packages, f"nvidia[{place}].name", f"nvidia[{place}].version"),
-                fix=tuple(repairs(installation.context, package=package, compiled=needed.cudnn)),
+                fix=repairs(installation.context, package=package, compiled=needed.cudnn),
             )
     return None
 

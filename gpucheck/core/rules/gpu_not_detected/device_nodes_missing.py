@@ -67,7 +67,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Fi
             *saw(kernel_module, "uvm_loaded"),
             *saw(cuda, "status", "result_name"),
         ),
-        fix=tuple(repairs(context, path=listing(paths))),
+        fix=repairs(context, path=listing(paths)),
     )
 
 

@@ -94,14 +94,12 @@ def check(stack: CudaStack, context: Context) -> Finding | Skip | None:
             *saw(driver, "status", "result_name"),
             *saw(cuda, "status", "result_name"),
         ),
-        fix=tuple(
-            repairs(
-                context,
-                error=first.error or "" if first else "",
-                group=(first.group or "root") if first else None,
-                mode=(first.mode or "") if first else "",
-                message=driver.problem or "",
-            )
+        fix=repairs(
+            context,
+            error=first.error or "" if first else "",
+            group=(first.group or "root") if first else None,
+            mode=(first.mode or "") if first else "",
+            message=driver.problem or "",
         ),
     )
 

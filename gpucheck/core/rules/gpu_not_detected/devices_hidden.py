@@ -71,13 +71,11 @@ def check(stack: CudaStack, environment: Environment, gpus: Gpus, context: Conte
             *saw(stack.driver, "gpu_count"),
             *saw(cuda, "status", "result_name", "device_count"),
         ),
-        fix=tuple(
-            repairs(
-                context,
-                value=value,
-                in_python=_VISIBLE in environment.set_in_python,
-                cpu_allowed=not stack.request.needs_gpu,
-            )
+        fix=repairs(
+            context,
+            value=value,
+            in_python=_VISIBLE in environment.set_in_python,
+            cpu_allowed=not stack.request.needs_gpu,
         ),
         # hidden on purpose with --allow-cpu; a shell can't change what Python sets
         assignments=() if stack.request.allow_cpu or _VISIBLE in environment.set_in_python else (assignment,),
@@ -149,7 +147,7 @@ def _left_out(stack: CudaStack, context: Context) -> Finding | None:
             *saw(stack.device_nodes, "control.present", "gpus"),
             *saw(stack.cuda, "status", "result_name"),
         ),
-        fix=tuple(repairs(context, left_out=True)),
+        fix=repairs(context, left_out=True),
         severity=None if stack.request.needs_gpu else Severity.WARNING,
     )
 

@@ -82,7 +82,7 @@ def check(
     return Finding(
         summary=summary,
         evidence=(*mismatch, *saw(kernel_module, "version"), *saw(driver, "library"), *saw(cuda, "library")),
-        fix=tuple(repairs(context, kernel=kernel or "", library=library or "")),
+        fix=repairs(context, kernel=kernel or "", library=library or ""),
     )
 
 
@@ -106,7 +106,7 @@ def _compat(environment: Environment | None, cuda: Cuda, mismatch: tuple[Evidenc
     return Finding(
         summary=f"CUDA loaded a forward-compatibility driver library ({library}), which this GPU or driver does not accept.",
         evidence=(*mismatch, *saw(cuda, "library")),
-        fix=tuple(repairs(context, code=str(_CUDA_COMPAT_REFUSED), without_compat=command)),
+        fix=repairs(context, code=str(_CUDA_COMPAT_REFUSED), without_compat=command),
     )
 
 

@@ -106,7 +106,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, outcomes: TrainingOutco
     return Finding(
         summary=f"The NVIDIA driver is loaded, but {missing.name}, {missing.purpose}, {state}{left_out}.",
         evidence=(*missing.evidence, *loaded, *saw(container, "driver_capabilities")),
-        fix=tuple(repairs(context, kernel=kernel_module.version or "")),
+        fix=repairs(context, kernel=kernel_module.version or ""),
         severity=Severity.WARNING if missing.capability == "utility" else None,
     )
 

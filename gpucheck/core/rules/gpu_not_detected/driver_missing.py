@@ -71,7 +71,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Fi
             *saw(driver, "status"),
             *saw(cuda, "status"),
         ),
-        fix=tuple(repairs(context, device=pci.gpus[0].address)),
+        fix=repairs(context, device=pci.gpus[0].address),
     )
 
 

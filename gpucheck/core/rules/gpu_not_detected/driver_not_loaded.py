@@ -85,7 +85,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Fi
             *saw(kernel_module, "loaded", "installed_for_running_kernel", "installed_for_kernels"),
             *saw(stack.driver, "status", "result_name"),
         ),
-        fix=tuple(repairs(context, **given)),
+        fix=repairs(context, **given),
     )
 
 

@@ -87,7 +87,7 @@ def check(
             *saw(installation.packages, "tensorflow.version"),
             *refused,
         ),
-        fix=tuple(repairs(installation.context, needed=needed, version=newest)),
+        fix=repairs(installation.context, needed=needed, version=newest),
     )
 
 
@@ -100,7 +100,7 @@ def _refused(stack: CudaStack, context: Context) -> Finding:
     return Finding(
         summary=f"The NVIDIA driver{version} is too old for the loaded CUDA library: cuInit returned {name} ({cuda.result}).",
         evidence=(*saw(cuda, "result", "result_name", "library"), *saw(driver, "version")),
-        fix=tuple(repairs(context)),
+        fix=repairs(context),
     )
 
 

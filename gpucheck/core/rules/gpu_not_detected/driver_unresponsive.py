@@ -65,7 +65,7 @@ def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes, contex
     return Finding(
         summary=summary,
         evidence=(*evidence, *xids.last_message),
-        fix=tuple(repairs(context, crashed=not hung)),
+        fix=repairs(context, crashed=not hung),
         action=Action.REBOOT if hung else Action.DRAIN,
         # The GPU that NVML's child was querying when it crashed.
         affects=tuple(

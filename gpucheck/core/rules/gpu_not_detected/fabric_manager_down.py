@@ -77,7 +77,7 @@ def _finding(source: str, evidence: tuple[Evidence, ...], stack: CudaStack, gpus
     return Finding(
         summary=f"The NVSwitch fabric that connects the GPUs is not ready ({source}): {why}.",
         evidence=(*evidence, *saw(stack.pci, "nvswitches"), *states),
-        fix=tuple(repairs(context)),
+        fix=repairs(context),
         action=Action.DRAIN,
         affects=tuple(gpu.label for _, gpu in waiting) if some else (),
     )

@@ -109,13 +109,11 @@ def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Non
     return Finding(
         summary=f"{listing(labels)} {verb}: {reasons}.",
         evidence=tuple(item for gpu in lost for item in gpu.evidence),
-        fix=tuple(
-            repairs(
-                context,
-                action=action.value,
-                devices=",".join(sorted(named)),
-                xids=",".join(str(gpu.code) for gpu in lost if gpu.code is not None),
-            )
+        fix=repairs(
+            context,
+            action=action.value,
+            devices=",".join(sorted(named)),
+            xids=",".join(str(gpu.code) for gpu in lost if gpu.code is not None),
         ),
         action=action,
         affects=tuple(dict.fromkeys(name for gpu in lost for name in gpu.affects)),
@@ -159,7 +157,7 @@ def _needed(
     return Finding(
         summary=f"{who}, but {reason}.",
         evidence=cited(sources),
-        fix=tuple(repairs(context, action=action.value, devices=devices(named), xids=messages)),
+        fix=repairs(context, action=action.value, devices=devices(named), xids=messages),
         action=action,
         affects=affected(named),
     )

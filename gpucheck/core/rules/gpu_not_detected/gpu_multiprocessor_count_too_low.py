@@ -65,7 +65,7 @@ def check(
             *saw(cuda, *(f"devices[{place}].multiprocessors" for place, _ in small)),
             *(saw(environment, f"variables.{_VARIABLE}") if value else ()),
         ),
-        fix=tuple(repairs(context, count=str(min(counts)), left=bool(left), required=value.isdecimal())),
+        fix=repairs(context, count=str(min(counts)), left=bool(left), required=value.isdecimal()),
         affects=tuple(names),
         severity=Severity.WARNING if left else None,
     )

@@ -83,7 +83,7 @@ def check(gpus: CudaGpus, build: TensorFlowBuild, context: Context, outcomes: Tr
             *kernels.evidence,
             *outcomes.saw_events(Kind.KERNELS_JIT_COMPILED, Kind.KERNEL_IMAGE_MISSING),
         ),
-        fix=tuple(repairs(replace(context, framework="tensorflow"), version=kernels.version)),
+        fix=repairs(replace(context, framework="tensorflow"), version=kernels.version),
         affects=tuple(gpu.label for gpu in newer),
     )
 

@@ -69,7 +69,7 @@ def check(
             *kernels.evidence,
             *outcomes.saw_events(Kind.GPU_IGNORED),
         ),
-        fix=tuple(repairs(replace(context, framework="tensorflow"), left=len(old) < len(gpus.capable))),
+        fix=repairs(replace(context, framework="tensorflow"), left=len(old) < len(gpus.capable)),
         affects=tuple(gpu.label for gpu in old),
         severity=Severity.WARNING if len(old) < len(gpus.capable) or not request.needs_gpu else None,
     )

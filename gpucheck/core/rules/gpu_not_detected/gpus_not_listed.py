@@ -85,7 +85,7 @@ def _tensorflow(
             *outcomes.saw_events(*_TELLING),
             *(item for fault in (faults.required if faults is not None else ()) for item in fault.evidence),
         ),
-        fix=tuple(repairs(installation.context)),
+        fix=repairs(installation.context),
     )
 
 
@@ -100,7 +100,7 @@ def _other_backend(cuda: Cuda, installation: Installation, backend: Backend, out
     return Finding(
         summary=_summary(cuda, backend.title, listed, f" ({short(backend.problem)})" if backend.problem else ""),
         evidence=(*saw(cuda, "device_count"), *saw(backend, "devices", "problem"), *outcomes.saw_events(*_TELLING)),
-        fix=tuple(repairs(installation.context, backend=backend.name, hidden=hidden)),
+        fix=repairs(installation.context, backend=backend.name, hidden=hidden),
     )
 
 

@@ -66,7 +66,7 @@ def check(backend: Backend, keras_backend: KerasBackend) -> Finding | None:
     return Finding(
         summary=f"{what} can't be imported: {short(error or 'no reason was given')}.",
         evidence=evidence,
-        fix=tuple(repairs(installation.context, backend=name)),
+        fix=repairs(installation.context, backend=name),
     )
 
 

@@ -82,7 +82,7 @@ def check(backend: KerasBackend, build: TensorFlowBuild, outcomes: TrainingOutco
             *named.evidence,
             *(saw(tensorflow, "imported", "error_type", "error") if tensorflow is not None and refused else ()),
         ),
-        fix=tuple(repairs(backend.installation.context, name=named.name, file=named.file or "", broken=broken)),
+        fix=repairs(backend.installation.context, name=named.name, file=named.file or "", broken=broken),
         severity=Severity.ERROR if broken else None,
     )
 

@@ -66,10 +66,8 @@ def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
             *saw(packages, "keras", "others"),
             *saw(interpreter, "executable", "version"),
         ),
-        fix=tuple(
-            repairs(
-                installation.context, backend=name if lacks else "", keras="keras" in absent or old, gpu=bool(presence.present)
-            )
+        fix=repairs(
+            installation.context, backend=name if lacks else "", keras="keras" in absent or old, gpu=bool(presence.present)
         ),
     )
 

@@ -94,7 +94,7 @@ def check(backend: KerasBackend, outcomes: TrainingOutcomes) -> Finding | None:
     return Finding(
         summary=f"{state}, but TensorFlow {tensorflow.version} {asks} keras{wanted}.",
         evidence=(*saw(packages, "keras", field), *outcomes.saw_events(Kind.KERAS_VERSION_CONFLICT)),
-        fix=tuple(repairs(installation.context, needs=f"keras{wanted}")),
+        fix=repairs(installation.context, needs=f"keras{wanted}"),
         severity=Severity.WARNING if outcomes.passed or _same_major(have, tensorflow.version) else None,
     )
 
@@ -131,7 +131,7 @@ def _legacy(environment: Environment, installation: Installation, *, trained: bo
             *saw(environment, "variables.TF_USE_LEGACY_KERAS"),
             *saw(installation.packages, "tf_keras", "tensorflow.version"),
         ),
-        fix=tuple(repairs(installation.context, module="tf_keras")),
+        fix=repairs(installation.context, module="tf_keras"),
         severity=Severity.WARNING if trained else None,
     )
 

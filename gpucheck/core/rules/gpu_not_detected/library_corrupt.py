@@ -98,12 +98,10 @@ def _of_opened(faults: LibraryFaults, corrupt: list[Fault], damaged: list[int]) 
     return Finding(
         summary=f"{opening}{worst.soname} {state} ({worst.library.path}){more}.",
         evidence=(*(item for fault in corrupt for item in fault.evidence), *_evidence(faults.installation.packages, damaged)),
-        fix=tuple(
-            repairs(
-                faults.installation.context,
-                path=worst.library.path or "",
-                packages=_damaged_packages(faults.installation.packages, corrupt, damaged),
-            )
+        fix=repairs(
+            faults.installation.context,
+            path=worst.library.path or "",
+            packages=_damaged_packages(faults.installation.packages, corrupt, damaged),
         ),
         severity=None if worst.library.required else Severity.WARNING,
     )
@@ -118,7 +116,7 @@ def _of_installed(faults: LibraryFaults, damaged: list[int]) -> Finding:
     return Finding(
         summary=f"{file.path} of {file.package} {file.version} is {state}{sizes}{more}.",
         evidence=_evidence(packages, damaged),
-        fix=tuple(repairs(faults.installation.context, packages=_damaged_packages(packages, [], damaged))),
+        fix=repairs(faults.installation.context, packages=_damaged_packages(packages, [], damaged)),
         severity=None if _required(packages, damaged[0], faults) else Severity.WARNING,
     )
 

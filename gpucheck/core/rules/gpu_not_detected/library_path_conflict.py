@@ -101,7 +101,7 @@ def check(faults: LibraryFaults, environment: Environment, tensorflow: TensorFlo
         summary=f"{by} puts {worst.library.soname} {worst.described} of {worst.folder}{more} before"
         f" {own} that was installed with TensorFlow" + (", and the two do not work together." if worst.unfit else "."),
         evidence=saw(libraries, *evidence, "library_path"),
-        fix=tuple(_repairs(faults.installation.context, conflicts, libraries, environment.variables.get(_PRELOAD, ""))),
+        fix=_repairs(faults.installation.context, conflicts, libraries, environment.variables.get(_PRELOAD, "")),
         severity=Severity.ERROR if worst.unfit else None,
     )
 

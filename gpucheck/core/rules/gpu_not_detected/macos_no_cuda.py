@@ -60,7 +60,7 @@ def check(request: Request, system: System, build: TensorFlowBuild | None, conte
     return Finding(
         summary="macOS has no CUDA, so TensorFlow cannot use an NVIDIA GPU on this machine.",
         evidence=saw(system, "platform", "os_name"),
-        fix=tuple(repairs(context)),
+        fix=repairs(context),
     )
 
 

@@ -63,7 +63,7 @@ def check(container: Container, gpus: Gpus, cuda: Cuda, context: Context) -> Fin
     return Finding(
         summary=f"{listing(names)} {verb} in MIG mode without any instance, so CUDA can't use {them}.",
         evidence=(*saw(gpus, *fields), *saw(cuda, "status", "device_count")),
-        fix=tuple(repairs(context, indices=indices)),
+        fix=repairs(context, indices=indices),
         affects=tuple(names),
         severity=Severity.WARNING if cuda.device_count else None,
     )

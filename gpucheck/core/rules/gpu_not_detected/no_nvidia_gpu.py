@@ -64,13 +64,11 @@ def check(stack: CudaStack, tpu: Tpu, context: Context) -> Finding | Skip | None
     return Finding(
         summary="No NVIDIA GPU: none is on the PCI bus of this machine.",
         evidence=(*saw(pci, "gpus"), *saw(stack.driver, "status"), *saw(stack.cuda, "status")),
-        fix=tuple(
-            repairs(
-                context,
-                absent=True,
-                node=stack.request.level is Level.NODE,
-                promised=bool(stack.request.promised and stack.request.promised.count),
-            )
+        fix=repairs(
+            context,
+            absent=True,
+            node=stack.request.level is Level.NODE,
+            promised=bool(stack.request.promised and stack.request.promised.count),
         ),
     )
 

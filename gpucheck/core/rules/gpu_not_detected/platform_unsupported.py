@@ -79,7 +79,7 @@ def check(
         return Finding(
             summary=f"TensorFlow has no package for this platform: {reason[0]}.",
             evidence=(*saw(system, "architecture", "glibc", "musl", "os_name"), *saw(interpreter, "bits")),
-            fix=tuple(repairs(context, why=reason[1])),
+            fix=repairs(context, why=reason[1]),
         )
     if system.architecture != "aarch64" or build.packages.tensorflow is None or build.lists_gpu:
         return None
@@ -97,7 +97,7 @@ def check(
             *saw(build.packages, "tensorflow.name", "tensorflow.version"),
             *(saw(build.tensorflow, "built_with_cuda") if build.tensorflow is not None else ()),
         ),
-        fix=tuple(repairs(context, why="arm")),
+        fix=repairs(context, why="arm"),
     )
 
 

@@ -91,7 +91,7 @@ def _finding(installation: Installation, summary: str, evidence: tuple[Evidence,
     tensorflow = installation.packages.tensorflow
     asked = f"=={tensorflow.version}" if tensorflow is not None else ""
     needed = installation.packages.tensorflow_requires_python or ""
-    return Finding(summary=summary, evidence=evidence, fix=tuple(repairs(installation.context, version=asked, needed=needed)))
+    return Finding(summary=summary, evidence=evidence, fix=repairs(installation.context, version=asked, needed=needed))
 
 
 def repairs(

@@ -74,7 +74,7 @@ def check(stack: CudaStack, tpu: Tpu | None, build: TensorFlowBuild | None, cont
         summary=f"The only GPU{plural} on the PCI bus {verb} AMD's ({listing([gpu.address for gpu in pci.amd_gpus])}), which"
         " TensorFlow's CUDA package cannot use.",
         evidence=(*saw(pci, "amd_gpus", "gpus"), *saw(stack.cuda, "status")),
-        fix=tuple(repairs(context)),
+        fix=repairs(context),
     )
 
 

@@ -55,7 +55,7 @@ def check(limits: Limits, tensorflow: TensorFlow | None, context: Context) -> Fi
         summary=f"No folder for temporary files is writable ({', '.join(limits.temporary_folders)}), but TensorFlow needs one"
         " when it is imported.",
         evidence=(*saw(limits, "temporary_folders", "temporary_folder"), *error),
-        fix=tuple(repairs(context)),
+        fix=repairs(context),
     )
 
 

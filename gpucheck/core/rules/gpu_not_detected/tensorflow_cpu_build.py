@@ -93,11 +93,9 @@ def _tensorflow(presence: GpuPresence, build: TensorFlowBuild) -> Finding | Skip
             *build.platform_evidence,
             *presence.evidence,
         ),
-        fix=tuple(
-            repairs(
-                build.installation.context,
-                replaced=[package.name for package in packages.flavours if package.name in _REPLACED],
-            )
+        fix=repairs(
+            build.installation.context,
+            replaced=[package.name for package in packages.flavours if package.name in _REPLACED],
         ),
     )
 
@@ -108,7 +106,7 @@ def _other_backend(presence: GpuPresence, installation: Installation, backend: B
     return Finding(
         summary=f"{backend.title} was built without CUDA, so Keras can't use the NVIDIA GPU of this machine with it.",
         evidence=(*saw(backend, "version", "built_with_cuda"), *presence.evidence),
-        fix=tuple(repairs(installation.context, backend=backend.name, configured=backend.source != "--backend")),
+        fix=repairs(installation.context, backend=backend.name, configured=backend.source != "--backend"),
     )
 
 

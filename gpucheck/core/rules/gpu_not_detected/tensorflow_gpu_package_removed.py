@@ -51,7 +51,7 @@ def check(installation: Installation) -> Finding | None:
     return Finding(
         summary=f"tensorflow-gpu {old.version}, a package that was discontinued in 2022{state}",
         evidence=saw(packages, f"flavours[{place}].name", f"flavours[{place}].version", "tensorflow_folder"),
-        fix=tuple(repairs(installation.context)),
+        fix=repairs(installation.context),
         severity=Severity.ERROR if not beside and packages.tensorflow_folder is None else None,
     )
 

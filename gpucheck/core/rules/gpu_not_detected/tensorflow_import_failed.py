@@ -130,7 +130,7 @@ def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, out
         return Finding(
             summary=f"{opening}: the process was killed by {signal[0]}{f' ({meaning})' if meaning else ''}.",
             evidence=evidence,
-            fix=tuple(repairs(installation.context, signal=signal[0])),
+            fix=repairs(installation.context, signal=signal[0]),
         )
     error = (tensorflow.error or tensorflow.error_type or ending).strip()
     absent = lacking(installation)

@@ -60,7 +60,7 @@ def check(
             *saw(interpreter, "executable", "version"),
             *outcomes.saw_events(Kind.MODULE_MISSING),
         ),
-        fix=tuple(repairs(installation.context, gpu=with_cuda)),
+        fix=repairs(installation.context, gpu=with_cuda),
     )
 
 

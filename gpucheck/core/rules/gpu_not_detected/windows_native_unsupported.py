@@ -63,7 +63,7 @@ def check(request: Request, system: System, build: TensorFlowBuild | None, conte
             *saw(system, "platform"),
             *(saw(build.packages, "tensorflow.version") if build is not None and installed is not None else ()),
         ),
-        fix=tuple(repairs(context)),
+        fix=repairs(context),
     )
 
 

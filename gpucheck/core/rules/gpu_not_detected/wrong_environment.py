@@ -72,7 +72,7 @@ def check(presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend |
     return Finding(
         summary=f"{interpreter.executable} has no TensorFlow; {other.tensorflow} is installed for {other.executable}{more}.",
         evidence=saw(interpreter, "executable", *(f"others[{place}]" for place in others)),
-        fix=tuple(repairs(installation.context, executable=other.executable, gpu=bool(presence.present and build.cuda_wheels))),
+        fix=repairs(installation.context, executable=other.executable, gpu=bool(presence.present and build.cuda_wheels)),
     )
 
 

@@ -97,13 +97,13 @@ def check(stack: CudaStack, context: Context) -> Finding | None:
         return Finding(
             summary=f"A Linux NVIDIA driver is installed inside WSL, and hides the Windows driver: {listing(foreign)}.",
             evidence=(*saw(wsl, "linux_driver_libraries"), *evidence),
-            fix=tuple(repairs(context, why="linux-driver")),
+            fix=repairs(context, why="linux-driver"),
         )
     if stack.cuda.status in _NO_LIBRARY:
         return Finding(
             summary="WSL's NVIDIA libraries are in /usr/lib/wsl/lib, but the loader does not search this folder.",
             evidence=(*saw(wsl, "libraries"), *evidence),
-            fix=tuple(repairs(context, why="unsearched")),
+            fix=repairs(context, why="unsearched"),
         )
     return None
 
@@ -114,26 +114,26 @@ def _absence(wsl: Wsl, context: Context) -> Finding | None:
         return Finding(
             summary="This is WSL1, which has no access to a GPU; use WSL2.",
             evidence=saw(wsl, "version"),
-            fix=tuple(repairs(context, why="wsl1")),
+            fix=repairs(context, why="wsl1"),
         )
     if wsl.dxg_present is False and wsl.gpu_enabled is False:
         return Finding(
             summary="WSL does not pass in the GPU: /etc/wsl.conf contains enabled=false under [gpu].",
             evidence=saw(wsl, "gpu_enabled", "dxg_present"),
-            fix=tuple(repairs(context, why="disabled")),
+            fix=repairs(context, why="disabled"),
         )
     if wsl.dxg_present is False:
         return Finding(
             summary="WSL has no GPU: /dev/dxg is missing, so its kernel or the Windows driver is too old, or Windows has none.",
             evidence=saw(wsl, "dxg_present", "version"),
-            fix=tuple(repairs(context, why="no-device")),
+            fix=repairs(context, why="no-device"),
         )
     if wsl.dxg_present and not any("libcuda" in library for library in wsl.libraries):
         return Finding(
             summary="WSL has a GPU device, but no NVIDIA library in /usr/lib/wsl/lib:"
             " Windows has no NVIDIA driver, an old one, or no NVIDIA GPU.",
             evidence=saw(wsl, "dxg_present", "libraries"),
-            fix=tuple(repairs(context, why="no-driver")),
+            fix=repairs(context, why="no-driver"),
         )
     return None
 

@@ -61,7 +61,7 @@ def check(
             *(saw(environment, f"variables.{holder}") if environment is not None and holder in variables else ()),
             *outcomes.saw_events(Kind.XLA_FLAG_UNKNOWN),
         ),
-        fix=tuple(repairs(context, flag=" ".join(unknown), variable=holder, kept=" ".join(kept))),
+        fix=repairs(context, flag=" ".join(unknown), variable=holder, kept=" ".join(kept)),
     )
 
 

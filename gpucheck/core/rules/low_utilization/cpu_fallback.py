@@ -44,7 +44,7 @@ def check(
             return Finding(
                 summary=f"Training on {listing(list(run.devices))} {what}.",
                 evidence=outcomes.saw_run(place, "placement_verified", "misplaced_ops"),
-                fix=tuple(repairs(context, backend=run.backend)),
+                fix=repairs(context, backend=run.backend),
                 affects=run.devices,
             )
     framework = backend if backend is not None and backend.other else tensorflow
@@ -52,7 +52,7 @@ def check(
         return Finding(
             summary=f"{TITLES[outcomes.runs[0].backend]} lists a GPU, but all training ran on the CPU.",
             evidence=(*saw(framework, "devices"), *outcomes.saw_run(0, "devices")),
-            fix=tuple(repairs(context, backend=outcomes.runs[0].backend)),
+            fix=repairs(context, backend=outcomes.runs[0].backend),
             severity=Severity.WARNING,
         )
     return outcomes.skip

@@ -75,7 +75,7 @@ def check(resources: Resources, used: GpusInUse, context: Context) -> Finding | 
             *saw(limits, field, "cpu_count"),
             *(outcomes.saw_figures(place, *ACHIEVED) if fed and able else ()),
         ),
-        fix=tuple(repairs(context, processors=min(max(8, 4 * count), limits.cpu_count or max(8, 4 * count)))),
+        fix=repairs(context, processors=min(max(8, 4 * count), limits.cpu_count or max(8, 4 * count))),
     )
 
 

@@ -77,7 +77,7 @@ def _now(used: GpusInUse, slowed: list[tuple[int, Gpu]], context: Context) -> Fi
         action=Action.IGNORE,
         summary=f"{worst.title} is throttling because of {_cause(_reasons(worst))}{heat}{clocks}{more}.",
         evidence=saw(used.gpus, *(f"gpus[{place}].{name}" for place, _ in slowed for name in names)),
-        fix=tuple(repairs(context, reason=_cause(_reasons(worst)), index=str(worst.index))),
+        fix=repairs(context, reason=_cause(_reasons(worst)), index=str(worst.index)),
         affects=tuple(gpu.label for _, gpu in slowed),
     )
 
@@ -101,7 +101,7 @@ def _while_training(used: GpusInUse, activity: Activity, context: Context) -> Fi
         summary=f"{gpus[worst.index].title} was throttling because of {_cause(worst.slowed_by)} in {worst.slowed_samples} of"
         f" {worst.samples} samples during training{clocks}{more}.",
         evidence=saw(activity, *(f"gpus[{place}].{name}" for place, _ in slowed for name in names)),
-        fix=tuple(repairs(context, reason=_cause(worst.slowed_by), index=str(worst.index))),
+        fix=repairs(context, reason=_cause(worst.slowed_by), index=str(worst.index)),
         affects=tuple(f"GPU {active.index}" for _, active in slowed),
     )
 

@@ -73,7 +73,7 @@ def check(outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None
             *outcomes.saw_run(place, "input_wait_share", "piped_samples_per_second", "device_samples_per_second"),
             *outcomes.saw_figures(experiment, *(name for name in tried if name in figures)),
         ),
-        fix=tuple(repairs(context, figures=figures, device=run.devices[0])),
+        fix=repairs(context, figures=figures, device=run.devices[0]),
         affects=run.devices,
     )
 

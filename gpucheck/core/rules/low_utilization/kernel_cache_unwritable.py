@@ -69,7 +69,7 @@ def check(resources: Resources, used: GpusInUse, build: TensorFlowBuild, context
             *saw(limits, "kernel_cache", "kernel_cache_disabled" if disabled else "kernel_cache_writable"),
             *kernels.evidence,
         ),
-        fix=tuple(repairs(context, disabled=bool(disabled), other=path.value if path is not None else "")),
+        fix=repairs(context, disabled=bool(disabled), other=path.value if path is not None else ""),
         assignments=(*((_ENABLE,) if disabled else ()), *((path,) if path is not None else ())),
         affects=tuple(gpu.label for gpu in compiled),
     )

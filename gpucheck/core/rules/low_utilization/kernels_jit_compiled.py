@@ -67,7 +67,7 @@ def check(
         summary=f"{_start(seconds, others)}, because {f'TensorFlow {kernels.version if kernels else str()}'.strip()} has no native"
         f" kernels for {_gpu(foreign, capability)} and the driver {'compiles' if seconds is None else 'compiled'} them.",
         evidence=evidence,
-        fix=tuple(repairs(context, capability=capability or _capability(foreign))),
+        fix=repairs(context, capability=capability or _capability(foreign)),
         affects=tuple(gpu.label for gpu in foreign),
     )
 

@@ -48,7 +48,7 @@ def check(gpus: Gpus, context: Context) -> Finding | Skip | None:
         action=Action.IGNORE,
         summary=f"{worst.title} is connected {link}{more}.",
         evidence=saw(gpus, *(f"gpus[{place}].{field}" for place, _, _ in degraded for field in _FIELDS)),
-        fix=tuple(repairs(context, device=worst.pci_address or "")),
+        fix=repairs(context, device=worst.pci_address or ""),
         affects=tuple(gpu.label for _, gpu, _ in degraded),
     )
 

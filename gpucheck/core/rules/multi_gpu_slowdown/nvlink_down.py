@@ -56,7 +56,7 @@ def check(xids: XidReports, fabric: NvlinkFabric, log_causes: LogCauses, context
         return Finding(
             summary=f"{first.summary}{more}.",
             evidence=(*(item for fault in fabric.faults for item in fault.evidence), *cited(reports)),
-            fix=tuple(repairs(context, action=action.value, devices=",".join(named), xids=codes(reports))),
+            fix=repairs(context, action=action.value, devices=",".join(named), xids=codes(reports)),
             action=action,
             affects=tuple(dict.fromkeys(name for fault in fabric.faults for name in fault.affects)),
         )
@@ -80,7 +80,7 @@ def _reported(reports: list[XidReport], xids: XidReports, context: Context) -> F
         summary=f"{reports[0].label} has had NVLink errors since its driver was loaded: {reports[0].meaning}"
         f"{'; its links are up now' if up else ''}.",
         evidence=cited(reports),
-        fix=tuple(repairs(context, action=action.value, devices=devices(reports), xids=codes(reports))),
+        fix=repairs(context, action=action.value, devices=devices(reports), xids=codes(reports)),
         action=action,
         affects=affected(reports),
     )

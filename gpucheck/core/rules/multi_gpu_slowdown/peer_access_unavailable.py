@@ -48,7 +48,7 @@ def check(
         return Finding(
             summary=f"Peer access between GPUs failed in {label(failed.run)}: {failed.text}.",
             evidence=failed.evidence,
-            fix=tuple(repairs(context, text=failed.text)),
+            fix=repairs(context, text=failed.text),
             affects=failed.affects,
             severity=Severity.ERROR,
         )
@@ -85,7 +85,7 @@ def _missing_access(
     return Finding(
         summary=f"CUDA offers no peer access between {_pairs(pairs)}{why}.",
         evidence=evidence,
-        fix=tuple(repairs(context, state="unused")),
+        fix=repairs(context, state="unused"),
         affects=tuple(f"GPU:{ordinal}" for ordinal in sorted({ordinal for pair in pairs for ordinal in pair})),
     )
 

@@ -51,7 +51,7 @@ def check(training: Training, tensorflow: TensorFlow | None, context: Context) -
             return Finding(
                 summary=f"mirrored has {count} device{'s' if count > 1 else ''} ({devices(run.devices)}), but trains on {replicas}.",
                 evidence=saw(training, f"runs[{place}].devices", f"runs[{place}].replicas"),
-                fix=tuple(repairs(context, devices="GPU")),
+                fix=repairs(context, devices="GPU"),
                 affects=run.devices,
             )
     listed = {device.name for device in (tensorflow.devices or ()) if device.kind == "GPU"} if tensorflow else set()
@@ -63,7 +63,7 @@ def check(training: Training, tensorflow: TensorFlow | None, context: Context) -
         return Finding(
             summary=f"mirrored trained on {len(run.devices)} of the {len(listed)} GPUs that TensorFlow lists.",
             evidence=saw(training, f"runs[{place}].devices"),
-            fix=tuple(repairs(context, devices="GPU")),
+            fix=repairs(context, devices="GPU"),
             affects=tuple(sorted(left)),
             severity=Severity.WARNING,
         )

@@ -56,7 +56,7 @@ def check(scaling: Scaling, outcomes: TrainingOutcomes, context: Context) -> Fin
             *(lost.evidence if lost is not None else ()),
             *(worst.links.evidence if worst.links is not None else ()),
         ),
-        fix=tuple(repairs(context, **_measured(worst))),
+        fix=repairs(context, **_measured(worst)),
         affects=run.devices,
         not_explained_by=_FEEDING if lost is not None and lost.cause == "exchange" else (),
     )

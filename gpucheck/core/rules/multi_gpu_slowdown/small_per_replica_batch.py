@@ -44,7 +44,7 @@ def check(scaling: Scaling, outcomes: TrainingOutcomes, context: Context) -> Fin
     return Finding(
         summary=f"{first} {label(run)} uses {100 * small.efficiency:.0f} % of its devices; {second} it uses {100 * doubled:.0f} %.",
         evidence=outcomes.saw_run(small.place, *names),
-        fix=tuple(repairs(context)),
+        fix=repairs(context),
         affects=run.devices,
     )
 

@@ -54,7 +54,7 @@ def check(cluster: Cluster | None, log_causes: LogCauses, context: Context) -> F
         return Finding(
             summary=f"TF_CONFIG is set, but TensorFlow can't train with it: {first}{more}.",
             evidence=saw(cluster, "problems"),
-            fix=tuple(repairs(context, message=first)),
+            fix=repairs(context, message=first),
         )
     cause = log_causes.causes.get("tf-config-malformed")
     if cause is not None:

@@ -92,7 +92,7 @@ def _not_reached(cluster: Cluster, context: Context) -> Finding:
         summary=f"{listing([task.task for task in missing])}, which TF_CONFIG names, can't be reached from here:"
         f" {listing(list(dict.fromkeys(task.reason for task in missing)))}.",
         evidence=saw(cluster, "unreachable", "tested"),
-        fix=tuple(repairs(context)),
+        fix=repairs(context),
         affects=tuple(task.task for task in missing),
     )
 
@@ -103,7 +103,7 @@ def _failed(failure: Failure, context: Context) -> Finding:
     return Finding(
         summary=summary if mismatch else f"A worker does not respond: {failure.text}.",
         evidence=failure.evidence,
-        fix=tuple(repairs(context, how="not connected" if mismatch else "", text=failure.text)),
+        fix=repairs(context, how="not connected" if mismatch else "", text=failure.text),
         affects=failure.affects,
     )
 
@@ -118,7 +118,7 @@ def _faulty_run(outcomes: TrainingOutcomes, context: Context) -> Finding | None:
             return Finding(
                 summary=f"{listing(workers)} of {run.strategy} {_state(faults[0], many=len(workers) > 1)}.",
                 evidence=outcomes.saw_run(place, "worker_faults", "cluster"),
-                fix=tuple(repairs(context, how=_how(faults[0]), text=faults[0].reason)),
+                fix=repairs(context, how=_how(faults[0]), text=faults[0].reason),
                 affects=tuple(fault.worker for fault in faults),
             )
     return None

@@ -60,7 +60,7 @@ def _skew(run: TrainingRun, differing: dict[str, dict[str, int]], evidence: tupl
     return Finding(
         summary=f"The workers of one job differ: {name} is {places}{more}.",
         evidence=evidence,
-        fix=tuple(repairs(context, name=name, wanted=usual, workers=listing([_worker(run, index) for index in unusual]))),
+        fix=repairs(context, name=name, wanted=usual, workers=listing([_worker(run, index) for index in unusual])),
         affects=tuple(_worker(run, index) for index in unusual),
         severity=Severity.WARNING if differing.keys() <= TOLERATED else Severity.ERROR,
     )

@@ -87,15 +87,13 @@ def check(used: GpusInUse, outcomes: TrainingOutcomes, context: Context) -> Find
     return Finding(
         summary=_summary(worst, len(crowded), len(used.used), blocked),
         evidence=tuple(item for held in crowded for item in _evidence(used.gpus, held)),
-        fix=tuple(
-            repairs(
-                context,
-                pids=_holders(worst),
-                free_gpu=f"{free.gpu.label}, which has {gib(free.free_bytes)} free" if free else "",
-                free_uuid=free.gpu.uuid or "" if free else "",
-                starved="yes" if worst.starved else "",
-                crowded=free is None,
-            )
+        fix=repairs(
+            context,
+            pids=_holders(worst),
+            free_gpu=f"{free.gpu.label}, which has {gib(free.free_bytes)} free" if free else "",
+            free_uuid=free.gpu.uuid or "" if free else "",
+            starved="yes" if worst.starved else "",
+            crowded=free is None,
         ),
         affects=tuple(held.gpu.label for held in crowded),
         severity=Severity.ERROR if blocked else Severity.WARNING,

@@ -49,7 +49,7 @@ def check(
         summary=f"Memory growth is not the same on all {f'{len(gpus)} ' if len(gpus) > 1 else ''}GPUs, so TensorFlow"
         " refuses to initialise them.",
         evidence=evidence,
-        fix=tuple(repairs(context)),
+        fix=repairs(context),
     )
 
 

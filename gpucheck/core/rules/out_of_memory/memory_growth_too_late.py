@@ -53,7 +53,7 @@ def check(
         summary="Memory growth was requested too late: TensorFlow had already initialised the GPU (Physical devices cannot be"
         " modified after being initialized).",
         evidence=evidence,
-        fix=tuple(repairs(context)),
+        fix=repairs(context),
     )
 
 

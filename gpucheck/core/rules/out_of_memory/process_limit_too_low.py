@@ -247,7 +247,7 @@ def _finding(shortage: Shortage, context: Context) -> Finding:
     return Finding(
         summary=shortage.summary,
         evidence=shortage.evidence,
-        fix=tuple(repairs(context, limit=shortage.limit, group=shortage.group, file=shortage.file)),
+        fix=repairs(context, limit=shortage.limit, group=shortage.group, file=shortage.file),
         severity=Severity.ERROR if shortage.fatal else Severity.WARNING,
     )
 

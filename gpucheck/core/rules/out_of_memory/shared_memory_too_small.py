@@ -45,7 +45,7 @@ def check(resources: Resources, used: GpusInUse | None, log_causes: LogCauses, c
     if cause is not None:
         summary = f"Shared memory (/dev/shm) ran out{f' ({gib(total)})' if total is not None else ''}."
         evidence = (*log_causes.evidence(cause), *size)
-        return Finding(summary=summary, evidence=evidence, fix=tuple(repairs(context)), severity=Severity.ERROR)
+        return Finding(summary=summary, evidence=evidence, fix=repairs(context), severity=Severity.ERROR)
     if limits is None or container is None or used is None:
         return Skip("the size of /dev/shm, the container or the GPUs are unknown")
     if not container.inside or not used.used:
@@ -67,7 +67,7 @@ def check(resources: Resources, used: GpusInUse | None, log_causes: LogCauses, c
     return Finding(
         summary=summary,
         evidence=(*size, *saw(container, "kind")),
-        fix=tuple(repairs(context)),
+        fix=repairs(context),
         severity=Severity.ERROR if severe else Severity.WARNING,
     )
 

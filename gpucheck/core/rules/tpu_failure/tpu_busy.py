@@ -58,7 +58,7 @@ def check(state: TpuState, context: Context) -> Finding | None:
             *saw(tpu, "holder_pid", "lock_file", "lock_owner"),
             *(saw(resolver, "error") if refused and resolver is not None else ()),
         ),
-        fix=tuple(repairs(context, pid=str(pid or ""), message=(resolver.error or "") if resolver is not None else "")),
+        fix=repairs(context, pid=str(pid or ""), message=(resolver.error or "") if resolver is not None else ""),
     )
 
 

@@ -62,7 +62,7 @@ def check(state: TpuState, context: Context) -> Finding | None:
     return Finding(
         summary=f"{which} can't be used by TensorFlow: Google supports JAX and PyTorch on that generation.",
         evidence=evidence,
-        fix=tuple(repairs(replace(context, framework="tensorflow"), variables="" if chip else TYPE)),
+        fix=repairs(replace(context, framework="tensorflow"), variables="" if chip else TYPE),
     )
 
 

@@ -61,7 +61,7 @@ def check(request: Request | None, state: TpuState, context: Context) -> Finding
     return Finding(
         summary=summary,
         evidence=saw(tpu, "generations", "nodes", "variables"),
-        fix=tuple(repairs(context, message=summary, variables=" ".join(tpu.variables), chips="".join(tpu.generations[:1]))),
+        fix=repairs(context, message=summary, variables=" ".join(tpu.variables), chips="".join(tpu.generations[:1])),
     )
 
 
@@ -71,7 +71,7 @@ def _asked_for(request: Request, tpu: Tpu, context: Context) -> Finding:
         summary="No TPU found: --strategy tpu requests one, but this machine has no chip on the PCI bus, no device node and no"
         " variable such as TPU_NAME.",
         evidence=(*saw(tpu, "generations", "nodes", "variables"), *saw(request, "strategies")),
-        fix=tuple(repairs(context, message="--strategy tpu")),
+        fix=repairs(context, message="--strategy tpu"),
     )
 
 

@@ -68,7 +68,7 @@ def check(state: TpuState, packages: Packages, context: Context) -> Finding | Sk
     return Finding(
         summary=f"This machine has a TPU ({state.title}), but {what}.",
         evidence=(*saw(tpu, "generations", "nodes", "tensorflow_tpu", "libtpu"), *saw(packages, "tensorflow")),
-        fix=tuple(repairs(replace(context, framework="tensorflow"), tensorflow_tpu=tpu.tensorflow_tpu or "")),
+        fix=repairs(replace(context, framework="tensorflow"), tensorflow_tpu=tpu.tensorflow_tpu or ""),
     )
 
 

@@ -62,7 +62,7 @@ def check(state: TpuState, context: Context) -> Finding | Skip | None:
     return Finding(
         summary=f"TensorFlow could not connect to the TPU{f': {short(resolver.error)}' if resolver.error else ''}.",
         evidence=(*saw(resolver, "connected", "error"), *saw(state.tpu, "generations", "nodes", "variables")),
-        fix=tuple(repairs(context, message=resolver.error or "", name=name)),
+        fix=repairs(context, message=resolver.error or "", name=name),
     )
 
 

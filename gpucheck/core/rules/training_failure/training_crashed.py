@@ -131,7 +131,7 @@ def _crashed(crash: Crash, environment: Environment | None, context: Context) ->
     return Finding(
         summary=f"{crash.subject} crashed{crash.where}: {crash.ending}{after}.",
         evidence=(*negative, *crash.evidence),
-        fix=tuple(fix),
+        fix=fix,
         affects=crash.affects,
     )
 
@@ -158,7 +158,7 @@ def _killed(crash: Crash, limits: Limits | None, context: Context) -> Finding:
     return Finding(
         summary=f"{crash.subject} was killed{crash.where} by SIGKILL, sender unknown{limited}.",
         evidence=evidence,
-        fix=tuple(repairs(context, signal="SIGKILL", limited=bool(limited))),
+        fix=repairs(context, signal="SIGKILL", limited=bool(limited)),
     )
 
 

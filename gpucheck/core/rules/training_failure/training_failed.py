@@ -114,7 +114,7 @@ def _xla(training: Training, context: Context) -> Finding | None:
             return Finding(
                 summary=f"Training with {label(run)} fails when XLA is on (Keras's default){problem}.",
                 evidence=saw(training, f"runs[{place}].xla_verified", f"runs[{place}].xla_problem"),
-                fix=tuple(repairs(context, own_model=True, xla=True)),
+                fix=repairs(context, own_model=True, xla=True),
                 affects=run.devices,
             )
     return None
@@ -135,7 +135,7 @@ def _experiment(training: Training, context: Context) -> Finding | None:
     return Finding(
         summary=f"Training passed, but the experiment {first.name} failed{more}: {short(first.reason or 'no reason', 240)}.",
         evidence=saw(training, *(f"experiments[{place}].reason" for place in places)),
-        fix=tuple(repairs(context, own_model=True, experiments=tuple(failed))),
+        fix=repairs(context, own_model=True, experiments=tuple(failed)),
         affects=first.devices,
         severity=Severity.WARNING,
     )
