@@ -56,31 +56,5 @@ class CudaStack(Fact, frozen=True, kw_only=True):
         """Whether this container was started with a request for a GPU."""
         return self.container.inside and bool(self.container.gpu_requested)
 
-    @property
-    def on_host(self) -> str:
-        """The place of a container's repair, as the end of a clause; empty outside containers."""
-        return " on the machine that runs this container" if self.container.inside else ""
 
-
-@combiner
-def combine(
-    request: Request,
-    system: System,
-    wsl: Wsl,
-    container: Container,
-    pci: Pci,
-    device_nodes: DeviceNodes,
-    driver: Driver,
-    cuda: Cuda,
-) -> CudaStack:
-    """Require all layers: without one of them, the cause is unknown."""
-    return CudaStack(
-        request=request,
-        system=system,
-        wsl=wsl,
-        container=container,
-        pci=pci,
-        device_nodes=device_nodes,
-        driver=driver,
-        cuda=cuda,
-    )
+combine = combiner(CudaStack)  # without one of the layers, the cause is unknown

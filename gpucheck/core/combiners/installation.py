@@ -14,7 +14,4 @@ class Installation(Fact, frozen=True, kw_only=True):
     context: Context
 
 
-@combiner
-def combine(interpreter: Interpreter, packages: Packages, context: Context) -> Installation:
-    """Require both: without the packages it is unknown what is missing."""
-    return Installation(interpreter=interpreter, packages=packages, context=context)
+combine = combiner(Installation)  # without the packages it is unknown what is missing

@@ -59,9 +59,4 @@ def missing_packages(packages: Packages, backend: str) -> list[str]:
     return absent if packages.keras is not None else ["keras", *absent]
 
 
-@combiner
-def combine(
-    request: Request, environment: Environment, installation: Installation, keras: Keras | None, backend: Backend | None
-) -> KerasBackend:
-    """Combine the facts; Keras and the backend may not have been imported."""
-    return KerasBackend(request=request, environment=environment, installation=installation, keras=keras, backend=backend)
+combine = combiner(KerasBackend)  # Keras and the backend may not have been imported

@@ -18,7 +18,7 @@ class TpuState(Fact, frozen=True, kw_only=True):
     tpu: Tpu
     resolver: TpuResolver | None
     environment: Environment | None
-    in_log: bool  # the log seems to be from a program on a TPU; its workers are then the TPU's
+    log: Log | None
 
     @property
     def connected(self) -> bool:
@@ -47,11 +47,8 @@ class TpuState(Fact, frozen=True, kw_only=True):
 
     @property
     def at_work(self) -> bool:
-        """Whether the workers of this job are a TPU's."""
-        return self.in_log or (self.resolver is not None and self.resolver.tried)
+        """Whether the workers of this job are a TPU's: the log seems to be from a program on one, or a connection was tried."""
+        return (self.log is not None and self.log.of_tpu) or (self.resolver is not None and self.resolver.tried)
 
 
-@combiner
-def combine(tpu: Tpu, resolver: TpuResolver | None, environment: Environment | None, log: Log | None) -> TpuState:
-    """Combine the facts; only those of this machine are required."""
-    return TpuState(tpu=tpu, resolver=resolver, environment=environment, in_log=log is not None and log.of_tpu)
+combine = combiner(TpuState)  # only the facts of this machine are required

@@ -134,10 +134,7 @@ def label(run: TrainingRun) -> str:
     return f"{run.strategy}{' on ' + devices(run.devices) if run.devices else ''}{precision}{framework}"
 
 
-@combiner
-def combine(training: Training | None, log: Log | None) -> TrainingOutcomes:
-    """Combine both; each may be missing."""
-    return TrainingOutcomes(training=training, log=log)
+combine = combiner(TrainingOutcomes)
 
 
 def _compiled_by_xla(run: TrainingRun) -> bool:

@@ -150,10 +150,10 @@ def rule(
 
 
 def combiner(combine: Function) -> Function:
-    """Declare ``combine(fact, ...) -> Fact`` as the combiner named after its file."""
+    """Declare ``combine(fact, ...) -> Fact`` as the combiner named after its file. A fact of facts is one itself."""
     combine.plugin = Combiner(  # type: ignore[attr-defined]
         name=combine.__module__.rpartition(".")[2],
-        fact=combine.__annotations__["return"],
+        fact=combine if isinstance(combine, type) else combine.__annotations__["return"],
         needs=_needs(combine),
         combine=combine,
     )
