@@ -36,7 +36,7 @@ def combine(training: Training | None) -> NcclTrial:
     runs = training.runs if training is not None else ()
     for again_place, again in enumerate(runs):
         for place, run in enumerate(runs):
-            if training is not None and again.cross_device is not None and again.status == "passed" and _same_job(again, run):
+            if again.cross_device is not None and again.status == "passed" and _same_job(again, run):
                 fields = f"runs[{place}].reason", f"runs[{again_place}].cross_device", f"runs[{again_place}].status"
                 return NcclTrial(failed=run, passed=again, evidence=saw(training, *fields))
     return NcclTrial()

@@ -48,5 +48,4 @@ def combine(limits: Limits | None, container: Container | None, outcomes: Traini
         left = max(0, limits.memory_limit_bytes - (limits.memory_limit_used_bytes or 0))
         rooms.append((left, ("memory_limit_bytes", "memory_limit_used_bytes")))
     free, fields = min(rooms, default=(None, ()))
-    evidence = saw(limits, *fields) if limits is not None else ()
-    return Resources(limits=limits, container=container, outcomes=outcomes, free_bytes=free, evidence=evidence)
+    return Resources(limits=limits, container=container, outcomes=outcomes, free_bytes=free, evidence=saw(limits, *fields))

@@ -61,7 +61,7 @@ class TensorFlowBuild(Fact, frozen=True, kw_only=True):
         """The evidence of whether it was built with CUDA."""
         if self.tensorflow is not None:
             return saw(self.tensorflow, "built_with_cuda")
-        return saw(self.system, "platform", "architecture") if self.system is not None else ()
+        return saw(self.system, "platform", "architecture")
 
     @property
     def absent(self) -> bool:

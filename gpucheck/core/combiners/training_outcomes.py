@@ -99,11 +99,11 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
 
     def saw_run(self, place: int, *fields: str) -> tuple[Evidence, ...]:
         """Evidence from a job."""
-        return saw(self.training, *(f"runs[{place}].{field}" for field in fields)) if self.training is not None else ()
+        return saw(self.training, *(f"runs[{place}].{field}" for field in fields))
 
     def saw_event(self, place: int) -> tuple[Evidence, ...]:
         """A log line as evidence."""
-        return saw(self.log, f"events[{place}].text") if self.log is not None else ()
+        return saw(self.log, f"events[{place}].text")
 
     def saw_events(self, *kinds: str) -> tuple[Evidence, ...]:
         """All log lines of these kinds, resolved or not, as further evidence."""
@@ -118,8 +118,7 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
 
     def saw_figures(self, place: int, *names: str) -> tuple[Evidence, ...]:
         """Figures of an experiment as evidence."""
-        paths = (f"experiments[{place}].figures.{name}" for name in names)
-        return saw(self.training, *paths) if self.training is not None else ()
+        return saw(self.training, *(f"experiments[{place}].figures.{name}" for name in names))
 
 
 def on_gpu(run: TrainingRun) -> bool:

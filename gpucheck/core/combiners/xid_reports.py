@@ -114,7 +114,6 @@ class XidReports(Fact, frozen=True, kw_only=True):
         return [
             XidReport(message, event.fields.get("device"), None, event.text, saw(self.log, f"events[{events.index(event)}].text"))
             for event, message in reported(events, fault)
-            if self.log is not None
         ]
 
     def of(self, fault: str) -> list[XidReport]:
@@ -176,7 +175,7 @@ def combine(
     latest: dict[tuple[int, str], XidReport] = {}
     for place, event in enumerate(events):
         message, device = xid(event.code), event.device
-        if kernel_log is None or message is None or message.fault is None or device is None or device not in machine.addresses:
+        if message is None or message.fault is None or device is None or device not in machine.addresses:
             continue
         evidence = saw(kernel_log, f"events[{place}].text", f"events[{place}].time")
         if not _cleared(device, place, actions, messages):
@@ -223,7 +222,7 @@ class _Machine:
             device: Demand(RECOVERIES[gpu.recovery_action], device, gpu, saw(self.gpus, f"gpus[{place}].recovery_action"))
             for place, gpu in enumerate(self.gpus.gpus if self.gpus is not None else ())
             for device in [gpu.pci_address]
-            if self.gpus is not None and device is not None and gpu.recovery_action in RECOVERIES
+            if device is not None and gpu.recovery_action in RECOVERIES
         }
 
     def recovery_messages(self, kernel_log: KernelLog | None) -> dict[str, tuple[int, Demand]]:
@@ -234,7 +233,7 @@ class _Machine:
                 Demand(RECOVERIES[number], event.device, self.listed.get(event.device), saw(kernel_log, f"events[{place}].text")),
             )
             for place, event in enumerate(kernel_log.events if kernel_log is not None else ())
-            if kernel_log is not None and event.code == RECOVERY_CHANGED and event.device in self.addresses
+            if event.code == RECOVERY_CHANGED and event.device in self.addresses
             for number in [recovery_of(event.text)]
             if number in RECOVERIES
         }
@@ -247,7 +246,7 @@ class _Machine:
             address = _ADDRESS.search(text)
             device = f"{int(address[1] or '0', 16):04x}:{address[2]}:{address[3]}.0".lower() if address else None
             about = {device} if device is not None else self.addresses
-            if kernel_log is None or not about <= self.addresses or about <= well:
+            if not about <= self.addresses or about <= well:
                 continue
             for pattern, action, words in _COMPLAINTS:
                 if pattern.search(text):
@@ -267,8 +266,10 @@ class _Machine:
                 event.code,
             )
             for place, event in enumerate(kernel_log.events if kernel_log is not None else ())
-            if kernel_log is not None and xid(event.code) is None
-            if event.device is not None and event.device in self.addresses and event.device not in well
+            if xid(event.code) is None
+            and event.device is not None
+            and event.device in self.addresses
+            and event.device not in well
         }
         return tuple(latest.values())
 
@@ -278,7 +279,7 @@ class _Machine:
         latest = {
             (event.code, event.device): (event, saw(kernel_log, f"sxids[{place}].text", f"sxids[{place}].time"))
             for place, event in enumerate(kernel_log.sxids if kernel_log is not None else ())
-            if kernel_log is not None and event.fatal and event.device in switches
+            if event.fatal and event.device in switches
         }
         return tuple(latest.values())
 

@@ -131,12 +131,14 @@ def repairs_first(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
     return tuple(sorted(fixes, key=lambda fix: fix.kind == "look"))
 
 
-def saw(fact: Fact, *fields: str) -> tuple[Evidence, ...]:
-    """Return evidence from fields of a probe's fact; dotted and indexed paths are followed.
+def saw(fact: Fact | None, *fields: str) -> tuple[Evidence, ...]:
+    """Return evidence from fields of a probe's fact, none without a fact; dotted and indexed paths are followed.
 
     ``saw(gpus, "gpus[0].name")`` -> one piece of evidence. Raises AttributeError for an unknown field: a rule can only cite
     what was observed.
     """
+    if fact is None:
+        return ()
     probe = probe_of(type(fact))
     return tuple(Evidence(fact=probe, field=field, value=_follow(fact, field)) for field in fields)
 

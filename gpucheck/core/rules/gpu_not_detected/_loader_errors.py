@@ -41,7 +41,7 @@ def searched_first(faults: LibraryFaults, tensorflow: TensorFlow | None) -> Find
     return Finding(
         summary=f"LD_LIBRARY_PATH puts {name} of {folder} first, which lacks {lacks}: TensorFlow can't be imported with it.",
         evidence=(
-            *(saw(tensorflow, "error") if tensorflow is not None and error else ()),
+            *(saw(tensorflow, "error") if error else ()),
             *saw(libraries, *(["old_copies"] if libraries.old_copies else []), "library_path"),
         ),
         fix=repairs(faults.installation.context, searched=statement(repair)),

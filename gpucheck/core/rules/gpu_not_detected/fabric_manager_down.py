@@ -73,7 +73,7 @@ def _finding(source: str, evidence: tuple[Evidence, ...], stack: CudaStack, gpus
     waiting = _waiting(gpus)
     some = gpus is not None and 0 < len(waiting) < len(gpus.gpus) and _fabric_is_up(gpus)
     why = "not every GPU has joined it" if some else f"the fabric manager is not running, or does not match the driver{version}"
-    states = saw(gpus, *(f"gpus[{place}].fabric_state" for place, _ in waiting)) if gpus is not None else ()
+    states = saw(gpus, *(f"gpus[{place}].fabric_state" for place, _ in waiting))
     return Finding(
         summary=f"The NVSwitch fabric that connects the GPUs is not ready ({source}): {why}.",
         evidence=(*evidence, *saw(stack.pci, "nvswitches"), *states),

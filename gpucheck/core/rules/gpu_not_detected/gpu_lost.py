@@ -177,7 +177,7 @@ def _unanswering(stack: CudaStack, xids: XidReports) -> list[LostGpu]:
         )
         for place, gpu in enumerate(gpus.gpus if gpus is not None else ())
         for address in [xids.addresses.get(gpu.index)]
-        if gpus is not None and gpu.result in fatal
+        if gpu.result in fatal
     ]
 
 

@@ -80,7 +80,7 @@ def check(backend: KerasBackend, build: TensorFlowBuild, outcomes: TrainingOutco
         summary=_summary(named, outcomes, broken=broken, absent=absent),
         evidence=(
             *named.evidence,
-            *(saw(tensorflow, "imported", "error_type", "error") if tensorflow is not None and refused else ()),
+            *(saw(tensorflow, "imported", "error_type", "error") if refused else ()),
         ),
         fix=repairs(backend.installation.context, name=named.name, file=named.file or "", broken=broken),
         severity=Severity.ERROR if broken else None,

@@ -95,7 +95,7 @@ def check(
         evidence=(
             *saw(system, "architecture"),
             *saw(build.packages, "tensorflow.name", "tensorflow.version"),
-            *(saw(build.tensorflow, "built_with_cuda") if build.tensorflow is not None else ()),
+            *saw(build.tensorflow, "built_with_cuda"),
         ),
         fix=repairs(context, why="arm"),
     )

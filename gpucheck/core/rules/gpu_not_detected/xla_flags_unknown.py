@@ -58,7 +58,7 @@ def check(
     return Finding(
         summary=f"{holder} contains {named}, which this TensorFlow's XLA does not support, so it aborts the process.",
         evidence=(
-            *(saw(environment, f"variables.{holder}") if environment is not None and holder in variables else ()),
+            *(saw(environment, f"variables.{holder}") if holder in variables else ()),
             *outcomes.saw_events(Kind.XLA_FLAG_UNKNOWN),
         ),
         fix=repairs(context, flag=" ".join(unknown), variable=holder, kept=" ".join(kept)),

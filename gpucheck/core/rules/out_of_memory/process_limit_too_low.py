@@ -126,7 +126,7 @@ def _reached(resources: Resources, system: System | None, log_causes: LogCauses)
     if training is None or training.ending not in _ENDED_BY:
         return None
     field, reached = _ENDED_BY[training.ending]
-    evidence = (*saw(training, "ending", "stage"), *(saw(limits, field) if limits is not None else ()))
+    evidence = (*saw(training, "ending", "stage"), *saw(limits, field))
     return Shortage(reached.summary, evidence, reached.limit, True)
 
 

@@ -40,7 +40,7 @@ def check(resources: Resources, used: GpusInUse | None, log_causes: LogCauses, c
     """Report shared memory that ran out, or is small in a container with GPUs; an error if it is tiny and no run used several."""
     limits, container = resources.limits, resources.container
     total = limits.shared_memory_total_bytes if limits is not None else None
-    size = saw(limits, "shared_memory_total_bytes") if limits is not None and total is not None else ()
+    size = saw(limits, "shared_memory_total_bytes") if total is not None else ()
     cause = log_causes.cause("shared-memory-too-small")
     if cause is not None:
         summary = f"Shared memory (/dev/shm) ran out{f' ({gib(total)})' if total is not None else ''}."

@@ -56,7 +56,7 @@ def check(state: TpuState, context: Context) -> Finding | None:
         summary=summary,
         evidence=(
             *saw(tpu, "holder_pid", "lock_file", "lock_owner"),
-            *(saw(resolver, "error") if refused and resolver is not None else ()),
+            *(saw(resolver, "error") if refused else ()),
         ),
         fix=repairs(context, pid=str(pid or ""), message=(resolver.error or "") if resolver is not None else ""),
     )
