@@ -1,11 +1,12 @@
 """Repairs of the layers below CUDA that several rules use: the driver, a runtime with a GPU, a restart."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.xid import xid
 from gpucheck.core.model import Action, Fix
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import for_xids
 
 _RHEL = "sudo dnf module install -y nvidia-driver:open-dkms"
 _INSTALL = {
@@ -132,18 +133,18 @@ def required_action(action: str, xids: str, otherwise: Action) -> Action:
     return Action.strongest([otherwise, *(Action(found.action) for found in known if found is not None)])
 
 
-def act(context: Context, action: Action, devices: Sequence[str] = ()) -> Iterator[Fix]:
-    """Yield the fixes for an action with the hardware.
+def act(context: Context, action: Action, devices: str = "", xids: str = "") -> Iterator[Fix]:
+    """Yield the fixes for an action with the hardware, and what the kernel's messages mean.
 
     Args:
         context: the machine.
         action: the action.
-        devices: the GPUs, by address or UUID; empty: unknown, so no command resets one.
+        devices: addresses or UUIDs of the GPUs, with commas; empty: unknown, so no command resets one.
+        xids: codes of the kernel's messages, with commas.
     """
-    if context.notebook:
-        yield Fix(text="Restart the notebook's runtime, which gives it another machine")
-        return
-    if action is Action.RESTART_APPLICATION:
+    if context.notebook and action is not Action.IGNORE:
+        yield from restart(context)
+    elif action is Action.RESTART_APPLICATION:
         yield Fix(text="Start the program again: only it met the fault")
     elif action is Action.RESET_GPU:
         yield from _reset(context, devices)
@@ -155,12 +156,13 @@ def act(context: Context, action: Action, devices: Sequence[str] = ()) -> Iterat
         yield Fix(text=f"{host}ower the machine off and on; a restart without that is often not enough", needs=("reboot",))
     elif action is Action.DRAIN:
         yield Fix(text="Start no new jobs on this machine, and let the present ones end")
+    yield from for_xids(xids, action)
 
 
-def _reset(context: Context, devices: Sequence[str]) -> Iterator[Fix]:
-    text = "End every program on the GPU, then reset it"
+def _reset(context: Context, devices: str) -> Iterator[Fix]:
     if context.windows or context.in_wsl:
         return
-    named = [f"{device}.0" if device.count(":") == 2 and "." not in device else device for device in devices]
+    listed = [device for device in devices.split(",") if device]
+    named = [f"{device}.0" if device.count(":") == 2 and "." not in device else device for device in listed]
     command = f"sudo nvidia-smi --gpu-reset -i {','.join(named)}" if named else None
-    yield Fix(text=text, command=command)
+    yield Fix(text="End every program on the GPU, then reset it", command=command)

@@ -30,7 +30,7 @@ from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected,
 from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import TEST_GPU, for_xids
+from gpucheck.core.repairs.fixes import TEST_GPU
 from gpucheck.core.repairs.machine import act, required_action
 
 LOST = r"CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_CONTAINED|[Uu]ncorrectable ECC"
@@ -126,9 +126,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
     if wanted is Action.IGNORE:
         text = "Let the jobs on this GPU end, then reset it or restart the machine: that completes pending repairs"
         yield Fix(text=text, needs=("reboot",))
-    else:
-        yield from act(context, wanted, [device for device in devices.split(",") if device])
-    yield from for_xids(xids, wanted)
+    yield from act(context, wanted, devices, xids)
     yield _BOARD
     yield _COUNTERS
     yield TEST_GPU

@@ -35,7 +35,6 @@ from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import for_xids
 from gpucheck.core.repairs.machine import act, install_driver, required_action, restart, restart_container
 
 _MPS = Fix(text="Stop the MPS server and its clients, then restart it", command="echo quit | nvidia-cuda-mps-control")
@@ -105,9 +104,7 @@ def repairs(context: Context, *, code: str = "", action: str = "", devices: str 
         xids: codes of the kernel's messages about them, with commas.
     """
     wanted = required_action(action, xids, Action.IGNORE)
-    if wanted is not Action.IGNORE:
-        yield from act(context, wanted, [device for device in devices.split(",") if device])
-    yield from for_xids(xids, wanted)
+    yield from act(context, wanted, devices, xids)
     if context.notebook or context.windows or context.in_wsl:
         yield from restart(context)
         yield from install_driver(context, "Install NVIDIA's current driver")

@@ -45,7 +45,6 @@ from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, Severity,
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import for_xids
 from gpucheck.core.repairs.machine import act, required_action
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -229,16 +228,13 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
         xids: codes of the kernel's messages, with commas.
     """
     wanted = required_action(action, xids, Action.IGNORE)
-    which = [device for device in devices.split(",") if device]
-    if wanted is not Action.IGNORE:
-        yield from act(context, wanted, which)
-    elif not action:
+    if wanted is Action.IGNORE and not action:
         reset = Fix(
             text="If a reset is required: end every program on the GPU, then reset it, and name it: nvidia-smi --gpu-reset -i N"
         )
         yield from act(context, Action.POWER_CYCLE)
         yield from context.only(reset, system="linux")
-    yield from for_xids(xids, wanted)
+    yield from act(context, wanted, devices, xids)
     if wanted is Action.SERVICE:
         yield Fix(text="Check the board's power cables and the power supply")
     yield _AGAIN

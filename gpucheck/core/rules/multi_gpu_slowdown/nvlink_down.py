@@ -31,7 +31,6 @@ from gpucheck.core.combiners.nvlink_fabric import NvlinkFabric
 from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, codes, devices
 from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, rule
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import for_xids
 from gpucheck.core.repairs.machine import act, required_action
 
 UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"
@@ -96,8 +95,6 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
         xids: codes of the kernel's messages, with commas.
     """
     wanted = required_action(action, xids, Action.RESET_GPU)
-    if wanted is not Action.IGNORE:
-        yield from act(context, wanted, [device for device in devices.split(",") if device])
-    yield from for_xids(xids, wanted)
+    yield from act(context, wanted, devices, xids)
     yield _HARDWARE
     yield _LOOK
