@@ -66,6 +66,10 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
         needs = [need for need, words in _OF_COMMANDS.items() if need in self.needs or re.search(words, self.command or "")]
         msgspec.structs.force_setattr(self, "needs", tuple(needs))
 
+    def after(self, words: str) -> "Fix":
+        """Return it with words before its text, as one sentence: ``fix.after("On the host:")``."""
+        return msgspec.structs.replace(self, text=f"{words} {self.text[0].lower()}{self.text[1:]}")
+
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a rule that applies. The summary is one sentence with the values, for a reader who does not know CUDA."""

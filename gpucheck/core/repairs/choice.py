@@ -35,16 +35,12 @@ def _adapted(fix: Fix, context: Context) -> Fix | None:
         if context.windows or context.notebook:
             return None  # a command for Linux, and for an administrator
         if context.in_container and fix.command is not None and not _ELSEWHERE.search(fix.text):
-            return replace(fix, text=_addressed("On the host", fix.text))
+            return fix.after("On the host:")
         if context.scheduler and fix.command is not None:
-            return replace(fix, text=_addressed("As the cluster's administrator", fix.text))
+            return fix.after("As the cluster's administrator:")
     if context.notebook:
         return _for_notebook(fix)
     return _for_windows(fix) if context.windows else fix
-
-
-def _addressed(who: str, text: str) -> str:
-    return f"{who}: {text[0].lower()}{text[1:]}"
 
 
 def _for_notebook(fix: Fix) -> Fix | None:

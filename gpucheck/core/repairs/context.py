@@ -105,7 +105,7 @@ class Context(Fact, frozen=True, kw_only=True):
                 labels += [LABELS[name] for name in wanted if name in LABELS]
             elif known not in wanted:
                 return
-        yield replace(fix, text=f"{' or '.join(labels)}: {fix.text[0].lower()}{fix.text[1:]}") if labels else fix
+        yield fix.after(f"{' or '.join(labels)}:") if labels else fix
 
     def excludes(self, **kinds: str) -> bool:
         """Whether the machine is known to be of another kind: ``excludes(framework="tensorflow")``."""

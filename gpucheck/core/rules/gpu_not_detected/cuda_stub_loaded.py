@@ -70,10 +70,10 @@ def repairs(context: Context, *, searched: str | None = None) -> Iterator[Fix]:
         text = "Remove the stub's folder from LD_LIBRARY_PATH (and from the file that sets it)"
         yield Fix(text=text, command=searched or _WITHOUT_STUBS)
     if not searched:
-        text = "Remove the line that adds the stub's folder, and update the loader's cache with sudo ldconfig"
-        if searched is None:
-            text = f"Or, if a file of /etc/ld.so.conf.d names it: {text[0].lower()}{text[1:]}"
-        yield Fix(text=text, needs=("sudo",))
+        line = Fix(
+            text="Remove the line that adds the stub's folder, and update the loader's cache with sudo ldconfig", needs=("sudo",)
+        )
+        yield line.after("Or, if a file of /etc/ld.so.conf.d names it:") if searched is None else line
         yield Fix(text="Find the line", command=_CACHE, kind="look")
     if searched is None and not context.in_container:
         yield from context.only(gpus, container="docker|podman")

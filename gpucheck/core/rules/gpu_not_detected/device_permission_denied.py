@@ -31,8 +31,6 @@ References:
 import re
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.container import Container
@@ -137,7 +135,7 @@ def repairs(
         yield Fix(text="Check the resources of this job", command=look, kind="look")
     elif context.in_wsl or ("blocked by the operating system" in message and context.wsl is None):
         for fix in _OF_WSL:
-            yield fix if context.in_wsl else replace(fix, text=f"WSL2: {fix.text[0].lower()}{fix.text[1:]}")
+            yield fix if context.in_wsl else fix.after("WSL2:")
         if not context.in_wsl:
             yield from _in_container(context)
     elif context.in_container:
@@ -145,7 +143,7 @@ def repairs(
         yield from _in_container_of_user(context, group, mode) if by_mode else _in_container(context)
     else:
         if by_rule and context.container is None:
-            yield from (Fix(text=f"In a container: {fix.text[0].lower()}{fix.text[1:]}") for fix in restart_container(context))
+            yield from (fix.after("In a container:") for fix in restart_container(context))
         yield from _on_host(group)
         if by_rule:
             yield from context.only(REQUEST_FROM_SLURM, scheduler="slurm")
@@ -191,7 +189,7 @@ def _on_host(group: str | None) -> Iterator[Fix]:
         yield Fix(text=text, command=f"sudo usermod -aG {group or 'video'} $USER", needs=("new shell",))
         if group is not None:
             return
-        for_all = replace(for_all, text=f"Or {for_all.text[0].lower()}{for_all.text[1:]}")
+        for_all = for_all.after("Or")
     yield for_all
     yield Fix(
         text="If it happens again after a restart, check NVreg_DeviceFileMode and udev rules",

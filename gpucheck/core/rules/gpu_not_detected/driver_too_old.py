@@ -154,5 +154,4 @@ def _for_this_driver(context: Context, version: str) -> Fix | None:
     if context.framework == "jax":
         command = context.pip("--upgrade", "jax[cuda12]")
         return Fix(text="Or install JAX for CUDA 12, if the driver is of branch 525 or newer", command=command)
-    fix = context.with_cuda(context.framework or "tensorflow", configured=True)
-    return replace(fix, text=f"Or {fix.text[0].lower()}{fix.text[1:]}")
+    return context.with_cuda(context.framework or "tensorflow", configured=True).after("Or")

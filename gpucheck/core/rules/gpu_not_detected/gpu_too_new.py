@@ -104,7 +104,7 @@ def repairs(context: Context, *, capability: str = "", framework: str = "", vers
     for kind, fixes in _FOR_BLACKWELL.items():
         if used in (kind, None):
             for fix in fixes(context, version or (context.framework_version or "" if used == "tensorflow" else "")):
-                yield fix if used else replace(fix, text=f"{LABELS[kind]}: {fix.text[0].lower()}{fix.text[1:]}")
+                yield fix if used else fix.after(f"{LABELS[kind]}:")
     if used is None:
         yield Fix(text="Other programs: use a build for CUDA 12.8 or newer, which has code for this GPU")
 

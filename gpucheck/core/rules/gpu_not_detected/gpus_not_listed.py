@@ -23,8 +23,6 @@ References:
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.library_faults import LibraryFaults
@@ -125,7 +123,7 @@ def repairs(context: Context, *, backend: str = "tensorflow", hidden: bool = Fal
         else context.with_cuda(backend, configured=context.interpreter is None)
     )
     if context.interpreter is None and context.driver is None and context.gpus is None:  # of a log that shows nothing else
-        fix = replace(fix, text=f"If nvidia-smi lists a GPU there: {fix.text[0].lower()}{fix.text[1:]}")
+        fix = fix.after("If nvidia-smi lists a GPU there:")
     yield fix
     title = keras_tables.TITLES[backend]
     text = f"Let {title} say why" if backend in keras_tables.OTHERS else "Let TensorFlow print which library it fails to load"

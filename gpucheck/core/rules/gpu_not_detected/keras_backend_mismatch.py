@@ -149,6 +149,6 @@ def repairs(
     if not name or file:
         yield Fix(text=f'Or permanently: "backend": "tensorflow" in {file or "~/.keras/keras.json"}')
     if install is not None and broken:
-        yield msgspec.structs.replace(install, text=f"Or {install.text[0].lower()}{install.text[1:]}")
+        yield install.after("Or")
     elif (other and not module) or not name:
         yield Fix(text="Or keep it, and check only that backend", command=f"gpucheck --backend {name or 'jax'}")

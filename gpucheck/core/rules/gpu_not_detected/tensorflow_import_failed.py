@@ -32,8 +32,6 @@ References:
 import re
 from collections.abc import Iterator
 
-import msgspec
-
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
@@ -227,10 +225,8 @@ def _with_instructions(named: str) -> Iterator[Fix]:
 def _for_others() -> Iterator[Fix]:
     """Other fixes that an unknown error may need."""
     for fix in renaming("tensorflow", "tensorflow.py")[:1]:
-        yield msgspec.structs.replace(fix, text=f"If your own file has the name of a module: {fix.text[0].lower()}{fix.text[1:]}")
-    yield msgspec.structs.replace(
-        _REDISTRIBUTABLE, text=f"Windows: {_REDISTRIBUTABLE.text[0].lower()}{_REDISTRIBUTABLE.text[1:]}"
-    )
+        yield fix.after("If your own file has the name of a module:")
+    yield _REDISTRIBUTABLE.after("Windows:")
     yield Fix(text="If Keras rejects its settings: correct ~/.keras/keras.json, or remove it")
     for fix in _with_instructions(""):
-        yield msgspec.structs.replace(fix, text=f"If the processor lacks instructions: {fix.text[0].lower()}{fix.text[1:]}")
+        yield fix.after("If the processor lacks instructions:")

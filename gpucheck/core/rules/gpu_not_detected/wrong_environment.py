@@ -31,8 +31,6 @@ References:
 import re
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
@@ -91,7 +89,7 @@ def repairs(context: Context, *, executable: str = "", path: str = "", gpu: bool
         first = statement(Assignment(variable="PATH", operation=Operation.PREPEND, value=folder, reason=""))
         text = f"Run your program with {executable}"
         yield Fix(text=f"{text}: put its folder first", command=first) if name in ("python", "python3") else Fix(text=text)
-        yield replace(here, text=f"Or here too: {here.text[0].lower()}{here.text[1:]}")
+        yield here.after("Or here too:")
         yield Fix(text="Check that one", command=f"gpucheck --python {word(executable)}", kind="look")
         return
     yield here

@@ -81,7 +81,7 @@ def repairs(context: Context, *, source: str = "", message: str = "") -> Iterato
     )
     yield Fix(text="If this machine trains alone, remove it", command="unset TF_CONFIG")
     if not message:
-        yield Fix(text=f"If the program builds the server itself: {server.text[0].lower()}{server.text[1:]}")
+        yield server.after("If the program builds the server itself:")
     yield Fix(
         text="Print it as Python reads it",
         command=f"{context.python} -c \"import json, os; print(json.loads(os.environ['TF_CONFIG']))\"",

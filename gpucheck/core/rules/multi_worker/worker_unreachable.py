@@ -29,8 +29,6 @@ References:
 import re
 from collections.abc import Callable, Iterator
 
-from msgspec.structs import replace
-
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
@@ -216,8 +214,7 @@ def _disconnected(context: Context, at: Address) -> Iterator[Fix]:
         text=f"Read the last output of {at.task or 'that worker'}: it was killed (sudo dmesg | grep -i oom), ended, or hangs",
         needs=("sudo",),
     )
-    test = at.test(context)
-    yield replace(test, text=f"If it is still running: {test.text[0].lower()}{test.text[1:]}")
+    yield at.test(context).after("If it is still running:")
 
 
 def _address_in_use(context: Context, at: Address) -> Iterator[Fix]:

@@ -101,8 +101,8 @@ def repairs(context: Context, *, name: str = "", wanted: str = "", workers: str 
             " file on all others",
             command=f"{context.python} -m pip install -r lock.txt",
         )
-        image = "Start every worker from one image, named by its digest: NAME@sha256:..."
-        yield Fix(text=image if context.in_container else f"Or with containers: {image[0].lower()}{image[1:]}")
+        image = Fix(text="Start every worker from one image, named by its digest: NAME@sha256:...")
+        yield image if context.in_container else image.after("Or with containers:")
     if name == "driver" or not (name or message):
         yield Fix(
             text="Compare the drivers of a Slurm job's machines",
