@@ -47,13 +47,17 @@ class LibraryFaults(Fact, frozen=True, kw_only=True):
         """The faults of libraries without which TensorFlow registers no GPU."""
         return [fault for fault in self.faults if fault.library.required]
 
-    def blocking(self, *kinds: str) -> list[Fault] | Skip:
-        """The faults of these kinds that keep TensorFlow from a GPU that is here; none where it lists one, or none is here."""
+    @property
+    def skip(self) -> Skip | None:
+        """Why it is not known whether faults keep TensorFlow from a GPU that is here; None: it is known."""
         if not self.presence.present:
-            return self.presence.skip or []
-        if self.lists_gpu:
-            return []
-        return self.unknown or [fault for fault in self.required if fault.kind in kinds]
+            return self.presence.skip
+        return None if self.lists_gpu else self.unknown
+
+    def blocking(self, kind: str) -> list[Fault]:
+        """The faults of this kind that keep TensorFlow from a GPU that is here; none where it lists one, or none is here."""
+        matters = self.presence.present and not self.lists_gpu and not self.unknown
+        return [fault for fault in self.required if fault.kind == kind] if matters else []
 
 
 def find_faults(libraries: Libraries) -> tuple[Fault, ...]:

@@ -56,10 +56,8 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     """Report libraries without a copy anywhere; a missing cuDNN alone has its own page."""
     installation = faults.installation
     missing = faults.blocking("missing")
-    if isinstance(missing, Skip):
-        return missing
     if all(fault.soname.startswith("libcudnn") for fault in missing):
-        return None
+        return faults.skip
     lost = list(dict.fromkeys(fault.soname for fault in missing))
     names = listing(lost)
     verb = "library is" if len(lost) == 1 else "libraries are"

@@ -59,10 +59,8 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     """Report libraries that are installed outside the loader's search path."""
     installation = faults.installation
     unreachable = faults.blocking("unreachable")
-    if isinstance(unreachable, Skip):
-        return unreachable
     if not unreachable:
-        return None
+        return faults.skip
     libraries = faults.libraries
     names = [fault.soname for fault in unreachable]
     release = releases.release(libraries.tensorflow or "")

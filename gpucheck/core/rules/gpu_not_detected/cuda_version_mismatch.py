@@ -64,13 +64,11 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     """Report that the CUDA runtime that TensorFlow needs is missing, and one of another major version is installed."""
     installation = faults.installation
     missing = faults.blocking("missing")
-    if isinstance(missing, Skip):
-        return missing
     libraries = faults.libraries
     needed = releases.release(libraries.tensorflow or "")
     runtime = [fault for fault in missing if fault.soname.startswith("libcudart")]
     if needed is None or not runtime:
-        return None
+        return faults.skip
     installed = list(_majors(installation.packages, libraries))
     majors = {major for major, _ in installed}
     if not majors or needed.cuda_major in majors:

@@ -60,10 +60,8 @@ def check(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding | Skip |
     if faults.presence.present and faults.libraries.cudnn_parts_missing:
         return _partial(faults.libraries, installation, outcomes)
     missing = faults.blocking("missing")
-    if isinstance(missing, Skip):
-        return missing
     if not missing or not all(fault.soname.startswith("libcudnn") for fault in missing):
-        return None
+        return faults.skip
     return Finding(
         summary=f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: cuDNN ({missing[0].soname}) is not installed.",
         evidence=tuple(item for fault in missing for item in fault.evidence),
