@@ -98,14 +98,9 @@ def check(
     limits, passed = resources.limits, resources.outcomes.passed
     if limits is None:
         return Skip("the limits of this process are not known")
-    if any(on_gpu(run) for run in passed) or (passed and (used is None or not used.gpus.gpus)):
-        unproven = (_processor_time(limits), _file_size(limits), _few_files(limits) or _files(limits))
-        return _gravest(unproven, context)
-    shortages = (
-        *(_address_space(limits, used), _threads(limits, system), _processor_time(limits)),
-        *(_file_size(limits), _files(limits)),
-    )
-    return _gravest(shortages, context)
+    trained = any(on_gpu(run) for run in passed) or (bool(passed) and (used is None or not used.gpus.gpus))
+    unproven = (_processor_time(limits), _file_size(limits), _files(limits, trained))
+    return _gravest(unproven if trained else (_address_space(limits, used), _threads(limits, system), *unproven), context)
 
 
 def _gravest(shortages: Iterable[Shortage | None], context: Context) -> Finding | None:
@@ -195,28 +190,15 @@ def _threads(limits: Limits, system: System | None) -> Shortage | None:
     return None
 
 
-def _files(limits: Limits) -> Shortage | None:
-    if limits.open_files is None or limits.open_files >= FILES:
+def _files(limits: Limits, trained: bool) -> Shortage | None:
+    """Return a shortage of files; gpucheck's own training generates its data, and proves nothing about a data set."""
+    count = limits.open_files
+    if count is None or count >= FILES:
         return None
-    return Shortage(
-        f"This process may open {limits.open_files} files (ulimit -n), too few for TensorFlow, its data files and NCCL.",
-        saw(limits, "open_files"),
-        "open files",
-        False,
-    )
-
-
-def _few_files(limits: Limits) -> Shortage | None:
-    """Return a shortage that gpucheck's own training can't detect: it generates its data and reads no files."""
-    if limits.open_files is None or limits.open_files >= FILES_MIN:
-        return None
-    return Shortage(
-        f"This process may open {limits.open_files} files (ulimit -n): enough for gpucheck's own training, which reads no files,"
-        " but too few for a data set in several files.",
-        saw(limits, "open_files"),
-        "open files",
-        False,
-    )
+    why = ", too few for TensorFlow, its data files and NCCL"
+    if trained and count < FILES_MIN:
+        why = ": enough for gpucheck's own training, which reads no files, but too few for a data set in several files"
+    return Shortage(f"This process may open {count} files (ulimit -n){why}.", saw(limits, "open_files"), "open files", False)
 
 
 def _processor_time(limits: Limits) -> Shortage | None:
