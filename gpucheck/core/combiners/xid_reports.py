@@ -27,19 +27,26 @@ _COMPLAINTS = (
 )
 
 
-class XidReport(msgspec.Struct, frozen=True):
-    """One Xid message about a GPU of this machine."""
+class GpuReport(msgspec.Struct, frozen=True):
+    """What the driver says about a GPU of this machine."""
 
-    xid: Xid
-    device: str | None  # "0000:3b:00.0"; None: not in the log
+    device: str | None  # "0000:3b:00.0"; None: unknown
     gpu: Gpu | None  # None: NVML does not list it
-    text: str
     evidence: tuple[Evidence, ...]
 
     @property
     def label(self) -> str:
         """'GPU 3 at 0000:3b:00.0', or the known part of it."""
-        return _label(self.gpu, self.device)
+        if self.gpu is not None:
+            return f"{self.gpu.label} at {self.device}" if self.device else self.gpu.label
+        return f"The GPU at {self.device}" if self.device else "A GPU of this machine"
+
+
+class XidReport(GpuReport, frozen=True):
+    """One Xid message."""
+
+    xid: Xid
+    text: str
 
     @property
     def responds(self) -> bool:
@@ -47,28 +54,15 @@ class XidReport(msgspec.Struct, frozen=True):
         return self.gpu is not None and self.gpu.result is None and self.gpu.problem is None
 
     @property
-    def meaning(self) -> str:
-        """'the GPU has fallen off the bus (Xid 79)'."""
-        return self.xid.title
-
-    @property
     def action(self) -> Action:
         """The action that the message requests."""
         return Action(self.xid.action)
 
 
-class Demand(msgspec.Struct, frozen=True):
+class Demand(GpuReport, frozen=True):
     """The action that the driver requests for a GPU: NVML's recovery action, else that of the latest Xid 154."""
 
     recovery: Recovery
-    device: str | None
-    gpu: Gpu | None
-    evidence: tuple[Evidence, ...]
-
-    @property
-    def label(self) -> str:
-        """The label, as in a report."""
-        return _label(self.gpu, self.device)
 
     @property
     def action(self) -> Action:
@@ -76,20 +70,12 @@ class Demand(msgspec.Struct, frozen=True):
         return Action(self.recovery.action)
 
 
-class Complaint(msgspec.Struct, frozen=True):
+class Complaint(GpuReport, frozen=True):
     """A message of the driver that requests an action without an Xid, or an Xid that is not in the table."""
 
     action: Action
     words: str
-    device: str | None  # None: not in the message
-    gpu: Gpu | None
-    evidence: tuple[Evidence, ...]
     code: int | None = None  # of the Xid
-
-    @property
-    def label(self) -> str:
-        """The label, as in a report."""
-        return _label(self.gpu, self.device)
 
 
 class XidReports(Fact, frozen=True, kw_only=True):
@@ -112,7 +98,7 @@ class XidReports(Fact, frozen=True, kw_only=True):
         """The reports of a fault in the run's own log."""
         events = self.log.events if self.log is not None else ()
         return [
-            XidReport(message, event.fields.get("device"), None, event.text, saw(self.log, f"events[{events.index(event)}].text"))
+            XidReport(event.fields.get("device"), None, saw(self.log, f"events[{events.index(event)}].text"), message, event.text)
             for event, message in reported(events, fault)
         ]
 
@@ -135,27 +121,22 @@ class XidReports(Fact, frozen=True, kw_only=True):
         return (demand := self.demand(gpu)) is not None and demand.action is Action.IGNORE
 
 
-def has_memory_errors(gpu: Gpu) -> bool:
-    """Whether NVML reports memory errors of a GPU, or a failed or pending repair of its memory."""
-    return bool(gpu.ecc_uncorrected_volatile or gpu.remapping_pending or gpu.remapping_failed or gpu.retired_pages_pending)
-
-
 def codes(reports: Iterable[XidReport]) -> str:
     """The codes as an argument of repairs: '79,119'."""
     return ",".join(dict.fromkeys(str(report.xid.code) for report in reports))
 
 
-def devices(reports: Iterable[XidReport | Demand | Complaint]) -> str:
+def devices(reports: Iterable[GpuReport]) -> str:
     """The addresses as an argument of repairs: '0000:3b:00.0'."""
     return ",".join(dict.fromkeys(report.device for report in reports if report.device is not None))
 
 
-def cited(reports: Iterable[XidReport | Demand | Complaint]) -> tuple[Evidence, ...]:
+def cited(reports: Iterable[GpuReport]) -> tuple[Evidence, ...]:
     """The evidence: lines of the kernel's log, and values from NVML."""
     return tuple(item for report in reports for item in report.evidence)
 
 
-def affected(reports: Iterable[XidReport | Demand | Complaint]) -> tuple[str, ...]:
+def affected(reports: Iterable[GpuReport]) -> tuple[str, ...]:
     """'GPU 3', for those that NVML lists."""
     return tuple(dict.fromkeys(report.gpu.label for report in reports if report.gpu is not None))
 
@@ -179,7 +160,7 @@ def combine(
             continue
         evidence = saw(kernel_log, f"events[{place}].text", f"events[{place}].time")
         if not _cleared(device, place, actions, messages):
-            latest[event.code, device] = XidReport(message, device, machine.listed.get(device), event.text, evidence)
+            latest[event.code, device] = XidReport(device, machine.listed.get(device), evidence, message, event.text)
     wanted = {device: demand for device, (_, demand) in messages.items() if demand.action is not Action.IGNORE}
     demands = {**wanted, **actions}
     return XidReports(
@@ -219,7 +200,7 @@ class _Machine:
     def recovery_actions(self) -> dict[str, Demand]:
         """NVML's recovery actions by address; unknown numbers are ignored."""
         return {
-            device: Demand(RECOVERIES[gpu.recovery_action], device, gpu, saw(self.gpus, f"gpus[{place}].recovery_action"))
+            device: Demand(device, gpu, saw(self.gpus, f"gpus[{place}].recovery_action"), RECOVERIES[gpu.recovery_action])
             for place, gpu in enumerate(self.gpus.gpus if self.gpus is not None else ())
             for device in [gpu.pci_address]
             if device is not None and gpu.recovery_action in RECOVERIES
@@ -230,7 +211,7 @@ class _Machine:
         return {
             event.device: (
                 place,
-                Demand(RECOVERIES[number], event.device, self.listed.get(event.device), saw(kernel_log, f"events[{place}].text")),
+                Demand(event.device, self.listed.get(event.device), saw(kernel_log, f"events[{place}].text"), RECOVERIES[number]),
             )
             for place, event in enumerate(kernel_log.events if kernel_log is not None else ())
             if event.code == RECOVERY_CHANGED and event.device in self.addresses
@@ -251,18 +232,18 @@ class _Machine:
             for pattern, action, words in _COMPLAINTS:
                 if pattern.search(text):
                     gpu = self.listed.get(device) if device is not None else None
-                    latest[words, device] = Complaint(action, words, device, gpu, saw(kernel_log, f"nvrm[{place}]"))
+                    latest[words, device] = Complaint(device, gpu, saw(kernel_log, f"nvrm[{place}]"), action, words)
         return (*latest.values(), *self._unknown(kernel_log, well))
 
     def _unknown(self, kernel_log: KernelLog | None, well: set[str]) -> tuple[Complaint, ...]:
         """The latest message of each GPU and unknown code: to look up, not a reason to drain the node."""
         latest = {
             (event.code, event.device): Complaint(
-                Action.IGNORE,
-                f"Xid {event.code}, which gpucheck does not know",
                 event.device,
                 self.listed.get(event.device),
                 saw(kernel_log, f"events[{place}].text"),
+                Action.IGNORE,
+                f"Xid {event.code}, which gpucheck does not know",
                 event.code,
             )
             for place, event in enumerate(kernel_log.events if kernel_log is not None else ())
@@ -282,9 +263,3 @@ class _Machine:
             if event.fatal and event.device in switches
         }
         return tuple(latest.values())
-
-
-def _label(gpu: Gpu | None, device: str | None) -> str:
-    if gpu is not None:
-        return f"{gpu.label} at {device}" if device else gpu.label
-    return f"The GPU at {device}" if device else "A GPU of this machine"

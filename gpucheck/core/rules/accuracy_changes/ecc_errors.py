@@ -105,7 +105,7 @@ def _reported(reports: list[XidReport], xids: XidReports, context: Context) -> F
     more = f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
     action = xids.action(reports)
     return Finding(
-        summary=f"{first.label} has had memory errors since its driver was loaded: {first.meaning}{more}.",
+        summary=f"{first.label} has had memory errors since its driver was loaded: {first.xid.title}{more}.",
         evidence=cited(reports),
         fix=repairs(context, action=action.value, devices=devices(reports), xids=codes(reports)),
         action=action,

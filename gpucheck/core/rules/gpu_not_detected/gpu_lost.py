@@ -30,20 +30,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.combiners.xid_reports import (
-    Complaint,
-    Demand,
-    XidReport,
-    XidReports,
-    affected,
-    cited,
-    codes,
-    devices,
-    has_memory_errors,
-)
+from gpucheck.core.combiners.xid_reports import GpuReport, XidReport, XidReports, affected, cited, codes, devices
 from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.probes.device_nodes import DeviceNodes
-from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import act, required_action
 from gpucheck.core.repairs.wording import listing
@@ -124,13 +114,12 @@ def _answering(reports: list[XidReport], xids: XidReports, context: Context) -> 
     if reports:
         first, more = reports[0], f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
         action = xids.action(reports)
-        reason = f"the kernel has reported since its driver was loaded: {first.meaning}{more}"
+        reason = f"the kernel has reported since its driver was loaded: {first.xid.title}{more}"
         demands = [demand for report in reports if (demand := xids.demand(report.gpu)) is not None]
         return _needed(reports, [*reports, *demands], reason, action, codes(reports), context)
     elsewhere = {report.device for report in xids.reports}
-    faulty = [
-        gpu for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if has_memory_errors(gpu)
-    ]  # ecc-errors reports these
+    # ecc-errors reports these
+    faulty = [gpu for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if _has_memory_errors(gpu)]
     needed = [demand for demand in xids.demands.values() if demand.action is not Action.IGNORE]
     if demands := [demand for demand in needed if demand.device not in elsewhere and demand.gpu not in faulty]:
         reason = f"the driver says what it needs: {demands[0].recovery.advice}"
@@ -143,9 +132,14 @@ def _answering(reports: list[XidReport], xids: XidReports, context: Context) -> 
     return None
 
 
+def _has_memory_errors(gpu: Gpu) -> bool:
+    """Whether NVML reports memory errors of a GPU, or a failed or pending repair of its memory."""
+    return bool(gpu.ecc_uncorrected_volatile or gpu.remapping_pending or gpu.remapping_failed or gpu.retired_pages_pending)
+
+
 def _needed(
-    named: Sequence[XidReport | Demand | Complaint],
-    sources: Sequence[XidReport | Demand | Complaint],
+    named: Sequence[GpuReport],
+    sources: Sequence[GpuReport],
     reason: str,
     action: Action,
     messages: str,
@@ -215,7 +209,7 @@ def _unlisted(stack: CudaStack, gpus: Gpus | None) -> list[LostGpu]:
 
 def _reported(report: XidReport) -> LostGpu:
     action, code = report.action, report.xid.code
-    return LostGpu(report.label, report.meaning, report.evidence, action, affected([report]), report.device, code)
+    return LostGpu(report.label, report.xid.title, report.evidence, action, affected([report]), report.device, code)
 
 
 def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Iterator[Fix]:

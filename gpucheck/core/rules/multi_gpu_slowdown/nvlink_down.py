@@ -76,7 +76,7 @@ def _reported(reports: list[XidReport], xids: XidReports, context: Context) -> F
         report.gpu is not None and report.gpu.nvlinks and all(link.active for link in report.gpu.nvlinks) for report in reports
     )
     return Finding(
-        summary=f"{reports[0].label} has had NVLink errors since its driver was loaded: {reports[0].meaning}"
+        summary=f"{reports[0].label} has had NVLink errors since its driver was loaded: {reports[0].xid.title}"
         f"{'; its links are up now' if up else ''}.",
         evidence=cited(reports),
         fix=repairs(context, action=action.value, devices=devices(reports), xids=codes(reports)),
