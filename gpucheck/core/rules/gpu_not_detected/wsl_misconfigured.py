@@ -87,9 +87,10 @@ def check(stack: CudaStack, context: Context) -> Finding | None:
     wsl = stack.wsl
     if not wsl.inside or stack.container.inside or stack.counts_gpus:
         return None
-    absence = _absence(wsl, context)
-    if absence is not None:
-        return absence if stack.request.needs_gpu else None
+    if (absence := _absence(wsl)) is not None:
+        why, summary, fields = absence
+        finding = Finding(summary=summary, evidence=saw(wsl, *fields), fix=repairs(context, why=why))
+        return finding if stack.request.needs_gpu else None
     foreign = [path for path in wsl.linux_driver_libraries if "libcuda" in path] or list(wsl.linux_driver_libraries)
     loaded = (stack.cuda.library or stack.driver.library or "").startswith("/usr/lib/wsl/")
     evidence: tuple[Evidence, ...] = saw(stack.cuda, "status", "result_name", "library")
@@ -108,33 +109,22 @@ def check(stack: CudaStack, context: Context) -> Finding | None:
     return None
 
 
-def _absence(wsl: Wsl, context: Context) -> Finding | None:
-    """Report why WSL provides no GPU."""
+def _absence(wsl: Wsl) -> tuple[str, str, tuple[str, ...]] | None:
+    """Why WSL provides no GPU: the argument of ``repairs``, the summary, and the fields that show it."""
     if wsl.version == 1:
-        return Finding(
-            summary="This is WSL1, which has no access to a GPU; use WSL2.",
-            evidence=saw(wsl, "version"),
-            fix=repairs(context, why="wsl1"),
-        )
+        return "wsl1", "This is WSL1, which has no access to a GPU; use WSL2.", ("version",)
     if wsl.dxg_present is False and wsl.gpu_enabled is False:
-        return Finding(
-            summary="WSL does not pass in the GPU: /etc/wsl.conf contains enabled=false under [gpu].",
-            evidence=saw(wsl, "gpu_enabled", "dxg_present"),
-            fix=repairs(context, why="disabled"),
-        )
+        summary = "WSL does not pass in the GPU: /etc/wsl.conf contains enabled=false under [gpu]."
+        return "disabled", summary, ("gpu_enabled", "dxg_present")
     if wsl.dxg_present is False:
-        return Finding(
-            summary="WSL has no GPU: /dev/dxg is missing, so its kernel or the Windows driver is too old, or Windows has none.",
-            evidence=saw(wsl, "dxg_present", "version"),
-            fix=repairs(context, why="no-device"),
-        )
+        summary = "WSL has no GPU: /dev/dxg is missing, so its kernel or the Windows driver is too old, or Windows has none."
+        return "no-device", summary, ("dxg_present", "version")
     if wsl.dxg_present and not any("libcuda" in library for library in wsl.libraries):
-        return Finding(
-            summary="WSL has a GPU device, but no NVIDIA library in /usr/lib/wsl/lib:"
-            " Windows has no NVIDIA driver, an old one, or no NVIDIA GPU.",
-            evidence=saw(wsl, "dxg_present", "libraries"),
-            fix=repairs(context, why="no-driver"),
+        summary = (
+            "WSL has a GPU device, but no NVIDIA library in /usr/lib/wsl/lib:"
+            " Windows has no NVIDIA driver, an old one, or no NVIDIA GPU."
         )
+        return "no-driver", summary, ("dxg_present", "libraries")
     return None
 
 

@@ -38,9 +38,8 @@ def check(
     """Report TensorFlow's own error when it starts the GPUs, or settings that differ when they are read back."""
     growth = tensorflow.memory_growth if tensorflow is not None else None
     gpus = [device for device in (tensorflow.devices or ()) if device.kind == "GPU"] if tensorflow is not None else []
-    evidence: tuple[Evidence, ...] | None
-    if tensorflow is not None and growth is not None and (growth.same_on_all is False or re.search(MIXED, growth.problem or "")):
-        evidence = saw(tensorflow, "memory_growth.same_on_all", "memory_growth.problem")
+    if growth is not None and (growth.same_on_all is False or re.search(MIXED, growth.problem or "")):
+        evidence: tuple[Evidence, ...] | None = saw(tensorflow, "memory_growth.same_on_all", "memory_growth.problem")
     else:
         evidence = log_causes.evidence_of("memory-growth-mixed", MIXED)
     if evidence is None:
