@@ -25,13 +25,8 @@ def pip(interpreter: Interpreter | None, *packages: str) -> str:
     return f"{python} {install}"
 
 
-def library_path(*folders: str) -> str:
-    """Return the command that makes the loader search these folders first. It affects processes started afterwards."""
-    return statement(search_first(folders, ""))
-
-
-def search_first(folders: Iterable[str], reason: str) -> Assignment:
-    """Make the loader search these folders first."""
+def search_first(folders: Iterable[str], reason: str = "") -> Assignment:
+    """Make the loader search these folders first. It affects processes started afterwards."""
     return Assignment(variable="LD_LIBRARY_PATH", operation=Operation.PREPEND, value=":".join(folders), reason=reason)
 
 
@@ -39,6 +34,19 @@ def without(variable: str, folder: str) -> str:
     """Return the command that removes a folder from a search path whose value is unknown."""
     chosen = f"grep -vxF -e {word(folder)} -e {word(folder + '/')}"
     return f'export {variable}="$(echo "${variable}" | tr : \'\\n\' | {chosen} | paste -sd : -)"'
+
+
+def without_folders(path: str, *, word: str, folder: str) -> str:
+    """Return the command that takes a folder, and those whose name has the word, out of LD_LIBRARY_PATH; "" if it has neither.
+
+    Args:
+        path: the present value.
+        word: "stubs".
+        folder: "/usr/local/cuda/compat".
+    """
+    folders = [one for one in path.split(":") if one]
+    kept = [one for one in folders if word not in one and one.rstrip("/") != folder]
+    return set_path("LD_LIBRARY_PATH", kept) if len(kept) < len(folders) else ""
 
 
 def set_path(variable: str, folders: Iterable[str]) -> str:

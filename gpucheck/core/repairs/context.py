@@ -289,7 +289,7 @@ class Context(Fact, frozen=True, kw_only=True):
         return Fix(
             text=f"Install the CUDA libraries of TensorFlow {version}, and name the one folder that this release"
             " does not search, in every shell that trains",
-            command=f"{command} && {commands.library_path(installed.folder + '/nvidia/cusolver/lib')}",
+            command=f"{command} && {statement(commands.search_first([f'{installed.folder}/nvidia/cusolver/lib']))}",
         )
 
     def xla_tools(self, version: str | None) -> Fix:

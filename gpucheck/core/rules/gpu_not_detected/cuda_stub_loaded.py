@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.probes.environment import Environment
-from gpucheck.core.repairs.commands import set_path
+from gpucheck.core.repairs.commands import without_folders
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -44,15 +44,13 @@ def check(stack: CudaStack, environment: Environment, context: Context) -> Findi
     if not (stack.pci.gpus or stack.driver.gpu_count or stack.wsl.dxg_present):
         return None
     library = stack.cuda.library or "libcuda.so.1"
-    folder = library.rpartition("/")[0]
-    entries = [entry for entry in environment.variables.get("LD_LIBRARY_PATH", "").split(":") if entry]
-    kept = [entry for entry in entries if "stubs" not in entry and entry.rstrip("/") != folder]
+    path = environment.variables.get("LD_LIBRARY_PATH", "")
+    searched = without_folders(path, word="stubs", folder=library.rpartition("/")[0])
     summary = f"CUDA does not start because a stub was loaded instead of the driver's library: {library}"
     evidence = saw(stack.cuda, "result_name", "library")
-    if len(kept) < len(entries):
+    if searched:
         summary += ", found through LD_LIBRARY_PATH"
         evidence += saw(environment, "variables.LD_LIBRARY_PATH")
-    searched = set_path("LD_LIBRARY_PATH", kept) if len(kept) < len(entries) else ""
     return Finding(summary=f"{summary}.", evidence=evidence, fix=repairs(context, searched=searched))
 
 

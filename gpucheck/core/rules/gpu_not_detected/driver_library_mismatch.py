@@ -38,7 +38,7 @@ from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.kernel_module import KernelModule
-from gpucheck.core.repairs.commands import set_path
+from gpucheck.core.repairs.commands import without_folders
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import install_driver, restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -98,11 +98,8 @@ def _mismatch(driver: Driver, cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[E
 def _compat(environment: Environment | None, cuda: Cuda, mismatch: tuple[Evidence, ...], context: Context) -> Finding:
     """Report error 804: a newer libcuda runs only on data-center GPUs, and with certain older drivers."""
     library = cuda.library or "libcuda.so.1"
-    folder = library.rpartition("/")[0]
     path = (environment.variables if environment is not None else {}).get("LD_LIBRARY_PATH", "")
-    entries = [entry for entry in path.split(":") if entry]
-    kept = [entry for entry in entries if "compat" not in entry and entry.rstrip("/") != folder]
-    command = set_path("LD_LIBRARY_PATH", kept) if len(kept) < len(entries) else ""
+    command = without_folders(path, word="compat", folder=library.rpartition("/")[0])
     return Finding(
         summary=f"CUDA loaded a forward-compatibility driver library ({library}), which this GPU or driver does not accept.",
         evidence=(*mismatch, *saw(cuda, "library")),
