@@ -9,6 +9,7 @@ from gpucheck.core.model import Fix, saw
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.commands import without
+from gpucheck.core.rules.gpu_not_detected._failed_packages import conflicts
 from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, renaming
 
 # Required by TensorFlow 2.20 and 2.21 and Keras 3.15, but both import without them (tested with each one hidden from Python).
@@ -61,11 +62,7 @@ def lacking(installation: Installation, requirer: str | None = None) -> Obstacle
         (
             *_foreign(installation, wanted),
             Fix(text="Install the required versions", command=install),
-            Fix(
-                text="List the packages with conflicting requirements",
-                command=f"{installation.context.python} -m pip check",
-                kind="look",
-            ),
+            conflicts(installation.context),
         ),
         sure=_fails(packages, places[0]),
     )

@@ -54,7 +54,6 @@ from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, instal
 )
 def check(faults: LibraryFaults) -> Finding | Skip | None:
     """Report libraries without a copy anywhere; a missing cuDNN alone has its own page."""
-    installation = faults.installation
     missing = faults.blocking("missing")
     if all(fault.soname.startswith("libcudnn") for fault in missing):
         return faults.skip
@@ -69,7 +68,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
             *(item for fault in missing for item in fault.evidence),
             *saw(faults.libraries, "runpath", "library_path"),
         ),
-        fix=repairs(installation.context, lost=[packages.get(soname) for soname in lost]),
+        fix=repairs(faults.installation.context, lost=[packages.get(soname) for soname in lost]),
     )
 
 

@@ -167,9 +167,8 @@ def repairs(
         if context.framework == "jax" and compiled and needed.startswith("9"):
             yield replace(jax_build(context), command=context.pip("--upgrade", "jax[cuda12]", f"{name}{fits}"))
         repaired = [*cuda_build(context), *context.only(unset, system="linux|wsl")]
-        yield from (
-            reversed(repaired) if context.framework == "torch" else repaired
-        )  # PyTorch brings its own, but another was found
+        # PyTorch brings its own, but another was found
+        yield from reversed(repaired) if context.framework == "torch" else repaired
     elif not versions.at_least(needed, _FIRST_FOR_CUDA_12):
         yield cudnn_build(context, "11", fits)
     else:

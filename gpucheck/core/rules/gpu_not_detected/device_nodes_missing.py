@@ -89,9 +89,8 @@ def _unusable_nodes(stack: CudaStack) -> dict[str, tuple[str, str]]:
     nodes = {"control": device_nodes.control}
     if stack.cuda.result != CUDA_ERROR_NO_DEVICE:
         nodes["uvm"] = device_nodes.uvm  # without it CUDA returns 999, never 100
-    if all(
-        _unusable(node) for node in device_nodes.gpus
-    ):  # one good GPU is enough for CUDA to count it, so the others are not the cause
+    # one good GPU is enough for CUDA to count it, so the others are not the cause
+    if all(_unusable(node) for node in device_nodes.gpus):
         nodes |= {f"gpus[{place}]": node for place, node in enumerate(device_nodes.gpus)}
     return {field: (node.path, state) for field, node in nodes.items() if (state := _unusable(node))}
 

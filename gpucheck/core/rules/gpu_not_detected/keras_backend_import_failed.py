@@ -35,6 +35,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.packages import newer
 from gpucheck.core.repairs.wording import short
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build, torch_build
+from gpucheck.core.rules.gpu_not_detected._failed_packages import conflicts
 from gpucheck.core.rules.gpu_not_detected._own_files import own_file
 
 
@@ -93,7 +94,7 @@ def repairs(context: Context, *, backend: str = "", plugin: str = "", reason: st
             yield replace(jax_build(context), text="With an NVIDIA GPU: install its plugin and libraries too")
     if not (backend or plugin or context.framework):
         yield replace(torch_build(context), text="PyTorch: reinstall it with its libraries")
-    yield Fix(text="List the packages with conflicting requirements", command=f"{context.python} -m pip check", kind="look")
+    yield conflicts(context)
 
 
 def _has_plugin(context: Context) -> bool:

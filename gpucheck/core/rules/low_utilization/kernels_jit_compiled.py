@@ -35,9 +35,8 @@ from gpucheck.core.repairs.wording import version_text
 
 SLOW_SECONDS = 30.0  # a first step with everything cached takes about 5 s, autotuning included
 NOTICED_SECONDS = 10.0
-SLOWER_THAN_OTHERS = (
-    5.0  # ratio to other jobs: the first job of a process also loads libraries, which takes up to four times as long
-)
+# Ratio to other jobs: the first job of a process also loads libraries, which takes up to four times as long.
+SLOWER_THAN_OTHERS = 5.0
 
 
 @rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, tensorflow=True, first_check="the GPU's compute capability")

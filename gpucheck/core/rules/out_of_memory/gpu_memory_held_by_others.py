@@ -89,7 +89,7 @@ def check(used: GpusInUse, outcomes: TrainingOutcomes, context: Context) -> Find
         evidence=tuple(item for held in crowded for item in _evidence(used.gpus, held)),
         fix=repairs(
             context,
-            pids=_holders(worst),
+            pids=",".join(str(process.pid) for process in worst.others),
             free_gpu=f"{free.gpu.label}, which has {gib(free.free_bytes)} free" if free else "",
             free_uuid=free.gpu.uuid or "" if free else "",
             starved="yes" if worst.starved else "",
@@ -133,10 +133,6 @@ def _holder(held: Held) -> str:
 def _evidence(gpus: Gpus, held: Held) -> tuple[Evidence, ...]:
     names = ("memory_total_bytes", "memory_free_bytes", *(("processes",) if held.gpu.processes else ()))
     return saw(gpus, *(f"gpus[{held.place}].{name}" for name in names))
-
-
-def _holders(held: Held) -> str:
-    return ",".join(str(process.pid) for process in held.others)
 
 
 def repairs(

@@ -28,6 +28,15 @@ from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 
 TOO_LATE = r"Physical devices cannot be modified after being initialized"
+# The call that configures devices of each kind, and the variable that does the same.
+_CALLS = {
+    "Physical": (
+        'for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)',
+        "TF_FORCE_GPU_ALLOW_GROWTH=true",
+    ),
+    "Visible": ('tf.config.set_visible_devices(gpus[0], "GPU")', "CUDA_VISIBLE_DEVICES=0"),
+    **dict.fromkeys(("Virtual", "Logical"), ("tf.config.set_logical_device_configuration(...)", "")),
+}
 
 
 @rule(
@@ -64,21 +73,13 @@ def repairs(context: Context, *, devices: str = "") -> Iterator[Fix]:
         context: where.
         devices: which devices TensorFlow's message names: "Physical", "Virtual", "Logical", "Visible"; empty: the first of them.
     """
-    calls = {
-        "Virtual": "tf.config.set_logical_device_configuration(...)",
-        "Logical": "tf.config.set_logical_device_configuration(...)",
-        "Visible": 'tf.config.set_visible_devices(gpus[0], "GPU")',
-    }
-    growth = 'for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)'
+    call, variable = _CALLS.get(devices, _CALLS["Physical"])
     if context.notebook:
         yield Fix(text="Restart the session, and configure the GPUs in the first cell, before anything else uses TensorFlow")
     else:
         yield Fix(
             text="Make the call first after the import, before any model, tensor or strategy (in a notebook, restart the kernel):"
-            f" {calls.get(devices, growth)}"
+            f" {call}"
         )
-    if devices == "Visible":
-        yield Fix(text="Or remove the call, and set the variable before the start", command="export CUDA_VISIBLE_DEVICES=0")
-    elif devices not in calls:
-        text = "Or remove the call, and set the variable before the start"
-        yield Fix(text=text, command="export TF_FORCE_GPU_ALLOW_GROWTH=true")
+    if variable:
+        yield Fix(text="Or remove the call, and set the variable before the start", command=f"export {variable}")
