@@ -1,12 +1,14 @@
 """Repairs of the layers below CUDA that several rules use: the driver, a runtime with a GPU, a restart."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.xid import xid
 from gpucheck.core.model import Action, Fix
+from gpucheck.core.model.findings import Need
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
+from gpucheck.core.repairs.wording import LABELS
 
 _RHEL = "sudo dnf module install -y nvidia-driver:open-dkms"
 _INSTALL = {
@@ -69,6 +71,26 @@ def _of_linux(context: Context, what: str) -> Iterator[Fix]:
     for name in (known,) if known else _COMMON:
         text = f"{what}{_SOURCE.get(name, '')}, then restart the machine"
         yield from context.only(Fix(text=text, command=_INSTALL.get(name), needs=("reboot",)), distribution=name)
+
+
+def by_distribution(
+    context: Context, text: str, commands: Mapping[str, str], otherwise: str | None = None, needs: tuple[Need, ...] = ()
+) -> Iterator[Fix]:
+    """Yield a fix with the command of the distribution; if that is unknown, one for each that has a label.
+
+    Args:
+        context: the machine.
+        text: of the fix.
+        commands: names of distributions, with "|" between several -> their command.
+        otherwise: the command of every other distribution; None: unknown.
+        needs: of the fix.
+    """
+    known = context.kinds["distribution"]
+    if known and not any(known in names.split("|") for names in commands):
+        yield Fix(text=text, command=otherwise, needs=needs)
+    for names, command in commands.items():
+        if known or any(name in LABELS for name in names.split("|")):
+            yield from context.only(Fix(text=text, command=command, needs=needs), distribution=names)
 
 
 def notebook_gpu(context: Context) -> Iterator[Fix]:

@@ -40,7 +40,7 @@ from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.commands import without_folders
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.machine import install_driver, restart
+from gpucheck.core.repairs.machine import by_distribution, install_driver, restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _NVML_MISMATCH = 18
@@ -155,9 +155,7 @@ def _reinstall(context: Context, kernel: str, *, inside: bool) -> Iterator[Fix]:
     text = f"Install the libraries of the module's version {kernel}: those that are loaded are older"
     branch = versions.parse(kernel)[0]
     install = f"sudo apt-get install -y --only-upgrade libnvidia-compute-{branch} nvidia-utils-{branch}"
-    yield from context.only(Fix(text=text, command=install), distribution="ubuntu|linuxmint")
-    if context.excludes(distribution="ubuntu|linuxmint"):
-        yield Fix(text=text)
+    yield from by_distribution(context, text, {"ubuntu|linuxmint": install})
 
 
 def _without_compat(context: Context, command: str) -> Iterator[Fix]:

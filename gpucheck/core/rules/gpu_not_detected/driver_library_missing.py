@@ -39,7 +39,7 @@ from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, rule, s
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.machine import install_driver, notebook_gpu
+from gpucheck.core.repairs.machine import by_distribution, install_driver, notebook_gpu
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _ABSENT = ("library-not-found", "library-unusable")
@@ -170,14 +170,12 @@ def _of_linux(context: Context, kernel: str) -> Iterator[Fix]:
     if context.excludes(system="linux"):
         return
     branch = next(iter(versions.parse(kernel)), "$(cut -d. -f1 /sys/module/nvidia/version)")
-    known = context.kinds["distribution"]
     commands = {
         "ubuntu": f"sudo apt-get install -y libnvidia-compute-{branch} nvidia-utils-{branch}",
         "debian": "sudo apt-get install -y libcuda1 libnvidia-ml1",
         "fedora": "sudo dnf install -y xorg-x11-drv-nvidia-cuda",
-        **dict.fromkeys(("rhel", "rocky", "almalinux"), "sudo dnf install -y nvidia-driver-cuda"),
+        "rhel|rocky|almalinux": "sudo dnf install -y nvidia-driver-cuda",
     }
     what = f"Install the libraries of the same driver version as the kernel module {kernel}".rstrip()
-    for name in (known,) if known else ("ubuntu", "debian", "fedora"):
-        yield from context.only(Fix(text=what, command=commands.get(name)), distribution=name)
+    yield from by_distribution(context, what, commands)
     yield Fix(text="If the files exist, update the loader's cache", command="sudo ldconfig")

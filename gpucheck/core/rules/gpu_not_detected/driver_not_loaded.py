@@ -43,7 +43,7 @@ from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.probes.pci import PciFunction
 from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.machine import install_driver, notebook_gpu
+from gpucheck.core.repairs.machine import by_distribution, install_driver, notebook_gpu
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -222,17 +222,12 @@ def _build(context: Context) -> Iterator[Fix]:
     """Build the module for the running kernel."""
     text = "Build the module for the running kernel (or start the kernel that it was built for)"
     dkms = "sudo dkms autoinstall && sudo modprobe nvidia"
-    akmods = "sudo dnf install -y kernel-devel-$(uname -r) && sudo akmods --force && sudo modprobe nvidia"
     commands = {
         "ubuntu|debian|linuxmint": f"sudo apt-get install -y linux-headers-$(uname -r) && {dkms}",
-        "fedora": akmods,
+        "fedora": "sudo dnf install -y kernel-devel-$(uname -r) && sudo akmods --force && sudo modprobe nvidia",
         "rhel|rocky|almalinux": f"sudo dnf install -y kernel-devel-$(uname -r) && {dkms}",
     }
-    if context.kinds["distribution"] and not any(context.kinds["distribution"] in names.split("|") for names in commands):
-        yield Fix(text=text, command=dkms)
-    for names, command in commands.items():
-        if context.kinds["distribution"] or not names.startswith("rhel"):
-            yield from context.only(Fix(text=text, command=command), distribution=names)
+    yield from by_distribution(context, text, commands, dkms)
 
 
 def _signed(context: Context) -> Iterator[Fix]:
@@ -273,10 +268,6 @@ def _install(context: Context, version: str, suffix: str = "") -> Iterator[Fix]:
 
 def _without_nouveau(context: Context) -> Iterator[Fix]:
     block = r"printf 'blacklist nouveau\noptions nouveau modeset=0\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf"
-    images = {"ubuntu|debian|linuxmint": "sudo update-initramfs -u", "fedora|rhel|rocky|almalinux": "sudo dracut --force"}
-    for names, image in images.items():
-        fix = Fix(text="Disable nouveau, then restart the machine", command=f"{block} && {image}", needs=("reboot",))
-        yield from context.only(fix, distribution=names)
-    known = context.kinds["distribution"]
-    if known and not any(known in names.split("|") for names in images):
-        yield Fix(text="Disable nouveau, then restart the machine", command=f"{block} && sudo dracut --force", needs=("reboot",))
+    dracut = f"{block} && sudo dracut --force"
+    commands = {"ubuntu|debian|linuxmint": f"{block} && sudo update-initramfs -u", "fedora|rhel|rocky|almalinux": dracut}
+    yield from by_distribution(context, "Disable nouveau, then restart the machine", commands, dracut, ("reboot",))

@@ -31,7 +31,7 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xid_reports import XidReports
 from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.machine import restart
+from gpucheck.core.repairs.machine import by_distribution, restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _LATE = ("timed out", "could not be killed")
@@ -112,9 +112,7 @@ def _reinstall(context: Context) -> Iterator[Fix]:
             "P=$(dpkg -S libcuda.so. libnvidia-ml.so. 2>/dev/null | grep -v ^diversion | cut -d: -f1 | sort -u);"
             ' sudo apt-get install -y --reinstall ${P:?"no package has them: run the installer of the driver again"}'
         )
-        yield from context.only(Fix(text=text, command=again, needs=("network",)), distribution="ubuntu|linuxmint|debian")
-        if context.excludes(distribution="ubuntu|linuxmint|debian"):
-            yield Fix(text=text)
+        yield from by_distribution(context, text, {"ubuntu|linuxmint|debian": again})
     damaged = "Look for a damaged or wrong driver library, or one in LD_PRELOAD"
     look = "/sbin/ldconfig -p | grep -E 'libcuda|libnvidia-ml' | sed 's/.*=> //' | xargs -r ls -lL; echo $LD_PRELOAD"
     yield from context.only(Fix(text=damaged, command=look, kind="look"), system="linux|wsl")
