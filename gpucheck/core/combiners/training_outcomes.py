@@ -77,7 +77,7 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
         """
         if (failed := self.failed_run(pattern, on)) is not None:
             return failed
-        for place, event in self.alarms(*kinds):
+        for place, event in () if self.all_passed else unresolved(self.log, *kinds):
             if where(event):
                 return Failure(short(event.text), self.saw_event(place), (), None, event)
         return self.skip
@@ -88,14 +88,6 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
             if run.status == "failed" and on(run) and re.search(pattern, run.reason or ""):
                 return Failure(short(run.reason or ""), self.saw_run(place, "devices", "reason"), run.devices, run)
         return None
-
-    def unresolved(self, *kinds: str) -> list[tuple[int, Event]]:
-        """The log's events of these kinds after which training did not continue, with their indexes."""
-        return unresolved(self.log, *kinds)
-
-    def alarms(self, *kinds: str) -> list[tuple[int, Event]]:
-        """The unresolved events of these kinds; none if all training jobs of this run passed."""
-        return [] if self.all_passed else self.unresolved(*kinds)
 
     def saw_run(self, place: int, *fields: str) -> tuple[Evidence, ...]:
         """Evidence from a job."""

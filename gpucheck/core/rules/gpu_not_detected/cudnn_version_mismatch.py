@@ -128,15 +128,14 @@ def _other_major(installation: Installation, needed: releases.Release, version: 
 
 
 def repairs(
-    context: Context, *, package: str | None = None, compiled: str = "", loaded: str = "", status: str = "", xla: str = ""
+    context: Context, *, package: str | None = None, compiled: str = "", status: str = "", xla: str = ""
 ) -> Iterator[Fix]:
     """Install a compatible cuDNN.
 
     Args:
         context: where.
         package: the wheel of cuDNN; None: that of CUDA 12.
-        compiled: the version that the program was built with, as its message names it: "9.3.0"; empty: TensorFlow's.
-        loaded: the version that was found; JAX and PyTorch write both as one number or three.
+        compiled: the version that the program was built with, as its message names it: "9.3.0", "90300"; empty: TensorFlow's.
         status: of a call that failed: with "ARCH_MISMATCH" the GPU is too old for this cuDNN.
         xla: not empty if only XLA needs a newer one.
     """

@@ -160,7 +160,6 @@ def repairs(
     cpu_allowed: bool = False,
     left_out: bool = False,
     beyond: str = "",
-    kernel: str = "",
 ) -> Iterator[Fix]:
     """Show the GPUs to the program.
 
@@ -171,7 +170,6 @@ def repairs(
         cpu_allowed: whether the run needs no GPU.
         left_out: whether the container was started with NVIDIA_VISIBLE_DEVICES=none.
         beyond: not empty: the program requests a GPU number that is too high.
-        kernel: version of the driver that a log shows.
     """
     if left_out:
         yield Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all, or with --gpus all and without the variable")
