@@ -247,10 +247,7 @@ class _Machine:
                 event.code,
             )
             for place, event in enumerate(kernel_log.events if kernel_log is not None else ())
-            if xid(event.code) is None
-            and event.device is not None
-            and event.device in self.addresses
-            and event.device not in well
+            if xid(event.code) is None and event.device in self.addresses and event.device not in well
         }
         return tuple(latest.values())
 
