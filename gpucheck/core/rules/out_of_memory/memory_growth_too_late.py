@@ -47,11 +47,10 @@ def check(
 ) -> Finding | Skip | None:
     """Report that TensorFlow refused memory growth for that reason, in gpucheck's own run or in the log."""
     growth = tensorflow.memory_growth if tensorflow is not None else None
-    evidence: tuple[Evidence, ...] | None
-    if tensorflow is not None and growth is not None and growth.settable is False:
+    if growth is not None and growth.settable is False:
         if not re.search(TOO_LATE, growth.problem or ""):
             return None
-        evidence = saw(tensorflow, "memory_growth.problem")
+        evidence: tuple[Evidence, ...] | None = saw(tensorflow, "memory_growth.problem")
     elif tensorflow is not None and tensorflow.devices is not None:
         return None  # it was set in time, or there is no GPU; the later rejection is of gpucheck's own request
     else:
