@@ -141,6 +141,21 @@ def progress_line(host: Any) -> Iterator[Callable[[list[str]], None] | None]:
         yield lambda pending: progress.update(pending, host.activities())
 
 
+def measurement_lines(host: Any) -> Callable[[list[str]], None]:
+    """Return a function to call while measuring: it prints a line when a configuration begins, for a log without a terminal."""
+    begun: list[str] = []
+    most = [0]
+
+    def tick(pending: list[str]) -> None:
+        most[0] = max(most[0], len(pending))
+        for doing in host.activities():
+            if doing.stage == "measure" and doing.job not in begun:
+                begun.append(doing.job)
+                say(f"gpucheck: measuring {len(begun)} of {most[0]}: {doing.job}")
+
+    return tick
+
+
 @contextlib.contextmanager
 def progress_text() -> Iterator[Callable[[str], None] | None]:
     """Yield a function that replaces the line; None if standard error is not a terminal. The line is removed on exit."""

@@ -36,7 +36,11 @@ def test_a_real_run(tmp_path):
     done = gpucheck(
         *args, "--format", "json", "--output", "b.json", "--plot", "b.svg", cwd=tmp_path, env={**os.environ, VARIABLE: marker}
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.splitlines() == [  # without a terminal, a line for each configuration
+        "gpucheck: measuring 1 of 2: one_device on 1 CPU, float32, batch 4",
+        "gpucheck: measuring 2 of 2: mirrored on 2 CPUs, float32, batch 4",
+    ]
     got = json.loads((tmp_path / "b.json").read_text())
     assert got["ended"] == "finished"
     assert got["samples"] == []  # no GPU
@@ -100,7 +104,7 @@ def test_npz_data_to_target_accuracy(tmp_path):
     np.savez(tmp_path / "two.npz", x=images, y=np.arange(40)[:, None] // 20)
     args = ["--allow-cpu", "--strategy", "one_device", "--batch-size", "8", "--data", "two.npz", "--target-accuracy", "0.6"]
     done = gpucheck(*args, "--format", "csv", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1)  # the line of the configuration
     (row,) = csv.DictReader(io.StringIO(done.stdout), strict=True)
     # A pass over nine tenths of the data.
     assert (row["steps"], row["dropped_samples"], row["held_out_samples"]) == ("4", "4", "4")

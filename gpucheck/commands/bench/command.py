@@ -10,7 +10,7 @@ import click
 from gpucheck.cli import time_limit
 from gpucheck.cli.parameters import SECONDS, Command, FilePath, PositiveNumber
 from gpucheck.cli.request import PYTHON, STRATEGIES, this_machine
-from gpucheck.cli.screen import UNWRITTEN, display_options, output, progress_line, say, show
+from gpucheck.cli.screen import UNWRITTEN, display_options, measurement_lines, output, progress_line, say, show
 from gpucheck.cli.signals import interruptible
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.bench.figures import REPEATS_MIN
@@ -255,7 +255,7 @@ def _measure(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[Re
         raise OSError(errno.EMFILE, problem)
     try:  # the progress line is removed before a message is printed
         with this_machine(request, limit.started) as host, progress_line(host) as tick, interruptible(*KEEP_RESULTS) as received:
-            return measure(host, ask, tick or (lambda pending: None), progress), next(iter(received), SIGINT)
+            return measure(host, ask, tick or measurement_lines(host), progress), next(iter(received), SIGINT)
     except Refused as refused:
         if refused.exit_code == 2:
             raise click.UsageError(str(refused)) from None
