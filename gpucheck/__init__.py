@@ -37,5 +37,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the public names, for completion and ``help``."""
-    return [*__all__, "keras"]
+    """Return the public names, for completion and ``help``, which fetch each of them: so ``keras`` only once it is imported."""
+    import sys
+
+    return [*__all__, *(["keras"] if "gpucheck.keras" in sys.modules else [])]

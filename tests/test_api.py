@@ -1,6 +1,7 @@
 """gpucheck as a library: the report, the exception that names the root cause, the notebook's view."""
 
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -167,8 +168,17 @@ def test_a_script_shows_no_progress(capsys):
 
 
 def test_completion_offers_what_is_meant_to_be_used():
-    assert {"check", "require", "keras"} <= set(dir(gpucheck))
+    assert {"check", "require"} <= set(dir(gpucheck))
     assert "TYPE_CHECKING" not in dir(gpucheck)
+
+
+def test_help_and_completion_import_no_keras(tmp_path):
+    (tmp_path / "keras.py").write_text("print('Keras was imported')")
+    code = "import rlcompleter; help(gpucheck); print(rlcompleter.Completer().attr_matches('gpucheck.'))"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    done = subprocess.run([sys.executable, "-c", f"import gpucheck; {code}"], env=env, capture_output=True, text=True, check=True)
+    assert "Keras was imported" not in done.stdout
+    assert "gpucheck.keras.Watch()" in done.stdout
 
 
 def test_help_needs_no_keras():
