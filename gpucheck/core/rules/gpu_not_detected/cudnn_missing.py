@@ -104,15 +104,18 @@ def repairs(context: Context, *, sonames: str = "", beside: str = "", part: str 
     release = releases.release(context.framework_version or "")
     # which source files the log names tells it where no version does
     moved = release is None and not cuda and context.framework_before is not None
-    if cuda == "11" or moved or context.windows or (release is not None and not release.and_cuda):
+    wheel_11 = release is not None and any(part.startswith("nvidia-cudnn-cu11") for part in release.and_cuda)
+    if context.windows or (not wheel_11 and (cuda == "11" or moved or (release is not None and not release.and_cuda))):
         yield cudnn_build(context, "11", "==8.*")
         yield from cuda_build(context, "11")
         return
     major = re.search(r"(?:\.so\.|64_)(\d)", sonames)
     eight = major[1] == "8" if major else release is not None and release.cudnn.startswith("8.")
     wanted = f"nvidia-cudnn-cu12{'==8.9.*' if eight else '>=9.3,<10'}"
+    if release is not None and wheel_11:
+        wanted = f"nvidia-cudnn-cu11>={release.cudnn},<{int(release.cudnn.partition('.')[0]) + 1}"
     again = Fix(text="Reinstall all of its files", command=context.pip("--force-reinstall", "--no-deps", wanted))
-    install = Fix(text="Install it (for CUDA 12)", command=context.pip(wanted))
+    install = Fix(text=f"Install it (for CUDA {'11' if wheel_11 else '12'})", command=context.pip(wanted))
     yield from (again,) if part else (install, again)
     yield context.cuda_libraries()
     look = "If it is installed, check whether the loader finds it"
