@@ -69,7 +69,10 @@ class Fit:
         self._finite = True  # whether all metrics of the last epoch were finite
 
     def start(self) -> None:
-        """Start the monitor."""
+        """Report devices of the strategy that are not there, then start the monitor."""
+        event = unused.unlisted(self._tensorflow, self._strategy)
+        if event is not None:
+            self._say(event)
         self._monitor.start()
 
     def stop(self) -> None:

@@ -28,6 +28,22 @@ def devices(tensorflow: Any, model: Any) -> Devices:
     return Devices(listed, len(tensorflow.config.list_logical_devices("GPU")), kind or None)
 
 
+def unlisted(tensorflow: Any, strategy: Any) -> Event | None:
+    """Return the event for a strategy on devices that TensorFlow does not list, with which the first step may never end."""
+    if type(strategy).__name__ != "MirroredStrategy":  # others may use devices of other hosts
+        return None
+    there = {device.name.rpartition("device:")[2] for device in tensorflow.config.list_logical_devices()}
+    named = [name.rpartition("device:")[2] for name in strategy.extended.worker_devices]
+    missing = [name for name in named if name not in there]
+    if not missing:
+        return None
+    return Event(
+        "replica-count-mismatch",
+        f"the strategy names {', '.join(missing)}, which TensorFlow does not list, so the first step may never end:"
+        " build it without a list of devices, tf.distribute.MirroredStrategy()",
+    )
+
+
 def why(host: LocalHost, devices: Devices, gpus: int) -> Event | None:
     """Return the event for a training on the CPU of a machine with GPUs; None without GPUs, or if the program chose the CPU.
 
