@@ -77,6 +77,16 @@ def test_sigterm_writes_what_is_known(tmp_path):
     assert {"clear", "skipped"} <= {outcome["status"] for outcome in report["outcomes"]}  # what could be judged was
 
 
+@posix
+def test_hang_after_sigterm_ends(tmp_path):
+    command = [sys.executable, "-c", program("endings_hang_after_sigterm.py"), "--quick", "--output", "report.json"]
+    env = {**os.environ, "PYTHONPATH": ROOT}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 143
+    assert done.stderr.startswith("gpucheck: stopped by SIGTERM: ")
+    assert os.listdir(tmp_path) == []
+
+
 # A signal may arrive during every import; these represent the first tenths of a second.
 MOMENTS = ["click", "gpucheck.cli.formats", "gpucheck.core.host.local", "gpucheck.core.engine.pipeline"]
 INTERRUPT_AT = program("endings_interrupt_at.py")
