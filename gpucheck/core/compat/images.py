@@ -39,4 +39,3 @@ LAST = Image(
     driver_min_windows="570.65",
     architectures=("x86_64", "aarch64"),
 )
-SOURCE = "https://docs.nvidia.com/deeplearning/frameworks/tensorflow-release-notes/index.html"

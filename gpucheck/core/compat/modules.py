@@ -4,151 +4,47 @@ Only modules of programs that train: a name that is not here may be the program'
 Source: each package's page on https://pypi.org/project/NAME/
 """
 
-# Modules whose package has another name.
+# Modules whose package has another name, in lower case.
 _DIFFERENT_NAME = {
-    "attr": "attrs",
     "absl": "absl-py",
-    "apache_beam": "apache-beam",
+    "attr": "attrs",
     "bs4": "beautifulsoup4",
+    "cupy": "cupy-cuda12x",
     "cv2": "opencv-python",
     "dateutil": "python-dateutil",
     "distutils": "setuptools",  # which has it since Python 3.12
     "dotenv": "python-dotenv",
     "faiss": "faiss-cpu",
+    "gin": "gin-config",
     "git": "GitPython",
-    "huggingface_hub": "huggingface-hub",
+    "haiku": "dm-haiku",
     "imblearn": "imbalanced-learn",
     "keras_core": "keras",
-    "keras_cv": "keras-cv",
-    "keras_hub": "keras-hub",
     "keras_nlp": "keras-hub",
-    "keras_tuner": "keras-tuner",
     "kerastuner": "keras-tuner",
-    "kagglehub": "kagglehub",
-    "ml_collections": "ml-collections",
     "official": "tf-models-official",
     "orbax": "orbax-checkpoint",
-    "pkg_resources": "setuptools<81",  # later ones do not have it
-    "haiku": "dm-haiku",
-    "PIL": "pillow",
     "pil": "pillow",
-    "pytorch_lightning": "pytorch-lightning",
+    "pkg_resources": "setuptools<81",  # later ones do not have it
     "skimage": "scikit-image",
     "sklearn": "scikit-learn",
-    "tensorflow_datasets": "tensorflow-datasets",
-    "tensorflow_decision_forests": "tensorflow-decision-forests",
-    "tensorflow_hub": "tensorflow-hub",
-    "tensorflow_model_optimization": "tensorflow-model-optimization",
     "tensorflow_probability": "tensorflow-probability[tf]",
-    "tensorflow_text": "tensorflow-text",
-    "tf_slim": "tf-slim",
     "yaml": "pyyaml",
 }
-_SAME_NAME = (
-    *(
-        "accelerate",
-        "albumentations",
-        "array_record",
-        "chex",
-        "datasets",
-        "diffusers",
-        "dill",
-        "einops",
-        "evaluate",
-        "flax",
-        "gin",
-    ),
-    *(
-        "gdown",
-        "gym",
-        "gymnasium",
-        "grain",
-        "h5py",
-        "imageio",
-        "ipywidgets",
-        "jraph",
-        "librosa",
-        "lightgbm",
-        "matplotlib",
-        "mlflow",
-    ),
-    *(
-        "nltk",
-        "numba",
-        "onnx",
-        "onnxruntime",
-        "optax",
-        "optree",
-        "optuna",
-        "pandas",
-        "peft",
-        "plotly",
-        "psutil",
-        "pyarrow",
-        "pycocotools",
-    ),
-    *(
-        "pydot",
-        "ray",
-        "regex",
-        "requests",
-        "rich",
-        "safetensors",
-        "scikeras",
-        "scipy",
-        "seaborn",
-        "sentencepiece",
-        "setuptools",
-        "six",
-    ),
-    *(
-        "spacy",
-        "sympy",
-        "tensorboard",
-        "tensorboardX",
-        "tf2onnx",
-        "tfx",
-        "tiktoken",
-        "tokenizers",
-        "torchvision",
-        "torchaudio",
-        "tqdm",
-    ),
-    *(
-        "transformers",
-        "wandb",
-        "wrapt",
-        "xgboost",
-        "ml_dtypes",
-        "packaging",
-        "termcolor",
-        "gast",
-        "astunparse",
-        "flatbuffers",
-        "namex",
-    ),
-    *(
-        "opt_einsum",
-        "distrax",
-        "numpyro",
-        "brax",
-        "rlax",
-        "equinox",
-        "diffrax",
-        "typing_extensions",
-        "soundfile",
-        "tfds-nightly",
-        "trax",
-        "nvtx",
-        "cupy",
-        "ultralytics",
-        "horovod",
-    ),
-)
-_PACKAGES = {name.lower(): name for name in _SAME_NAME} | {"gin": "gin-config", "cupy": "cupy-cuda12x"} | _DIFFERENT_NAME
+# Packages with the name of their module, in which a hyphen is an underscore.
+_SAME_NAME = """
+accelerate albumentations apache-beam array_record astunparse brax chex datasets diffrax diffusers dill distrax einops equinox
+evaluate flatbuffers flax gast gdown grain gym gymnasium h5py horovod huggingface-hub imageio ipywidgets jraph kagglehub
+keras-cv keras-hub keras-tuner librosa lightgbm matplotlib ml-collections ml_dtypes mlflow namex nltk numba numpyro nvtx onnx
+onnxruntime opt_einsum optax optree optuna packaging pandas peft plotly psutil pyarrow pycocotools pydot pytorch-lightning ray
+regex requests rich rlax safetensors scikeras scipy seaborn sentencepiece setuptools six soundfile spacy sympy tensorboard
+tensorboardX tensorflow-datasets tensorflow-decision-forests tensorflow-hub tensorflow-model-optimization tensorflow-text
+termcolor tf-slim tf2onnx tfx tiktoken tokenizers torchaudio torchvision tqdm transformers trax typing_extensions ultralytics
+wandb wrapt xgboost
+"""
+_PACKAGES = {name.replace("-", "_").lower(): name for name in _SAME_NAME.split()} | _DIFFERENT_NAME
 
 
 def package_of(module: str) -> str | None:
     """Return the requirement that installs a module, also of one of its parts ("PIL.Image"); None: unknown."""
-    name = module.partition(".")[0]
-    return _PACKAGES.get(name) or _PACKAGES.get(name.lower())
+    return _PACKAGES.get(module.partition(".")[0].lower())

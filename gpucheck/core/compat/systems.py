@@ -32,7 +32,6 @@ GLIBC: dict[str, dict[str, str]] = {
     "mint": {"20": "2.31", "21": "2.35", "22": "2.39"},
     "pop": {"20.04": "2.31", "22.04": "2.35", "24.04": "2.39"},
 }
-ROLLING = ("arch", "gentoo", "manjaro", "nixos", "tumbleweed")  # no version: glibc as new as the last update
 MUSL = ("alpine",)
 
 

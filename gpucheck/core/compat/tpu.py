@@ -2,8 +2,7 @@
 
 Sources: jax-ml/jax jax/_src/hardware_utils.py and AI-Hypercomputer/cloud-accelerator-diagnostics tpu_info/device.py
 (PCI ids); cloud.google.com/tpu/docs/tpu7x (no TensorFlow); METADATA of the
-tensorflow-tpu wheels on PyPI; symbols in the libtpu wheels (the entry point); tensorflow/python/tpu/client/client.py
-(environment).
+tensorflow-tpu wheels on PyPI; symbols in the libtpu wheels (the entry point).
 """
 
 from typing import Literal, NamedTuple
@@ -51,22 +50,6 @@ LIBTPU_PINS = {
 }
 # libtpu up to 2.18.0 is not on PyPI: pip needs -f with this page.
 LIBTPU_INDEX = "https://storage.googleapis.com/libtpu-tf-releases/index.html"
-
-ENVIRONMENT = (
-    "TPU_NAME",  # 'local' on a TPU VM
-    "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS",  # read before TPU_NAME
-    "TPU_CONFIG",
-    "TPU_ACCELERATOR_TYPE",
-    "TPU_WORKER_ID",
-    "TPU_WORKER_HOSTNAMES",
-    "TPU_PROCESS_BOUNDS",
-    "TPU_CHIPS_PER_PROCESS_BOUNDS",
-    "TPU_VISIBLE_CHIPS",
-    "TPU_LIBRARY_PATH",
-    "TPU_SKIP_MDS_QUERY",
-    "LIBTPU_INIT_ARGS",
-    "COLAB_TPU_ADDR",  # obsolete: Colab gives TPU VMs, which do not set it
-)
 
 LOCK_FILE = "/tmp/libtpu_lockfile"  # noqa: S108 (libtpu's own choice)
 

@@ -11,6 +11,8 @@ import re
 from typing import Literal, NamedTuple
 
 Remedy = Literal["ignore", "restart-application", "drain", "reset-gpu", "reboot", "power-cycle", "service"]  # model's Action
+Severity = Literal["error", "warning", "info"]
+Fault = Literal["gpu", "memory", "nvlink", "start"]
 
 
 class Xid(NamedTuple):
@@ -18,11 +20,11 @@ class Xid(NamedTuple):
 
     code: int
     meaning: str
-    severity: Literal["error", "warning", "info"]  # error: a job died of it, or the GPU is unusable
+    severity: Severity  # error: a job died of it, or the GPU is unusable
     nvidia: str  # the catalogue's immediate action; empty: it names none
     action: Remedy
     advice: str  # the action in words
-    fault: Literal["gpu", "memory", "nvlink", "start"] | None  # the faulty part of the machine; None: a program, or no fault
+    fault: Fault | None  # the faulty part of the machine; None: a program, or no fault
 
     @property
     def title(self) -> str:
@@ -47,33 +49,33 @@ _SUPPORT, _UPDATE = "contact the vendor", "update the driver"
 _OTHER_GPU = "restart the job; if it follows one GPU through different programs, test that GPU"
 _NVLINK_5 = "drain if the line says Fatal, watch if it says Nonfatal; reset all GPUs of the NVLink domain"
 
+
+def _program(code: int, meaning: str, advice: str = _RESTART, fault: Fault | None = None) -> Xid:
+    """An error that ended one program."""
+    return Xid(code, meaning, "error", "RESTART_APP", "restart-application", advice, fault)
+
+
+def _reset(code: int, meaning: str, fault: Fault) -> Xid:
+    """An error after which the GPU is reset."""
+    return Xid(code, meaning, "error", "RESET_GPU", "reset-gpu", _RESET, fault)
+
+
+def _ignored(code: int, meaning: str, severity: Severity, advice: str, fault: Fault | None = None) -> Xid:
+    """A message that requires no action."""
+    return Xid(code, meaning, severity, "IGNORE", "ignore", advice, fault)
+
+
 _KNOWN = (
-    Xid(8, "the GPU stopped processing; the watchdog noticed", "error", "RESTART_APP", "restart-application", _RESTART, None),
-    Xid(11, "invalid commands reached the GPU", "error", "RESTART_APP", "restart-application", _RESTART, None),
-    Xid(
-        13,
-        "a kernel used an illegal instruction or address",
-        "error",
-        "RESTART_APP",
-        "restart-application",
-        _OTHER_GPU,
-        None,
-    ),
-    Xid(25, "invalid commands reached the GPU", "error", "RESTART_APP", "restart-application", _RESTART, None),
-    Xid(31, "a kernel touched unmapped memory (CUDA error 700)", "error", "RESTART_APP", "restart-application", _OTHER_GPU, None),
-    Xid(
-        32,
-        "commands to the GPU arrived corrupted",
-        "error",
-        "RESTART_APP",
-        "restart-application",
-        "restart the job; check PCIe errors",
-        None,
-    ),
-    Xid(37, "the driver's firmware met a request it lacks", "info", "IGNORE", "ignore", "ignore it once", None),
-    Xid(38, "the driver's firmware watchdog expired", "warning", "IGNORE", "ignore", _UPDATE, None),
-    Xid(43, "one program's work was stopped after its own error; the GPU is healthy", "info", "IGNORE", "ignore", _RESTART, None),
-    Xid(44, "a fault while switching between programs", "warning", "IGNORE", "ignore", _WATCH, None),
+    _program(8, "the GPU stopped processing; the watchdog noticed"),
+    _program(11, "invalid commands reached the GPU"),
+    _program(13, "a kernel used an illegal instruction or address", _OTHER_GPU),
+    _program(25, "invalid commands reached the GPU"),
+    _program(31, "a kernel touched unmapped memory (CUDA error 700)", _OTHER_GPU),
+    _program(32, "commands to the GPU arrived corrupted", "restart the job; check PCIe errors"),
+    _ignored(37, "the driver's firmware met a request it lacks", "info", "ignore it once"),
+    _ignored(38, "the driver's firmware watchdog expired", "warning", _UPDATE),
+    _ignored(43, "one program's work was stopped after its own error; the GPU is healthy", "info", _RESTART),
+    _ignored(44, "a fault while switching between programs", "warning", _WATCH),
     Xid(
         45,
         "clean-up after a killed program or an earlier Xid",
@@ -83,19 +85,19 @@ _KNOWN = (
         "look at the Xid before it",
         None,
     ),
-    Xid(46, "the GPU stopped processing and did not recover", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
+    _reset(46, "the GPU stopped processing and did not recover", "gpu"),
     Xid(48, "a memory error that ECC could not correct", "error", "WORKFLOW_XID_48", "reset-gpu", _RESET, "memory"),
     Xid(
         54, "the board's extra power is not connected", "error", "CHECK_MECHANICALS", "service", "attach the power cables", "gpu"
     ),
     Xid(61, "the GPU's micro-controller warned", "warning", "CONTACT_SUPPORT", "ignore", _UPDATE, None),
-    Xid(62, "the GPU's micro-controller halted", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
-    Xid(63, "a bad memory row was set aside, effective after a reset", "info", "IGNORE", "ignore", _RESET, "memory"),
-    Xid(64, "a bad memory row could not be set aside", "error", "RESET_GPU", "reset-gpu", _RESET, "memory"),
-    Xid(66, "the driver made an illegal access", "warning", "IGNORE", "ignore", _UPDATE, None),
-    Xid(67, "the driver made an illegal access", "warning", "IGNORE", "ignore", _UPDATE, None),
-    Xid(68, "the video decoder failed", "error", "RESTART_APP", "restart-application", _RESTART, None),
-    Xid(69, "the GPU was given a command of the wrong class", "error", "RESTART_APP", "restart-application", _RESTART, None),
+    _reset(62, "the GPU's micro-controller halted", "gpu"),
+    _ignored(63, "a bad memory row was set aside, effective after a reset", "info", _RESET, "memory"),
+    _reset(64, "a bad memory row could not be set aside", "memory"),
+    _ignored(66, "the driver made an illegal access", "warning", _UPDATE),
+    _ignored(67, "the driver made an illegal access", "warning", _UPDATE),
+    _program(68, "the video decoder failed"),
+    _program(69, "the GPU was given a command of the wrong class"),
     Xid(
         74,
         "an NVLink connection failed",
@@ -106,37 +108,21 @@ _KNOWN = (
         "nvlink",
     ),
     Xid(79, "the GPU has fallen off the bus", "error", "RESTART_BM", "power-cycle", "power the machine off and on", "gpu"),
-    Xid(
-        80,
-        "data sent to the GPU arrived corrupted",
-        "error",
-        "RESTART_APP",
-        "restart-application",
-        "restart the job; check PCIe errors",
-        None,
-    ),
-    Xid(92, "many memory errors, all corrected", "warning", "IGNORE", "ignore", "plan maintenance", "memory"),
-    Xid(93, "the board's own records were written too often", "info", "IGNORE", "ignore", "none", None),
-    Xid(
-        94,
-        "a memory error that cost only the program that met it",
-        "error",
-        "RESTART_APP",
-        "restart-application",
-        _RESTART,
-        "memory",
-    ),
-    Xid(95, "a memory error that may have reached any program", "error", "RESET_GPU", "reset-gpu", _RESET, "memory"),
-    Xid(109, "switching between programs timed out", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
-    Xid(110, "the GPU reported a security fault", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
-    Xid(119, "the GPU's firmware (GSP) did not respond", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
-    Xid(120, "the GPU's firmware (GSP) failed", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
-    Xid(121, "a corrected error between CPU and GPU chip (C2C)", "warning", "IGNORE", "ignore", _WATCH, None),
-    Xid(136, "an NVLink connection could not be trained", "error", "RESET_GPU", "reset-gpu", _RESET, "nvlink"),
-    Xid(137, "another GPU made a bad access over NVLink", "error", "IGNORE", "ignore", "look for Xid 13 or 31 elsewhere", None),
-    Xid(140, "an ECC error that was not recovered", "error", "RESET_GPU", "reset-gpu", _RESET, "memory"),
-    Xid(141, "a fault on a fast path of CUDA", "info", "IGNORE", "ignore", "ignore it once", None),
-    Xid(143, "the GPU could not be initialised", "error", "RESET_GPU", "reset-gpu", _RESET, "start"),
+    _program(80, "data sent to the GPU arrived corrupted", "restart the job; check PCIe errors"),
+    _ignored(92, "many memory errors, all corrected", "warning", "plan maintenance", "memory"),
+    _ignored(93, "the board's own records were written too often", "info", "none"),
+    _program(94, "a memory error that cost only the program that met it", fault="memory"),
+    _reset(95, "a memory error that may have reached any program", "memory"),
+    _reset(109, "switching between programs timed out", "gpu"),
+    _reset(110, "the GPU reported a security fault", "gpu"),
+    _reset(119, "the GPU's firmware (GSP) did not respond", "gpu"),
+    _reset(120, "the GPU's firmware (GSP) failed", "gpu"),
+    _ignored(121, "a corrected error between CPU and GPU chip (C2C)", "warning", _WATCH),
+    _reset(136, "an NVLink connection could not be trained", "nvlink"),
+    _ignored(137, "another GPU made a bad access over NVLink", "error", "look for Xid 13 or 31 elsewhere"),
+    _reset(140, "an ECC error that was not recovered", "memory"),
+    _ignored(141, "a fault on a fast path of CUDA", "info", "ignore it once"),
+    _reset(143, "the GPU could not be initialised", "start"),
     Xid(
         151,
         "the keys of confidential computing could not be renewed",
@@ -155,28 +141,17 @@ _KNOWN = (
         "do what it names",
         None,
     ),
-    Xid(155, "NVLink failed in software", "error", "RESET_GPU", "reset-gpu", _RESET, "nvlink"),
-    Xid(156, "a damaged part of the GPU was retired", "error", "RESET_GPU", "reset-gpu", _RESET, "memory"),
-    Xid(157, "a damaged part of the GPU could not be retired", "warning", "IGNORE", "ignore", _SUPPORT, "memory"),
-    Xid(158, "the GPU timed out for good", "error", "RESET_GPU", "reset-gpu", _RESET, "gpu"),
-    Xid(160, "a memory channel was retired", "warning", "IGNORE", "ignore", _WATCH, "memory"),
-    Xid(161, "a memory channel could not be retired", "warning", "IGNORE", "ignore", _SUPPORT, "memory"),
+    _reset(155, "NVLink failed in software", "nvlink"),
+    _reset(156, "a damaged part of the GPU was retired", "memory"),
+    _ignored(157, "a damaged part of the GPU could not be retired", "warning", _SUPPORT, "memory"),
+    _reset(158, "the GPU timed out for good", "gpu"),
+    _ignored(160, "a memory channel was retired", "warning", _WATCH, "memory"),
+    _ignored(161, "a memory channel could not be retired", "warning", _SUPPORT, "memory"),
     Xid(167, "the PCIe connection timed out for good", "error", "", "reboot", "reboot; check the slot", "gpu"),
     Xid(168, "damage in protected memory: there is less of it", "warning", "", "ignore", _SUPPORT, "memory"),
     Xid(171, "which memory Xid 48 was about: DRAM", "error", "", "reset-gpu", _RESET, "memory"),
     Xid(172, "which memory Xid 48 was about: SRAM", "error", "", "reset-gpu", _RESET, "memory"),
-    *(
-        Xid(code, "a copy engine failed", "error", "RESTART_APP", "restart-application", _RESTART, None)
-        for code in (39, 40, 41, 70, 71, 72)
-    ),
-    *(
-        Xid(code, "a copy engine failed", "error", "RESTART_APP", "restart-application", _RESTART, None)
-        for code in (75, 76, 77, 85)
-    ),
-    *(
-        Xid(code, "a copy engine failed", "error", "RESTART_APP", "restart-application", _RESTART, None)
-        for code in range(126, 136)
-    ),
+    *(_program(code, "a copy engine failed") for code in (39, 40, 41, 70, 71, 72, 75, 76, 77, 85, *range(126, 136))),
     *(
         Xid(code, "an NVLink 5 unit failed", "error", "WORKFLOW_NVLINK5_ERR", "reset-gpu", _NVLINK_5, "nvlink")
         for code in range(144, 151)
