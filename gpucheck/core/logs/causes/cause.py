@@ -11,6 +11,7 @@ A row has the events that name a cause, the later success that cancels them, and
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from gpucheck.core.compat.xid import Xid
@@ -106,6 +107,10 @@ class Row:
         affected = dict.fromkeys(part for event in named if (part := sentence(self._affects, [event])))
         named += events.of(self._beside)[:1] if self._beside is not None else []
         return Cause(sentence(self._summary, named), named, self._severity, tuple(affected), action=self._action)
+
+
+until_gpu_use = partial(Row, later=Later.GPU_USE)  # later training does not cancel it: the CPU may do that
+always = partial(Row, later=Later.NOTHING)
 
 
 def refused(codes: str) -> tuple[Match, ...]:

@@ -1,137 +1,114 @@
 """Causes in the machine that a single line names. ``cause.py`` documents the syntax of rows."""
 
 from gpucheck.core.logs import process_limits
-from gpucheck.core.logs.causes.cause import Match, Row, refused
-from gpucheck.core.logs.causes.events import Later
+from gpucheck.core.logs.causes.cause import Match, Row, always, refused, until_gpu_use
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Action, Severity
 
-NOTHING, GPU_USE = Later.NOTHING, Later.GPU_USE
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
 _IGNORED = "TensorFlow ignores [GPU {device}|a GPU][ ({name})]: it has {count|few} multiprocessors, and TensorFlow requires {minimum|more}."
 
 ROWS = (
     # -- CUDA's start --
-    Row(
+    until_gpu_use(
         "compute-mode-exclusive",
         "CUDA was refused a GPU as busy or unavailable (error 46): its compute mode[ {mode}] allows one process or none.",
         *refused("46"),
-        later=GPU_USE,
         beside=Kind.COMPUTE_MODE,
     ),
-    Row(
+    until_gpu_use(
         "compute-mode-exclusive",
         "The compute mode of a GPU is Prohibited, which refuses every program.",
         Match(Kind.COMPUTE_MODE, mode=".*prohibited"),
-        later=GPU_USE,
     ),
     # no device was requested yet
-    Row(
+    until_gpu_use(
         "cuda-environment-malformed",
         "CUDA does not start because a variable has an invalid value (error 101), most likely CUDA_DEVICE_ORDER, which accepts"
         " only FASTEST_FIRST and PCI_BUS_ID, or CUDA_VISIBLE_DEVICES, which must not name a GPU twice.",
         Match(Kind.CUINIT_FAILED, code="101"),
-        later=GPU_USE,
     ),
-    Row(
+    until_gpu_use(
         "cuda-stub-loaded",
         "CUDA does not start because a stub for linking was loaded instead of the driver's libcuda.so.1 (error 34).",
         *(*refused("34"), Match(Kind.STUB_LOADED)),
-        later=GPU_USE,
     ),
     # in a forked child, cuInit itself reports that it is not initialised
-    Row(
+    until_gpu_use(
         "cuda-used-after-fork",
         "CUDA was initialised before a fork and is used after it: {text}.",
         *(*refused("3"), Match(Kind.CUDA_USED_AFTER_FORK)),
-        later=GPU_USE,
     ),
-    Row(
+    until_gpu_use(
         "driver-library-missing",
         "The NVIDIA driver is installed, but its library libnvidia-ptxjitcompiler.so.1 is not found.",
         Match(Kind.CUDA_ERROR, code="221"),
-        later=GPU_USE,
     ),
-    Row(
+    until_gpu_use(
         "driver-library-missing",
         "Slurm cannot detect this node's GPUs: NVML (libnvidia-ml.so.1) was not found, or Slurm was built without it.",
         Match(Kind.SCHEDULER_WITHOUT_NVML),
-        later=GPU_USE,
     ),
-    Row(
+    until_gpu_use(
         "driver-unresponsive",
         "The NVIDIA driver does not respond: {process|a program} hangs in it.",
         Match(Kind.DRIVER_HUNG),
-        later=GPU_USE,
         action=Action.REBOOT,
     ),
-    Row(
+    until_gpu_use(
         "fabric-manager-down",
         "A GPU could not join the NVSwitch fabric that connects the GPUs: the status of its fabric is {status}.",
         Match(Kind.FABRIC_NOT_READY, status=".+"),
-        later=GPU_USE,
         action=Action.DRAIN,
     ),
-    Row(
+    until_gpu_use(
         "fabric-manager-down",
         "The NVSwitch fabric that connects the GPUs is not ready: the fabric manager is not running, or not of the driver's version"
         "[ {kernel}].",
         *(Match(Kind.FABRIC_NOT_READY, status=""), *refused("802|919"), Match(Kind.NVML_FAILED, code="27")),
-        later=GPU_USE,
         beside=Kind.DRIVER_VERSION,
         action=Action.DRAIN,
     ),
-    Row(
+    until_gpu_use(
         "device-nodes-missing",
         "CUDA cannot start because a device file of the driver is missing: {path*}.",
         Match(Kind.DEVICE_NODE_MISSING, path="(?!.*dxg$).*"),
-        later=GPU_USE,
     ),
-    Row("no-nvidia-gpu", "No NVIDIA GPU: the driver found none on the PCI bus.", Match(Kind.GPU_ABSENT), later=GPU_USE),
-    Row(
-        "mig-misconfigured",
-        "MIG is enabled without a usable instance: {message/text}.",
-        Match(Kind.MIG_FAILED),
-        later=GPU_USE,
-    ),
+    until_gpu_use("no-nvidia-gpu", "No NVIDIA GPU: the driver found none on the PCI bus.", Match(Kind.GPU_ABSENT)),
+    until_gpu_use("mig-misconfigured", "MIG is enabled without a usable instance: {message/text}.", Match(Kind.MIG_FAILED)),
     # a board may work without it
-    Row(
+    until_gpu_use(
         "gpu-lost",
         "nvidia-smi reports a corrupted infoROM (the board's stored data).",
         Match(Kind.GPU_SMI_ERROR, "(?i)inforom"),
-        later=GPU_USE,
         action=Action.IGNORE,
     ),
-    Row(
+    until_gpu_use(
         "gpu-lost",
         "nvidia-smi prints ERR!: a GPU or one of its sensors does not respond.",
         Match(Kind.GPU_SMI_ERROR),
-        later=GPU_USE,
         action=Action.IGNORE,
     ),
     # the fastest GPU is GPU 0, and the ignored one a display card
-    Row(
+    until_gpu_use(
         "gpu-multiprocessor-count-too-low",
         _IGNORED,
         Match(Kind.GPU_IGNORED, reason="multiprocessors", device="0?"),
         affects="[GPU {device}]",
-        later=GPU_USE,
     ),
-    Row(
+    always(
         "gpu-multiprocessor-count-too-low",
         _IGNORED,
         Match(Kind.GPU_IGNORED, reason="multiprocessors"),
         affects="[GPU {device}]",
-        later=NOTHING,
         severity=WARNING,
     ),
     # -- limits and memory --
-    Row(
+    always(
         "cpu-quota-too-low",
         "The program requests {asked} workers to load data, but this container or job may use {suggested} CPUs.",
         Match(Kind.CPU_WORKERS_EXCESSIVE),
-        later=NOTHING,
     ),
     Row(
         "memory-growth-mixed",
@@ -157,60 +134,47 @@ ROWS = (
     ),
     # -- speed --
     # a GPU limited by its power limit is healthy
-    Row(
+    always(
         "gpu-throttled",
         "[GPU {index}|A GPU] is throttled ({reason|heat}[, {seconds} s of it]).",
         Match(Kind.GPU_THROTTLED, reason="(?i)(?!.*power cap).*"),
         affects="[GPU {index}]",
-        later=NOTHING,
         action=Action.IGNORE,
     ),
-    Row(
+    always(
         "pcie-link-degraded",
         "[The PCIe link of {device}|A PCIe link] has {available} of {capable} Gb/s ({speed}, {width} lanes).",
         Match(Kind.PCIE_LIMITED, capable=".+"),
-        later=NOTHING,
         action=Action.IGNORE,
     ),
-    Row(
+    always(
         "pcie-link-degraded",
         "[The PCIe link of {device}|A PCIe link] has {width} lanes[ of {width_max}|, fewer than it could].",
         Match(Kind.PCIE_LIMITED),
-        later=NOTHING,
         action=Action.IGNORE,
     ),
-    Row(
+    always(
         "kernel-cache-unwritable",
         "The cache of compiled GPU kernels[ {path}] is not writable, so each start compiles them again.",
         Match(Kind.KERNEL_CACHE_UNWRITABLE),
-        later=NOTHING,
     ),
-    Row(
+    always(
         "kernels-jit-compiled",
         "The first training step will be slow, because TensorFlow has no native kernels for"
         " [a GPU of compute capability {capability}|this GPU] and the driver compiles them.",
         Match(Kind.KERNELS_JIT_COMPILED),
-        later=NOTHING,
     ),
-    Row(
-        "cpu-fallback",
-        "Operations ran on the CPU instead of a GPU: {text}.",
-        Match(Kind.CPU_FALLBACK),
-        later=NOTHING,
-        severity=WARNING,
-    ),
-    Row(
+    always("cpu-fallback", "Operations ran on the CPU instead of a GPU: {text}.", Match(Kind.CPU_FALLBACK), severity=WARNING),
+    until_gpu_use(
         "cpu-fallback",
         "The strategy trains on the CPU only: {text}.",
         Match(Kind.STRATEGY_DEVICES, strategy="MirroredStrategy", devices="CPU", count="1"),
-        later=GPU_USE,
         severity=WARNING,
     ),
-    Row(
+    always(
         "input-pipeline-bound",
         "The profiler found that training waits for its input pipeline: {text}.",
         Match(Kind.INPUT_BOUND),
-        later=NOTHING,
     ),
     # -- several GPUs and workers --
     Row("nccl-failed", "NCCL failed: {text}.", Match(Kind.NCCL_FAILED, "interface found"), beside=Kind.NCCL_INTERFACE),

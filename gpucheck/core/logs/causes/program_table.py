@@ -1,13 +1,11 @@
 """Causes in packages and programs that a single line names. ``cause.py`` documents the syntax of rows."""
 
 from gpucheck.core.compat import removed
-from gpucheck.core.logs.causes.cause import Match, Row
-from gpucheck.core.logs.causes.events import Later
+from gpucheck.core.logs.causes.cause import Match, Row, always, until_gpu_use
 from gpucheck.core.logs.causes.memory import KERNEL_FAULTS
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Severity
 
-NOTHING, GPU_USE = Later.NOTHING, Later.GPU_USE
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
 _CLASH = "{package}[ {version}] needs {needs}, but pip installed {found}."  # of two packages
@@ -33,7 +31,7 @@ _WATCHED = (
 
 ROWS = (
     # -- libraries and packages --
-    Row("library-corrupt", "{soname*|A library} can't be loaded: {error|damaged}.", Match(Kind.LIBRARY_CORRUPT), later=GPU_USE),
+    until_gpu_use("library-corrupt", "{soname*|A library} can't be loaded: {error|damaged}.", Match(Kind.LIBRARY_CORRUPT)),
     Row(
         "cudnn-version-mismatch",
         "cuDNN {loaded} is loaded, but the program was built with {compiled}.",
@@ -66,16 +64,10 @@ ROWS = (
         Match(Kind.TENSORFLOW_GPU_PACKAGE),
         severity=ERROR,
     ),
-    Row(
-        "tensorflow-cpu-build",
-        _NO_GPU_CODE.format("JAX"),
-        Match(Kind.CPU_BUILD, package="jaxlib"),
-        later=GPU_USE,
-        severity=WARNING,
-    ),
-    Row("tensorflow-cpu-build", _NO_GPU_CODE.format("JAX"), Match(Kind.CPU_BUILD, "Error: ", package="jaxlib"), later=GPU_USE),
-    Row("tensorflow-cpu-build", _NO_GPU_CODE.format("PyTorch"), Match(Kind.CPU_BUILD, "(?i)torch"), later=GPU_USE),
-    Row("tensorflow-cpu-build", _NO_GPU_CODE.format("TensorFlow"), Match(Kind.CPU_BUILD, package="(?!jaxlib).*"), later=GPU_USE),
+    until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("JAX"), Match(Kind.CPU_BUILD, package="jaxlib"), severity=WARNING),
+    until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("JAX"), Match(Kind.CPU_BUILD, "Error: ", package="jaxlib")),
+    until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("PyTorch"), Match(Kind.CPU_BUILD, "(?i)torch")),
+    until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("TensorFlow"), Match(Kind.CPU_BUILD, package="(?!jaxlib).*")),
     Row(
         "keras-version-conflict",
         "This program or package does not fit the installed Keras: {text}.",
@@ -115,11 +107,10 @@ ROWS = (
         Match(Kind.PIP_SYSTEM_PYTHON),
     ),
     Row("tensorflow-import-failed", _LACKING, Match(Kind.CPU_INSTRUCTIONS_MISSING), Match(Kind.KILLED, signal="SIGILL")),
-    Row(
+    always(
         "xla-flags-unknown",
         "XLA_FLAGS contains {flag*|a flag}, which XLA in this TensorFlow does not support, so it ends the process.",
         Match(Kind.XLA_FLAG_UNKNOWN),
-        later=NOTHING,
     ),
     # -- programs --
     *(Row(page, "The program uses {name}, which {why}.", Match(Kind.LEGACY_API, page=page)) for page in removed.PAGES),
@@ -135,28 +126,20 @@ ROWS = (
         "Something was created or used outside the scope of the strategy that trains it: {text}.",
         Match(Kind.VARIABLE_OUTSIDE_SCOPE),
     ),
-    Row(
+    always(
         "precision-unsupported",
         "This device can't compute in {dtype|that precision}.",
         Match(Kind.PRECISION_UNSUPPORTED, "Error"),
-        later=NOTHING,
         severity=ERROR,
     ),
-    Row(
+    always(
         "precision-unsupported",
         "{dtype|Mixed precision} is slower than float32 here: no GPU of this job has Tensor Cores for it.",
         Match(Kind.PRECISION_UNSUPPORTED),
-        later=NOTHING,
         severity=WARNING,
     ),
-    Row(
-        "loss-not-finite",
-        _NOT_FINITE,
-        Match(Kind.LOSS_NOT_FINITE, passing=""),
-        later=NOTHING,
-        beside=Kind.FLOAT16_USED,
-    ),
+    always("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE, passing=""), beside=Kind.FLOAT16_USED),
     Row("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE), beside=Kind.FLOAT16_USED),
-    *(Row(code, "Watch reports: {message}.", Match(Kind.WATCHED, code=code), later=NOTHING) for code in _WATCHED),
+    *(always(code, "Watch reports: {message}.", Match(Kind.WATCHED, code=code)) for code in _WATCHED),
     Row("loss-not-falling", "The model does not learn: {text}.", Match(Kind.LOSS_STUCK), severity=WARNING),
 )
