@@ -21,7 +21,6 @@ from gpucheck.core.repairs.install import install
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.answer import Answer, Choice
 from gpucheck.core.solver.machine import Machine
-from gpucheck.core.solver.solve import is_fetched
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 from gpucheck.core.system.shells import applied
 
@@ -102,7 +101,7 @@ def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[
     if choice.source == "image":
         raise Refused(f"only NVIDIA's image works on this machine, no environment: {commands.make(choice, answer.machine)[0]}")
     minor = versions.minor(choice.python.version)
-    fetched = is_fetched(choice.python, answer.machine)
+    fetched = answer.machine.lacks(choice.python)
     uv = host.which("uv")
     if fetched and uv is None:
         raise Refused(f"Python {minor} is not installed, and neither is uv, which could download it: https://docs.astral.sh/uv")

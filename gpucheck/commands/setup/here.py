@@ -9,7 +9,6 @@ from gpucheck.core.host.child import PACKAGE
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.solver.answer import Answer
 from gpucheck.core.solver.machine import Wishes
-from gpucheck.core.solver.solve import is_fetched
 
 _APT = ("Debian", "Ubuntu", "Linux Mint", "Pop!_OS")
 _UV = "curl -LsSf https://astral.sh/uv/install.sh | sh"  # https://docs.astral.sh/uv/getting-started/installation
@@ -49,7 +48,7 @@ def _before(host: Host, answer: Answer) -> tuple[str, ...]:
     best, machine = answer.best, answer.machine
     if best is None or best.source != "pip" or machine.uv is not False:
         return ()
-    if is_fetched(best.python, machine):
+    if machine.lacks(best.python):
         return (_UV,) if machine.system != "win32" else ()
     if best.python.has_venv is False and (machine.os_name or "").startswith(_APT):
         minor = ".".join(best.python.version.split(".")[:2])

@@ -5,10 +5,11 @@
 - constraints: the reasons why a TensorFlow release does not work on a machine
 - solve: the answer for TensorFlow; rules use it as well
 - backends: the answer for Keras on JAX or PyTorch
+- tpus, boards: the answers for a TPU, and for GPUs with the vendor's own packages
+- together: TensorFlow with other frameworks in one environment
+- around: the driver to install first, other ways, and assumptions
 - commands: the commands for a choice
-- render: the answer as text, JSON, and files that other programs read
-- facts, pythons, read: this machine, through the host
-- apply, steps, proof: the environment made and proven
+- facts: the machine, from the facts of probes
 
-All up to ``render`` are pure functions over the tables of ``gpucheck/core/compat``.
+All are pure functions over the tables of ``gpucheck/core/compat``. ``gpucheck/commands/setup`` prints and installs an answer.
 """

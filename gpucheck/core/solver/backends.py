@@ -10,7 +10,6 @@ from gpucheck.core.solver import constraints
 from gpucheck.core.solver.answer import Answer, Choice, Excluded, Limit, Reason
 from gpucheck.core.solver.machine import Machine, Python, Wishes
 
-NAMES = tuple(frameworks.BUILDS)
 _FOR_OLD_GLIBC = "2.17"
 _THOR = (11, 0)  # with JetPack 7 it runs the packages for aarch64 servers
 
@@ -25,7 +24,7 @@ def solve(machine: Machine, wishes: Wishes) -> Answer:
     excluded = []
     for build in frameworks.BUILDS[wishes.backend]:
         reasons = list(_reasons(build, machine, wishes))
-        python = _python(build.python_min, build.python_max, machine, wishes)
+        python = python_for(build, machine, wishes)
         if reasons or python is None:
             excluded.append(Excluded(tensorflow=build.name, reasons=tuple(reasons)))
         elif not (choices and build.glibc == _FOR_OLD_GLIBC):
@@ -38,12 +37,7 @@ def solve(machine: Machine, wishes: Wishes) -> Answer:
 
 
 def _reasons(build: Build, machine: Machine, wishes: Wishes) -> Iterator[Reason]:
-    source = frameworks.SOURCES[wishes.backend]
-    platform = _platform(build.platforms, machine, source)
-    if platform is not None:
-        yield platform
-    elif not _has_glibc(build.glibc, machine):
-        yield _old_glibc(build.glibc, machine, source)
+    yield from _of_system(build, machine, wishes.backend)
     lowest = cuda_tables.LOWEST_DRIVER[build.cuda_major][machine.windows_driver]
     if machine.driver is not None and not machine.driver_reaches(lowest):
         text = f"CUDA {build.cuda_major} needs driver {lowest} or newer; this driver is {machine.driver}"
@@ -52,9 +46,21 @@ def _reasons(build: Build, machine: Machine, wishes: Wishes) -> Iterator[Reason]
     if common is not None:
         yield common
     yield from _without_code(build, machine, wishes.backend)
-    if _python(build.python_min, build.python_max, machine, wishes) is None:
-        text = f"it is for Python {build.python_min} to {build.python_max}"
-        yield Reason(kind="python", text=text, source=source, needs=build.python_min)
+    if python_for(build, machine, wishes) is None:
+        yield of_python(build, wishes.backend)
+
+
+def _of_system(build: Build | CpuBuild, machine: Machine, backend: str) -> Iterator[Reason]:
+    """Why a build does not work on the machine's system, if that is so."""
+    source = frameworks.SOURCES[backend]
+    if reason := _platform(build.platforms, machine, source) or constraints.old_glibc(build.glibc, machine, source):
+        yield reason
+
+
+def of_python(build: Build | CpuBuild, backend: str) -> Reason:
+    """Why a build does not work with any Python of the machine."""
+    text = f"it is for Python {build.python_min} to {build.python_max}"
+    return Reason(kind="python", text=text, source=frameworks.SOURCES[backend], needs=build.python_min)
 
 
 def _without_code(build: Build, machine: Machine, backend: str) -> Iterator[Reason]:
@@ -71,24 +77,9 @@ def _without_code(build: Build, machine: Machine, backend: str) -> Iterator[Reas
 
 def _platform(platforms: tuple[Platform, ...], machine: Machine, source: str) -> Reason | None:
     """Why none of these packages supports the machine's system and processor."""
-    if machine.musl:
-        return Reason(kind="platform", text="its packages need glibc, and this Linux has musl", source=source)
-    if machine.avx is False and source == frameworks.SOURCES["jax"]:
-        return constraints.without_avx(source)
     architectures = {architecture for system, architecture in platforms if system == machine.system}
-    if machine.architecture in architectures or (machine.architecture is None and architectures):
-        return None
-    name = f"{constraints.SYSTEMS.get(machine.system, machine.system)} on {machine.architecture}"
-    return Reason(kind="platform", text=f"it has no packages for {name}", source=source)
-
-
-def _has_glibc(lowest: str | None, machine: Machine) -> bool:
-    return lowest is None or machine.system != "linux" or machine.glibc is None or versions.at_least(machine.glibc, lowest)
-
-
-def _old_glibc(lowest: str, machine: Machine, source: str) -> Reason:
-    text = f"it needs glibc {lowest} or newer, and this system has {machine.glibc}"
-    return Reason(kind="glibc", text=text, source=source, needs=lowest)
+    packaged = machine.architecture in architectures or (machine.architecture is None and bool(architectures))
+    return constraints.unsupported(machine, packaged, source, avx=source if source == frameworks.SOURCES["jax"] else None)
 
 
 def _choice(build: Build, machine: Machine, python: Python, backend: str) -> Choice:
@@ -103,16 +94,22 @@ def _choice(build: Build, machine: Machine, python: Python, backend: str) -> Cho
     if machine.lacks_driver:
         lowest = cuda_tables.LOWEST_DRIVER[build.cuda_major][machine.windows_driver]
         remarks.append(f"no NVIDIA driver responds on this machine: install one first, {lowest} or newer")
+    return _packaged(build, machine, python, backend, remarks, pins)
+
+
+def _packaged(
+    build: Build | CpuBuild, machine: Machine, python: Python, backend: str, remarks: list[str], pins: tuple[str, ...] = ()
+) -> Choice:
     return Choice(
         tensorflow=None,
         keras=frameworks.KERAS,
         python=python,
-        cuda=build.cuda,
+        cuda=build.cuda if isinstance(build, Build) else None,
         backend=backend,
         packages=(*constraints.options(machine), *([] if build.url else ["keras"]), *build.packages, *pins),
         index=build.url,
         assignments=assignments(backend),
-        remarks=(*remarks, *_fetched(python, machine)),
+        remarks=(*remarks, *fetched(python, machine)),
     )
 
 
@@ -127,48 +124,28 @@ def _without_gpu(machine: Machine, wishes: Wishes) -> Answer:
     builds = frameworks.CPU_BUILDS[wishes.backend]
     reasons: list[Reason] = []
     for build in builds:
-        reason = _why_not_cpu(build, machine, wishes)
-        python = _python(build.python_min, build.python_max, machine, wishes)
-        if reason is None and python is not None:
+        why = list(_of_system(build, machine, wishes.backend))
+        python = python_for(build, machine, wishes)
+        if python is None:
+            why.append(of_python(build, wishes.backend))
+        elif not why:
             return Answer(machine=machine, choices=(_cpu_choice(build, machine, python, wishes.backend),))
-        reasons += [reason] if reason is not None else []
-    why = next((reason for reason in reasons if reason.kind != "platform"), reasons[0])
-    excluded = Excluded(tensorflow=wishes.backend, reasons=(why,))
+        reasons += why[:1]
+    first = next((reason for reason in reasons if reason.kind != "platform"), reasons[0])
+    excluded = Excluded(tensorflow=wishes.backend, reasons=(first,))
     return Answer(machine=machine, excluded=(excluded,))
-
-
-def _why_not_cpu(build: CpuBuild, machine: Machine, wishes: Wishes) -> Reason | None:
-    source = frameworks.SOURCES[wishes.backend]
-    platform = _platform(build.platforms, machine, source)
-    if platform is not None:
-        return platform
-    if build.glibc is not None and not _has_glibc(build.glibc, machine):
-        return _old_glibc(build.glibc, machine, source)
-    if _python(build.python_min, build.python_max, machine, wishes) is None:
-        text = f"it is for Python {build.python_min} to {build.python_max}"
-        return Reason(kind="python", text=text, source=source, needs=build.python_min)
-    return None
 
 
 def _cpu_choice(build: CpuBuild, machine: Machine, python: Python, backend: str) -> Choice:
     remarks = [build.remark] if build.remark else []
     if backend == "torch" and (machine.system, machine.architecture) == frameworks.MAC:
         remarks.append("PyTorch's package for macOS also uses Apple's GPU (MPS)")
-    return Choice(
-        tensorflow=None,
-        keras=frameworks.KERAS,
-        python=python,
-        backend=backend,
-        packages=(*constraints.options(machine), *([] if build.url else ["keras"]), *build.packages),
-        index=build.url,
-        assignments=assignments(backend),
-        remarks=(*remarks, *_fetched(python, machine)),
-    )
+    return _packaged(build, machine, python, backend, remarks)
 
 
 def _on_tpu(machine: Machine, wishes: Wishes) -> Answer:
     source = frameworks.SOURCES["jax"]
-    python = _python(frameworks.JAX[0].python_min, frameworks.JAX[0].python_max, machine, wishes)
+    python = python_for(frameworks.JAX[0], machine, wishes)
     reason = _platform((frameworks.LINUX,), machine, source)
     if wishes.backend != "jax":
         reason = Reason(kind="tpu", text="on a TPU Keras trains on JAX or TensorFlow", source=source)
@@ -188,17 +165,12 @@ def _on_tpu(machine: Machine, wishes: Wishes) -> Answer:
     return Answer(machine=machine, choices=(choice,))
 
 
-def _python(lowest: str, highest: str, machine: Machine, wishes: Wishes) -> Python | None:
-    """The newest Python that fits. If none of the machine fits and the user requested none, one that uv fetches."""
+def python_for(build: Build | CpuBuild, machine: Machine, wishes: Wishes) -> Python | None:
+    """The newest Python that fits a build: one of the machine, else one that uv fetches; None if the user's does not fit."""
     candidates = (wishes.python,) if wishes.python is not None else machine.pythons or ()
-    fitting = [python for python in candidates if _between(lowest, python, highest)]
+    fitting = [python for python in candidates if _between(build.python_min, python, build.python_max)]
     newest = max(fitting, key=lambda python: versions.parse(python.version)[:2], default=None)
-    return newest or (Python(version=highest) if wishes.python is None else None)
-
-
-def python_for(build: Build, machine: Machine, wishes: Wishes) -> Python | None:
-    """The newest Python that fits a build; None if the user requested one that does not."""
-    return _python(build.python_min, build.python_max, machine, wishes)
+    return newest or (Python(version=build.python_max) if wishes.python is None else None)
 
 
 def _between(lowest: str, python: Python, highest: str) -> bool:
@@ -206,8 +178,9 @@ def _between(lowest: str, python: Python, highest: str) -> bool:
     return versions.at_least(minor, lowest) and versions.at_least(highest, minor)
 
 
-def _fetched(python: Python, machine: Machine) -> Iterator[str]:
-    if python.executable is None and machine.pythons is not None and python not in machine.pythons:
+def fetched(python: Python, machine: Machine) -> Iterator[str]:
+    """The remark on a Python that is not on the machine, if that is so."""
+    if machine.lacks(python):
         yield f"Python {versions.minor(python.version)} is not on this machine: uv fetches it (https://docs.astral.sh/uv)"
 
 

@@ -22,9 +22,8 @@ def amd(machine: Machine, wishes: Wishes) -> Answer:
     if wishes.backend == "jax":
         python = backends.python_for(frameworks.JAX[0], machine, wishes)
         if python is None:
-            text = f"it is for Python {frameworks.JAX[0].python_min} to {frameworks.JAX[0].python_max}"
-            reason = Reason(kind="python", text=text, source=frameworks.SOURCES["jax"], needs=frameworks.JAX[0].python_min)
-            return Answer(machine=machine, excluded=(Excluded(tensorflow=vendors.ROCM_JAX, reasons=(reason,)),))
+            excluded = (Excluded(tensorflow=vendors.ROCM_JAX, reasons=(backends.of_python(frameworks.JAX[0], "jax"),)),)
+            return Answer(machine=machine, excluded=excluded)
         remarks = ["ROCm 7 must be installed on the system: this package uses the installed one"]
         remarks += ["JAX's developers call its support of WSL2 experimental"] if machine.wsl else []
         packages = (*constraints.options(machine), "keras", vendors.ROCM_JAX)

@@ -6,7 +6,6 @@ from gpucheck.core.compat import versions
 from gpucheck.core.model import Assignment, Operation
 from gpucheck.core.solver.answer import Choice
 from gpucheck.core.solver.machine import Machine
-from gpucheck.core.solver.solve import is_fetched
 from gpucheck.core.system.shells import word
 
 FOLDER = "~/tensorflow-env"
@@ -56,7 +55,7 @@ def create(choice: Choice, machine: Machine, folder: str) -> tuple[str, ...]:
     system = machine.system
     minor = versions.minor(choice.python.version)
     target = quoted(environment_python(folder, system), system)
-    if machine.uv or is_fetched(choice.python, machine):
+    if machine.uv or machine.lacks(choice.python):
         python = quoted(choice.python.executable or minor, system)
         lines, install = [f"uv venv --python {python} {quoted(folder, system)}"], f"uv pip install --python {target}"
     else:

@@ -19,7 +19,6 @@ MINOR_COMPATIBILITY = "https://docs.nvidia.com/deploy/cuda-compatibility/minor-v
 RELEASE_NOTES = "https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/index.html"
 LEGACY_GPUS = "https://forums.developer.nvidia.com/t/current-graphics-driver-releases/28500"
 BLACKWELL = "https://github.com/tensorflow/tensorflow/issues/111958"
-CUDNN = "https://github.com/conda-forge/tensorflow-feedstock/issues/457"
 
 SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 FIRST_BLACKWELL = (10, 0)
@@ -31,28 +30,44 @@ Constraint = Callable[[Release, Machine], Reason | None]
 
 def platform(release: Release, machine: Machine) -> Reason | None:
     """The release has packages for the system, the processor and the C library."""
+    packaged = machine.architecture is None or wheels.has_wheels(release, machine.system, machine.architecture)
+    return unsupported(machine, packaged, PYPI, avx=INSTALL)
+
+
+def unsupported(machine: Machine, packaged: bool, source: str, avx: str | None) -> Reason | None:
+    """Why packages do not work on a system and processor.
+
+    Args:
+        machine: the target.
+        packaged: whether there are packages for it.
+        source: of that.
+        avx: the source for their use of AVX, which processors from before 2011 do not have; None: they do without it.
+    """
     if machine.musl:
-        return Reason(kind="platform", text="its packages need glibc, and this Linux has musl", source=PYPI)
-    if machine.avx is False:
-        return without_avx(INSTALL)
-    if machine.architecture is None or wheels.has_wheels(release, machine.system, machine.architecture):
+        text = "its packages need glibc, and this Linux has musl"
+    elif machine.avx is False and avx is not None:
+        text = (
+            "its packages use AVX instructions, which this processor does not have: build it from source, or use another machine"
+        )
+        source = avx
+    elif packaged:
         return None
-    name = f"{SYSTEMS.get(machine.system, machine.system)} on {machine.architecture}"
-    return Reason(kind="platform", text=f"it has no packages for {name}", source=PYPI)
-
-
-def without_avx(source: str) -> Reason:
-    """Why packages do not work on processors from before 2011."""
-    text = "its packages use AVX instructions, which this processor does not have: build it from source, or use another machine"
+    else:
+        text = f"it has no packages for {SYSTEMS.get(machine.system, machine.system)} on {machine.architecture}"
     return Reason(kind="platform", text=text, source=source)
 
 
 def glibc(release: Release, machine: Machine) -> Reason | None:
     """The C library is new enough for the wheel's tag."""
-    if machine.system != "linux" or machine.glibc is None or versions.at_least(machine.glibc, release.glibc_floor):
+    return old_glibc(release.glibc_floor, machine, PYPI)
+
+
+def old_glibc(lowest: str | None, machine: Machine, source: str, what: str = "it") -> Reason | None:
+    """Why the C library is too old for what needs at least ``lowest``."""
+    if lowest is None or machine.system != "linux" or machine.glibc is None or versions.at_least(machine.glibc, lowest):
         return None
-    text = f"it needs glibc {release.glibc_floor} or newer, and this system has {machine.glibc}"
-    return Reason(kind="glibc", text=text, source=PYPI, needs=release.glibc_floor)
+    text = f"{what} needs glibc {lowest} or newer, and this system has {machine.glibc}"
+    return Reason(kind="glibc", text=text, source=source, needs=lowest)
 
 
 def cuda_build(release: Release, machine: Machine) -> Reason | None:

@@ -99,6 +99,10 @@ class Machine:
         gpus_by_capability = {gpu.capability: gpu for gpu in reversed(self.gpus or ()) if gpu.capability is not None}
         return tuple(sorted(gpus_by_capability.items(), key=lambda kind: kind[0]))
 
+    def lacks(self, python: Python) -> bool:
+        """Whether a Python for the environment is not on this machine, so that uv or conda fetches it."""
+        return python.executable is None and self.pythons is not None and python not in self.pythons
+
     def driver_reaches(self, lowest: str) -> bool:
         """Whether the driver is that version or newer; a partial version matches: '525.60' may be 525.60.13."""
         driver = versions.parse(self.driver or "")

@@ -151,11 +151,6 @@ def _choice(release: Release, machine: Machine, python: Python, with_gpu: bool) 
     )
 
 
-def is_fetched(python: Python, machine: Machine) -> bool:
-    """Whether a choice's Python is not on the machine."""
-    return python.executable is None and machine.pythons is not None and python not in machine.pythons
-
-
 def _packages(release: Release, python: Python) -> tuple[str, ...]:
     """TensorFlow with its CUDA libraries. 2.14 requires a TensorRT that few Pythons have: list the others by name."""
     if not release.and_cuda:
@@ -197,10 +192,9 @@ def _assignments(release: Release, python: Python) -> tuple[Assignment, ...]:
 
 def _remarks(release: Release, machine: Machine, python: Python) -> Iterator[str]:
     minor = versions.minor(python.version)
-    if is_fetched(python, machine) and machine.system == "win32" and not versions.at_least(release.minor, "2.11"):
-        pass  # conda brings it
-    elif is_fetched(python, machine):
-        yield f"Python {minor} is not on this machine: uv fetches it (https://docs.astral.sh/uv)"
+    if machine.lacks(python):
+        if machine.system != "win32" or versions.at_least(release.minor, "2.11"):  # else conda brings it
+            yield from backends.fetched(python, machine)
     elif python.has_venv is False and not machine.uv:
         yield f"Python {minor} cannot make environments here: install its package python{minor}-venv first, or uv"
     if not versions.at_least(release.minor, "2.16"):

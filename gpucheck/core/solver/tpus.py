@@ -23,9 +23,8 @@ def solve(machine: Machine, wishes: Wishes) -> Answer:
     if wishes.tensorflow is not None and not versions.satisfies(tpu.LATEST_TENSORFLOW_TPU, wishes.tensorflow):
         reasons.append(Reason(kind="wish", text=f"the newest tensorflow-tpu is {tpu.LATEST_TENSORFLOW_TPU}", source=_PYPI))
     candidates = (wishes.python,) if wishes.python is not None else (*(machine.pythons or ()), Python(version=release.python_max))
-    if machine.glibc is not None and not versions.at_least(machine.glibc, tpu.LIBTPU_GLIBC):
-        text = f"its libtpu needs glibc {tpu.LIBTPU_GLIBC} or newer, and this system has {machine.glibc}"
-        reasons.append(Reason(kind="glibc", text=text, source=_LIBTPU, needs=tpu.LIBTPU_GLIBC))
+    if glibc := constraints.old_glibc(tpu.LIBTPU_GLIBC, machine, _LIBTPU, "its libtpu"):
+        reasons.append(glibc)
     fitting = (candidate for candidate in candidates if constraints.has_packages(release, candidate))
     python = next((candidate for candidate in fitting if versions.at_least(candidate.version, tpu.LIBTPU_PYTHON_MIN)), None)
     if python is None:
