@@ -4,25 +4,23 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
 from gpucheck.core.compat import libraries, versions
 from gpucheck.core.host import Host
-from gpucheck.core.model import Level
+from gpucheck.core.model import Fact, Level
 from gpucheck.core.probes._distributions import Installed
 
 _DATA_FOLDER = "./cuda_sdk_lib"  # XLA's default for --xla_gpu_cuda_data_dir, relative to the working directory
 
 
-class Located(msgspec.Struct, frozen=True):
-    """The file that XLA chooses, and the others."""
+class CudaTool(Fact, frozen=True, kw_only=True):
+    """A program or data file that XLA needs, found on TensorFlow's search path."""
 
-    path: str | None
-    version: str | None
-    elsewhere: tuple[str, ...]
+    path: str | None = None
+    version: str | None = None
+    elsewhere: tuple[str, ...] = ()
 
 
-def ptxas(host: Host, tensorflow: str, distributions: dict[str, Installed]) -> Located:
+def ptxas(host: Host, tensorflow: str, distributions: dict[str, Installed]) -> CudaTool:
     """The ptxas that XLA chooses: the first with an accepted version. An unknown version counts as accepted."""
     folders = [folder for folder in host.env.get("PATH", "").split(":") if folder]
     paths = [f"{_data_folder(host)}/bin/ptxas", *(f"{folder}/ptxas" for folder in folders)]
@@ -30,20 +28,20 @@ def ptxas(host: Host, tensorflow: str, distributions: dict[str, Installed]) -> L
     for path in present:
         version = _version(host, path, distributions)
         if _accepted(version):
-            return Located(path, version, tuple(other for other in present if other != path))
-    return Located(None, None, tuple(present))
+            return CudaTool(path=path, version=version, elsewhere=tuple(other for other in present if other != path))
+    return CudaTool(elsewhere=tuple(present))
 
 
-def libdevice(host: Host, tensorflow: str) -> Located:
+def libdevice(host: Host, tensorflow: str) -> CudaTool:
     """The libdevice.10.bc that XLA chooses: the first that exists."""
     first = f"{_data_folder(host)}/nvvm/libdevice/libdevice.10.bc"
     present = list(_present(host, [first, *_filled(libraries.LIBDEVICE_SEARCH, tensorflow)]))
-    return Located(present[0] if present else None, None, tuple(present[1:]))
+    return CudaTool(path=present[0] if present else None, elsewhere=tuple(present[1:]))
 
 
 def unsearched(
     host: Host, distributions: dict[str, Installed], path: Iterable[str], *, lacks_ptxas: bool, lacks_libdevice: bool
-) -> Iterator[tuple[str, str | None]]:
+) -> Iterator[CudaTool]:
     """Toolkits, wheels and conda environments that have the missing files, newest toolkit first, with their ptxas' version."""
     if not (lacks_ptxas or lacks_libdevice):
         return
@@ -57,7 +55,7 @@ def unsearched(
         if lacks_ptxas and (ptxas is None or not _accepted(version)):
             continue
         if bitcode is not None or not lacks_libdevice:
-            yield folder, version
+            yield CudaTool(path=folder, version=version)
 
 
 def _accepted(version: str | None) -> bool:

@@ -10,25 +10,11 @@ from gpucheck.core.child.messages.interpreter import Interpreter
 from gpucheck.core.host import Host
 
 # Distributions that install into the folder ``tensorflow``.
-FLAVOURS = frozenset(
-    {
-        "tensorflow",
-        "tensorflow-cpu",
-        "tensorflow-gpu",
-        "tensorflow-rocm",
-        "tensorflow-intel",
-        "tensorflow-macos",
-        "tensorflow-cpu-aws",
-        "tensorflow-aarch64",
-        "tensorflow-tpu",
-        "intel-tensorflow",
-        "intel-tensorflow-avx512",
-        "tf-nightly",
-        "tf-nightly-cpu",
-        "tf-nightly-gpu",
-        "tf-nightly-tpu",
-    }
-)
+_FLAVOURS = """
+tensorflow tensorflow-cpu tensorflow-gpu tensorflow-rocm tensorflow-intel tensorflow-macos tensorflow-cpu-aws tensorflow-aarch64
+tensorflow-tpu intel-tensorflow intel-tensorflow-avx512 tf-nightly tf-nightly-cpu tf-nightly-gpu tf-nightly-tpu
+"""
+FLAVOURS = frozenset(_FLAVOURS.split())
 # Those of them that are built without CUDA.
 WITHOUT_CUDA = FLAVOURS - {"tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu"}
 

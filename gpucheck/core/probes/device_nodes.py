@@ -2,6 +2,8 @@
 
 import re
 
+from msgspec.structs import replace
+
 from gpucheck.core.child.messages.files import DeviceNodesTask, NodeOpened
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
@@ -88,12 +90,4 @@ def _tried(node: DeviceNode, opened: dict[str, NodeOpened | None]) -> DeviceNode
     answer = opened.get(node.path)
     if answer is None:
         return node
-    return DeviceNode(
-        path=node.path,
-        present=True,
-        openable=answer.error is None,
-        error=answer.error,
-        mode=node.mode,
-        owner=node.owner,
-        group=node.group,
-    )
+    return replace(node, openable=answer.error is None, error=answer.error)

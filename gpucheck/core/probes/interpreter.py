@@ -42,6 +42,8 @@ def read(host: Host) -> Interpreter:
     """Query the interpreter (in a child, if it is not gpucheck's own) and search PATH for others."""
     answer = _distributions.interpreter(host)
     path = _distributions.search_path(answer)
+    distributions = _distributions.installed(host, path)
+    pip = distributions.get("pip")
     prefix, base = answer.prefix, answer.base_prefix
     virtual = prefix != base
     return Interpreter(
@@ -52,11 +54,11 @@ def read(host: Host) -> Interpreter:
         base_prefix=base,
         environment="venv" if virtual else "conda" if host.names(f"{prefix}/conda-meta") else None,
         externally_managed=not virtual and "EXTERNALLY-MANAGED" in host.names(_library(answer)),
-        pip_version=_pip(host, path),
+        pip_version=pip.version if pip else None,
         bits=answer.bits,
         path=path,
         active_environment=host.env.get("VIRTUAL_ENV") or host.env.get("CONDA_PREFIX"),
-        others=() if _distributions.flavours(_distributions.installed(host, path)) else tuple(_others(host, path)),
+        others=() if _distributions.flavours(distributions) else tuple(_others(host, path)),
     )
 
 
@@ -64,14 +66,6 @@ def _library(answer: Description) -> str:
     """The folder of the standard library, which may contain PEP 668's marker."""
     minor = ".".join(answer.version.split(".")[:2])
     return answer.stdlib or f"{answer.base_prefix}/lib/python{minor}"
-
-
-def _pip(host: Host, path: tuple[str, ...]) -> str | None:
-    for folder in path:
-        for name in host.names(folder):
-            if name.startswith("pip-") and (distribution := _distributions.parse(name, folder)) is not None:
-                return distribution.version
-    return None
 
 
 def _others(host: Host, path: tuple[str, ...]) -> Iterator[OtherInterpreter]:

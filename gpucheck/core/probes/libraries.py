@@ -18,6 +18,7 @@ from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import _cuda_tools, _distributions, _elf
+from gpucheck.core.probes._cuda_tools import CudaTool as CudaTool
 from gpucheck.core.probes._distributions import Installed
 from gpucheck.core.probes._loader import Loader
 
@@ -43,14 +44,6 @@ class OldCopy(Fact, frozen=True, kw_only=True):
 
     path: str
     lacks: str  # the first missing version of symbols: "GLIBCXX_3.4.20"
-
-
-class CudaTool(Fact, frozen=True, kw_only=True):
-    """A program or data file that XLA needs, found on TensorFlow's search path."""
-
-    path: str | None = None
-    version: str | None = None
-    elsewhere: tuple[str, ...] = ()
 
 
 class Libraries(Fact, frozen=True, kw_only=True):
@@ -118,11 +111,10 @@ def read(host: Host) -> Libraries:
         fact,
         libraries=_opened(host, tuple(_with_needs(host, loader, resolved))),
         cudnn_parts_missing=_cudnn_parts_missing(host, resolved),
-        ptxas=CudaTool(path=ptxas.path, version=ptxas.version, elsewhere=ptxas.elsewhere),
-        libdevice=CudaTool(path=libdevice.path, version=libdevice.version, elsewhere=libdevice.elsewhere),
+        ptxas=ptxas,
+        libdevice=libdevice,
         xla_folders=tuple(
-            CudaTool(path=library, version=version)
-            for library, version in _cuda_tools.unsearched(
+            _cuda_tools.unsearched(
                 host, distributions, path, lacks_ptxas=ptxas.path is None, lacks_libdevice=libdevice.path is None
             )
         ),
@@ -260,10 +252,6 @@ def _opened(host: Host, libraries: tuple[Library, ...]) -> tuple[Library, ...]:
             break
         del wanted[at_fault]
     return tuple(
-        msgspec.structs.replace(
-            library,
-            opened=opened.get(library.soname),
-            open_error=errors.get(library.soname),
-        )
+        msgspec.structs.replace(library, opened=opened.get(library.soname), open_error=errors.get(library.soname))
         for library in libraries
     )

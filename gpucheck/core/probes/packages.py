@@ -54,33 +54,12 @@ class Packages(Fact, frozen=True, kw_only=True):
 
 
 # Other distributions that use a GPU, share its libraries, or break the import.
-OTHERS = frozenset(
-    {
-        "cupy-cuda11x",
-        "cupy-cuda12x",
-        "cupy-cuda13x",
-        "h5py",
-        "horovod",
-        "jax",
-        "jaxlib",
-        "jax-cuda12-plugin",
-        "jax-cuda13-plugin",
-        "ml-dtypes",
-        "numpy",
-        "protobuf",
-        "tensorflow-addons",
-        "tensorflow-directml-plugin",
-        "tensorflow-io",
-        "tensorflow-metal",
-        "tensorflow-probability",
-        "tensorflow-text",
-        "tensorrt",
-        "tensorrt-cu12",
-        "tensorrt-libs",
-        "torch",
-        "torchvision",
-    }
-)
+_OTHERS = """
+cupy-cuda11x cupy-cuda12x cupy-cuda13x h5py horovod jax jaxlib jax-cuda12-plugin jax-cuda13-plugin ml-dtypes numpy protobuf
+tensorflow-addons tensorflow-directml-plugin tensorflow-io tensorflow-metal tensorflow-probability tensorflow-text tensorrt
+tensorrt-cu12 tensorrt-libs torch torchvision
+"""
+OTHERS = frozenset(_OTHERS.split())
 
 # Names end in the CUDA major up to CUDA 12, without it from 13 on (cuDNN, NCCL and NVSHMEM keep the ending).
 _CUDA_13 = ("cublas", "cuda", "cufft", "cufile", "curand", "cusolver", "cusparse", "npp", "nvjitlink", "nvjpeg", "nvvm")

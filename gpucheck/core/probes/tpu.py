@@ -4,6 +4,7 @@ from gpucheck.core.compat.tpu import LOCK_FILE, VENDOR, generation
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
+from gpucheck.core.probes._distributions import installed, search_path
 from gpucheck.core.probes.pci import DEVICES, functions
 
 ANNOUNCING = (
@@ -37,18 +38,20 @@ def read(host: Host) -> Tpu:
     if generations:  # without a chip, a VFIO group is another device passed to a virtual machine
         nodes += host.glob("/dev/vfio/[0-9]*")
     variables = _announcing(host)
-    tensorflow_tpu, _ = _installed(host, ("tensorflow_tpu",))
-    libtpu, folder = _installed(host, ("libtpu", "libtpu_nightly"))
-    packaged = f"{folder}/libtpu/libtpu.so"
+    interpreter = host.interpreter()
+    distributions = installed(host, () if isinstance(interpreter, str) else search_path(interpreter))
+    tensorflow_tpu = distributions.get("tensorflow-tpu")
+    libtpu = distributions.get("libtpu") or distributions.get("libtpu-nightly")
+    packaged = f"{libtpu.folder}/libtpu/libtpu.so" if libtpu else ""
     lock = host.stat(LOCK_FILE)
     return Tpu(
         generations=generations,
         nodes=tuple(nodes),
         variables=variables,
         expected=bool(generations or nodes or variables),
-        tensorflow_tpu=tensorflow_tpu,
-        libtpu=libtpu,
-        libtpu_path=host.env.get("TPU_LIBRARY_PATH") or (packaged if folder and host.stat(packaged) else None),
+        tensorflow_tpu=tensorflow_tpu.version if tensorflow_tpu else None,
+        libtpu=libtpu.version if libtpu else None,
+        libtpu_path=host.env.get("TPU_LIBRARY_PATH") or (packaged if packaged and host.stat(packaged) else None),
         lock_file=LOCK_FILE if lock else None,
         lock_owner=lock.owner if lock and lock.uid != host.user() else None,
         holder_pid=_holder(host, set(nodes)) if nodes else None,
@@ -62,18 +65,6 @@ def _announcing(host: Host) -> tuple[str, ...]:
     if host.env.get("PJRT_DEVICE", "").upper() == "TPU":
         names.append("PJRT_DEVICE")
     return tuple(names)
-
-
-def _installed(host: Host, projects: tuple[str, ...]) -> tuple[str | None, str | None]:
-    """Version and folder of the first of these distributions on the examined interpreter's path."""
-    interpreter = host.interpreter()
-    for folder in () if isinstance(interpreter, str) else interpreter.path:
-        for entry in host.names(folder):
-            if entry.endswith(".dist-info"):
-                project, _, version = entry.removesuffix(".dist-info").partition("-")
-                if project.lower() in projects:
-                    return version or None, folder
-    return None, None
 
 
 def _holder(host: Host, nodes: set[str]) -> int | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.model import Report, Verdict
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.environment import Environment
@@ -64,7 +63,7 @@ def _tensorflow(report: Report) -> str:
         built += [f"cuDNN {tensorflow.cudnn_version}"] * bool(built and tensorflow.cudnn_version)
         words.append(f"built with {', '.join(built)}" if built else "built without CUDA")
     if backend and backend.other:
-        words.append(f"{TITLES[backend.name]} {backend.version or ''}".rstrip())
+        words.append(backend.title)
     return "; ".join(words)
 
 

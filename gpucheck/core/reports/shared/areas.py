@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.model import Diagnosis, Fact, ProbeStatus, Report, Severity, TrainingRun, probe_of
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.backend import Backend
@@ -172,11 +171,12 @@ def _lists(listed: tuple[Device, ...], report: Report) -> Look:
 
 
 def _backend(backend: Backend, report: Report) -> Look:
-    title = f"{TITLES[backend.name]} {backend.version or ''}".rstrip()
     if backend.devices is None:
-        return Look(False if backend.imported is False else None, f"{title}: {_error(backend) or backend.ending or 'no answer'}")
+        return Look(
+            False if backend.imported is False else None, f"{backend.title}: {_error(backend) or backend.ending or 'no answer'}"
+        )
     sound, words = _lists(backend.devices, report)
-    return Look(sound, f"{title} {words}")
+    return Look(sound, f"{backend.title} {words}")
 
 
 def _keras(keras: Keras, report: Report) -> Look:
