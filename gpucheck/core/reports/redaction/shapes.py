@@ -12,7 +12,6 @@ from gpucheck.core.reports.redaction.services import TOKENS
 NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,252}[A-Za-z0-9])?"
 _PERSON = r"[A-Za-z_][\w.-]{0,62}\w"
 _VALUE = r"(?:\\{1,4}[\"'][^\"'\n\\]{1,4096}|\"[^\"\n]{1,4096}\"|'[^'\n]{1,4096}'|[^\s\"']+)"
-_WORD_START = r"(?<![\w.-])"
 
 
 class Shape(NamedTuple):
@@ -94,11 +93,10 @@ ANNOUNCED = (
 
 # All others, redacted only at the match.
 SHAPES = (
-    Shape(
-        ("private key",),
-        re.compile(
-            r"(?P<secret>-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]{0,40}-----|\Z))", re.DOTALL
-        ),
+    _shape(
+        "private key",
+        r"(?P<secret>-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]{0,40}-----|\Z))",
+        re.DOTALL,
     ),
     _shape(
         "cookie",

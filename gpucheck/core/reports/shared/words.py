@@ -28,30 +28,8 @@ ASCII = str.maketrans(
         "’": "'",
     }
 )
-SPELLING = {
-    "pci": "PCI",
-    "pcie": "PCIe",
-    "gpu": "GPU",
-    "gpus": "GPUs",
-    "cuda": "CUDA",
-    "cudnn": "cuDNN",
-    "cpu": "CPU",
-    "ecc": "ECC",
-    "mig": "MIG",
-    "sm": "SM",
-    "uuid": "UUID",
-    "uvm": "UVM",
-    "nvml": "NVML",
-    "nvlinks": "NVLinks",
-    "nvswitches": "NVSwitches",
-    "tpu": "TPU",
-    "wsl": "WSL",
-    "xla": "XLA",
-    "jpeg": "JPEG",
-    "tf32": "TF32",
-    "tensorflow": "TensorFlow",
-    "keras": "Keras",
-}
+_SPELLED = "PCI PCIe GPU GPUs CUDA cuDNN CPU ECC MIG SM UUID UVM NVML NVLinks NVSwitches TPU WSL XLA JPEG TF32 TensorFlow Keras"
+SPELLING = {word.lower(): word for word in _SPELLED.split()}
 
 
 def clean(text: str, ascii: bool = False) -> str:
