@@ -48,24 +48,6 @@ def applied(assignments: Iterable[Assignment], env: Mapping[str, str]) -> dict[s
     return changed
 
 
-def sh(assignments: tuple[Assignment, ...], env: Mapping[str, str]) -> str:
-    """POSIX sh, bash, dash, ksh, zsh: ``eval "$(gpucheck env)"``.
-
-    The comment is on the same line: eval without quotes joins the lines, and the first assignment must still work.
-    """
-    return _lines(assignments, statement, trailing=True)
-
-
-def fish(assignments: tuple[Assignment, ...], env: Mapping[str, str]) -> str:
-    """Fish: ``gpucheck env --shell fish | source``."""
-    return _lines(assignments, _fish)
-
-
-def powershell(assignments: tuple[Assignment, ...], env: Mapping[str, str]) -> str:
-    """PowerShell: ``gpucheck env --shell powershell | Out-String | Invoke-Expression``."""
-    return _lines(assignments, _powershell)
-
-
 def dotenv(assignments: tuple[Assignment, ...], env: Mapping[str, str]) -> str:
     """Write a .env file. It can't refer to a variable's value or unset one, so values are written in full."""
     parts, done = [], dict(env)
@@ -79,17 +61,16 @@ def dotenv(assignments: tuple[Assignment, ...], env: Mapping[str, str]) -> str:
     return "".join(parts)
 
 
-def docker(assignments: tuple[Assignment, ...], env: Mapping[str, str]) -> str:
-    """Write Dockerfile instructions, which can't unset a variable."""
-    return _lines(assignments, _docker)
-
-
-SHELLS: dict[str, Callable[[tuple[Assignment, ...], Mapping[str, str]], str]] = {
-    "sh": sh,
-    "fish": fish,
-    "powershell": powershell,
+Render = Callable[[tuple[Assignment, ...], Mapping[str, str]], str]
+SHELLS: dict[str, Render] = {
+    # sh, bash, dash, ksh, zsh: eval "$(gpucheck env)". The comment is on the same line: eval without quotes joins the lines, and
+    # the first assignment must still work.
+    "sh": lambda assignments, env: _lines(assignments, statement, trailing=True),
+    "fish": lambda assignments, env: _lines(assignments, _fish),  # gpucheck env --shell fish | source
+    # gpucheck env --shell powershell | Out-String | Invoke-Expression
+    "powershell": lambda assignments, env: _lines(assignments, _powershell),
     "dotenv": dotenv,
-    "docker": docker,
+    "docker": lambda assignments, env: _lines(assignments, _docker),  # a Dockerfile can't unset a variable
 }
 
 

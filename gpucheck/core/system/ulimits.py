@@ -66,26 +66,26 @@ def original_open_files() -> tuple[int, int] | None:
 
 def soft(name: str) -> int | None:
     """Return the original soft limit by its name without RLIMIT_; -1: unlimited; None: unknown."""
-    try:
-        import resource
-
-        limit, _ = _original[0] if _original and name == "NOFILE" else resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
-    except (ImportError, AttributeError, ValueError, OSError):
-        return None
-    return -1 if limit == resource.RLIM_INFINITY else limit
+    return _original[0][0] if _original and name == "NOFILE" else _current(name)
 
 
 def open_files_problem() -> str | None:
     """Return an error message if the limit on open files is too low for a run and could not be raised; else None."""
+    limit = _current("NOFILE")
+    if limit is None or not 0 <= limit < NEEDED:
+        return None
+    return f"{limit} files may be open in this process (ulimit -n), too few for gpucheck itself, which holds up to {NEEDED}"
+
+
+def _current(name: str) -> int | None:
+    """Return the present soft limit, as ``soft`` does."""
     try:
         import resource
 
-        limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    except (ImportError, ValueError, OSError):
+        limit, _ = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
+    except (ImportError, AttributeError, ValueError, OSError):
         return None
-    if limit == resource.RLIM_INFINITY or limit >= NEEDED:
-        return None
-    return f"{limit} files may be open in this process (ulimit -n), too few for gpucheck itself, which holds up to {NEEDED}"
+    return -1 if limit == resource.RLIM_INFINITY else limit
 
 
 def explain(error: BaseException) -> str | None:
