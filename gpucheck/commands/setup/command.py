@@ -72,12 +72,6 @@ class Elsewhere(click.ParamType):  # type: ignore[type-arg,unused-ignore]
             self.fail(f"{error}\nFor example: --for {describe.EXAMPLE}, --for report.json, nvidia-smi | ... --for -", param, ctx)
 
 
-def _no_python(text: str) -> str | None:
-    if re.fullmatch(r"3\.[0-9]{1,2}(\.[0-9]{1,2})?", text):
-        return None
-    return f"{text!r} is not a Python 3 version (expected e.g. 3.12)"
-
-
 @click.command(cls=Command, epilog=EXAMPLES)
 @click.option("--tensorflow", type=Specifier(), metavar="SPEC", help="Only these releases: 2.19, or '>=2.16,<2.20'.")
 @click.option(
@@ -221,7 +215,7 @@ def _python(host: "Host", text: str, machine: "Machine", *, here: bool) -> "Pyth
     from gpucheck.commands.setup import pythons
     from gpucheck.core.solver.machine import Python
 
-    if _no_python(text) is None:
+    if re.fullmatch(r"3\.[0-9]{1,2}(\.[0-9]{1,2})?", text):
         same = (python for python in machine.pythons or () if (python.version + ".").startswith(text + "."))
         return next(same, Python(version=text))
     try:

@@ -13,6 +13,7 @@ from gpucheck.core.compat import cuda, gpu_names, gpus, systems, tpu, versions
 from gpucheck.core.solver.machine import Gpu, Machine, OtherGpu, Python
 
 LONGEST = 1000  # characters of a description
+_CAPABILITIES = ", ".join(f"{major}.{minor}" for major, minor in gpus.CAPABILITIES)
 EXAMPLE = '"RTX 4090, driver 535, WSL2, Python 3.12"'
 KINDS = (
     "a GPU (RTX 4090, 2x A100, MI300X, no GPU), a compute capability (8.9), a driver (driver 535), Python 3.12,"
@@ -201,15 +202,13 @@ def _number(match: re.Match[str], text: str, draft: Draft) -> None:
     elif parts[0] == 3 and not (len(parts) == 2 and parts[1] < 5):
         draft.pythons.append(number)
     else:
-        known = ", ".join(f"{major}.{minor}" for major, minor in gpus.CAPABILITIES)
-        raise Unknown(f"{number!r} is not a known compute capability ({known}), and not a Python 3 version")
+        raise Unknown(f"{number!r} is not a known compute capability ({_CAPABILITIES}), and not a Python 3 version")
 
 
 def _capability(match: re.Match[str], text: str, draft: Draft) -> None:
     capability = (int(match["major"]), int(match["minor"]))
     if capability not in gpus.CAPABILITIES:
-        known = ", ".join(f"{major}.{minor}" for major, minor in gpus.CAPABILITIES)
-        raise Unknown(f"{match['major']}.{match['minor']} is not a known compute capability: {known}")
+        raise Unknown(f"{match['major']}.{match['minor']} is not a known compute capability: {_CAPABILITIES}")
     draft.gpus.append(Gpu(capability=capability))
 
 

@@ -126,30 +126,16 @@ def _gpu(name: str, draft: Draft) -> Gpu:
 
 def _of_report(content: bytes, name: str) -> Machine:
     """The machine of a gpucheck report."""
-    from gpucheck.core.combiners.gpu_presence import combine as presence
+    from gpucheck.commands.setup.read import of_facts
     from gpucheck.core.engine.facts import Facts
     from gpucheck.core.engine.recorded import Unreadable, load
-    from gpucheck.core.probes.container import Container
-    from gpucheck.core.probes.cuda import Cuda
-    from gpucheck.core.probes.driver import Driver
-    from gpucheck.core.probes.gpus import Gpus
     from gpucheck.core.probes.interpreter import Interpreter
-    from gpucheck.core.probes.pci import Pci
-    from gpucheck.core.probes.system import System
-    from gpucheck.core.probes.tpu import Tpu
-    from gpucheck.core.probes.wsl import Wsl
-    from gpucheck.core.solver import facts
 
     try:
         recording = load(content)
     except Unreadable as error:
         raise Unknown(f"{name}: {error}") from None
     known = Facts(recording.readings)
-    parts = (known.get(Container), known.get(Pci), known.get(Driver), known.get(Cuda))
-    has_gpu = None if None in parts else presence(recording.request, *parts).present  # type: ignore[arg-type]
     interpreter = known.get(Interpreter)
     pythons = (Python(version=interpreter.version, executable=interpreter.executable),) if interpreter else None
-    return facts.machine(
-        known.get(System), known.get(Wsl), known.get(Driver), known.get(Gpus), known.get(Cuda), known.get(Tpu), known.get(Pci),
-        has_gpu=has_gpu, pythons=pythons,
-    )  # fmt: skip
+    return of_facts(known, recording.request, pythons)

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from dataclasses import replace
 from typing import NamedTuple
 
 from gpucheck.commands.setup.pythons import PLACE_SECONDS, find
@@ -10,6 +11,7 @@ from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.observation import Observation, Tick
 from gpucheck.core.host import Host
+from gpucheck.core.model import Request
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
@@ -20,7 +22,7 @@ from gpucheck.core.probes.system import System
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.wsl import Wsl
 from gpucheck.core.solver.facts import machine
-from gpucheck.core.solver.machine import Machine
+from gpucheck.core.solver.machine import Machine, Python
 from gpucheck.core.system.bounded import NoResponse, with_timeout
 
 CPUINFO_BYTES = 1 << 14  # includes the first processor
@@ -44,23 +46,16 @@ def read(host: Host, tick: Tick | None = None) -> Examined:
     observation = Observation(host, [probe for probe in load_probes() if probe.name in PROBES])
     found = find(host, getattr(sys, "_base_executable", None) or sys.executable)
     facts = Facts(observation.wait(tick))
-    parts = (facts.get(Container), facts.get(Pci), facts.get(Driver), facts.get(Cuda))
-    has_gpu = None if None in parts else presence(host.request, *parts).present  # type: ignore[arg-type]
-    seen = machine(
-        facts.get(System),
-        facts.get(Wsl),
-        facts.get(Driver),
-        facts.get(Gpus),
-        facts.get(Cuda),
-        facts.get(Tpu),
-        facts.get(Pci),
-        has_gpu=has_gpu,
-        pythons=found.pythons,
-        silent=found.silent,
-        uv=_has_uv(host),
-        avx=_has_avx(host),
-    )
+    seen = replace(of_facts(facts, host.request, found.pythons), silent=found.silent, uv=_has_uv(host), avx=_has_avx(host))
     return Examined(seen, facts.get(Packages))
+
+
+def of_facts(facts: Facts, request: Request, pythons: tuple[Python, ...] | None) -> Machine:
+    """Return the machine that facts describe, with these interpreters; None: not searched."""
+    parts = (facts.get(Container), facts.get(Pci), facts.get(Driver), facts.get(Cuda))
+    has_gpu = None if None in parts else presence(request, *parts).present  # type: ignore[arg-type]
+    kinds = (System, Wsl, Driver, Gpus, Cuda, Tpu, Pci)
+    return machine(*map(facts.get, kinds), has_gpu=has_gpu, pythons=pythons)  # type: ignore[arg-type]
 
 
 def _has_avx(host: Host) -> bool | None:

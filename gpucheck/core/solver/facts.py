@@ -22,9 +22,6 @@ def machine(
     *,
     has_gpu: bool | None = None,
     pythons: tuple[Python, ...] | None = None,
-    silent: tuple[str, ...] = (),
-    uv: bool | None = None,
-    avx: bool | None = None,
 ) -> Machine:
     """Combine the facts; each may be missing.
 
@@ -38,9 +35,6 @@ def machine(
         pci: the bus, which shows AMD's GPUs.
         has_gpu: whether there is an NVIDIA GPU (from the combiner GpuPresence); None: unknown.
         pythons: interpreters usable for an environment; None: not searched.
-        silent: folders that could not be searched for them.
-        uv: whether uv is installed.
-        avx: whether the processor has AVX.
     """
     generations = tpu.generations if tpu is not None else ()
     return Machine(
@@ -58,9 +52,6 @@ def machine(
         ),
         tpu=generations[0] if generations else "unknown" if tpu is not None and tpu.nodes else None,
         pythons=pythons,
-        silent=silent,
-        uv=uv,
-        avx=avx,
     )
 
 
