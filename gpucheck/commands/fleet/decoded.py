@@ -44,16 +44,10 @@ class Packages(msgspec.Struct):
     keras: Version | None = None
 
 
-class Library(msgspec.Struct):
-    """A library of CUDA that TensorFlow opens."""
-
-    version: str | None = None
-
-
 class Libraries(msgspec.Struct):
-    """The CUDA libraries."""
+    """The CUDA libraries that TensorFlow opens."""
 
-    libraries: list[Library] = []
+    libraries: list[Version] = []
 
 
 class Environment(msgspec.Struct):

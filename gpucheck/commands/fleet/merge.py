@@ -137,26 +137,24 @@ def _node(report: NodeReport, remarks: Iterable[str]) -> Node:
 
 
 def _causes(reports: list[NodeReport]) -> list[FleetCause]:
-    nodes: dict[tuple[str, str], list[str]] = {}
-    first: dict[tuple[str, str], tuple[Cause, str]] = {}
+    found: dict[tuple[str, str], list[tuple[Cause, str]]] = {}
     for report in reports:
         for cause in report.causes:
-            key = (cause.code, cause.severity)
-            nodes.setdefault(key, []).append(report.node)
-            first.setdefault(key, (cause, report.node))
+            found.setdefault((cause.code, cause.severity), []).append((cause, report.node))
     causes = [
         FleetCause(
-            code=code,
-            severity=severity,
-            scope=first[code, severity][0].scope,
-            count=len(names),
-            nodes=fold(names),
-            example=first[code, severity][0].summary,
-            example_node=first[code, severity][1],
-            command=first[code, severity][0].command,
-            action=first[code, severity][0].action,
+            code=first.code,
+            severity=first.severity,
+            scope=first.scope,
+            count=len(those),
+            nodes=fold(name for _, name in those),
+            example=first.summary,
+            example_node=node,
+            command=first.command,
+            action=first.action,
         )
-        for (code, severity), names in nodes.items()
+        for those in found.values()
+        for first, node in those[:1]
     ]
     return sorted(causes, key=lambda cause: (cause.severity != "error", -cause.count, cause.code))
 

@@ -20,38 +20,24 @@ def slow_nodes(members: list[NodeReport]) -> Iterator[Slow]:
     worst: dict[str, tuple[float, Slow]] = {}
     jobs = dict.fromkeys(job for report in members for job in (*report.speeds, *report.starts))
     for job in jobs:
-        for ratio, slow in (*_below(members, job), *_above(members, job)):
+        speeds = {report.node: report.speeds[job] for report in members if job in report.speeds}
+        starts = {report.node: report.starts[job] for report in members if job in report.starts}
+        slower = _outliers(speeds, job, "samples/s", -1.0, SHARE)
+        for ratio, slow in (*slower, *_outliers(starts, job, "seconds of the first step", 1.0, FIRST_STEP)):
             if slow.node not in worst or ratio > worst[slow.node][0]:
                 worst[slow.node] = (ratio, slow)
     yield from (slow for _, slow in sorted(worst.values(), key=lambda pair: (-pair[0], pair[1].node)))
 
 
-def _below(members: list[NodeReport], job: str) -> Iterator[tuple[float, Slow]]:
-    values = {report.node: report.speeds[job] for report in members if job in report.speeds}
-    for node, value, median, bound in _outside(values, -1.0):
-        if value < min(bound, SHARE * median):
-            yield (
-                median / max(value, 1e-9),
-                Slow(node=node, job=job, what="samples/s", value=value, median=median, nodes_compared=len(values)),
-            )
-
-
-def _above(members: list[NodeReport], job: str) -> Iterator[tuple[float, Slow]]:
-    values = {report.node: report.starts[job] for report in members if job in report.starts}
-    what = "seconds of the first step"
-    for node, value, median, bound in _outside(values, 1.0):
-        if value > max(bound, FIRST_STEP * median):
-            yield (
-                value / max(median, 1e-9),
-                Slow(node=node, job=job, what=what, value=value, median=median, nodes_compared=len(values)),
-            )
-
-
-def _outside(values: dict[str, float], sign: float) -> Iterator[tuple[str, float, float, float]]:
-    """Yield each node with its value, the median, and the bound of outliers: below it for a negative sign, else above."""
+def _outliers(values: dict[str, float], job: str, what: str, sign: float, factor: float) -> Iterator[tuple[float, Slow]]:
+    """Yield the outliers, each with its ratio to the median: those below for a negative sign, else those above."""
     if len(values) < FEWEST:
         return
     median = statistics.median(values.values())
     spread = DEVIATION * statistics.median(abs(value - median) for value in values.values())
+    bounds = (median + sign * SPREADS * spread, factor * median)
+    bound = min(bounds) if sign < 0 else max(bounds)
     for node, value in values.items():
-        yield node, value, median, median + sign * SPREADS * spread
+        if sign * value > sign * bound:
+            ratio = median / max(value, 1e-9) if sign < 0 else value / max(median, 1e-9)
+            yield ratio, Slow(node=node, job=job, what=what, value=value, median=median, nodes_compared=len(values))

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from gpucheck.commands.fleet.formats import training_lines
 from gpucheck.commands.fleet.model import Fleet, FleetTraining, Node
-from gpucheck.core.reports.shared.junit import Case, Problem, Suite, document
+from gpucheck.core.reports.shared.junit import Case, Problem, Suite, Tag, document
 
 SUITE = "gpucheck.fleet"
+TAGS: dict[str, Tag] = {"fail": "failure", "unknown": "error"}  # by verdict; the others passed
 
 
 def render(fleet: Fleet) -> str:
@@ -52,8 +53,6 @@ def _trained(training: FleetTraining) -> Iterator[Case]:
 
 
 def _case(name: str, verdict: str, why: str) -> Case:
-    if verdict == "fail":
-        return Case(SUITE, name, Problem("failure", verdict, why, why))
-    if verdict == "unknown":
-        return Case(SUITE, name, Problem("error", verdict, why, why))
+    if verdict in TAGS:
+        return Case(SUITE, name, Problem(TAGS[verdict], verdict, why, why))
     return Case(SUITE, name, output=why)
