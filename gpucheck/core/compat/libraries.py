@@ -63,25 +63,17 @@ RUNPATH_2_21 = (
 )
 
 # --xla_gpu_cuda_data_dir and then PATH are searched before these: a system toolkit shadows pip's copy.
-PTXAS_SEARCH = (
-    "/usr/local/cuda/bin/ptxas",
-    "/opt/cuda/bin/ptxas",
-    "{site}/nvidia/cuda_nvcc/bin/ptxas",
-    "{site}/../nvidia/cuda_nvcc/bin/ptxas",
-    "{tensorflow}/cuda/bin/ptxas",
-    "{tensorflow}/../../../../bin/ptxas",  # a conda environment's prefix
-    "{tensorflow}/../../../../../bin/ptxas",
+_TOOLKITS = (
+    "/usr/local/cuda",
+    "/opt/cuda",
+    "{site}/nvidia/cuda_nvcc",
+    "{site}/../nvidia/cuda_nvcc",
+    "{tensorflow}/cuda",
+    "{tensorflow}/../../../..",  # a conda environment's prefix
+    "{tensorflow}/../../../../..",
 )
-LIBDEVICE_SEARCH = (
-    "/usr/local/cuda/nvvm/libdevice/libdevice.10.bc",
-    "/opt/cuda/nvvm/libdevice/libdevice.10.bc",
-    "{site}/nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc",
-    "{site}/../nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc",
-    "{tensorflow}/cuda/nvvm/libdevice/libdevice.10.bc",
-    "{tensorflow}/../../../../nvvm/libdevice/libdevice.10.bc",
-    "{tensorflow}/../../../../../nvvm/libdevice/libdevice.10.bc",
-    "./libdevice.10.bc",
-)
+PTXAS_SEARCH = tuple(f"{folder}/bin/ptxas" for folder in _TOOLKITS)
+LIBDEVICE_SEARCH = (*(f"{folder}/nvvm/libdevice/libdevice.10.bc" for folder in _TOOLKITS), "./libdevice.10.bc")
 TOOLS_FOLDER = "nvidia/cuda_nvcc"  # of nvidia-cuda-nvcc-cu11 and -cu12: bin/ptxas, nvvm/libdevice
 
 # XLA ignores any ptxas below the minimum, and these.
