@@ -20,6 +20,7 @@ from gpucheck.core.solver.answer import Answer, Choice, Excluded
 from gpucheck.core.solver.machine import Machine
 
 _MACHINE_FIELDS = ("system", "architecture", "os_name", "glibc", "wsl", "driver", "cuda", "gpus", "tpu")  # as they are
+_CHOICE_FIELDS = ("cuda", "cudnn", "backend", "source", "image", "packages", "index")
 _SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 _MBIT_PER_SECOND = 100  # network speed for the printed time
 _OTHERS = 3  # number of other releases to print
@@ -223,13 +224,7 @@ def _choice(choice: Choice, machine: Machine, here: Here) -> dict[str, Any]:
         "tensorflow": choice.tensorflow,
         "keras": choice.keras,
         "python": choice.python.version,
-        "cuda": choice.cuda,
-        "cudnn": choice.cudnn,
-        "backend": choice.backend,
-        "source": choice.source,
-        "image": choice.image,
-        "packages": choice.packages,
-        "index": choice.index,
+        **{name: getattr(choice, name) for name in _CHOICE_FIELDS},
         "download_mb": measured.download_mb if measured else None,
         "disk_mb": measured.disk_mb if measured else None,
         "commands": _commands(choice, machine, here, folder)[:-1],

@@ -1,6 +1,6 @@
 """TensorFlow 2.10 to 2.21 and its GPU requirements: the latest patch of each minor, Linux x86_64 wheels.
 
-Sources: METADATA and file names of the wheels on PyPI (Python, glibc, Keras, NumPy, protobuf, the and-cuda extra);
+Sources: METADATA and file names of the wheels on PyPI (Python, glibc, Keras, NumPy, protobuf);
 tf.sysconfig.get_build_info() of the 2.16.2, 2.17.1, 2.18.1, 2.19.1, 2.20.0 and 2.21.0 wheels (CUDA, cuDNN,
 capabilities); tensorflow.org/install/source, "Tested build configurations" (2.10 to 2.15); NVIDIA CUDA Toolkit Release
 Notes (drivers); the fat binaries in the wheels (capabilities of 2.10 to 2.17 and 2.20); tensorflow issues #90291, #97387, #103531
@@ -32,9 +32,18 @@ class Release(NamedTuple):
     protobuf: str
     cubins: tuple[int, ...]  # native code: 86 is compute capability 8.6
     ptx: int  # intermediate code for newer GPUs
-    and_cuda: tuple[str, ...]  # requirements of tensorflow[and-cuda]; () before the extra existed
     sonames: tuple[str, ...]  # all must load before TensorFlow registers a GPU; in loading order
     cusolver_reachable: bool  # False: pip's cuSOLVER is not on the search path of the library that opens it
+
+    @property
+    def and_cuda(self) -> tuple[str, ...]:
+        """The requirements of tensorflow[and-cuda], from the metadata of its wheel; empty before the extra existed.
+
+        They are ranges from 2.20 on: pip installs the newest packages for CUDA 12, with a cuDNN without code for old GPUs.
+        """
+        from gpucheck.core.compat import wheels  # its data is rarely needed
+
+        return wheels.of_extra("and-cuda", wheels.find("tensorflow", self.latest_patch))
 
 
 LATEST = "2.21"
@@ -63,76 +72,6 @@ _SONAMES_CUDNN_9 = (*_SONAMES_CUDA_12[:-1], "libcudnn.so.9")
 
 _NOT_PROTOBUF_4_21 = "!=4.21.0,!=4.21.1,!=4.21.2,!=4.21.3,!=4.21.4,!=4.21.5"
 
-_AND_CUDA_11_8 = (
-    "nvidia-cuda-runtime-cu11==11.8.89",
-    "nvidia-cublas-cu11==11.11.3.6",
-    "nvidia-cufft-cu11==10.9.0.58",
-    "nvidia-cudnn-cu11==8.7.0.84",
-    "nvidia-curand-cu11==10.3.0.86",
-    "nvidia-cusolver-cu11==11.4.1.48",
-    "nvidia-cusparse-cu11==11.7.5.86",
-    "nvidia-nccl-cu11==2.16.5",
-    "nvidia-cuda-cupti-cu11==11.8.87",
-    "nvidia-cuda-nvcc-cu11==11.8.89",
-    "tensorrt==8.5.3.1",
-)
-_AND_CUDA_12_2 = (
-    "nvidia-cublas-cu12==12.2.5.6",
-    "nvidia-cuda-cupti-cu12==12.2.142",
-    "nvidia-cuda-nvcc-cu12==12.2.140",
-    "nvidia-cuda-nvrtc-cu12==12.2.140",
-    "nvidia-cuda-runtime-cu12==12.2.140",
-    "nvidia-cudnn-cu12==8.9.4.25",
-    "nvidia-cufft-cu12==11.0.8.103",
-    "nvidia-curand-cu12==10.3.3.141",
-    "nvidia-cusolver-cu12==11.5.2.141",
-    "nvidia-cusparse-cu12==12.1.2.141",
-    "nvidia-nccl-cu12==2.16.5",
-    "nvidia-nvjitlink-cu12==12.2.140",
-)
-_AND_CUDA_12_3 = (
-    "nvidia-cublas-cu12==12.3.4.1",
-    "nvidia-cuda-cupti-cu12==12.3.101",
-    "nvidia-cuda-nvcc-cu12==12.3.107",
-    "nvidia-cuda-nvrtc-cu12==12.3.107",
-    "nvidia-cuda-runtime-cu12==12.3.101",
-    "nvidia-cudnn-cu12==8.9.7.29",
-    "nvidia-cufft-cu12==11.0.12.1",
-    "nvidia-curand-cu12==10.3.4.107",
-    "nvidia-cusolver-cu12==11.5.4.101",
-    "nvidia-cusparse-cu12==12.2.0.103",
-    "nvidia-nccl-cu12==2.19.3",
-    "nvidia-nvjitlink-cu12==12.3.101",
-)
-_AND_CUDA_12_5 = (
-    "nvidia-cublas-cu12==12.5.3.2",
-    "nvidia-cuda-cupti-cu12==12.5.82",
-    "nvidia-cuda-nvcc-cu12==12.5.82",
-    "nvidia-cuda-nvrtc-cu12==12.5.82",
-    "nvidia-cuda-runtime-cu12==12.5.82",
-    "nvidia-cudnn-cu12==9.3.0.75",
-    "nvidia-cufft-cu12==11.2.3.61",
-    "nvidia-curand-cu12==10.3.6.82",
-    "nvidia-cusolver-cu12==11.6.3.83",
-    "nvidia-cusparse-cu12==12.5.1.3",
-    "nvidia-nvjitlink-cu12==12.5.82",
-)
-# Ranges from 2.20 on: pip installs the newest CUDA 12 packages, including a cuDNN without code for GPUs before Turing.
-_AND_CUDA_12_RANGES = (
-    "nvidia-cublas-cu12<13.0,>=12.5.3.2",
-    "nvidia-cuda-cupti-cu12<13.0,>=12.5.82",
-    "nvidia-cuda-nvcc-cu12<13.0,>=12.5.82",
-    "nvidia-cuda-nvrtc-cu12<13.0,>=12.5.82",
-    "nvidia-cuda-runtime-cu12<13.0,>=12.5.82",
-    "nvidia-cudnn-cu12<10.0,>=9.3.0.75",
-    "nvidia-cufft-cu12<12.0,>=11.2.3.61",
-    "nvidia-curand-cu12<11.0,>=10.3.6.82",
-    "nvidia-cusolver-cu12<12.0,>=11.6.3.83",
-    "nvidia-cusparse-cu12<13.0,>=12.5.1.3",
-    "nvidia-nvjitlink-cu12<13.0,>=12.5.82",
-)
-
-
 # Each release lists what changed since the previous one.
 _2_10 = Release(
     minor="2.10",
@@ -151,7 +90,6 @@ _2_10 = Release(
     protobuf=">=3.9.2,<3.20",
     cubins=(35, 50, 60, 70, 75),
     ptx=80,
-    and_cuda=(),
     sonames=_SONAMES_CUDA_11,
     cusolver_reachable=True,
 )
@@ -176,7 +114,6 @@ _2_14 = _2_13._replace(
     cudnn="8.7",
     keras=">=2.14.0,<2.15",
     numpy=">=1.23.5,<2.0.0",
-    and_cuda=_AND_CUDA_11_8,
 )
 _2_15 = _2_14._replace(
     minor="2.15",
@@ -188,7 +125,6 @@ _2_15 = _2_14._replace(
     driver_min_windows="528.33",
     keras=">=2.15.0,<2.16",
     cubins=(50, 60, 70, 75),
-    and_cuda=_AND_CUDA_12_2,
     sonames=_SONAMES_CUDA_12,
 )
 _2_16 = _2_15._replace(
@@ -199,7 +135,6 @@ _2_16 = _2_15._replace(
     keras=">=3.0.0",
     cubins=(50, 60, 70, 80),
     ptx=90,
-    and_cuda=_AND_CUDA_12_3,
 )
 _2_17 = _2_16._replace(minor="2.17", latest_patch="2.17.1", keras=">=3.2.0", cubins=(60, 70, 80, 89))
 _2_18 = _2_17._replace(
@@ -210,14 +145,12 @@ _2_18 = _2_17._replace(
     keras=">=3.5.0",
     numpy=">=1.26.0,<2.1.0",
     protobuf=f">=3.20.3,<6.0.0dev,{_NOT_PROTOBUF_4_21}",
-    and_cuda=(*_AND_CUDA_12_5, "nvidia-nccl-cu12==2.21.5"),
     sonames=_SONAMES_CUDNN_9,
 )
 _2_19 = _2_18._replace(
     minor="2.19",
     latest_patch="2.19.1",
     numpy=">=1.26.0,<2.2.0",
-    and_cuda=(*_AND_CUDA_12_5, "nvidia-nccl-cu12==2.23.4"),
 )
 _2_20 = _2_19._replace(
     minor="2.20",
@@ -226,7 +159,6 @@ _2_20 = _2_19._replace(
     keras=">=3.10.0",
     numpy=">=1.26.0",
     protobuf=">=5.28.0",
-    and_cuda=(*_AND_CUDA_12_RANGES, "nvidia-nccl-cu12<3.0,>=2.25.1"),
 )
 _2_21 = _2_20._replace(
     minor="2.21",
@@ -236,7 +168,6 @@ _2_21 = _2_20._replace(
     glibc_floor="2.27",
     keras=">=3.12.0",
     protobuf=">=6.31.1,<8.0.0",
-    and_cuda=(*_AND_CUDA_12_RANGES, "nvidia-nccl-cu12<3.0,>=2.27.7"),
     cusolver_reachable=False,
 )
 

@@ -8,6 +8,7 @@ Source of the platforms: file names on PyPI; ``tools/check_releases.py`` verifie
 
 import functools
 import pkgutil
+import re
 from typing import Any, NamedTuple
 
 import msgspec
@@ -93,6 +94,13 @@ def find(project: str, version: str, architecture: str = "x86_64") -> Wheel:
         if (wheel.project, wheel.version, wheel.architecture) == wanted:
             return wheel
     raise LookupError(" ".join(wanted))
+
+
+@functools.cache
+def of_extra(extra: str, wheel: Wheel) -> tuple[str, ...]:
+    """Return the requirements of an extra, without markers: 'nvidia-nccl-cu12==2.19.3'."""
+    needs = (text.partition(";") for text in wheel.requires)
+    return tuple(re.sub(r"[ ()]", "", need) for need, _, marker in needs if re.search(rf"extra == ['\"]{extra}['\"]", marker))
 
 
 @functools.cache
