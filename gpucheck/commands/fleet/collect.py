@@ -51,14 +51,10 @@ def _listed(folder: str, until: float) -> Iterator[str]:
     try:
         # Not closed: after a timeout the thread may still read it.
         entries = with_timeout(seconds_per_file(until), os.scandir, folder)
-        while part := with_timeout(seconds_per_file(until), _first_entries, entries):
+        while part := with_timeout(seconds_per_file(until), lambda: list(itertools.islice(entries, LISTED))):
             yield from (entry.path for entry in part if entry.name.endswith(SUFFIX) and not entry.name.startswith("."))
     except NoResponse:
         yield folder
-
-
-def _first_entries(entries: "Iterator[os.DirEntry[str]]") -> list["os.DirEntry[str]"]:
-    return list(itertools.islice(entries, LISTED))
 
 
 def collect(

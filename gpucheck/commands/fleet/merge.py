@@ -1,7 +1,8 @@
 """Merge the reports of nodes into a fleet."""
 
 import collections
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from gpucheck import __version__
 from gpucheck.commands.fleet.dates import dated
@@ -13,6 +14,7 @@ from gpucheck.commands.fleet.slow import slow_nodes
 
 NO_GPU, NOT_READ = "no GPU", "GPUs not read"
 OF_NODES = ("half-written", "another schema", "too large", "unreadable")  # kinds of files that a node wrote as its report
+Item = TypeVar("Item")
 
 
 class Merge:
@@ -69,12 +71,12 @@ class Merge:
         reports, undated = dated((self._seen[name] for name in sorted(self._seen, key=_natural)), self._max_age)
         reports = with_differing_results(reports)
         unread = {name: why for name, why in self._unread.items() if name not in self._seen}
-        reasons = _by_reason((name, why) for name, why in (unreached or {}).items() if name not in self._seen)
+        reasons = _grouped((name, why) for name, why in (unreached or {}).items() if name not in self._seen)
         known = {*self._seen, *unread, *(unreached or {})}
         missing = None if expected is None else [name for name in expected if name not in known]
         whys = [(report.node, report.unknown_because) for report in reports if report.unknown_because is not None]
-        unknown = _by_reason([*whys, *unread.items()])
-        groups = list(_groups(reports))
+        unknown = _grouped([*whys, *unread.items()])
+        groups = _grouped((report, _gpus(report)) for report in reports).items()
         slow = tuple(slow for _, members in groups for slow in slow_nodes(members))
         remarks: dict[str, list[str]] = {one.node: ["slow"] for one in slow}
         compared = tuple(_group(name, members, remarks) for name, members in groups)
@@ -159,23 +161,16 @@ def _causes(reports: list[NodeReport]) -> list[FleetCause]:
     return sorted(causes, key=lambda cause: (cause.severity != "error", -cause.count, cause.code))
 
 
-def _by_reason(named: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Group nodes by reason, the most frequent first."""
-    reasons: dict[str, list[str]] = {}
-    for name, reason in named:
-        reasons.setdefault(reason, []).append(name)
-    return dict(sorted(reasons.items(), key=lambda item: (-len(item[1]), item[0])))
+def _grouped(named: Iterable[tuple[Item, str]]) -> dict[str, list[Item]]:
+    """Group nodes by reason, or by another name, the most frequent first."""
+    groups: dict[str, list[Item]] = {}
+    for item, name in named:
+        groups.setdefault(name, []).append(item)
+    return dict(sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])))
 
 
 def _gpus(report: NodeReport) -> str:
     return NOT_READ if report.gpus is None else ", ".join(report.gpus) or NO_GPU
-
-
-def _groups(reports: list[NodeReport]) -> Iterator[tuple[str, list[NodeReport]]]:
-    groups: dict[str, list[NodeReport]] = {}
-    for report in reports:
-        groups.setdefault(_gpus(report), []).append(report)
-    yield from sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
 
 
 def _group(name: str, members: list[NodeReport], remarks: dict[str, list[str]]) -> Group:

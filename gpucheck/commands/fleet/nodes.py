@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+import pathlib
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
@@ -101,11 +102,7 @@ def _configured(addresses: dict[str, str], port: int | None) -> tuple[dict[str, 
 
 def _texts(place: str, names: Iterable[str]) -> dict[str, bytes]:
     """Return the JSON reports by node."""
-    texts = {}
-    for name in names:
-        with open(os.path.join(place, f"{name}.json"), "rb") as file:
-            texts[name] = file.read()
-    return texts
+    return {name: pathlib.Path(place, f"{name}.json").read_bytes() for name in names}
 
 
 def _check(engine: Engine, wanted: dict[str, dict[str, str]], merging: Merge, unreached: dict[str, str], place: str) -> None:

@@ -11,15 +11,8 @@ from gpucheck.core.reports.redaction.aliases import Aliases
 from gpucheck.core.reports.redaction.walk import changed, strings
 
 NAMES = ("node", "nodes", "example_node", "told_by")  # fields with names or lists of nodes
-KEPT = (
-    "verdict",
-    "severity",
-    "scope",
-    "kind",
-    "gpus",
-    "started_at",
-    "what",
-)  # fields with texts of gpucheck, products and times, which stay
+# Fields with texts of gpucheck, products and times, which stay.
+KEPT = ("verdict", "severity", "scope", "kind", "gpus", "started_at", "what")
 
 
 def redacted(fleet: Fleet) -> Fleet:
