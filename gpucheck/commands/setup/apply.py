@@ -26,10 +26,8 @@ from gpucheck.core.system.shells import applied
 
 REMOVE_SECONDS = 45.0
 MB = 10**6
-ROOM_BYTES = {
-    True: 3000 * MB,
-    False: 9000 * MB,
-}  # default size if unmeasured; key: whether it is for the CPU, without CUDA libraries
+# Default size if unmeasured, by whether it is for the CPU, without CUDA libraries.
+ROOM_BYTES = {True: 3000 * MB, False: 9000 * MB}
 
 
 class Refused(Exception):

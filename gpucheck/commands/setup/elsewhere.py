@@ -79,10 +79,8 @@ def of_file(content: bytes, name: str) -> Machine:
 def of_nvidia_smi(text: str) -> Machine | None:
     """Return the machine of nvidia-smi's table, list (-L), details (-q) or CSV; None if the text is none of them."""
     draft = Draft()
-    names = []
-    for line in text.splitlines():
-        match = _ROW.match(line) or _LISTED.match(line) or _PRODUCT.match(line)
-        names += [match[1]] if match else []
+    matches = (_ROW.match(line) or _LISTED.match(line) or _PRODUCT.match(line) for line in text.splitlines())
+    names = [match[1] for match in matches if match]
     driver, own = _DRIVER.search(text), _SMI.search(text)
     draft.driver = driver[1] if driver else None
     if not names:
@@ -113,7 +111,7 @@ def _of_csv(text: str, draft: Draft) -> list[str]:
             draft.gpus.append(Gpu(name=values["name"], capability=(int(capability[1]), int(capability[2]))))
         else:
             names.append(values["name"])
-    return names if names or not draft.gpus else []
+    return names
 
 
 def _gpu(name: str, draft: Draft) -> Gpu:

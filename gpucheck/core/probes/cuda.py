@@ -39,7 +39,8 @@ def read(host: Host) -> Cuda:
     """Run the CUDA child: it calls cuInit and counts, and creates no context."""
     silence = longest_silence(host)
     child = host.child(CudaTask(), limit=host.remaining())
-    query = query_driver(child, ACTIVITIES, (DriverStarted, CudaCount), silence, lambda: _longer(host))
+    # One call may take as long as NVML's queries together: cuInit starts every GPU, too.
+    query = query_driver(child, ACTIVITIES, (DriverStarted, CudaCount), silence, lambda: 2 * driver.seconds_of_nvml(host))
     version, count = child.message(CudaVersion), child.message(CudaCount)
     devices, peers = child.message(CudaDevices), child.message(CudaPeers)
     return Cuda(
@@ -51,11 +52,6 @@ def read(host: Host) -> Cuda:
         else tuple(replace(device, pci_address=pci_address(device.pci_address)) for device in devices.devices),
         peers_missing=None if peers is None else peers.missing,
     )
-
-
-def _longer(host: Host) -> float:
-    """Seconds that one call may take: cuInit starts every GPU, as NVML's queries together do."""
-    return 2 * driver.seconds_of_nvml(host)
 
 
 def pci_address(text: str | None) -> str | None:

@@ -44,9 +44,8 @@ class Packages(Fact, frozen=True, kw_only=True):
     tf_keras: Distribution | None = None
     nvidia: tuple[Distribution, ...] = ()  # nvidia-* wheels (CUDA libraries)
     libtpu: Distribution | None = None
-    unmet: tuple[
-        Requirement, ...
-    ] = ()  # requirements of TensorFlow and Keras, without extras, that are missing or have another version
+    # Requirements of TensorFlow and Keras, without extras, that are missing or have another version.
+    unmet: tuple[Requirement, ...] = ()
     damaged: tuple[DamagedFile, ...] = ()  # of NVIDIA's wheels, TensorFlow, Keras, NumPy, protobuf, ml-dtypes and h5py
     # Module that TensorFlow imports -> the user's file or folder that shadows it.
     hidden: dict[str, str] = msgspec.field(default_factory=dict)

@@ -7,12 +7,8 @@ from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
 
 LIBRARIES = "/usr/lib/wsl/lib"  # where WSL2 mounts the Linux part of the Windows driver
-LINUX_FOLDERS = (
-    "/usr/lib/*-linux-gnu",
-    "/usr/lib64",
-    "/usr/lib",
-    "/usr/local/nvidia/lib64",
-)  # where a Linux driver is installed
+# Where a Linux driver is installed.
+LINUX_FOLDERS = ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64")
 DRIVER_LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1")
 
 
@@ -24,9 +20,8 @@ class Wsl(Fact, frozen=True, kw_only=True):
     distribution: bool | None = None  # False: a container on WSL's kernel (Docker Desktop), which has no WSL settings
     dxg_present: bool | None = None  # /dev/dxg, the GPU device of WSL2
     libraries: tuple[str, ...] = ()  # names of the NVIDIA libraries in /usr/lib/wsl/lib
-    linux_driver_libraries: tuple[
-        str, ...
-    ] = ()  # libcuda.so.1 / libnvidia-ml.so.1 outside it: a Linux driver inside WSL; not read in containers
+    # libcuda.so.1 / libnvidia-ml.so.1 outside it: a Linux driver inside WSL; not read in containers.
+    linux_driver_libraries: tuple[str, ...] = ()
     gpu_enabled: bool | None = None  # [gpu] enabled= of /etc/wsl.conf; None: not set (the default is true)
 
 

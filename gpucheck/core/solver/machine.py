@@ -69,9 +69,8 @@ class Machine:
     silent: tuple[str, ...] = ()  # folders that could not be searched: their file systems do not respond
     uv: bool | None = None  # whether uv is installed
     jetpack: str | None = None  # of a Jetson: "6"
-    left_open: tuple[str, ...] | None = (
-        None  # properties that a description does not give: "driver"; None: the machine was examined
-    )
+    # Properties that a description does not give: "driver"; None: the machine was examined.
+    left_open: tuple[str, ...] | None = None
 
     @property
     def lacks_driver(self) -> bool:

@@ -32,13 +32,8 @@ _NOT_GIVEN = {
     "scheduler": "the cluster has no GPU available",
     "no-files": "its host has no NVIDIA driver",
 }
-_MISSED = (
-    Kind.CUINIT_FAILED,
-    Kind.DRIVER_ABSENT,
-    Kind.PLACEMENT_FAILED,
-    Kind.LIBRARY_MISSING,
-    Kind.NVML_FAILED,
-)  # messages of a job without its GPU
+# Messages of a job without its GPU.
+_MISSED = (Kind.CUINIT_FAILED, Kind.DRIVER_ABSENT, Kind.PLACEMENT_FAILED, Kind.LIBRARY_MISSING, Kind.NVML_FAILED)
 _INVALID_DEVICE = "101"
 _NVML_DENIED = ("4", "17")  # no permission; blocked by the operating system or a control group
 _NOT_THE_FIRST = re.compile(r"(?i)gpu:[1-9]")  # programs request GPU 0 on any machine
@@ -82,9 +77,8 @@ def container_without_gpu(events: Events) -> Cause | None:
 
 
 def _denied(events: Events) -> list[Event]:
-    of_host = {
-        event.line for event in events.cuda_refusals(UNKNOWN)
-    }  # the toolkit uses the host's CUDA, which failed to initialize
+    # the toolkit uses the host's CUDA, which failed to initialize
+    of_host = {event.line for event in events.cuda_refusals(UNKNOWN)}
     denied = events.without_later_gpu_use(Kind.CONTAINER_GPU_DENIED, reason="|".join(_NOT_GIVEN))
     denied = [event for event in denied if event.line not in of_host]
     if not events.unresolved(Kind.CONTAINER_GPU_DENIED):  # the job waited for a GPU, and got one
@@ -156,10 +150,7 @@ def gpus_not_listed(events: Events) -> Cause | None:
     counted = events.of(Kind.GPUS_LISTED)
     if not counted or any(uses_gpu(event) for event in events.log.events):
         return None
-    there = [
-        *events.of(Kind.GPU_ON_BUS, Kind.GPU_FOUND),
-        *events.of(Kind.DRIVER_VERSION, cuda=".+"),
-    ]
+    there = events.of(Kind.GPU_ON_BUS, Kind.GPU_FOUND) + events.of(Kind.DRIVER_VERSION, cuda=".+")
     backend = "torch" if "torch" in counted[0].text else "tensorflow"
     who = TITLES[backend]
     summary = f"The driver lists a GPU, but {who} lists none." if there else f"{who} lists no GPU."

@@ -90,9 +90,8 @@ def infer_library_failure(events: Events) -> LibraryFailure | None:
 
 def _named_in_python(events: Events) -> LibraryFailure | None:
     """A framework reports it, and the loader reports no missing file."""
-    tried = events.without_later_gpu_use(
-        Kind.CUDNN_FAILED, Kind.CUDNN_VERSION_MISMATCH, Kind.OUT_OF_MEMORY
-    )  # it failed for another reason
+    # it failed for another reason
+    tried = events.without_later_gpu_use(Kind.CUDNN_FAILED, Kind.CUDNN_VERSION_MISMATCH, Kind.OUT_OF_MEMORY)
     if not tried and (absent := events.without_later_gpu_use(Kind.CUDNN_ABSENT)):
         return LibraryFailure("cudnn-missing", absent, [], True)
     if packages := events.without_later_gpu_use(Kind.CUDA_PACKAGE_MISSING):

@@ -7,7 +7,7 @@ lines distinguish these cases: the version of the kernel module if it responded,
 import re
 from typing import NamedTuple
 
-from gpucheck.core.logs.causes.events import Events, in_order, lists_gpus, lists_no_gpu, uses_gpu
+from gpucheck.core.logs.causes.events import Events, in_order, lists_gpus, lists_no_gpu, uses_gpu, values
 from gpucheck.core.logs.events import CONTAINER, HOST, PLACE, Event, Kind
 from gpucheck.core.logs.log import ENDS
 
@@ -59,8 +59,8 @@ class _Signs:
         self.kernel_absent = events.without_later_gpu_use(Kind.KERNEL_DRIVER_ABSENT)
         self.on_bus = events.without_later_gpu_use(Kind.GPU_ON_BUS)
         self.versions = events.of(Kind.DRIVER_VERSION, Kind.DRIVER_VERSIONS_AGREE)
-        kernel = next((value for event in self.versions if (value := _kernel(event))), None)
-        self.kernel = None if self.kernel_absent else kernel
+        kernels = values(self.versions, "kernel", "version")
+        self.kernel = None if self.kernel_absent else next(iter(kernels), None)
         self.containers = [event for event in events.log.events if _is_container(event)]
         # a container reads its host's /proc, and nvidia-smi may have run on the host
         entered = self.containers[0].line if self.containers else 0
@@ -174,10 +174,6 @@ def missing_driver_libraries(events: Events) -> list[Event]:
     missing = events.without_later_gpu_use(Kind.LIBRARY_MISSING)
     missing = [event for event in missing if _OF_THE_DRIVER.match(event.fields.get("soname", ""))]
     return missing + events.nvml_refusals(NVML_NO_LIBRARY)
-
-
-def _kernel(event: Event) -> str | None:
-    return event.fields.get("kernel") or event.fields.get("version")
 
 
 def _is_container(event: Event) -> bool:

@@ -21,9 +21,8 @@ _PLACEHOLDER = re.compile(
     r"|missing|empty|invalid|expired|wrong|incorrect|denied|authentication|prompt|string|str|bytes|int)[.,:;!)]*",
     re.IGNORECASE,
 )
-_HOOK = re.compile(
-    r"hook[^/]{0,80}/(?:[a-z]{1,20}/)*(.{8,})", re.IGNORECASE
-)  # in an address: the rest is a credential that allows writing
+# In an address: the rest is a credential that allows writing.
+_HOOK = re.compile(r"hook[^/]{0,80}/(?:[a-z]{1,20}/)*(.{8,})", re.IGNORECASE)
 _PUBLIC_ROOTS = frozenset("usr etc dev proc sys lib lib64 bin sbin run snap nix boot system library".split())  # noqa: SIM905
 
 

@@ -164,9 +164,8 @@ SHAPES = (
 # "name@address": an e-mail address, a login, a shell prompt.
 AT = re.compile(r"(?<![\w.+-])(?P<name>[\w.+-]{1,128})@(?P<place>[A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,62}){0,8})(?P<behind>:[~/])?")
 SSH = re.compile(r"\b(?:ssh|scp|sftp|rsync|mosh)\b[^|;\n]{0,80}$")
-VERSIONED = re.compile(
-    r"\d+(?:\.\d+){0,2}|[A-Z][A-Z0-9_]*_[\d.]+|sha256|[\w.-]+\.service"
-)  # after an @ that is not in an address
+# Text after an @ that is not in an address.
+VERSIONED = re.compile(r"\d+(?:\.\d+){0,2}|[A-Z][A-Z0-9_]*_[\d.]+|sha256|[\w.-]+\.service")
 HOMES = re.compile(
     r"(?:(?<![\w.~-])|(?<=-[ILR]))"
     r"(?:(?:(?<!/)(?:/[\w.+-]{1,255}){1,4}?)?/(?:home|homes|Users)/|[A-Za-z]:[\\/]{1,4}Users[\\/]{1,4})([^\s/\\:;,\"'<>|]{1,255})",

@@ -68,9 +68,8 @@ def _notes(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> list[str]:
 
 def _cells(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> dict[str, str]:
     plain = row(run)
-    if (
-        plain.loss != NOTHING and len({one.steps for one in runs if one.steps}) > 1
-    ):  # only losses of equally many steps are comparable
+    # only losses of equally many steps are comparable
+    if plain.loss != NOTHING and len({one.steps for one in runs if one.steps}) > 1:
         plain = plain._replace(loss=f"{plain.loss} in {run.steps}")
     return {
         **plain._asdict(),
