@@ -12,6 +12,7 @@ accessible for this table; their releases are those of its matrix. Keras 3.15.1 
 from typing import NamedTuple
 
 Platform = tuple[str, str]  # as sys.platform, and the architecture
+Capability = tuple[int, int]
 
 LINUX, ARM, WINDOWS = ("linux", "x86_64"), ("linux", "aarch64"), ("win32", "x86_64")
 MAC, OLD_MAC = ("darwin", "arm64"), ("darwin", "x86_64")
@@ -25,15 +26,15 @@ class Build(NamedTuple):
     cuda_major: int
     packages: tuple[str, ...]
     url: str | None  # its package index; None: PyPI
-    lowest: tuple[int, int]  # minimum compute capability
-    highest: tuple[int, int] | None  # None: PTX runs on newer ones
+    lowest: Capability  # minimum compute capability
+    highest: Capability | None  # None: PTX runs on newer ones
     python_min: str
     python_max: str
     newest: str  # the framework's newest release with that build
     ended: bool = False  # newer releases do not have that build
     platforms: tuple[Platform, ...] = (LINUX, ARM)
     glibc: str = "2.28"
-    lowest_on_arm: tuple[int, int] = (8, 0)  # minimum compute capability of the build for aarch64
+    lowest_on_arm: Capability = (8, 0)  # minimum compute capability of the build for aarch64
 
 
 class CpuBuild(NamedTuple):
@@ -51,37 +52,17 @@ class CpuBuild(NamedTuple):
 _PYTORCH = "https://download.pytorch.org/whl/"
 _ANYWHERE = (LINUX, ARM, WINDOWS)
 
+
+def _jax(cuda_major: int, cuda: str, lowest: Capability, highest: Capability | None, python_min: str) -> Build:
+    """A build of JAX, for the same GPUs on each processor."""
+    name = f"jax[cuda{cuda_major}]"
+    return Build(
+        name, cuda, cuda_major, (name,), None, lowest, highest, python_min, "3.14", "0.12", glibc="2.27", lowest_on_arm=lowest
+    )
+
+
 # Best first. Builds for CUDA 13 require Turing; older GPUs need CUDA 12.6 and cuDNN up to 9.10.
-JAX = (
-    Build(
-        "jax[cuda13]",
-        "13.0",
-        13,
-        ("jax[cuda13]",),
-        None,
-        (7, 5),
-        None,
-        "3.11",
-        "3.14",
-        "0.12",
-        glibc="2.27",
-        lowest_on_arm=(7, 5),
-    ),
-    Build(
-        "jax[cuda12]",
-        "12.9",
-        12,
-        ("jax[cuda12]",),
-        None,
-        (5, 2),
-        (12, 1),
-        "3.10",
-        "3.14",
-        "0.12",
-        glibc="2.27",
-        lowest_on_arm=(5, 2),
-    ),
-)
+JAX = (_jax(13, "13.0", (7, 5), None, "3.11"), _jax(12, "12.9", (5, 2), (12, 1), "3.10"))
 # cu128: PyTorch 2.9.1 has machine code for 7.0, but the cuDNN of the newest release may not: cu126 is the build for these GPUs.
 TORCH = (
     Build("cu130", "13.0", 13, ("torch",), f"{_PYTORCH}cu130", (7, 5), None, "3.10", "3.14", "2.15", platforms=_ANYWHERE),

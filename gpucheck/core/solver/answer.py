@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from gpucheck.core.compat import frameworks
 from gpucheck.core.model import Assignment
 from gpucheck.core.solver.machine import Machine, Python
 
@@ -23,9 +24,9 @@ class Reason:
 class Choice:
     """A combination that works."""
 
-    tensorflow: str | None  # "2.20.0"; None if Keras runs on another backend
-    keras: str  # the requirement: ">=3.10.0"
     python: Python
+    tensorflow: str | None = None  # "2.20.0"; None if Keras runs on another backend
+    keras: str = frameworks.KERAS  # the requirement: ">=3.10.0"
     cuda: str | None = None  # the CUDA it was built with; None: a build for the CPU, or a TPU
     cudnn: str | None = None
     backend: str = "tensorflow"
@@ -73,3 +74,8 @@ class Answer:
     def best(self) -> Choice | None:
         """The first choice."""
         return next(iter(self.choices), None)
+
+
+def refused(machine: Machine, name: str, *reasons: Reason, advice: tuple[str, ...] = ()) -> Answer:
+    """Return the answer if nothing works, and why."""
+    return Answer(machine=machine, excluded=(Excluded(tensorflow=name, reasons=reasons),), advice=advice)

@@ -7,7 +7,7 @@ from gpucheck.core.compat import frameworks, keras, vendors, versions
 from gpucheck.core.compat.frameworks import ARM, Build, CpuBuild, Platform
 from gpucheck.core.model import Assignment, Operation
 from gpucheck.core.solver import constraints
-from gpucheck.core.solver.answer import Answer, Choice, Excluded, Limit, Reason
+from gpucheck.core.solver.answer import Answer, Choice, Excluded, Limit, Reason, refused
 from gpucheck.core.solver.machine import Machine, Python, Wishes
 
 _FOR_OLD_GLIBC = "2.17"
@@ -101,8 +101,6 @@ def _packaged(
     build: Build | CpuBuild, machine: Machine, python: Python, backend: str, remarks: list[str], pins: tuple[str, ...] = ()
 ) -> Choice:
     return Choice(
-        tensorflow=None,
-        keras=frameworks.KERAS,
         python=python,
         cuda=build.cuda if isinstance(build, Build) else None,
         backend=backend,
@@ -132,8 +130,7 @@ def _without_gpu(machine: Machine, wishes: Wishes) -> Answer:
             return Answer(machine=machine, choices=(_cpu_choice(build, machine, python, wishes.backend),))
         reasons += why[:1]
     first = next((reason for reason in reasons if reason.kind != "platform"), reasons[0])
-    excluded = Excluded(tensorflow=wishes.backend, reasons=(first,))
-    return Answer(machine=machine, excluded=(excluded,))
+    return refused(machine, wishes.backend, first)
 
 
 def _cpu_choice(build: CpuBuild, machine: Machine, python: Python, backend: str) -> Choice:
@@ -152,11 +149,8 @@ def _on_tpu(machine: Machine, wishes: Wishes) -> Answer:
     elif python is None:
         reason = Reason(kind="tpu", text="no Python here fits", source=source)
     if reason is not None or python is None:
-        excluded = (Excluded(tensorflow=wishes.backend, reasons=(reason,) if reason else ()),)
-        return Answer(machine=machine, excluded=excluded)
+        return refused(machine, wishes.backend, *([reason] if reason else []))
     choice = Choice(
-        tensorflow=None,
-        keras=frameworks.KERAS,
         python=python,
         backend="jax",
         packages=("keras", "jax[tpu]"),

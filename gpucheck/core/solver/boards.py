@@ -5,7 +5,7 @@ from dataclasses import replace
 from gpucheck.core.compat import frameworks, images, vendors
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.solver import backends, constraints
-from gpucheck.core.solver.answer import Answer, Choice, Excluded, Reason
+from gpucheck.core.solver.answer import Answer, Choice, Excluded, Reason, refused
 from gpucheck.core.solver.machine import Machine, Python, Wishes
 
 _ORIN, _THOR = (8, 7), (11, 0)
@@ -16,24 +16,20 @@ def amd(machine: Machine, wishes: Wishes) -> Answer:
     chips = {gpu.chip for gpu in machine.others if gpu.vendor == "amd" and gpu.chip}
     reason = _why_not_rocm(machine, wishes.backend, chips)
     if reason is not None:
-        excluded = (Excluded(tensorflow=f"ROCm's {TITLES[wishes.backend]}", reasons=(reason,)),)
-        return Answer(machine=machine, excluded=excluded, advice=tuple(_rocm_elsewhere(machine, chips)))
+        return refused(machine, f"ROCm's {TITLES[wishes.backend]}", reason, advice=tuple(_rocm_elsewhere(machine, chips)))
     remarks = ["the system needs AMD's driver (amdgpu), and the container gets its devices"]
     if wishes.backend == "jax":
         python = backends.python_for(frameworks.JAX[0], machine, wishes)
         if python is None:
-            excluded = (Excluded(tensorflow=vendors.ROCM_JAX, reasons=(backends.of_python(frameworks.JAX[0], "jax"),)),)
-            return Answer(machine=machine, excluded=excluded)
+            return refused(machine, vendors.ROCM_JAX, backends.of_python(frameworks.JAX[0], "jax"))
         remarks = ["ROCm 7 must be installed on the system: this package uses the installed one"]
         remarks += ["JAX's developers call its support of WSL2 experimental"] if machine.wsl else []
         packages = (*constraints.options(machine), "keras", vendors.ROCM_JAX)
-        choice = Choice(tensorflow=None, keras=frameworks.KERAS, python=python, backend="jax", packages=packages)
+        choice = Choice(python=python, backend="jax", packages=packages)
     else:
         if wishes.backend == "tensorflow" and not chips & set(vendors.ROCM_INSTINCT):
             remarks.append(f"AMD's guide to TensorFlow names Instinct GPUs only: {vendors.ROCM_TENSORFLOW}")
         choice = Choice(
-            tensorflow=None,
-            keras=frameworks.KERAS,
             python=Python(version=vendors.ROCM_PYTHON),
             backend=wishes.backend,
             source="image",
@@ -73,9 +69,10 @@ def jetson(machine: Machine, wishes: Wishes) -> Answer:
         kind="gpu", text="its packages on PyPI cannot use the GPU of a Jetson, NVIDIA makes those", source=vendors.JETSON_GUIDE
     )
     excluded = (Excluded(tensorflow="TensorFlow from PyPI", reasons=(reason,)),)
-    if {capability for capability, _ in machine.kinds} != {_ORIN} or machine.jetpack not in (None, "6"):
+    boards = {capability for capability, _ in machine.kinds}
+    if boards != {_ORIN} or machine.jetpack not in (None, "6"):
         lines = [f"NVIDIA makes TensorFlow for Jetson itself, one for each JetPack: {vendors.JETSON_GUIDE}"]
-        lines += [] if _is_thor(machine) else [f"PyTorch for Jetson: {vendors.JETSON_TORCH}"]
+        lines += [] if _THOR in boards else [f"PyTorch for Jetson: {vendors.JETSON_TORCH}"]
         return Answer(machine=machine, excluded=excluded, advice=tuple(lines))
     image = Choice(
         tensorflow=images.LAST.tensorflow,
@@ -92,7 +89,3 @@ def jetson(machine: Machine, wishes: Wishes) -> Answer:
     )
     other = f"For another JetPack: {vendors.JETSON_GUIDE}"
     return Answer(machine=machine, choices=(image,), excluded=excluded, advice=(wheel, other))
-
-
-def _is_thor(machine: Machine) -> bool:
-    return any(capability == _THOR for capability, _ in machine.kinds)

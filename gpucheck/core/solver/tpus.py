@@ -3,7 +3,7 @@
 from gpucheck.core.compat import tpu, versions
 from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.solver import constraints
-from gpucheck.core.solver.answer import Answer, Choice, Excluded, Reason
+from gpucheck.core.solver.answer import Answer, Choice, Reason, refused
 from gpucheck.core.solver.machine import Machine, Python, Wishes
 
 _SOURCE = "https://cloud.google.com/tpu/docs/supported-tpu-configurations"
@@ -30,8 +30,7 @@ def solve(machine: Machine, wishes: Wishes) -> Answer:
     if python is None:
         reasons.append(constraints.python_reason(release._replace(python_min=tpu.LIBTPU_PYTHON_MIN), candidates))
     if reasons or python is None:
-        excluded = Excluded(tensorflow=release.minor, reasons=tuple(reasons))
-        return Answer(machine=machine, excluded=(excluded,))
+        return refused(machine, release.minor, *reasons)
     which = "this TPU, whose generation is not known," if machine.tpu == "unknown" else f"TPU {machine.tpu}"
     remarks = {
         "unknown": f"whether TensorFlow works on {which} is not known",
