@@ -250,8 +250,4 @@ def proven(choice: Choice, folder: str, good: bool, text: str, machine: Machine)
     return f"Good: {name} trains in {folder} ({clean(text)}).\n  use it:     {use}\n  remove it:  {remove}\n"
 
 
-FORMATS: dict[str, Callable[..., str]] = {
-    "terminal": terminal,
-    "json": as_json,
-    **files.FORMATS,
-}
+FORMATS: dict[str, Callable[..., str]] = {"terminal": terminal, "json": as_json, **files.FORMATS}

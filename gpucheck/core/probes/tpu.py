@@ -7,10 +7,7 @@ from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes._distributions import installed, search_path
 from gpucheck.core.probes.pci import DEVICES, functions
 
-ANNOUNCING = (
-    *("TPU_NAME", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_ACCELERATOR_TYPE", "TPU_CONFIG"),
-    "COLAB_TPU_ADDR",
-)
+ANNOUNCING = ("TPU_NAME", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_ACCELERATOR_TYPE", "TPU_CONFIG", "COLAB_TPU_ADDR")
 
 
 class Tpu(Fact, frozen=True, kw_only=True):

@@ -183,11 +183,8 @@ def _limits(excluded: Iterable[Excluded]) -> Iterator[Limit]:
     for entry in excluded:
         (reason, *others) = entry.reasons
         if not others and reason.needs is not None and reason.kind in _NAMES_OF_KINDS:
-            yield Limit(
-                text=f"with {_condition(reason)}: {entry.tensorflow}",
-                kind=reason.kind,
-                tensorflow=entry.tensorflow,
-            )
+            text = f"with {_condition(reason)}: {entry.tensorflow}"
+            yield Limit(text=text, kind=reason.kind, tensorflow=entry.tensorflow)
             return
 
 

@@ -66,8 +66,7 @@ def judge(log: Log, mild: Collection[str] = ()) -> dict[str, Cause]:
     if not named and (crash := _cause(_CRASH, events)):  # if the log has no other cause that explains it
         named[_CRASH] = crash
     if all(
-        cause.intended or cause.own_severity is Severity.WARNING or (cause.own_severity is None and code in mild)
-        for code, cause in named.items()
+        cause.own_severity is Severity.WARNING or (cause.own_severity is None and code in mild) for code, cause in named.items()
     ) and (last := last_resort(events)):
         named = {code: cause for code, cause in named.items() if not cause.intended} | {_FAILED: last}
     failure = events.infer(infer_startup_failure)

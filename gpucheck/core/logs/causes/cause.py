@@ -30,14 +30,16 @@ class Cause(NamedTuple):
     severity: Severity | None = None  # None: that of the action, or the rule's own
     affects: tuple[str, ...] = ()  # devices
     xids: tuple[Xid, ...] = ()  # messages of the kernel; the fix depends on each
-    intended: bool = False  # nothing in the log asks for the GPU that is missing, so the machine may have none on purpose
+    intended: bool = False  # nothing asks for the GPU that is missing, so the machine may have none on purpose: a warning
     named: Mapping[str, str] = {}  # what the repairs depend on and no event has as a field
     action: Action | None = None  # with the hardware; the severity follows from it
 
     @property
     def own_severity(self) -> Severity | None:
         """Its severity; None: the rule's."""
-        return self.action.severity if self.action is not None else self.severity
+        if self.action is not None:
+            return self.action.severity
+        return Severity.WARNING if self.intended else self.severity
 
     def weakened(self) -> "Cause":
         """Return it as a warning: what it names did not end the program."""

@@ -50,9 +50,8 @@ def no_nvidia_gpu(events: Events) -> Cause | None:
         why = "the driver's library is installed, but its kernel module is not running (CUDA error 100)"
     else:
         why = "nvidia-smi lists no GPU"
-    severity = None if failure.wanted else Severity.WARNING
     named = {"unharmed": "yes"} if ran_on(events, failure) else {}
-    return Cause(f"No NVIDIA GPU was found: {why}.", failure.events, severity, intended=not failure.wanted, named=named)
+    return Cause(f"No NVIDIA GPU was found: {why}.", failure.events, intended=not failure.wanted, named=named)
 
 
 def container_without_gpu(events: Events) -> Cause | None:
@@ -61,7 +60,7 @@ def container_without_gpu(events: Events) -> Cause | None:
         reason, message = denied[0].fields["reason"], denied[0].fields.get("message", "")
         summary = f"A container got no GPU: {_NOT_GIVEN[reason]}{f' ({short(message)})' if message else ''}."
         wanted = reason != "no-files" or bool(events.without_later_gpu_use(*_MISSED))
-        return Cause(summary, denied, None if wanted else Severity.WARNING, intended=not wanted)
+        return Cause(summary, denied, intended=not wanted)
     if taken := taken_from_container(events):
         summary = (
             "A container has no GPU, or has lost it, although the host may use its GPU: no device responds inside the container."
@@ -72,8 +71,7 @@ def container_without_gpu(events: Events) -> Cause | None:
         return None
     host = f" ({failure.host})" if failure.host else ""
     wanted = failure.wanted or failure.result != NO_LIBRARY
-    summary = f"This container{host} has no GPU: no driver responds inside it."
-    return Cause(summary, failure.events, None if wanted else Severity.WARNING, intended=not wanted)
+    return Cause(f"This container{host} has no GPU: no driver responds inside it.", failure.events, intended=not wanted)
 
 
 def _denied(events: Events) -> list[Event]:
@@ -96,15 +94,14 @@ def devices_hidden(events: Events) -> Cause | None:
         value = variables[0].fields.get("value", "")
         wanted = value not in HIDES_ALL or (failure is not None and failure.wanted)
         shown = f"CUDA_VISIBLE_DEVICES={value}" if value else "CUDA_VISIBLE_DEVICES, set to an empty value,"
-        severity = None if wanted else Severity.WARNING
-        return Cause(f"{shown} hides every GPU from CUDA.", [*none[:1], *variables], severity, intended=not wanted)
+        return Cause(f"{shown} hides every GPU from CUDA.", [*none[:1], *variables], intended=not wanted)
     if failure is not None:
         if failure.kernel:
             start = f"The NVIDIA driver {failure.kernel} works, but shows this process no GPU: they are hidden from it (CUDA error 100)."
         else:
             start = "CUDA's driver library works, but shows this process no GPU: they are hidden, or were not passed to it."
         wanted = failure.wanted or not failure.in_passing
-        return Cause(start, failure.events, None if wanted else Severity.WARNING, intended=not wanted)
+        return Cause(start, failure.events, intended=not wanted)
     old = events.of(Kind.GPU_IGNORED, reason="capability")
     beyond = [event for event in events.cuda_refusals(_INVALID_DEVICE) if event.kind == Kind.CUDA_ERROR]
     # TensorFlow found it, and reported it as too old

@@ -57,7 +57,7 @@ def driver_missing(events: Events) -> Cause | None:
     why = "; it uses nouveau, which cannot run CUDA" if held else ": neither its library nor nvidia-smi was found"
     summary = f"No NVIDIA driver is installed{f' for the GPU at {device}' if device else ''}{why}."
     unharmed = {"unharmed": "yes"} if failure and not wanted and ran_on(events, failure) else {}
-    return Cause(summary, named, None if wanted else Severity.WARNING, intended=not wanted, named=unharmed)
+    return Cause(summary, named, intended=not wanted, named=unharmed)
 
 
 def driver_not_loaded(events: Events) -> Cause | None:

@@ -13,21 +13,12 @@ _NO_GPU_CODE = "The installed {} was built without CUDA, so it can't use an NVID
 _NOT_FINITE = "The training {metric|loss} became {value|NaN}[ in epoch {epoch}][ at step {step}]."
 _LACKING = "TensorFlow ended: this CPU lacks instructions that it was built to use[ ({instructions})]."
 
-# of which gpucheck.keras.Watch tells while it trains; a loss has rows of its own
-_WATCHED = (
-    *(
-        "input-pipeline-bound",
-        "gpu-throttled",
-        "gpu-lost",
-        "driver-unresponsive",
-        "replica-count-mismatch",
-        "host-memory-exhausted",
-    ),
-    *("gpus-not-listed", "cpu-fallback"),
-    # of a training on the CPU beside a GPU
-    *("cuda-libraries-unreachable", "cuda-libraries-missing", "cuda-version-mismatch", "cudnn-missing", "library-path-conflict"),
-    *("tensorflow-cpu-build", "devices-hidden"),
-)
+# Of which gpucheck.keras.Watch tells while it trains, the last seven on the CPU beside a GPU; a loss has rows of its own.
+_WATCHED = """
+input-pipeline-bound gpu-throttled gpu-lost driver-unresponsive replica-count-mismatch host-memory-exhausted gpus-not-listed
+cpu-fallback cuda-libraries-unreachable cuda-libraries-missing cuda-version-mismatch cudnn-missing library-path-conflict
+tensorflow-cpu-build devices-hidden
+"""
 
 ROWS = (
     # -- libraries and packages --
@@ -140,6 +131,6 @@ ROWS = (
     ),
     always("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE, passing=""), beside=Kind.FLOAT16_USED),
     Row("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE), beside=Kind.FLOAT16_USED),
-    *(always(code, "Watch reports: {message}.", Match(Kind.WATCHED, code=code)) for code in _WATCHED),
+    *(always(code, "Watch reports: {message}.", Match(Kind.WATCHED, code=code)) for code in _WATCHED.split()),
     Row("loss-not-falling", "The model does not learn: {text}.", Match(Kind.LOSS_STUCK), severity=WARNING),
 )
