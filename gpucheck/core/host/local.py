@@ -7,6 +7,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from gpucheck.core.child.interpreter import describe
 from gpucheck.core.child.messages import AnyTask, Task
@@ -20,6 +21,8 @@ from gpucheck.core.system import ulimits
 from gpucheck.core.system.ownership import why_not_as_root
 
 RESERVE_SECONDS = 1.5  # of --timeout, reserved to judge and write the report
+
+Result = TypeVar("Result")
 
 
 class LocalHost:
@@ -94,18 +97,14 @@ class LocalHost:
 
     def names(self, folder: str) -> list[str]:
         """Return the names in a folder, sorted."""
-        try:
-            return sorted(os.listdir(folder))
-        except (OSError, ValueError):
-            return []
+        return sorted(_tried(os.listdir, folder) or [])
 
     def stat(self, path: str) -> FileStatus | None:
         """Return the status of a file, links followed."""
         import stat
 
-        try:
-            status = os.stat(path)
-        except (OSError, ValueError):
+        status = _tried(os.stat, path)
+        if status is None:
             return None
         kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFCHR: "character device"}
         return FileStatus(
@@ -119,14 +118,12 @@ class LocalHost:
 
     def sizes(self, paths: list[str]) -> list[int | None]:
         """Return the size of each file, links followed."""
-        return [_size(path) for path in paths]
+        statuses = (_tried(os.stat, path) for path in paths)
+        return [None if status is None else status.st_size for status in statuses]
 
     def link(self, path: str) -> str | None:
         """Return the target of a symbolic link; None if the path is not one."""
-        try:
-            return os.readlink(path)
-        except (OSError, ValueError):
-            return None
+        return _tried(os.readlink, path)
 
     def real(self, path: str) -> str:
         """Return the path with all links resolved."""
@@ -274,9 +271,10 @@ def _opener(path: str, flags: int) -> int:
     return number
 
 
-def _size(path: str) -> int | None:
+def _tried(read: Callable[[str], Result], path: str) -> Result | None:
+    """Return the result of a system call; None for a path that it refuses."""
     try:
-        return os.stat(path).st_size
+        return read(path)
     except (OSError, ValueError):
         return None
 
