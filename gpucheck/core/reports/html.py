@@ -44,7 +44,7 @@ def render(report: Report) -> str:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_final,
+        finalize=lambda value: plain(value) if type(value) is str else value,
     ).get_template("report.html.jinja")
     cited = {item.fact for finding in report.findings for item in finding.evidence}
     text: str = page.render(
@@ -81,10 +81,6 @@ def render(report: Report) -> str:
 def _source(name: str) -> str | None:
     source = pkgutil.get_data("gpucheck.core.reports", name)
     return None if source is None else source.decode("utf-8")
-
-
-def _final(value: Any) -> Any:
-    return plain(value) if type(value) is str else value
 
 
 def _facts(facts: dict[str, Fact]) -> dict[str, list[Row]]:

@@ -5,7 +5,7 @@ A failure is a finding or a failed training run, an error a missing result; skip
 
 from collections.abc import Iterator
 
-from gpucheck.core.model import Diagnosis, Outcome, Report, Severity, Status, TrainingRun
+from gpucheck.core.model import Diagnosis, Report, Severity, Status, TrainingRun
 from gpucheck.core.reports.shared.evidence import evidence
 from gpucheck.core.reports.shared.findings import outcomes, warnings_fail
 from gpucheck.core.reports.shared.junit import Case, Problem, Suite, Tag, document
@@ -19,9 +19,10 @@ HOST = "localhost"  # required by the schema; a report does not name its host
 
 def render(report: Report) -> str:
     """Render an XML document, without characters that XML forbids."""
+    training_seconds = next((run.seconds for run in report.probes if run.name == "training"), 0.0)
     suites = [
         _suite("gpucheck.rules", list(_rules(report)), 0.0, report),
-        _suite("gpucheck.training", list(_training(report)), _training_seconds(report), report),
+        _suite("gpucheck.training", list(_training(report)), training_seconds, report),
         _suite("gpucheck.run", [_run(report)], report.seconds, report),
     ]
     return document("gpucheck", suites, report.seconds)
@@ -43,7 +44,8 @@ def _rules(report: Report) -> Iterator[Case]:
         elif outcome.status is Status.SKIPPED:
             yield case._replace(problem=Problem("skipped", "skipped", outcome.reason or "no reason given"))
         elif outcome.status is not Status.CLEAR:
-            yield case._replace(problem=Problem("error", outcome.status.value, _crash(outcome)))
+            why = f"the rule gave no answer: {outcome.reason or outcome.status.value}"
+            yield case._replace(problem=Problem("error", outcome.status.value, why))
         else:
             yield case
 
@@ -59,10 +61,6 @@ def _failed_case(case: Case, finding: Diagnosis, report: Report, strict: bool) -
     if finding.severity is Severity.ERROR or strict:
         return case._replace(problem=Problem("failure", finding.severity.value, finding.summary, "\n".join(lines)))
     return case._replace(output="\n".join(["warning", *lines]))  # a warning is reported, and the case passes
-
-
-def _crash(outcome: Outcome) -> str:
-    return f"the rule gave no answer: {outcome.reason or outcome.status.value}"
 
 
 def _training(report: Report) -> Iterator[Case]:
@@ -84,7 +82,3 @@ def _run(report: Report) -> Case:
 def _seconds(run: TrainingRun) -> float:
     """Return the measured time: the first step, and the median of the others times their number."""
     return (run.first_step_seconds or 0.0) + (run.step_seconds or 0.0) * max((run.steps or 0) - 1, 0)
-
-
-def _training_seconds(report: Report) -> float:
-    return next((run.seconds for run in report.probes if run.name == "training"), 0.0)

@@ -63,13 +63,9 @@ def _performance(report: Report) -> list[str]:
     for run in report.training:
         # Rates of devices that trained at the same time are not comparable with rates of devices that trained alone.
         how = f"{precision(run)}{' together' if run.trained_with else ''}"
-        label = _label(f"{run.strategy} {devices(run.devices, ascii=True)} {how} samples_per_second")
+        label = _text(f"{run.strategy} {devices(run.devices, ascii=True)} {how} samples_per_second")
+        label = label.replace("'", "").replace("=", ":")  # which are not allowed
         if run.samples_per_second is not None and label not in labels:
             labels.add(label)
             data.append(f"'{label}'={run.samples_per_second:.6g};;;0")
     return data
-
-
-def _label(text: str) -> str:
-    """Return a label without quotes and equals signs, which are not allowed."""
-    return _text(text).replace("'", "").replace("=", ":")
