@@ -17,34 +17,25 @@ class Library(NamedTuple):
     package: str
     folder: str  # below site-packages
     required: bool  # TensorFlow registers no GPU without it
-    note: str
 
 
 _COMPONENTS = {
-    "libcudart": "cuda_runtime",
+    "libcudart": "cuda_runtime",  # its absence reads as "Could not find cuda drivers on your machine"
     "libcublas": "cublas",
     "libcublasLt": "cublas",
     "libcufft": "cufft",
-    "libcusolver": "cusolver",
+    "libcusolver": "cusolver",  # opens cuBLAS, cuSPARSE and nvJitLink in turn
     "libcusparse": "cusparse",
-    "libcudnn": "cudnn",
+    "libcudnn": "cudnn",  # opens its parts at first use, so a partial copy fails late
 }
-_NOTES = {
-    "libcudart": "its absence reads as 'Could not find cuda drivers on your machine'",
-    "libcusolver": "opens cuBLAS, cuSPARSE and nvJitLink in turn",
-    "libcudnn": "opens its parts at first use, so a partial copy fails late",
-}
-_OPTIONAL: dict[int, tuple[tuple[str, str, str], ...]] = {
-    11: (
-        ("libnccl.so.2", "nccl", "collectives between GPUs"),
-        ("libcupti.so.11.8", "cuda_cupti", "profiler"),
-    ),
-    12: (
-        ("libnccl.so.2", "nccl", "collectives between GPUs"),
-        ("libcupti.so.12", "cuda_cupti", "profiler"),
-        ("libnvJitLink.so.12", "nvjitlink", "opened by cuSOLVER and cuSPARSE through their own search path"),
-        ("libnvrtc.so.12", "cuda_nvrtc", "opened by cuDNN for the kernels it compiles at run time"),
-    ),
+_OPTIONAL = {
+    11: {"libnccl.so.2": "nccl", "libcupti.so.11.8": "cuda_cupti"},
+    12: {
+        "libnccl.so.2": "nccl",  # collectives between GPUs
+        "libcupti.so.12": "cuda_cupti",  # profiler
+        "libnvJitLink.so.12": "nvjitlink",  # opened by cuSOLVER and cuSPARSE through their own search path
+        "libnvrtc.so.12": "cuda_nvrtc",  # opened by cuDNN for the kernels it compiles at run time
+    },
 }
 
 # DT_RUNPATH of libtensorflow_framework.so.2, which loads them all, below site-packages. Libraries that the process has
@@ -92,13 +83,16 @@ def libraries(release_minor: str) -> tuple[Library, ...]:
     release = tensorflow.release(release_minor)
     if release is None:
         return ()
-    table = []
-    for soname in release.sonames:
-        stem = soname.partition(".")[0]
-        table.append(_library(soname, _COMPONENTS[stem], release.cuda_major, True, _NOTES.get(stem, "")))
-    for soname, component, note in _OPTIONAL[release.cuda_major]:
-        table.append(_library(soname, component, release.cuda_major, False, note))
-    return tuple(table)
+    required = {soname: _COMPONENTS[soname.partition(".")[0]] for soname in release.sonames}
+    return tuple(
+        Library(
+            soname,
+            f"nvidia-{component.replace('_', '-')}-cu{release.cuda_major}",
+            f"nvidia/{component}/lib",
+            soname in required,
+        )
+        for soname, component in (required | _OPTIONAL[release.cuda_major]).items()
+    )
 
 
 def runpath(minor: str) -> tuple[str, ...] | None:
@@ -110,8 +104,3 @@ def runpath(minor: str) -> tuple[str, ...] | None:
     if release is None or release.minor < "2.16":
         return None
     return (*RUNPATH_2_21, "nvidia/cusolver/lib") if release.cusolver_reachable else RUNPATH_2_21
-
-
-def _library(soname: str, component: str, cuda_major: int, required: bool, note: str) -> Library:
-    package = f"nvidia-{component.replace('_', '-')}-cu{cuda_major}"
-    return Library(soname, package, f"nvidia/{component}/lib", required, note)

@@ -11,7 +11,6 @@ class Mount(NamedTuple):
     root: str  # the mounted part of the file system
     point: str  # the mount point
     kind: str  # "overlay", "cgroup2"
-    source: str
     options: tuple[str, ...]  # of the file system itself: "lowerdir=/var/lib/docker/overlay2/l/..."
 
 
@@ -26,5 +25,5 @@ def _mount(line: str) -> Mount | None:
     fields, of_file_system = before.split(), after.split()
     if len(fields) < 5 or not of_file_system:
         return None
-    kind, source, options = [*of_file_system, "", ""][:3]
-    return Mount(fields[3], fields[4], kind, source, tuple(options.split(",")))
+    kind, _, options = [*of_file_system, "", ""][:3]
+    return Mount(fields[3], fields[4], kind, tuple(options.split(",")))
