@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gpucheck.commands.lint.environment import settings
 from gpucheck.commands.lint.layers import builds
-from gpucheck.commands.lint.lookup import before, constant, is_call, options, parts
+from gpucheck.commands.lint.lookup import all_calls, before, constant, is_call, options, parts
 from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.values import Call, Element, Place, Test, Value
 
@@ -54,15 +54,10 @@ def _has_weights(script: Script, call: Call) -> bool:
     return call.method == "fit" or builds(script, model, call)
 
 
-def call_name(start: Call) -> str:
-    """Return the name of a call that initializes devices, for messages."""
-    return start.name.replace("tensorflow.", "tf.") or f"{start.method}()"
-
-
 def compares_gpu_count(script: Script) -> bool:
     """Whether the script compares the number of GPUs with one or two."""
     return any(
-        is_call(value, "builtins.len") and value.args and is_list(value.args[0])
+        is_call(value, "builtins.len") and value.args and all_calls(options(value.args[0]), *LISTS)
         for event in script.events
         if isinstance(event, Test)
         and any(isinstance(node, ast.Constant) and node.value in (1, 2) for node in ast.walk(event.node))
@@ -70,15 +65,15 @@ def compares_gpu_count(script: Script) -> bool:
     )
 
 
-def is_list(value: Value) -> bool:
-    """Whether a value is certainly TensorFlow's list of devices."""
-    choices = list(options(value))
-    return bool(choices) and all(is_call(option, *LISTS) for option in choices)
-
-
 def first_start(script: Script, place: Place) -> Call | None:
     """Return the first call that has certainly initialized TensorFlow's devices before a place is reached."""
     return next((call for call in starts(script) if before(call.place, place)), None)
+
+
+def described(script: Script, start: Call) -> str:
+    """Return the name and the position of a call that initializes devices, for messages."""
+    name = start.name.replace("tensorflow.", "tf.") or f"{start.method}()"
+    return f"{name} in {script.where(start.node)}"
 
 
 def expected_to_fail(place: Place) -> bool:
@@ -90,8 +85,6 @@ def expected_to_fail(place: Place) -> bool:
 def listed_device(value: Value | None, lists: tuple[str, ...] = LISTS) -> Element | None:
     """Return the element of TensorFlow's list of devices that a value certainly is, else None."""
     choices = list(options(value))
-    if len(choices) == 1 and isinstance(choices[0], Element):
-        sources = list(options(choices[0].of))
-        if sources and all(isinstance(source, Call) and source.name in lists for source in sources):
-            return choices[0]
+    if len(choices) == 1 and isinstance(choices[0], Element) and all_calls(options(choices[0].of), *lists):
+        return choices[0]
     return None

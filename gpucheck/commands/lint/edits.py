@@ -25,13 +25,19 @@ def insert_argument(script: Script, call: ast.Call, text: str) -> Edit | None:
     lines = script.written.split("\n")[line - 1 : call.end_lineno]
     lines[-1] = lines[-1].encode()[: call.end_col_offset].decode("utf-8", "replace")
     between = "\n".join(lines).encode()[column:].decode("utf-8", "replace")
-    return Edit(line, column + 1, line, column + 1, f", {text}") if _CLOSING.fullmatch(between) else None
+    return append(last, f", {text}") if _CLOSING.fullmatch(between) else None
 
 
-def append(node: ast.expr, text: str) -> Edit:
-    """Add text after an expression."""
+def append(node: ast.expr, text: str, instead: str = "") -> Edit:
+    """Add text after an expression, or instead of the text that ends it."""
     line, column = node.end_lineno or 0, (node.end_col_offset or 0) + 1
-    return Edit(line, column, line, column, text)
+    return Edit(line, column - len(instead), line, column, text)
+
+
+def rename(keyword: ast.keyword, name: str) -> Edit:
+    """Rename the keyword of an argument."""
+    line, column = keyword.lineno, keyword.col_offset + 1
+    return Edit(line, column, line, column + len(keyword.arg or ""), name)
 
 
 def replace(node: ast.expr, text: str) -> Edit:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from gpucheck.commands.lint.lookup import before, constant, options
+from gpucheck.commands.lint.lookup import before, constant, is_call, is_none, options
 from gpucheck.commands.lint.script import Script
-from gpucheck.commands.lint.values import Attribute, Call, Constant, Items, Operation, Value
+from gpucheck.commands.lint.values import Attribute, Call, Items, Operation, Value
 
 # Layers that create trainable weights as soon as the shape of their input is known.
 WEIGHTED = re.compile(
@@ -33,7 +33,7 @@ POLICIES = (
 def policy_name(setter: Call) -> Any:
     """Return the name of the dtype policy that a call of a setter chooses; None if it is not certain."""
     policy = setter.argument("policy", 0) or setter.argument("dtype_policy", 0)
-    if isinstance(policy, Call) and policy.name in POLICIES:
+    if is_call(policy, *POLICIES):
         policy = policy.argument("name", 0)
     return constant(policy)
 
@@ -63,7 +63,7 @@ def stack(script: Script, model: Call) -> list[tuple[Value, Call]] | None:
 def builds(script: Script, model: Call, call: Call) -> bool:
     """Whether a model certainly has weights after a call: the one that creates it, ``add`` or ``build``."""
     shape = call.argument("input_shape", 0) if call.method == "build" else None
-    if shape is not None and not (isinstance(shape, Constant) and shape.value is None):
+    if not is_none(shape):
         layers = stack(script, model) or []
         return any(isinstance(layer, Call) and _trained(layer) and before(by.place, call.place) for layer, by in layers)
     return any(made.by is call or before(made.by.place, call.place) for made in weights(script, model))

@@ -68,6 +68,12 @@ def is_call(value: object, *names: str) -> TypeGuard[Call]:
     return isinstance(value, Call) and value.name in names
 
 
+def all_calls(values: Iterable[Value], *names: str) -> bool:
+    """Whether there are values, and all are certainly results of calls of these canonical names."""
+    every = list(values)
+    return bool(every) and all(is_call(value, *names) for value in every)
+
+
 def under(place: Place, *names: str) -> bool:
     """Whether a with statement around a place may enter the result of a call of one of these canonical names."""
     return any(is_call(option, *names) for context in place.contexts for option in options(context))
@@ -82,6 +88,11 @@ def iterated(values: Iterable[Value | None]) -> Iterator[Value]:
 def constant(value: Value | None) -> Any:
     """Return the literal if the value certainly is one, else None."""
     return value.value if isinstance(value, Constant) else None
+
+
+def is_none(value: Value | None) -> bool:
+    """Whether an argument is certainly not passed, or the literal None."""
+    return value is None or (isinstance(value, Constant) and value.value is None)
 
 
 def in_uncalled_function(place: Place) -> bool:

@@ -1,20 +1,17 @@
 """Helpers for rules about Keras models, strategies and their scopes."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from gpucheck.commands.lint.environment import checks_versions, settings
-from gpucheck.commands.lint.lookup import in_uncalled_function, is_call, options
+from gpucheck.commands.lint.lookup import all_calls, in_uncalled_function, is_call, options
 from gpucheck.commands.lint.script import Script
-from gpucheck.commands.lint.values import Attribute, Call, Choice, Class, Name, Place, Value
+from gpucheck.commands.lint.values import Attribute, Call, Choice, Class, Place, Value
 
 TPU = "tensorflow.distribute.TPUStrategy"
-MIRRORED = {
-    "tensorflow.distribute.MirroredStrategy",
-    "tensorflow.distribute.MultiWorkerMirroredStrategy",
-    TPU,
-    "tensorflow.distribute.CentralStorageStrategy",
-}
+ONE_HOST = "tensorflow.distribute.MirroredStrategy"
+WORKERS = "tensorflow.distribute.MultiWorkerMirroredStrategy"
+MIRRORED = {TPU, ONE_HOST, WORKERS, "tensorflow.distribute.CentralStorageStrategy"}
 STRATEGY = re.compile(r"tensorflow\.distribute\.(\w+Strategy|get_strategy)")
 BUILDS = re.compile(
     r"keras\.(Sequential|Model|Functional|models\.clone_model|applications\.\w+|applications\.\w+\.[A-Z]\w+|models\.(model_from_json|load_model))"
@@ -43,16 +40,16 @@ def is_model(value: Value) -> bool:
     return bool(BUILDS.fullmatch(value.name)) and not NOT_BUILDERS.fullmatch(value.name)
 
 
-def built(value: Value | None) -> list[Call] | None:
-    """Return the calls that built a model; None if the value may be something else."""
+def built(value: Value | None) -> list[Call]:
+    """Return the calls that built a model; none if the value may be something else."""
     choices = list(options(value))
     models = [option for option in choices if isinstance(option, Call) and is_model(option)]
-    return models if models and len(models) == len(choices) else None
+    return models if len(models) == len(choices) else []
 
 
-def strategies(script: Script) -> Iterator[Call]:
-    """Yield the calls that create a strategy with several replicas."""
-    return (call for call in script.calls if call.name in MIRRORED)
+def strategies(script: Script) -> list[Call]:
+    """Return the calls that create a strategy with several replicas."""
+    return [call for call in script.calls if call.name in MIRRORED]
 
 
 def several_replicas(strategies: list[Value]) -> bool:
@@ -71,31 +68,25 @@ def scope_of(context: Value) -> list[Value] | None:
     for option in options(context):
         if isinstance(option, Call) and option.method == "scope":
             strategies += options(option.receiver)
-        elif not (isinstance(option, Call) and option.method != "scope" and _is_plain(option)):
+        elif not _is_plain(option):
             return None
     return strategies
 
 
-def strategies_around(places: Iterable[Place]) -> list[Value]:
-    """Return the known strategies whose scopes contain these places."""
-    return [strategy for place in places for context in place.contexts for strategy in scope_of(context) or []]
+def strategies_around(calls: Iterable[Call]) -> list[Value]:
+    """Return the known strategies whose scopes contain these calls."""
+    return [strategy for call in calls for context in call.place.contexts for strategy in scope_of(context) or []]
 
 
 def on_tpu(models: list[Call]) -> bool:
     """Whether models are certainly built in the scope of a TPU strategy."""
-    return all_tpu(strategies_around(model.place for model in models))
+    return all_calls(strategies_around(models), TPU)
 
 
-def all_tpu(strategies: list[Value]) -> bool:
-    """Whether there is a strategy, and all are for TPUs."""
-    return bool(strategies) and all(is_call(strategy, TPU) for strategy in strategies)
-
-
-def _is_plain(context: Call) -> bool:
-    root: Value = context
-    while isinstance(root, Call) and isinstance(root.function, Attribute):
-        root = root.receiver
-    return isinstance(root, Call) and isinstance(root.function, Name) and bool(PLAIN.match(root.name))
+def _is_plain(context: Value) -> bool:
+    while isinstance(context, Call) and isinstance(context.function, Attribute):
+        context = context.receiver
+    return isinstance(context, Call) and bool(PLAIN.match(context.name))
 
 
 def inside(place: Place, strategy: Call | None = None) -> bool | None:
@@ -119,23 +110,17 @@ def inside(place: Place, strategy: Call | None = None) -> bool | None:
 
 def hidden_scope(script: Script) -> bool:
     """Whether a scope is entered in a way the trace does not follow: an exit stack, ``__enter__``, a global strategy."""
-    return (
-        any(call.method == "scope" and not call.entered for call in script.calls)
-        or any(call.method == "__enter__" for call in script.calls)
-        or script.mentions(
-            "tensorflow.distribute.experimental_set_strategy",
-            "keras.distribution.set_distribution",
-            "tensorflow.distribute.set_strategy",
-        )
+    entered = bool(script.methods("__enter__")) or any(not call.entered for call in script.methods("scope"))
+    return entered or script.mentions(
+        "tensorflow.distribute.experimental_set_strategy",
+        "keras.distribution.set_distribution",
+        "tensorflow.distribute.set_strategy",
     )
 
 
-def trainings(script: Script) -> Iterator[tuple[Call, list[Call]]]:
-    """Yield every ``fit`` of a certain model, with the calls that may have built it."""
-    for call in script.methods("fit"):
-        models = built(call.receiver)
-        if models:
-            yield call, models
+def trainings(script: Script) -> list[tuple[Call, list[Call]]]:
+    """Return every ``fit`` of a certain model, with the calls that may have built it."""
+    return [(call, models) for call in script.methods("fit") if (models := built(call.receiver))]
 
 
 def legacy_keras(script: Script) -> bool:

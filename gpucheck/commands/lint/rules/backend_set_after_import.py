@@ -39,13 +39,8 @@ WORDS = ("KERAS_BACKEND",)
 VARIABLE = "KERAS_BACKEND"
 CORE = "keras_core"  # reads the variable itself, even if Keras was imported before
 KERAS = {"keras", "keras_hub", "keras_cv", "keras_nlp", "keras_tuner", "keras_core"}
-LATER = {
-    "subprocess",
-    "multiprocessing",
-    "concurrent",
-    "importlib",
-    "imp",
-}  # may start or reload a module that reads the variable
+# Modules that may start or reload a module that reads the variable.
+LATER = {"subprocess", "multiprocessing", "concurrent", "importlib", "imp"}
 STARTS = ("os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen", "os.startfile", "pty.spawn")
 
 
@@ -57,21 +52,15 @@ def check(script: Script) -> Findings:
         return
     chosen = [setting for setting in settings(script) if setting.name == VARIABLE]
     for event, _, value in chosen:
-        late = next(
-            (imported for imported in script.imports if before(imported.place, event.place) and _reads(imported, value)), None
-        )
+        late = next((one for one in script.imports if before(one.place, event.place) and _reads(one, value)), None)
         if late is None or any(other.event.place.order < late.place.order for other in chosen):
             continue
-        if not late.module.startswith(CORE) and any(
-            imported.module.startswith(CORE) and imported.place.order > event.place.order for imported in script.imports
-        ):
+        later = (one.module for one in script.imports if one.place.order > event.place.order)
+        if not late.module.startswith(CORE) and any(module.startswith(CORE) for module in later):
             continue
         what = late.module if not late.names or late.module != "tensorflow" else f"{late.module}.{late.names[0]}"
-        yield at(
-            event.node,
-            f"{VARIABLE} is set after {what} was imported in {script.where(late.node)}: Keras has read it already.",
-            "Move the assignment above every import of Keras and TensorFlow.",
-        )
+        message = f"{VARIABLE} is set after {what} was imported in {script.where(late.node)}: Keras has read it already."
+        yield at(event.node, message, "Move the assignment above every import of Keras and TensorFlow.")
 
 
 def _reads(event: Import, value: Value) -> bool:

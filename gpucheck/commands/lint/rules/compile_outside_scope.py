@@ -47,21 +47,16 @@ def check(script: Script) -> Findings:
         return
     for call in script.methods("compile"):
         models = built(call.receiver)
-        if (
-            not models
-            or call.starred
-            or inside(call.place) is not False
-            or not all(several_replicas(strategies_around([model.place])) for model in models)
-        ):
+        if not models or call.starred or inside(call.place) is not False:
+            continue
+        if not all(several_replicas(strategies_around([model])) for model in models):
             continue
         optimizers = list(options(call.argument("optimizer", 0)))
         by_name = standalone_keras(script) and all(isinstance(constant(optimizer), str) for optimizer in optimizers)
         if by_name or (optimizers and all(map(_outside, optimizers))):
-            yield at(
-                call.node,
-                f"The model is built in the strategy's scope ({script.where(models[0].node)}), but compiled outside it.",
-                "Indent compile into the with block that builds the model.",
-            )
+            where = script.where(models[0].node)
+            message = f"The model is built in the strategy's scope ({where}), but compiled outside it."
+            yield at(call.node, message, "Indent compile into the with block that builds the model.")
 
 
 def _outside(optimizer: Value) -> bool:

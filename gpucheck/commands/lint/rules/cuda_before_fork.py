@@ -37,10 +37,10 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.commands.lint.devices import COMPUTES, call_name, first_start
-from gpucheck.commands.lint.lookup import constant, options, used_by
+from gpucheck.commands.lint.devices import COMPUTES, described, first_start
+from gpucheck.commands.lint.lookup import constant, is_call, options, used_by
 from gpucheck.commands.lint.models import is_model
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call, Class, Name, Value
 
 SEVERITY = "error"
@@ -48,10 +48,11 @@ EXPLAINS = ("cuda-used-after-fork",)
 WORDS = ("fork", "multiprocessing", "ProcessPoolExecutor")
 PROCESS = {"multiprocessing.Process", "multiprocessing.context.Process", "multiprocessing.process.Process"}
 POOL = {"multiprocessing.Pool", "multiprocessing.pool.Pool", "concurrent.futures.ProcessPoolExecutor"}
+FIX = 'Call multiprocessing.set_start_method("spawn") first, or start children before anything uses TensorFlow.'
 POOL_METHODS = ("map", "imap", "imap_unordered", "starmap", "apply", "apply_async", "map_async", "starmap_async", "submit")
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report a fork that certainly comes after the devices were initialized, if its child uses TensorFlow."""
     if any(constant(call.argument("method", 0)) != "fork" for call in script.named("multiprocessing.set_start_method")):
         return
@@ -60,12 +61,8 @@ def check(script: Script) -> Iterator[Finding]:
         forks = (call.name == "os.fork" and not execs) or (_forks(call) and any(map(_uses_gpu, _targets(script, call))))
         start = first_start(script, call.place) if forks else None
         if start is not None:
-            yield at(
-                call.node,
-                f"{call_name(start)} in {script.where(start.node)} initializes TensorFlow before this fork: the child cannot use"
-                " the GPU.",
-                'Call multiprocessing.set_start_method("spawn") first, or start children before anything uses TensorFlow.',
-            )
+            message = f"{described(script, start)} initializes TensorFlow before this fork: the child cannot use the GPU."
+            yield at(call.node, message, FIX)
 
 
 def _forks(call: Call) -> bool:
@@ -76,8 +73,7 @@ def _forks(call: Call) -> bool:
     chosen = call.receiver
     return (
         call.method in ("Process", "Pool")
-        and isinstance(chosen, Call)
-        and chosen.name == "multiprocessing.get_context"
+        and is_call(chosen, "multiprocessing.get_context")
         and constant(chosen.argument("method", 0)) in ("fork", None)
         and not (chosen.args and constant(chosen.args[0]) is None)
     )
@@ -87,14 +83,13 @@ def _targets(script: Script, call: Call) -> Iterator[Value]:
     """Yield the functions that the children run."""
     if isinstance(call.function, Class):
         yield from options(call.function.member("run"))
-        return
-    if call.name in PROCESS or call.method == "Process":
+    elif call.name in PROCESS or call.method == "Process":
         yield from options(call.argument("target", 1))
-        return
-    yield from options(call.argument("initializer", 1))
-    for other in script.methods(*POOL_METHODS):
-        if any(option is call for option in options(other.receiver)) and other.args:
-            yield from options(other.args[0])
+    else:
+        yield from options(call.argument("initializer", 1))
+        for other in script.methods(*POOL_METHODS):
+            if any(option is call for option in options(other.receiver)) and other.args:
+                yield from options(other.args[0])
 
 
 def _uses_gpu(target: Value) -> bool:

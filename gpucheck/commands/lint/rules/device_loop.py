@@ -58,7 +58,7 @@ OTHER = re.compile(r"cpu|job|task|tpu", re.IGNORECASE)
 
 def check(script: Script) -> Findings:
     """Report a device that depends on a loop variable and is used for gradients or for models whose weights are copied."""
-    copied = any(True for _ in script.methods("set_weights"))
+    copied = bool(script.methods("set_weights"))
     inside: dict[int, tuple[Call, list[Call]]] = {}
     for call in script.calls:
         for context in call.place.contexts:
@@ -70,18 +70,16 @@ def check(script: Script) -> Findings:
             continue
         if _independent(script, context, calls) or (isinstance(device, Each) and _differs_per_iteration(calls)):
             continue
+        message = "This loop builds replicas manually: the GPUs run one after the other, and their weights are not synchronized."
         yield at(
-            context.node,
-            "This loop builds replicas manually: the GPUs run one after the other, and their weights are not synchronized.",
-            "Use tf.distribute.MirroredStrategy, with the loop's body as a function for strategy.run.",
+            context.node, message, "Use tf.distribute.MirroredStrategy, with the loop's body as a function for strategy.run."
         )
 
 
 def _replicates(calls: list[Call], *, copied: bool) -> bool:
     """Whether the calls on each GPU belong to one training, not to models that are built and trained independently."""
-    builds = any(map(is_model, calls))
     gradients = any(call.name in GRADIENTS or call.method == "compute_gradients" for call in calls)
-    if builds:
+    if any(map(is_model, calls)):
         return copied and not gradients and not any(call.method in ("fit", "train_on_batch") for call in calls)
     return gradients
 

@@ -27,11 +27,11 @@ References:
     https://keras.io/api/utils/python_utils/#pydataset-class
 """
 
-import ast
 from collections.abc import Iterator
 
+from gpucheck.commands.lint.edits import append
 from gpucheck.commands.lint.removed import calls_of_models
-from gpucheck.commands.lint.script import Edit, Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.core.compat.removed import GENERATOR_METHODS
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
@@ -49,18 +49,10 @@ def repairs(context: Context, *, name: str = "fit_generator") -> Iterator[Fix]:
     yield Fix(text="The arguments workers and use_multiprocessing now belong to the generator: keras.utils.PyDataset(workers=4)")
 
 
-def _renamed(function: ast.expr, old: str, new: str) -> Edit:
-    line, end = function.end_lineno or 0, (function.end_col_offset or 0) + 1
-    return Edit(line, end - len(old), line, end, new)
-
-
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report every call on a value that is certainly a Keras 3 model."""
     for call in calls_of_models(script, *GENERATOR_METHODS):
         instead = call.method.removesuffix("_generator")
-        yield at(
-            call.node,
-            f"{call.method} is missing in Keras 3 (in TensorFlow since 2.16).",
-            f"Call {instead}, which also accepts generators.",
-            None if call.starred or _MOVED & set(call.keywords) else _renamed(call.node.func, call.method, instead),
-        )
+        message = f"{call.method} is missing in Keras 3 (in TensorFlow since 2.16)."
+        edit = None if call.starred or _MOVED & set(call.keywords) else append(call.node.func, instead, call.method)
+        yield at(call.node, message, f"Call {instead}, which also accepts generators.", edit)

@@ -30,40 +30,32 @@ References:
 
 import re
 
+from gpucheck.commands.lint.devices import LISTS
 from gpucheck.commands.lint.environment import settings
-from gpucheck.commands.lint.lookup import constant, in_uncalled_function, is_call, options
+from gpucheck.commands.lint.lookup import all_calls, constant, in_uncalled_function, options
 from gpucheck.commands.lint.models import trainings
 from gpucheck.commands.lint.script import Findings, Script, at
-from gpucheck.commands.lint.values import Place
 
 SEVERITY = "warning"
 WORDS = ("device(",)
 DEVICES = ("tensorflow.device", "keras.device")
 CPU = re.compile(r"(/job:\w+|/replica:\d+|/task:\d+)*/?(device:)?cpu(:\d+|:\*)?", re.IGNORECASE)
-GPU_CHECKS = (
-    "tensorflow.config.set_visible_devices",
-    "tensorflow.config.list_physical_devices",
-    "tensorflow.config.list_logical_devices",
-    "tensorflow.test.is_gpu_available",
-    "tensorflow.test.gpu_device_name",
-)
+HIDES = "tensorflow.config.set_visible_devices"
+TESTS = ("tensorflow.test.is_gpu_available", "tensorflow.test.gpu_device_name")
 
 
 def check(script: Script) -> Findings:
     """Report every fit that is certainly under a CPU device, unless the script handles GPUs explicitly."""
     named = [constant(call.argument("device_name", 0)) for call in script.named(*DEVICES)]
     hides = any(setting.name == "CUDA_VISIBLE_DEVICES" for setting in settings(script))
-    if hides or script.mentions(*GPU_CHECKS) or not all(isinstance(name, str) and CPU.fullmatch(name) for name in named):
+    if (
+        hides
+        or script.mentions(HIDES, *LISTS, *TESTS)
+        or not all(isinstance(name, str) and CPU.fullmatch(name) for name in named)
+    ):
         return
     for call, _ in trainings(script):
-        if _on_cpu(call.place) and not in_uncalled_function(call.place):
-            yield at(
-                call.node,
-                "fit runs inside tf.device of the CPU, so the GPU is not used for training.",
-                "Move it out of the with block.",
-            )
-
-
-def _on_cpu(place: Place) -> bool:
-    contexts = (list(options(context)) for context in place.contexts)
-    return any(choices and all(is_call(option, *DEVICES) for option in choices) for choices in contexts)
+        on_cpu = any(all_calls(options(context), *DEVICES) for context in call.place.contexts)
+        if on_cpu and not in_uncalled_function(call.place):
+            message = "fit runs inside tf.device of the CPU, so the GPU is not used for training."
+            yield at(call.node, message, "Move it out of the with block.")

@@ -43,6 +43,7 @@ import re
 
 from gpucheck.commands.lint.models import trainings
 from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.core.repairs.wording import listing
 
 SEVERITY = "warning"
 WORDS = ("horovod",)
@@ -75,14 +76,10 @@ def check(script: Script) -> Findings:
         return
     if calls and not re.search(r"\binit\b", script.written):
         yield at(calls[0].node, "This program uses Horovod without hvd.init().", "Call hvd.init() first, behind the imports.")
-    if not starts or not any(True for _ in trainings(script)):
+    if not starts or not trainings(script):
         return
     missing = [(step, how) for names, step, how in STEPS if not any(name in script.written for name in names)]
     if missing:
-        steps, instructions = map(_series, zip(*missing, strict=True))
+        steps, instructions = (listing(list(column)) for column in zip(*missing, strict=True))
         fix = f"{instructions[0].upper()}{instructions[1:]}."
         yield at(starts[0].node, f"This program uses Horovod without {steps}.", fix)
-
-
-def _series(items: tuple[str, ...]) -> str:
-    return " and ".join([*([", ".join(items[:-1])] if len(items) > 1 else []), items[-1]])

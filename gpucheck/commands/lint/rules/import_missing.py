@@ -25,10 +25,9 @@ References:
 
 import ast
 import re
-from collections.abc import Iterator
 
 from gpucheck.commands.lint.edits import add_import
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.unbound import unbound
 
 SEVERITY = "error"
@@ -42,7 +41,7 @@ KNOWN = re.compile(
 WORDS = ("tf.", "keras.")
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report the first use of each name that nothing in the file binds."""
     left = set(IMPORTS) & unbound(script.tree, script.written)
     uses = sorted(
@@ -53,9 +52,5 @@ def check(script: Script) -> Iterator[Finding]:
         name = ast.unparse(use.value)
         if name in left and KNOWN.fullmatch(ast.unparse(use)):
             left.remove(name)
-            yield at(
-                use.value,
-                f"{name} is not defined: its import is missing.",
-                f"Add: {IMPORTS[name]}",
-                add_import(script, IMPORTS[name]),
-            )
+            message, statement = f"{name} is not defined: its import is missing.", IMPORTS[name]
+            yield at(use.value, message, f"Add: {statement}", add_import(script, statement))

@@ -35,11 +35,12 @@ import ast
 import re
 from collections.abc import Iterator
 
+from gpucheck.commands.lint.edits import rename
 from gpucheck.commands.lint.environment import checks_versions
 from gpucheck.commands.lint.models import uses_keras_3
 from gpucheck.commands.lint.names import canonical
 from gpucheck.commands.lint.removed import COMPATIBLE, assigned_names, calls_of, calls_of_models, is_expected
-from gpucheck.commands.lint.script import Edit, Finding, Script, at
+from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Call, Import, Name
 from gpucheck.core.compat.removed import FIT_ARGUMENTS, FUNCTIONS, KERAS_2, KERAS_GONE, MODEL_METHODS, MODULES, TF_KERAS
 from gpucheck.core.model import Fix
@@ -83,16 +84,14 @@ def _names(script: Script) -> Iterator[Finding]:
     """Report imports of removed names, and uses of those that the script does not import."""
     keras_3, put_back = uses_keras_3(script), set(assigned_names(script))
     only_keras = not TF_KERAS_USED.search(script.written)
-    imported = tuple(found for event in script.imports if (found := _imported(event, keras_3=keras_3)))
-    for event in script.imports:
-        found = _imported(event, keras_3=keras_3)
-        if found and not is_expected(event):
-            yield _gone(event.node, found)
+    imported = [(event, found) for event in script.imports if (found := _imported(event, keras_3=keras_3))]
+    yield from (_gone(event.node, found) for event, found in imported if not is_expected(event))
+    used = tuple(found for _, found in imported)
     for read in script.reads:
         found = _removed(read.value.path, keras_3=keras_3) if isinstance(read.value, Name) else None
         if not found or (found.startswith("keras") and not (keras_3 and (only_keras or found not in TF_KERAS))):
             continue
-        if put_back.isdisjoint((found, found.rpartition(".")[0])) and not found.startswith(imported) and not is_expected(read):
+        if put_back.isdisjoint((found, found.rpartition(".")[0])) and not found.startswith(used) and not is_expected(read):
             yield _gone(read.node, found)
 
 
@@ -123,7 +122,6 @@ def _arguments(call: Call) -> Iterator[Finding]:
     for keyword in call.node.keywords:
         if keyword.arg in FIT_ARGUMENTS:
             new = FIT_ARGUMENTS[keyword.arg]
-            line, column = keyword.lineno, keyword.col_offset + 1
             alone = new == "epochs" and "epochs" not in call.keywords and not call.starred
-            edit = Edit(line, column, line, column + len(keyword.arg), new) if alone else None
+            edit = rename(keyword, new) if alone else None
             yield at(call.node, f"fit has no argument {keyword.arg}.", f"Use {new}." if new else "Remove it.", edit)

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from gpucheck.commands.lint.lookup import constant, is_call, options
 from gpucheck.commands.lint.models import uses_keras_3
 from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, calls_of, is_expected
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.core.compat.removed import SESSIONS
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
@@ -78,7 +78,7 @@ def repairs(context: Context, *, name: str = "") -> Iterator[Fix]:
         yield from old
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report calls of removed names, unless the script supports several versions; device_count if Keras trains."""
     instead = _instead(script)
     replaced = f"Use {', '.join(instead)}." if instead else ""
@@ -88,14 +88,11 @@ def check(script: Script) -> Iterator[Finding]:
         yield at(call.node, f"{SESSIONS[call.name]} was removed in {by}.", fix)
     yield from _sessions_of_keras_2(script)
     eager = not any(word in name for name in script.names for word in GRAPHS)
-    if eager and any(True for _ in script.methods("fit")) and any(name.startswith("keras.") for name in script.names):
+    if eager and script.methods("fit") and any(name.startswith("keras.") for name in script.names):
+        message = "device_count affects only a session, and Keras trains without one: it has no effect here."
         for call in script.named("tensorflow.compat.v1.ConfigProto"):
             if "device_count" in call.keywords:
-                yield at(
-                    call.node,
-                    "device_count affects only a session, and Keras trains without one: it has no effect here.",
-                    'Use tf.config.set_visible_devices([], "GPU") to hide GPUs.',
-                )
+                yield at(call.node, message, 'Use tf.config.set_visible_devices([], "GPU") to hide GPUs.')
 
 
 def _instead(script: Script) -> list[str]:
@@ -104,17 +101,14 @@ def _instead(script: Script) -> list[str]:
     return list(dict.fromkeys(new for old, new in INSTEAD.items() if old in used))
 
 
-def _sessions_of_keras_2(script: Script) -> Iterator[Finding]:
+def _sessions_of_keras_2(script: Script) -> Findings:
     """Report a configured session that is passed to Keras through compat.v1; Keras 3 has no such function."""
     tried = any(event.place.catches(*CAUGHT) for event in script.imports if event.module.startswith("tensorflow.compat.v1"))
     if tried or not uses_keras_3(script) or any(name.endswith(ON_PURPOSE) for name in script.names):
         return
     for call in script.named(IN_KERAS_2):
         sessions = list(options(call.argument("session", 0)))
-        configured = [session for session in sessions if is_call(session, *GRAPH_SESSIONS) and "config" in session.keywords]
-        if configured and len(configured) == len(sessions) and not is_expected(call):
-            yield at(
-                call.node,
-                "set_session is missing in Keras 3 (in TensorFlow since 2.16): Keras runs without a session.",
-                FIX,
-            )
+        configured = all(is_call(session, *GRAPH_SESSIONS) and "config" in session.keywords for session in sessions)
+        if sessions and configured and not is_expected(call):
+            message = "set_session is missing in Keras 3 (in TensorFlow since 2.16): Keras runs without a session."
+            yield at(call.node, message, FIX)

@@ -38,11 +38,9 @@ References:
     https://www.tensorflow.org/guide/keras/writing_a_training_loop_from_scratch
 """
 
-from collections.abc import Iterator
-
 from gpucheck.commands.lint.datasets import chains
 from gpucheck.commands.lint.lookup import is_call, iterated, options, parts, under
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call, Value
 
 SEVERITY = "warning"
@@ -51,27 +49,20 @@ TAPE = "tensorflow.GradientTape"
 COMPILES = ("tensorflow.function", "tensorflow.config.run_functions_eagerly", "tensorflow.compat.v1.disable_eager_execution")
 
 
-def check(script: Script) -> Iterator[Finding]:
+def check(script: Script) -> Findings:
     """Report the first call that copies a tensor to Python in every step of a loop over a dataset that applies gradients."""
     if script.mentions(*COMPILES):
         return
     steps = [call for call in script.methods("apply_gradients") if call.place.loops and call.place.path]
-    loops = {call.place.path for call in steps} & {call.place.path for call in _over_batches(script)}
+    on_batches = [call for call in script.calls if under(call.place, TAPE) and any(map(_is_dataset, iterated(call.args)))]
+    loops = {call.place.path for call in steps} & {call.place.path for call in on_batches}
     reported = set()
     for call in (*script.methods("numpy"), *script.named("builtins.float")):
         path = call.place.path
         if path in loops and path not in reported and _computed_in_loop(call, script):
             reported.add(path)
-            yield at(
-                call.node,
-                "This loop trains without tf.function, and waits here for the device in every step.",
-                "Decorate the step with @tf.function, and read numbers less often.",
-            )
-
-
-def _over_batches(script: Script) -> Iterator[Call]:
-    """Yield calls under a tape that get a batch of a dataset."""
-    return (call for call in script.calls if under(call.place, TAPE) and any(map(_is_dataset, iterated(call.args))))
+            message = "This loop trains without tf.function, and waits here for the device in every step."
+            yield at(call.node, message, "Decorate the step with @tf.function, and read numbers less often.")
 
 
 def _is_dataset(value: Value) -> bool:

@@ -47,15 +47,12 @@ def check(script: Script) -> Findings:
     positions = {device.index for device in devices if device is not None}
     if not settings or None in devices or len(positions) != 1 or positions == {None}:
         return
-    if script.mentions(*RESTRICTED) or any(setting.name in VARIABLES for setting in variables(script)):
-        return
-    if any(constant(value) in VARIABLES for call in script.calls for value in call.args):
+    named = [setting.name for setting in variables(script)] + [constant(value) for call in script.calls for value in call.args]
+    if script.mentions(*RESTRICTED) or any(name in VARIABLES for name in named):
         return
     device, call = devices[0], settings[0]
-    kind = constant(device.of.argument("device_type", 0)) if device is not None and isinstance(device.of, Call) else None
-    if kind == "GPU" and not compares_gpu_count(script):
-        yield at(
-            call.node,
-            f"Memory growth is set for GPU {positions.pop()} only: with several GPUs TensorFlow fails to initialize them.",
-            "Set it for every GPU in a loop, or hide the others with tf.config.set_visible_devices.",
-        )
+    listed = device and device.of
+    kind = constant(listed.argument("device_type", 0)) if isinstance(listed, Call) else None
+    if device and kind == "GPU" and not compares_gpu_count(script):
+        message = f"Memory growth is set for GPU {device.index} only: with several GPUs TensorFlow fails to initialize them."
+        yield at(call.node, message, "Set it for every GPU in a loop, or hide the others with tf.config.set_visible_devices.")

@@ -30,7 +30,7 @@ References:
     https://www.tensorflow.org/guide/gpu#limiting_gpu_memory_growth
 """
 
-from gpucheck.commands.lint.devices import call_name, expected_to_fail, first_start
+from gpucheck.commands.lint.devices import described, expected_to_fail, first_start
 from gpucheck.commands.lint.environment import WORKERS
 from gpucheck.commands.lint.lookup import constant, in_uncalled_function
 from gpucheck.commands.lint.script import Findings, Script, at
@@ -38,12 +38,11 @@ from gpucheck.commands.lint.script import Findings, Script, at
 SEVERITY = "error"
 EXPLAINS = ("memory-growth-too-late",)
 WORDS = ("set_memory_growth",)
-SETTER = "tensorflow.config.set_memory_growth"
 
 
 def check(script: Script) -> Findings:
     """Report a setting that certainly comes after the GPUs were initialized, and after no other setting."""
-    settings = list(script.named(SETTER))
+    settings = script.named("tensorflow.config.set_memory_growth")
     workers = bool(script.modules() & WORKERS)
     for call in settings:
         if workers and in_uncalled_function(call.place):
@@ -55,8 +54,5 @@ def check(script: Script) -> Findings:
             continue  # setting the same value again is accepted
         if expected_to_fail(call.place) or (script.notebook and call.place.catches("RuntimeError")):
             continue
-        yield at(
-            call.node,
-            f"Memory growth is set too late: {call_name(start)} in {script.where(start.node)} has already initialized the GPUs.",
-            'Move it directly after "import tensorflow".',
-        )
+        message = f"Memory growth is set too late: {described(script, start)} has already initialized the GPUs."
+        yield at(call.node, message, 'Move it directly after "import tensorflow".')

@@ -28,11 +28,11 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/config/LogicalDeviceConfiguration
 """
 
-from gpucheck.commands.lint.devices import expected_to_fail, is_list, listed_device
+from gpucheck.commands.lint.devices import LISTS, expected_to_fail, listed_device
 from gpucheck.commands.lint.environment import has_attribute
-from gpucheck.commands.lint.lookup import constant
+from gpucheck.commands.lint.lookup import all_calls, constant, options
 from gpucheck.commands.lint.script import Findings, Script, at
-from gpucheck.commands.lint.values import Attribute, Operation, Value
+from gpucheck.commands.lint.values import Attribute, Operation, Read, Store, Value
 from gpucheck.core.compat.removed import MEMORY_LIMIT
 
 SEVERITY = "error"
@@ -45,20 +45,16 @@ def check(script: Script) -> Findings:
     """Report memory_limit if it is read or set on an element of TensorFlow's list of devices."""
     if has_attribute(script, MEMORY_LIMIT):
         return
-    used = [
-        (store.node, store.place, SET) for store in script.stores if constant(store.key) == MEMORY_LIMIT and _device(store.of)
-    ]
-    used += [
-        (read.node, read.place, READ)
-        for read in script.reads
-        if isinstance(read.value, Attribute) and read.value.name == MEMORY_LIMIT and _device(read.value.of)
-    ]
-    for node, place, instead in used:
-        if not place.catches("AttributeError") and not expected_to_fail(place):
-            yield at(node, "A device from TensorFlow's list has no memory_limit.", instead)
+    used: list[tuple[Store | Read, Value, str]] = []
+    used += [(store, store.of, SET) for store in script.stores if constant(store.key) == MEMORY_LIMIT]
+    attributes = [(read, read.value) for read in script.reads if isinstance(read.value, Attribute)]
+    used += [(read, attribute.of, READ) for read, attribute in attributes if attribute.name == MEMORY_LIMIT]
+    for event, device, instead in used:
+        if _device(device) and not event.place.catches("AttributeError") and not expected_to_fail(event.place):
+            yield at(event.node, "A device from TensorFlow's list has no memory_limit.", instead)
 
 
 def _device(value: Value) -> bool:
     if isinstance(value, Operation) and len(value.parts) == 2:  # gpus[i]
-        return is_list(value.parts[0])
+        return all_calls(options(value.parts[0]), *LISTS)
     return listed_device(value) is not None

@@ -61,12 +61,12 @@ FIX = "Build the model, and compile it, under: with strategy.scope():"
 
 def check(script: Script) -> Findings:
     """Report models built outside and compiled inside, with parts built outside, or built and trained outside."""
-    made = list(strategies(script))
+    made = strategies(script)
     if not made or hidden_scope(script):
         return
     for call in script.methods("compile", "fit"):
         models = built(call.receiver)
-        around = strategies_around([call.place])
+        around = strategies_around([call])
         if models and several_replicas(around) and _all_outside(models):
             message = f"The model is built outside the scope in which {VERBS[call.method]} ({script.where(call.node)})."
             yield from (at(model.node, message, FIX) for model in models)
@@ -74,10 +74,9 @@ def check(script: Script) -> Findings:
     for call, models in trainings(script):
         for strategy in unused:
             if len(made) == 1 and all(before(strategy.place, model.place) for model in models) and _all_outside(models, strategy):
-                message = (
-                    f"The model is built and trained ({script.where(call.node)}) outside the scope of the strategy"
-                    f" ({script.where(strategy.node)}), so it trains on one device."
-                )
+                trained, scope = script.where(call.node), script.where(strategy.node)
+                message = f"The model is built and trained ({trained}) outside the scope of the strategy ({scope})"
+                message += ", so it trains on one device."
                 yield from (at(model.node, message, FIX) for model in models)
     if not any(constant(store.key) == "trainable" and constant(store.value) is not True for store in script.stores):
         yield from _parts_outside(script, made)
@@ -87,14 +86,11 @@ def check(script: Script) -> Findings:
 def _parts_outside(script: Script, made: list[Call]) -> Findings:
     """Report models in a scope that have weights created before the scope was entered."""
     for model in {id(model): model for _, models in trainings(script) if len(models) == 1 for model in models}.values():
-        around = strategies_around([model.place])
+        around = strategies_around([model])
         if len(around) == 1 and around[0] in made and inside(model.place, around[0]):
             for part, by in weights(script, model):
-                if (
-                    inside(by.place, around[0]) is False
-                    and not _passed_to_unknown(script, part)
-                    and not _passed_to_unknown(script, model)
-                ):
+                passed = _passed_to_unknown(script, part) or _passed_to_unknown(script, model)
+                if inside(by.place, around[0]) is False and not passed:
                     where = script.where(model.node)
                     yield at(by.node, f"This part of the model is built outside the scope in which the model is ({where}).", FIX)
 
@@ -136,7 +132,7 @@ def _updated(call: Call) -> list[Call]:
     variables = pairs.args[1] if is_call(pairs, "builtins.zip") and len(pairs.args) == 2 else None
     if not isinstance(variables, Attribute) or variables.name not in ("trainable_variables", "trainable_weights"):
         return []
-    return built(variables.of) or []
+    return built(variables.of)
 
 
 def _passed_to_unknown(script: Script, value: Call) -> bool:

@@ -30,11 +30,11 @@ from gpucheck.commands.lint.environment import checks_versions
 from gpucheck.commands.lint.names import canonical
 from gpucheck.commands.lint.removed import CAUGHT
 from gpucheck.commands.lint.script import Findings, Script, at
-from gpucheck.commands.lint.values import Call, Import
 from gpucheck.core.compat.removed import MULTI_GPU_MODEL
 
 SEVERITY = "error"
 WORDS = ("multi_gpu_model",)
+FIX = "Use tf.distribute.MirroredStrategy, and build and compile the model under: with strategy.scope():"
 
 
 def check(script: Script) -> Findings:
@@ -43,14 +43,9 @@ def check(script: Script) -> Findings:
     calls = [call for call in script.calls if MULTI_GPU_MODEL.fullmatch(call.name)]
     if any(event.place.catches(*CAUGHT) for event in imports) or checks_versions(script):
         return
-    uses: list[Call | Import] = [*calls] if calls else [*imports]
-    for event in uses:
+    for event in calls or imports:
         if not event.place.catches(*CAUGHT):
-            yield at(
-                event.node,
-                "multi_gpu_model was removed from Keras and TensorFlow in 2020.",
-                "Use tf.distribute.MirroredStrategy, and build and compile the model under: with strategy.scope():",
-            )
+            yield at(event.node, "multi_gpu_model was removed from Keras and TensorFlow in 2020.", FIX)
 
 
 def _is_removed(name: str) -> bool:

@@ -43,15 +43,15 @@ References:
 import ast
 import re
 
-from gpucheck.commands.lint.lookup import constant, is_call
-from gpucheck.commands.lint.models import standalone_keras, strategies_around, trainings, uses_keras_3
+from gpucheck.commands.lint.lookup import all_calls, constant
+from gpucheck.commands.lint.models import WORKERS, standalone_keras, strategies_around, trainings, uses_keras_3
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call, Value
 
 SEVERITY = "error"
 EXPLAINS = ("multi-worker-fit-unsupported",)
 WORDS = ("MultiWorkerMirroredStrategy",)
-STRATEGY = "tensorflow.distribute.MultiWorkerMirroredStrategy"
+FIX = "Write the loop with strategy.run, or run it on Keras 2: install tf_keras and set TF_USE_LEGACY_KERAS=1."
 RESOLVER = re.compile(r"tensorflow\.distribute\.cluster_resolver\.(Slurm|Kubernetes|TFConfig|GCE)ClusterResolver")
 
 
@@ -62,15 +62,9 @@ def check(script: Script) -> Findings:
         return
     which = "Keras 3" if sure else "Keras 3 (tf.keras since TensorFlow 2.16)"
     for call, models in trainings(script):
-        around = strategies_around(model.place for model in models)
-        if not around or not all(is_call(scope, STRATEGY) for scope in around):
-            continue
-        if sure or _clustered(script) or any(map(_resolved, around)):
-            yield at(
-                call.node,
-                f"fit of {which} does not train under MultiWorkerMirroredStrategy.",
-                "Write the loop with strategy.run, or run it on Keras 2: install tf_keras and set TF_USE_LEGACY_KERAS=1.",
-            )
+        around = strategies_around(models)
+        if all_calls(around, WORKERS) and (sure or _clustered(script) or any(map(_resolved, around))):
+            yield at(call.node, f"fit of {which} does not train under MultiWorkerMirroredStrategy.", FIX)
 
 
 def _resolved(strategy: Value) -> bool:
@@ -83,16 +77,9 @@ def _clustered(script: Script) -> bool:
     """Whether the script reads or sets TF_CONFIG for several workers: with one worker fit of Keras 3 works."""
     if any(constant(call.argument("", 0)) == "TF_CONFIG" for call in script.named("os.environ.pop")):
         return False
-    named = False
-    for node in ast.walk(script.tree):
-        named = named or (isinstance(node, ast.Constant) and node.value == "TF_CONFIG")
-        if isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if (
-                    isinstance(key, ast.Constant)
-                    and key.value == "worker"
-                    and isinstance(value, ast.List)
-                    and len(value.elts) < 2
-                ):
-                    return False
-    return named
+    nodes = list(ast.walk(script.tree))
+    pairs = [pair for node in nodes if isinstance(node, ast.Dict) for pair in zip(node.keys, node.values, strict=True)]
+    workers = [value for key, value in pairs if isinstance(key, ast.Constant) and key.value == "worker"]
+    if any(isinstance(value, ast.List) and len(value.elts) < 2 for value in workers):
+        return False
+    return any(isinstance(node, ast.Constant) and node.value == "TF_CONFIG" for node in nodes)

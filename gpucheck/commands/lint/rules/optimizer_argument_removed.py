@@ -27,8 +27,9 @@ References:
 import re
 
 from gpucheck.commands.lint.devices import expected_to_fail
+from gpucheck.commands.lint.edits import rename
 from gpucheck.commands.lint.models import uses_keras_3
-from gpucheck.commands.lint.script import Edit, Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 
 SEVERITY = "error"
 WORDS = ("lr",)
@@ -45,8 +46,7 @@ def check(script: Script) -> Findings:
             continue
         for keyword in call.node.keywords:
             if keyword.arg == "lr":
-                line, column = keyword.lineno, keyword.col_offset + 1
-                rename = Edit(line, column, line, column + len("lr"), "learning_rate")
-                alone = not (call.args or call.starred or "learning_rate" in call.keywords)
                 message = "Keras 3 (in TensorFlow since 2.16) has no argument lr."
-                yield at(call.node, message, "Use learning_rate instead.", rename if alone else None)
+                alone = not (call.args or call.starred or "learning_rate" in call.keywords)
+                edit = rename(keyword, "learning_rate") if alone else None
+                yield at(call.node, message, "Use learning_rate instead.", edit)

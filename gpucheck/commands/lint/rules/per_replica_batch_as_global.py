@@ -38,9 +38,9 @@ import re
 from typing import NamedTuple
 
 from gpucheck.commands.lint.datasets import chains
-from gpucheck.commands.lint.devices import is_list
-from gpucheck.commands.lint.lookup import constant, is_call, options
-from gpucheck.commands.lint.models import MIRRORED, several_replicas, strategies_around, trainings
+from gpucheck.commands.lint.devices import LISTS
+from gpucheck.commands.lint.lookup import all_calls, constant, is_call, is_none, options
+from gpucheck.commands.lint.models import ONE_HOST, WORKERS, several_replicas, strategies, strategies_around, trainings
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Attribute, Call, Constant, Items, Name, Value
 
@@ -50,7 +50,6 @@ PER_REPLICA = re.compile(r"per_?(replica|gpu|device|core)|(?<!multi_)(?<!cross_)
 GLOBAL = re.compile("global|total", re.IGNORECASE)
 PER_WORKER = re.compile(r"per_?worker", re.IGNORECASE)  # with one worker, this is the global size
 NAMED_MIN = 4
-WORKERS = "tensorflow.distribute.MultiWorkerMirroredStrategy"
 
 
 class Replicas(NamedTuple):
@@ -67,14 +66,13 @@ def check(script: Script) -> Findings:
         if _several(chosen) and _per_worker(call):
             yield from _batched(script, call.argument("dataset", 0), _replicas(chosen))
     for call, models in trainings(script):
-        around = strategies_around(model.place for model in models)
+        around = strategies_around(models)
         if _several(around):
             yield from _batched(script, call.argument("x", 0), _replicas(around))
             yield from _sized(script, call, call.argument("batch_size", 2), "fit", _replicas(around))
-    made = [call for call in script.calls if call.name in MIRRORED and _several([call])]
-    if made:
-        for call in script.named("tensorflow.nn.compute_average_loss"):
-            yield from _sized(script, call, call.keywords.get("global_batch_size"), "compute_average_loss", _replicas(list(made)))
+    made: list[Value] = [call for call in strategies(script) if _several([call])]
+    for call in script.named("tensorflow.nn.compute_average_loss") if made else ():
+        yield from _sized(script, call, call.keywords.get("global_batch_size"), "compute_average_loss", _replicas(made))
 
 
 def _per_worker(call: Call) -> bool:
@@ -82,8 +80,8 @@ def _per_worker(call: Call) -> bool:
     given = call.argument("options", 1)
     if given is None:
         return not call.starred
-    if not isinstance(given, Call) or given.name != "tensorflow.distribute.InputOptions" or given.starred:
-        return isinstance(given, Constant) and given.value is None
+    if not is_call(given, "tensorflow.distribute.InputOptions") or given.starred:
+        return is_none(given)
     mode = given.argument("experimental_replication_mode", 1)
     return mode is None or (isinstance(mode, Name) and mode.path == "tensorflow.distribute.InputReplicationMode.PER_WORKER")
 
@@ -103,17 +101,11 @@ def _sized(script: Script, call: Call, size: Value | None, what: str, replicas: 
     number = constant(size)
     name = _per_replica(script, size, replicas.patterns)
     if name:
-        yield at(
-            call.node,
-            f"{name} is the batch size of one replica, but {what} here needs the global batch size.",
-            f"Use {name} * strategy.num_replicas_in_sync.",
-        )
+        message = f"{name} is the batch size of one replica, but {what} here needs the global batch size."
+        yield at(call.node, message, f"Use {name} * strategy.num_replicas_in_sync.")
     elif isinstance(number, int) and 1 < number <= replicas.named and not any(map(GLOBAL.search, _names(size))):
-        yield at(
-            call.node,
-            f"The global batch of {number} leaves at most one sample for each of {replicas.named} replicas.",
-            f"Use {number} * strategy.num_replicas_in_sync.",
-        )
+        message = f"The global batch of {number} leaves at most one sample for each of {replicas.named} replicas."
+        yield at(call.node, message, f"Use {number} * strategy.num_replicas_in_sync.")
 
 
 def _per_replica(script: Script, size: Value | None, patterns: tuple[re.Pattern[str], ...]) -> str | None:
@@ -143,30 +135,29 @@ def _computed(script: Script, name: str) -> bool:
 
 def _replicas(strategies: list[Value]) -> Replicas:
     """Return what is known of all of these strategies."""
-    workers = all(is_call(strategy, WORKERS) for strategy in strategies)
+    workers = all_calls(strategies, WORKERS)
     return Replicas((PER_REPLICA, PER_WORKER) if workers else (PER_REPLICA,), min(map(_named_gpus, strategies)))
 
 
 def _named_gpus(strategy: Value) -> int:
     """Return how many GPUs a program names for a strategy; 0 below four, where one sample for each may be intended."""
-    devices = _named_devices(strategy)
-    return len(devices) if len(devices) >= NAMED_MIN and not any("cpu" in str(constant(one)).lower() for one in devices) else 0
+    given = _devices(strategy)
+    names = [str(constant(device)).lower() for device in given.items] if isinstance(given, Items) else []
+    return len(names) if len(names) >= NAMED_MIN and not any("cpu" in name for name in names) else 0
 
 
-def _named_devices(strategy: Value) -> tuple[Value, ...]:
-    devices = strategy.argument("devices", 0) if is_call(strategy, "tensorflow.distribute.MirroredStrategy") else None
-    return devices.items if isinstance(devices, Items) else ()
+def _devices(strategy: Value) -> Value | None:
+    return strategy.argument("devices", 0) if is_call(strategy, ONE_HOST) else None
 
 
 def _several(strategies: list[Value]) -> bool:
     """Whether one of the strategies may have more than one replica; others may be fallbacks without those devices."""
-    chosen = [strategy for strategy in strategies if is_call(strategy, *MIRRORED)]
-    return several_replicas(strategies) and all(map(_uses_several_devices, chosen))
+    return several_replicas(strategies) and all(map(_uses_several_devices, strategies))
 
 
-def _uses_several_devices(strategy: Call) -> bool:
+def _uses_several_devices(strategy: Value) -> bool:
     """Whether a strategy uses all devices, or several named ones."""
-    devices = strategy.argument("devices", 0) if strategy.name.endswith(".MirroredStrategy") else None
+    devices = _devices(strategy)
     if isinstance(devices, Items):
-        return len(_named_devices(strategy)) > 1
-    return devices is None or (isinstance(devices, Constant) and devices.value is None) or is_list(devices)
+        return len(devices.items) > 1
+    return is_none(devices) or all_calls(options(devices), *LISTS)

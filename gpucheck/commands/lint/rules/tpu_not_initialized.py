@@ -40,6 +40,7 @@ SEVERITY = "error"
 WORDS = ("TPUStrategy",)
 RESOLVER = "tensorflow.distribute.cluster_resolver.TPUClusterResolver"
 CONNECT = "tensorflow.config.experimental_connect_to_cluster"
+FIX = "Call tf.config.experimental_connect_to_cluster and tf.tpu.experimental.initialize_tpu_system first."
 
 
 def check(script: Script) -> Findings:
@@ -49,11 +50,7 @@ def check(script: Script) -> Findings:
     for strategy in script.named(TPU):
         resolvers = list(options(strategy.argument("tpu_cluster_resolver", 0)))
         if resolvers and all(is_call(option, RESOLVER) and not _given(script, option) for option in resolvers):
-            yield at(
-                strategy.node,
-                "The TPU system is not initialized before this strategy.",
-                "Call tf.config.experimental_connect_to_cluster and tf.tpu.experimental.initialize_tpu_system first.",
-            )
+            yield at(strategy.node, "The TPU system is not initialized before this strategy.", FIX)
 
 
 def _given(script: Script, resolver: Value) -> bool:

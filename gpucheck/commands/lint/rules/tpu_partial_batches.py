@@ -42,15 +42,16 @@ References:
 
 from gpucheck.commands.lint.datasets import Chain, chains
 from gpucheck.commands.lint.edits import insert_argument
-from gpucheck.commands.lint.lookup import constant, is_call, options
-from gpucheck.commands.lint.models import all_tpu, on_tpu, trainings
+from gpucheck.commands.lint.lookup import all_calls, constant, is_call, is_none, options
+from gpucheck.commands.lint.models import TPU, on_tpu, trainings
 from gpucheck.commands.lint.script import Findings, Script, at
-from gpucheck.commands.lint.values import Call, Constant, Element, Items, Operation, Value
+from gpucheck.commands.lint.values import Call, Element, Items, Operation, Value
 
 SEVERITY = "warning"
 WORDS = ("TPUStrategy",)
 SAMPLES = {"mnist": 60_000, "fashion_mnist": 60_000, "cifar10": 50_000, "cifar100": 50_000}  # for training
 BATCH_SIZE = 32  # of fit, by default
+SAME_SHAPE = "but a TPU needs the same shape in every step."
 OF_DIMENSIONS = ("numpy.random.rand", "numpy.random.randn")  # their arguments are the dimensions
 OF_SHAPE = ("numpy.zeros", "numpy.ones", "numpy.random.random", "numpy.random.sample")  # their first argument is the shape
 OF_ARRAY = ("numpy.array", "numpy.asarray")
@@ -63,7 +64,7 @@ def check(script: Script) -> Findings:
             yield from _partial(script, call.argument("x", 0))
             yield from _arrays(call)
     for call in script.methods("experimental_distribute_dataset"):
-        if all_tpu(list(options(call.receiver))):
+        if all_calls(options(call.receiver), TPU):
             yield from _partial(script, call.argument("dataset", 0))
 
 
@@ -71,17 +72,14 @@ def _arrays(call: Call) -> Findings:
     samples = _samples(call.argument("x", 0))
     split, size = call.argument("validation_split"), call.argument("batch_size", 2)
     share = 0 if split is None or "validation_data" in call.keywords else constant(split)
-    batch = BATCH_SIZE if size is None or (isinstance(size, Constant) and size.value is None) else constant(size)
+    batch = BATCH_SIZE if is_none(size) else constant(size)
     if samples is None or not isinstance(share, (int, float)) or not isinstance(batch, int) or batch < 1:
         return
     trained = int(samples * (1 - share))
     rest = trained % batch
     if rest and trained > batch:
-        yield at(
-            call.node,
-            f"The last batch of these arrays has {rest} of {batch} samples, but a TPU needs the same shape in every step.",
-            "Pass a tf.data.Dataset that is batched with drop_remainder=True.",
-        )
+        message = f"The last batch of these arrays has {rest} of {batch} samples, {SAME_SHAPE}"
+        yield at(call.node, message, "Pass a tf.data.Dataset that is batched with drop_remainder=True.")
 
 
 def _samples(value: Value | None) -> int | None:
@@ -114,12 +112,9 @@ def _first(shape: Value) -> object:
 def _partial(script: Script, dataset: Value | None) -> Findings:
     pipelines = chains(dataset)
     if pipelines and all(map(_unsure, pipelines)) and pipelines[0].batch is not None:
-        yield at(
-            pipelines[0].batch.node,
-            "The last batch may be smaller than the others, but a TPU needs the same shape in every step.",
-            "Add drop_remainder=True.",
-            insert_argument(script, pipelines[0].batch.node, "drop_remainder=True"),
-        )
+        batch = pipelines[0].batch.node
+        edit = insert_argument(script, batch, "drop_remainder=True")
+        yield at(batch, f"The last batch may be smaller than the others, {SAME_SHAPE}", "Add drop_remainder=True.", edit)
 
 
 def _unsure(chain: Chain) -> bool:

@@ -35,41 +35,24 @@ References:
 
 import re
 
-from gpucheck.commands.lint.lookup import constant, is_call, options
-from gpucheck.commands.lint.models import built, strategies, strategies_around
+from gpucheck.commands.lint.lookup import all_calls, constant
+from gpucheck.commands.lint.models import WORKERS, built, strategies, strategies_around
 from gpucheck.commands.lint.script import Findings, Script, at
-from gpucheck.commands.lint.values import Call
 
 SEVERITY = "warning"
 WORDS = ("MultiWorkerMirroredStrategy",)
-STRATEGY = "tensorflow.distribute.MultiWorkerMirroredStrategy"
-SAVES = {"save": "filepath", "save_weights": "filepath", "export": "filepath"}
+SAVES = ("save", "save_weights", "export")
+FIX = "Give each worker but the chief a path of its own, by strategy.cluster_resolver.task_id."
 # Names that distinguish the workers, however the program uses them.
 IDENTITY = re.compile(r"task_id|task_type|TF_CONFIG|is_chief|SLURM_PROCID|RANK|hostname|gethostname|getpid|mkdtemp|should_save")
 
 
 def check(script: Script) -> Findings:
     """Report literal paths of a model in this strategy's scope, if the script does not distinguish the workers."""
-    made = list(strategies(script))
-    if IDENTITY.search(script.written) or not made or not all(is_call(strategy, STRATEGY) for strategy in made):
+    if IDENTITY.search(script.written) or not all_calls(strategies(script), WORKERS):
         return
     for call in script.calls:
-        if call.method in SAVES and _saves_worker_model(call):
-            path = call.argument(SAVES[call.method], 0)
-        elif call.name == "keras.callbacks.ModelCheckpoint":
-            path = call.argument("filepath", 0)
-        else:
-            continue
-        if isinstance(name := constant(path), str):
-            yield at(
-                call.node,
-                f"Every worker writes {name}.",
-                "Give each worker but the chief a path of its own, by strategy.cluster_resolver.task_id.",
-            )
-
-
-def _saves_worker_model(call: Call) -> bool:
-    """Whether the receiver is certainly a model in the scope of this strategy."""
-    models = built(call.receiver)
-    around = strategies_around(model.place for model in models or ())
-    return bool(around) and all(is_call(option, STRATEGY) for scope in around for option in options(scope))
+        saves = call.method in SAVES and all_calls(strategies_around(built(call.receiver)), WORKERS)
+        path = constant(call.argument("filepath", 0))
+        if (saves or call.name == "keras.callbacks.ModelCheckpoint") and isinstance(path, str):
+            yield at(call.node, f"Every worker writes {path}.", FIX)
