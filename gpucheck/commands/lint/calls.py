@@ -5,21 +5,8 @@ import re
 from typing import Any
 
 from gpucheck.commands.lint.expressions import Evaluator
-from gpucheck.commands.lint.lookup import merge
 from gpucheck.commands.lint.state import Frame
-from gpucheck.commands.lint.values import (
-    UNKNOWN,
-    Attribute,
-    Call,
-    Choice,
-    Class,
-    Constant,
-    Function,
-    Gathered,
-    Name,
-    Scope,
-    Value,
-)
+from gpucheck.commands.lint.values import UNKNOWN, Attribute, Call, Choice, Class, Function, Gathered, Name, Scope, Value
 
 CALL_DEPTH_MAX = 12
 EVENTS_MAX = 60_000  # above this, calls are no longer followed
@@ -48,29 +35,22 @@ class Caller(Evaluator):
         self.followed.add(id(node))
         frame = Frame(node, function.closure)
         self.frames.append(frame)
-        contexts, self.contexts = self.contexts, (*self.contexts, *function.around)
-        with self.inside(Scope(function.closure, self.parameters(function, call))):
+        scope = Scope(function.closure, self.parameters(function, call))
+        with self.within(scope=scope, contexts=(*self.contexts, *function.around)):
             if isinstance(node, ast.Lambda):
                 frame.returns.append(self.value(node.body))
             else:
                 self.block(node.body)
-        self.contexts = contexts
         self.frames.pop()
         if frame.left is not None and frame.left < self.order:  # the caller cannot be sure that the rest ran
             self.undone = (*self.undone, (frame.left + 1, self.order))
-        result: Value | None = None
-        for value in frame.returns:
-            result = merge(result, value)
-        return result or Constant(None)
+        return frame.result()
 
     def parameters(self, function: Function, call: Call | None) -> dict[str, Value]:
         """Return the values that a function's parameters are bound to."""
         declared = function.node.args
         names = [item.arg for item in (*declared.posonlyargs, *declared.args)]
-        bound: dict[str, Value] = dict.fromkeys([*names, *(item.arg for item in declared.kwonlyargs)], UNKNOWN)
-        for rest in (declared.vararg, declared.kwarg):
-            if rest is not None:
-                bound[rest.arg] = UNKNOWN
+        bound: dict[str, Value] = {item.arg: UNKNOWN for item in ast.iter_child_nodes(declared) if isinstance(item, ast.arg)}
         given: list[Value] = [function.receiver] if function.receiver is not None else []
         if call is None:
             bound.update(zip(names, given, strict=False))
@@ -79,7 +59,7 @@ class Caller(Evaluator):
             defaults = list(zip(names[len(names) - len(declared.defaults) :], declared.defaults, strict=True))
             keywords = zip(declared.kwonlyargs, declared.kw_defaults, strict=True)
             defaults += [(item.arg, value) for item, value in keywords if value]
-            with self.inside(function.closure):
+            with self.within(scope=function.closure):
                 bound.update({name: self.value(value) for name, value in defaults})
         bound.update(zip(names, [*given, *call.args], strict=False))
         bound.update({name: value for name, value in call.keywords.items() if name in bound})
@@ -115,8 +95,7 @@ class Caller(Evaluator):
 
     def _on_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         decorators = [(decorator, self.value(decorator)) for decorator in node.decorator_list]
-        for expression in (*node.args.defaults, *(item for item in node.args.kw_defaults if item)):
-            self.value(expression)
+
         made: Value = self.define(node)
         for written, decorator in reversed(decorators):
             made = self.decorated(node, made, written, decorator)
@@ -143,8 +122,8 @@ class Caller(Evaluator):
         for expression in (*node.decorator_list, *(keyword.value for keyword in node.keywords)):
             self.value(expression)
         made = Class(node, bases)
-        with self.inside(Scope(self.scope)) as scope:
-            scope.of_class = True
+        with self.within(scope=Scope(self.scope)):
+            self.scope.of_class = True
             self.block(node.body)
             made.members = self.scope.names
         self.scope.set(node.name, made)

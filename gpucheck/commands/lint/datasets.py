@@ -3,7 +3,8 @@
 import re
 from typing import NamedTuple
 
-from gpucheck.commands.lint.lookup import is_call, options, used_by
+from gpucheck.commands.lint.lookup import is_call, options
+from gpucheck.commands.lint.used import used_by
 from gpucheck.commands.lint.values import Call, Element, Name, Value
 
 SOURCES = re.compile(

@@ -3,24 +3,11 @@
 import ast
 import builtins
 
-from gpucheck.commands.lint.lookup import attribute, constant, each, element, merge
+from gpucheck.commands.lint.combine import attribute, each, element, merge
+from gpucheck.commands.lint.lookup import constant
 from gpucheck.commands.lint.names import canonical
 from gpucheck.commands.lint.state import State
-from gpucheck.commands.lint.values import (
-    UNKNOWN,
-    Call,
-    Constant,
-    Gathered,
-    Items,
-    Name,
-    Operation,
-    Pairs,
-    Read,
-    Scope,
-    Store,
-    Test,
-    Value,
-)
+from gpucheck.commands.lint.values import UNKNOWN, Call, Constant, Gathered, Items, Name, Operation, Pairs, Read, Scope, Value
 
 EXPRESSION_DEPTH_MAX = 250
 ITEMS_MAX = 2_000  # longer literals are data
@@ -39,14 +26,7 @@ class Evaluator(State):
         self.depth -= 1
         return result
 
-    def test(self, node: ast.expr) -> Test:
-        """Follow a condition."""
-        value = self.value(node)
-        test = Test(node, self.place(), value)
-        self.events.append(test)
-        return test
-
-    def _visit_others(self, node: ast.expr) -> Value:
+    def _visit_others(self, node: ast.AST) -> Value:
         return Operation(tuple(self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)))
 
     def _visit_Constant(self, node: ast.Constant) -> Value:
@@ -76,15 +56,12 @@ class Evaluator(State):
         starred = False
         args: list[Value] = []
         for item in node.args:
-            if isinstance(item, ast.Starred):
-                unpacked = self.value(item.value)
-                if isinstance(unpacked, Gathered) and not starred:
-                    args += unpacked.args
-                else:
-                    starred = True
-                    args.append(unpacked)
+            value = self.value(item)
+            if isinstance(item, ast.Starred) and isinstance(value, Gathered) and not starred:
+                args += value.args
             else:
-                args.append(self.value(item))
+                starred = starred or isinstance(item, ast.Starred)
+                args.append(value)
         keywords: dict[str, Value] = {}
         for keyword in node.keywords:
             value = self.value(keyword.value)
@@ -96,7 +73,7 @@ class Evaluator(State):
         call = Call(node, self.place(), function, tuple(args), keywords, starred)
         self.events.append(call)
         if call.name == "builtins.setattr" and len(args) == 3 and not starred:
-            self.store(node, args[0], args[1], args[2])
+            self.store(node, *args)
         if call.name in ("builtins.list", "builtins.tuple", "builtins.sorted", "builtins.iter") and len(args) == 1:
             return args[0]
         if call.name == "builtins.__import__" and len(args) == 1 and isinstance(constant(args[0]), str):
@@ -145,7 +122,7 @@ class Evaluator(State):
             return merge(first, self.value(node.orelse))
 
     def _visit_BoolOp(self, node: ast.BoolOp) -> Value:
-        operands = [self.test(node.values[0]).value]
+        operands = [self.test(node.values[0])]
         with self.branch(node, 1):
             operands += [self.value(value) for value in node.values[1:]]
         return Operation(tuple(operands))
@@ -156,8 +133,6 @@ class Evaluator(State):
         return value
 
     def _visit_Lambda(self, node: ast.Lambda) -> Value:
-        for default in (*node.args.defaults, *(item for item in node.args.kw_defaults if item)):
-            self.value(default)
         return self.define(node)
 
     def _visit_Await(self, node: ast.Await | ast.Starred) -> Value:
@@ -167,16 +142,13 @@ class Evaluator(State):
 
     def _visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         first = self.value(node.generators[0].iter)
-        self.loops += 1
-        with self.branch(node, 0), self.inside(Scope(self.scope)):
+        with self.branch(node, 0), self.within(scope=Scope(self.scope), loops=self.loops + 1):
             for number, generator in enumerate(node.generators):
                 self.bind(generator.target, each(first if number == 0 else self.value(generator.iter)))
                 for test in generator.ifs:
                     self.value(test)
             made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-            items = tuple(self.value(item) for item in made)
-        self.loops -= 1
-        return Operation(items)
+            return Operation(tuple(self.value(item) for item in made))
 
     _visit_SetComp = _visit_GeneratorExp = _visit_DictComp = _visit_ListComp
 
@@ -195,5 +167,4 @@ class Evaluator(State):
         elif isinstance(target, ast.Attribute):
             self.store(target, self.value(target.value), Constant(target.attr), value)
         elif isinstance(target, ast.Subscript):
-            of = self.value(target.value)
-            self.events.append(Store(target, self.place(), of, self.value(target.slice), value))
+            self.store(target, self.value(target.value), self.value(target.slice), value)

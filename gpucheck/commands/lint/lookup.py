@@ -1,32 +1,9 @@
 """Queries about values and places: possible values, the parts of a value, the order of places."""
 
-import ast
-import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeGuard
 
-from gpucheck.commands.lint.names import canonical
-from gpucheck.commands.lint.values import (
-    UNKNOWN,
-    Attribute,
-    Call,
-    Choice,
-    Class,
-    Constant,
-    Each,
-    Element,
-    Function,
-    Items,
-    Name,
-    Operation,
-    Pairs,
-    Place,
-    Scope,
-    Value,
-)
-
-FUNCTION_DEPTH_MAX = 8  # nested calls of functions
-OPTIONS_MAX = 8  # a value with more options than this is unknown
+from gpucheck.commands.lint.values import Attribute, Call, Choice, Constant, Element, Items, Operation, Pairs, Place, Value
 
 
 def options(value: Value | None) -> Iterator[Value]:
@@ -108,86 +85,3 @@ def earlier(first: Place, second: Place) -> bool:
 def before(first: Place, second: Place) -> bool:
     """Whether the first place has certainly run when the second runs."""
     return earlier(first, second) and first.path == second.path[: len(first.path)]
-
-
-def merge(first: Value | None, second: Value | None) -> Value:
-    """Return a value that may be either of two; a name bound on one branch only keeps its value."""
-    if first is second or second is None:
-        return first or UNKNOWN
-    if first is None:
-        return second
-    choices: dict[int, Value] = {id(option): option for way in (first, second) for option in options(way)}
-    if len(choices) > OPTIONS_MAX:
-        return UNKNOWN
-    return Choice(tuple(choices.values())) if len(choices) > 1 else next(iter(choices.values()))
-
-
-def element(value: Value, index: int | None) -> Value:
-    """Return an element at a position, or any element."""
-    if isinstance(value, Items):
-        if index is None:
-            return Each(value.items) if value.items else UNKNOWN
-        return value.items[index] if -len(value.items) <= index < len(value.items) else UNKNOWN
-    if isinstance(value, Choice):
-        return functools.reduce(merge, [element(option, index) for option in value.options])
-    return UNKNOWN if value is UNKNOWN else Element(value, index)
-
-
-def each(value: Value) -> Value:
-    """Return the value that a loop variable is bound to."""
-    if is_call(value, "builtins.enumerate") and value.args:
-        return Items((Element(value, None), each(value.args[0])))
-    if is_call(value, "builtins.zip") and not value.starred:
-        return Items(tuple(each(item) for item in value.args))
-    return Element(UNKNOWN, None) if value is UNKNOWN else element(value, None)
-
-
-def attribute(of: Value, name: str) -> Value:
-    """Return an attribute of a value."""
-    if isinstance(of, Call):
-        if name in of.attributes:
-            return of.attributes[name]
-        if isinstance(of.function, Class):
-            member = of.function.member(name)
-            if isinstance(member, Function):
-                return member.bound(of)
-            if member is not None:
-                return member
-    if isinstance(of, Class):
-        return of.member(name) or Attribute(of, name)
-    if isinstance(of, Choice) and len(of.options) <= 3:
-        ways = [attribute(option, name) for option in of.options]
-        if not isinstance(of, Each) and all(isinstance(way, Attribute) for way in ways):
-            return Attribute(of, name)  # the same method of any option
-        return functools.reduce(merge, ways)
-    return Attribute(of, name)
-
-
-def used_by(target: Value | None, outer: tuple[int, ...] = ()) -> Iterator[Value]:
-    """Yield the values that a function of this file names, including those of other functions of this file that it names.
-
-    ``tf.io.read_file`` is one ``Name``. Yields nothing if the target is not a function of this file.
-    """
-    if not isinstance(target, Function) or id(target.node) in outer or len(outer) > FUNCTION_DEPTH_MAX:
-        return
-    for node in ast.walk(target.node):
-        if isinstance(node, ast.Attribute):
-            if path := _dotted(node, target.closure):
-                yield Name(path)
-        elif isinstance(node, ast.Name):
-            value_of_name = target.closure.get(node.id)
-            if isinstance(value_of_name, Function):
-                yield from used_by(value_of_name, (*outer, id(target.node)))
-            elif value_of_name is not None:
-                yield value_of_name
-
-
-def _dotted(node: ast.Attribute, closure: Scope) -> str:
-    """Return the canonical name of a dotted expression such as ``tf.math.add``, or ""."""
-    names: list[str] = []
-    inner: ast.expr = node
-    while isinstance(inner, ast.Attribute):
-        names.append(inner.attr)
-        inner = inner.value
-    root = closure.get(inner.id) if isinstance(inner, ast.Name) else None
-    return canonical(".".join([root.path, *reversed(names)])) if isinstance(root, Name) else ""

@@ -12,6 +12,9 @@ from gpucheck.commands.lint.values import Call, Class, Event, Import, Name, Read
 HARMLESS = {f"builtins.{name}" for name in ("print", "str", "repr", "type", "isinstance", "id", "len")}
 
 
+Locate = Callable[[int], tuple[int | None, int]]
+
+
 class Edit(NamedTuple):
     """A range that is replaced by text. Lines and columns are those of a finding."""
 
@@ -40,12 +43,7 @@ Findings = Iterator[Finding]
 class Script:
     """One program, with its events in execution order."""
 
-    def __init__(
-        self,
-        tree: ast.Module,
-        locate: Callable[[int], tuple[int | None, int]] = lambda line: (None, line),
-        written: str = "",
-    ) -> None:
+    def __init__(self, tree: ast.Module, locate: Locate = lambda line: (None, line), written: str = "") -> None:
         """Trace the program; ``locate`` finds the notebook cell of a line.
 
         ``written`` is the whole text of the file, with comments and shell commands.
@@ -87,7 +85,7 @@ class Script:
 
     def conditions(self, steps: Iterable[tuple[int, int]]) -> list[Value | None]:
         """Return the condition of each step of a place's path; None if it is unknown (not an if, or not its first branch)."""
-        return [self._tests[step].value if step in self._tests and step[1] == 0 else None for step in steps]
+        return [self._tests.get(step) if step[1] == 0 else None for step in steps]
 
     def modules(self) -> set[str]:
         """Return the top-level modules that are imported."""

@@ -2,11 +2,13 @@
 
 import ast
 import contextlib
+import functools
 from collections.abc import Iterator
 from typing import Any
 
-from gpucheck.commands.lint.lookup import constant, merge, options
-from gpucheck.commands.lint.values import Call, Event, Function, Place, Scope, Store, Test, Value
+from gpucheck.commands.lint.combine import merge
+from gpucheck.commands.lint.lookup import constant, options
+from gpucheck.commands.lint.values import Call, Constant, Event, Function, Place, Scope, Store, Test, Value
 
 
 class Frame:
@@ -18,13 +20,17 @@ class Frame:
         self.returns: list[Value] = []
         self.left: int | None = None  # order at which the function may have returned early
 
+    def result(self) -> Value:
+        """Return the value that the function may return."""
+        return functools.reduce(merge, self.returns) if self.returns else Constant(None)
+
 
 class State:
     """The trace's position and recorded events. ``expressions``, ``calls`` and ``trace`` add the nodes that they follow."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.tests: dict[tuple[int, int], Test] = {}  # the condition of each branch of an if
+        self.tests: dict[tuple[int, int], Value] = {}  # the condition of each branch of an if
         self.complete = True
         self.scope = Scope()
         self.stars: list[str] = []  # modules imported with ``*``
@@ -54,35 +60,45 @@ class State:
         """Return the value of a call."""
         raise NotImplementedError
 
+    def value(self, node: ast.expr) -> Value:
+        """Follow an expression and return its value."""
+        raise NotImplementedError
+
     def place(self) -> Place:
         """Return the current place."""
         self.order += 1
         return Place(self.order, self.path, self.contexts, self.guards, self.loops, self.undone)
 
     @contextlib.contextmanager
-    def branch(self, node: ast.AST, arm: int) -> Iterator[None]:
-        """Enter a branch of a node, which the program may skip."""
-        outer, self.path = self.path, (*self.path, (id(node), arm))
+    def within(self, **position: Any) -> Iterator[None]:
+        """Change parts of the position, such as ``scope`` or ``contexts``, and restore them afterwards."""
+        outer = {name: getattr(self, name) for name in position}
+        vars(self).update(position)
         yield
-        self.path = outer
+        vars(self).update(outer)
 
-    @contextlib.contextmanager
-    def inside(self, scope: Scope) -> Iterator[Scope]:
-        """Bind and look up names in another scope."""
-        outer, self.scope = self.scope, scope
-        yield scope
-        self.scope = outer
+    def branch(self, node: ast.AST, arm: int) -> contextlib.AbstractContextManager[None]:
+        """Enter a branch of a node, which the program may skip."""
+        return self.within(path=(*self.path, (id(node), arm)))
+
+    def test(self, node: ast.expr) -> Value:
+        """Follow a condition and return its value."""
+        value = self.value(node)
+        self.events.append(Test(node, self.place(), value))
+        return value
 
     def store(self, node: ast.AST, of: Value, key: Value, value: Value) -> None:
-        """Assign to an attribute."""
+        """Assign to an attribute or an element."""
         self.events.append(Store(node, self.place(), of, key, value))
-        name = constant(key)
+        name = None if isinstance(node, ast.Subscript) else constant(key)
         for option in options(of):
             if isinstance(option, Call) and isinstance(name, str):
                 option.attributes[name] = merge(option.attributes.get(name), value) if self.path else value
 
     def define(self, node: Any) -> Function:
-        """Return a function of this file; it is followed when it is called, or at the end."""
+        """Return a function of this file; it is followed when it is called, or at the end. Its defaults are followed now."""
+        for default in (*node.args.defaults, *(item for item in node.args.kw_defaults if item)):
+            self.value(default)
         scope = self.scope
         while scope.of_class and scope.parent is not None:
             scope = scope.parent

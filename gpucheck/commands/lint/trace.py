@@ -6,25 +6,16 @@ never calls are followed at the end with unknown arguments.
 """
 
 import ast
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpucheck.commands.lint.calls import Caller
-from gpucheck.commands.lint.lookup import constant, each, merge, options
+from gpucheck.commands.lint.combine import each, merge
+from gpucheck.commands.lint.lookup import constant, options
 from gpucheck.commands.lint.names import canonical
 from gpucheck.commands.lint.state import State
-from gpucheck.commands.lint.values import (
-    UNKNOWN,
-    Call,
-    Class,
-    Constant,
-    Function,
-    Import,
-    Items,
-    Name,
-    Operation,
-    Value,
-)
+from gpucheck.commands.lint.values import UNKNOWN, Call, Class, Constant, Function, Import, Items, Name, Operation, Value
 
 LEAVES = {"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"}
 STATEMENTS_MAX = 400_000
@@ -54,13 +45,11 @@ class _Tracer(Caller):
 
         It may run before the rest of the module: in a thread, through map(), in a class that creates itself.
         """
-        self.path, self.contexts, self.guards, self.loops = ((id(function.node), -1),), (), (), 0
-        self.since, self.undone = function.since, ((function.since + 1, self.order),)
         made = function.receiver
         if isinstance(made, Call) and isinstance(made.function, Class) and made.function.instance is not None:
             function = function.bound(made.function.instance)
-        self.follow(function, None)
-        self.path, self.contexts, self.since = (), (), None
+        with self.within(path=((id(function.node), -1),), since=function.since, undone=((function.since + 1, self.order),)):
+            self.follow(function, None)
 
     # Statements -------------------------------------------------------------------------------------------------------------
 
@@ -79,9 +68,7 @@ class _Tracer(Caller):
 
     def others(self, node: ast.stmt) -> None:
         """Follow a statement's expressions."""
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.expr):
-                self.value(child)
+        self._visit_others(node)
 
     def _on_Expr(self, node: ast.Expr) -> bool:
         value = self.value(node.value)
@@ -127,8 +114,8 @@ class _Tracer(Caller):
         left: list[ast.stmt] = [node]
         while len(left) == 1 and isinstance(left[0], ast.If):  # a long elif chain must not recurse
             test = self.test(left[0].test)
-            condition = constant(test.value)
-            if isinstance(condition, (bool, int)) and not ways:
+            condition = constant(test)
+            if isinstance(condition, int) and not ways:
                 return self.block(left[0].body if condition else left[0].orelse)
             self.tests[id(node), len(ways)] = self.tests[id(node), len(ways) + 1] = test
             ways.append(left[0].body)
@@ -156,10 +143,7 @@ class _Tracer(Caller):
 
     def rejoin(self, start: dict[str, Value], ends: list[dict[str, Value]]) -> None:
         """Continue with the merged names of several branches. The dictionary stays the same object: closures hold it."""
-        merged = dict(ends[0]) if ends else dict(start)
-        for end in ends[1:]:
-            for name in {**merged, **end}:
-                merged[name] = merge(merged.get(name), end.get(name))
+        merged: dict[str, Value] = functools.reduce(_joined, ends or [start], {})
         start.clear()
         start.update(merged)
         self.scope.names = start
@@ -182,27 +166,23 @@ class _Tracer(Caller):
     def loop(self, node: Any, begin: Callable[[], None]) -> None:
         """Follow a loop's body once, then merge with the names of a loop that did not run."""
         start = self.scope.names
-        self.scope.names, self.loops = dict(start), self.loops + 1
-        with self.branch(node, 0):
+        self.scope.names = dict(start)
+        with self.branch(node, 0), self.within(loops=self.loops + 1):
             begin()
             self.block(node.body)
-        self.loops -= 1
         self.rejoin(start, [dict(start), self.scope.names])
         self.block(node.orelse)
 
     def _on_Try(self, node: Any) -> bool:
         caught = [name for handler in node.handlers for name in self.caught(handler)]
-        start, guards, undone = self.scope.names, self.guards, self.undone
+        start, undone = self.scope.names, self.undone
         before, begin = dict(start), self.order
-        self.guards = (*guards, *caught)
-        left = self.block(node.body)
+        with self.within(guards=(*self.guards, *caught)):
+            left = self.block(node.body)
         failed = (*undone, (begin + 1, self.order))
-        self.guards = guards
         left = left or self.block(node.orelse)
         ends = [] if left else [dict(self.scope.names)]
-        half = dict(before)
-        for name, value in self.scope.names.items():
-            half[name] = merge(before.get(name), value)
+        half = _joined(before, self.scope.names)
         for arm, handler in enumerate(node.handlers):
             self.scope.names, self.undone = dict(half), failed
             if handler.name:
@@ -224,18 +204,16 @@ class _Tracer(Caller):
         return [ast.unparse(kind).rpartition(".")[2] for kind in kinds]
 
     def _on_With(self, node: ast.With | ast.AsyncWith) -> bool:
-        contexts = self.contexts
-        for item in node.items:
-            value = self.value(item.context_expr)
-            for option in options(value):
-                if isinstance(option, Call):
-                    option.entered = True
-            if item.optional_vars is not None:
-                self.bind(item.optional_vars, value)
-            self.contexts = (*self.contexts, value)
-        left = self.block(node.body)
-        self.contexts = contexts
-        return left
+        with self.within(contexts=self.contexts):
+            for item in node.items:
+                value = self.value(item.context_expr)
+                for option in options(value):
+                    if isinstance(option, Call):
+                        option.entered = True
+                if item.optional_vars is not None:
+                    self.bind(item.optional_vars, value)
+                self.contexts = (*self.contexts, value)
+            return self.block(node.body)
 
     _on_AsyncWith = _on_With
 
@@ -250,3 +228,7 @@ class _Tracer(Caller):
         return True
 
     _on_Break = _on_Continue = _on_Raise
+
+
+def _joined(first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value]:
+    return {name: merge(first.get(name), second.get(name)) for name in {**first, **second}}

@@ -39,9 +39,10 @@ import re
 
 from gpucheck.commands.lint.datasets import Chain, chains, reads_files
 from gpucheck.commands.lint.edits import alias, append
-from gpucheck.commands.lint.lookup import is_call, iterated, under, used_by
+from gpucheck.commands.lint.lookup import is_call, iterated, under
 from gpucheck.commands.lint.models import built, trainings
 from gpucheck.commands.lint.script import Finding, Findings, Script, at
+from gpucheck.commands.lint.used import used_by
 from gpucheck.commands.lint.values import Call, Function, Name, Value
 
 SEVERITY = "warning"
