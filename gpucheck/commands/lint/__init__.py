@@ -4,7 +4,5 @@
 ``runner`` combines them. If the trace is not certain, a rule reports nothing.
 """
 
-COMMANDS = {
-    "lint": ("gpucheck.commands.lint.command", "Find mistakes in training scripts, without running them."),
-}
+COMMANDS = {"lint": ("gpucheck.commands.lint.command", "Find mistakes in training scripts, without running them.")}
 PAGES = "gpucheck.commands.lint.pages"  # the pages of its rules, for `explain`

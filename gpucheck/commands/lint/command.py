@@ -68,15 +68,11 @@ def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, fix: bool, wat
     progress, rules = Progress[runner.Result](), load_rules()
     limit.write_partial(progress, lambda partial: [lambda: write(partial)])
 
+    def remaining() -> float:
+        return limit.reading_end - time.monotonic()
+
     def run() -> runner.Result:
-        result = runner.lint(
-            paths,
-            rules,
-            lambda: limit.reading_end - time.monotonic(),
-            progress,
-            lambda line: say(f"gpucheck: {line}"),
-            fix=fix,
-        )
+        result = runner.lint(paths, rules, remaining, progress, lambda line: say(f"gpucheck: {line}"), fix=fix)
         write(result)
         return result
 

@@ -87,10 +87,7 @@ def _path(names: Sequence[str]) -> str:
             parts.append("")
         else:
             parts[-1] += f"{_name(name, numbers)}/"
-    first, *others = parts
-    middle = (_atomic(f"(?:[^/]+/)*?{part}", numbers) for part in others[:-1])
-    last = f"(?:[^/]+/)*{others[-1]}" if others else ""
-    return f"{first}{''.join(middle)}{last}{_name(names[-1], numbers)}\\Z"
+    return f"{_joined(parts, '(?:[^/]+/)*', numbers)}{_name(names[-1], numbers)}\\Z"
 
 
 def _name(pattern: str, numbers: Iterator[int]) -> str:
@@ -105,15 +102,17 @@ def _name(pattern: str, numbers: Iterator[int]) -> str:
             pieces.append("")
         else:
             pieces[-1] += _character(token)
+    return _joined(pieces, "[^/]*", numbers)
+
+
+def _joined(pieces: Sequence[str], gap: str, numbers: Iterator[int]) -> str:
+    """Return the regular expression for pieces with gaps between them. It commits to the first match of all but the last gap.
+
+    An atomic group never backtracks; since Python 3.11 it can be written ``(?>...)``.
+    """
     first, *others = pieces
-    middle = (_atomic(f"[^/]*?{piece}", numbers) for piece in others[:-1])
-    return f"{first}{''.join(middle)}{f'[^/]*{others[-1]}' if others else ''}"
-
-
-def _atomic(expression: str, numbers: Iterator[int]) -> str:
-    """Return an atomic group, which never backtracks: ``(?>...)`` since Python 3.11."""
-    number = next(numbers)
-    return f"(?=(?P<first{number}>{expression}))(?P=first{number})"
+    committed = (f"(?=(?P<first{(number := next(numbers))}>{gap}?{piece}))(?P=first{number})" for piece in others[:-1])
+    return "".join([first, *committed, *(f"{gap}{piece}" for piece in others[-1:])])
 
 
 def _character(token: re.Match[str]) -> str:

@@ -21,13 +21,7 @@ from gpucheck.core.model import Scope, Severity
 from gpucheck.core.model.plugin import Row, Rule
 
 ROW = "training-script"
-ROWS = {
-    ROW: Row(
-        problem="Training script",
-        first_check="gpucheck lint TRAIN.py",
-        action="change the lines that it names",
-    )
-}
+ROWS = {ROW: Row(problem="Training script", first_check="gpucheck lint TRAIN.py", action="change the lines that it names")}
 
 
 def load_rules() -> tuple[Rule, ...]:

@@ -175,15 +175,14 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
     Raises:
         Unreadable: the program can't be parsed or traced.
     """
-    uses = any(word in program.text for word in FRAMEWORKS)
+    uses = _mentions(program.text, FRAMEWORKS)
     if len(program.text) > CHARACTERS_MAX:
         if uses:
             raise source.Unreadable(f"too large to be a training script: {len(program.text)} characters")
         return []
     tree = source.parse(program.text)
-    rules = [
-        rule for rule in rules if any(word in program.text for word in words(rule)) and not _needs_unread_cell(program, rule)
-    ]
+    unread = "\n".join(cell.source for cell in program.unread)  # a rule may need the events of these cells
+    rules = [rule for rule in rules if _mentions(program.text, words(rule)) and not _mentions(unread, words(rule))]
     if not rules or not uses:
         return []
     limit = sys.getrecursionlimit()
@@ -200,9 +199,8 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
     return list(_problems(sorted(findings, key=lambda pair: (pair[0][:6], pair[1].code)), program, file))
 
 
-def _needs_unread_cell(program: source.Program, rule: Rule) -> bool:
-    """Whether an unread cell may contain events that a rule needs."""
-    return any(word in cell.source for cell in program.unread for word in words(rule))
+def _mentions(text: str, wanted: Iterable[str]) -> bool:
+    return any(word in text for word in wanted)
 
 
 def _check(rule: Rule, script: Script) -> Iterator[Finding]:
@@ -219,21 +217,10 @@ def _problems(findings: Iterable[tuple[Finding, Rule]], program: source.Program,
             continue
         reported.add((finding.line, rule.code))
         cell, line = program.locate(finding.line)
-        first, last = lines[finding.line - 1], lines[finding.end_line - 1]
-        yield Problem(
-            file,
-            cell,
-            line,
-            _characters(first, finding.column),
-            line + finding.end_line - finding.line,
-            rule.code,
-            rule.severity.value,
-            finding.message,
-            finding.fix,
-            _characters(last, finding.end_column),
-            first,
-            finding.edit if cell is None else None,
-        )
+        first, end_line = lines[finding.line - 1], line + finding.end_line - finding.line
+        begin, end = _characters(first, finding.column), _characters(lines[finding.end_line - 1], finding.end_column)
+        edit, level = finding.edit if cell is None else None, rule.severity.value
+        yield Problem(file, cell, line, begin, end_line, rule.code, level, finding.message, finding.fix, end, first, edit)
 
 
 def _characters(line: str, column: int) -> int:

@@ -21,16 +21,12 @@ def render(result: Result) -> str:
     address = documentation()
     if address is not None:
         driver["informationUri"] = address
+    unread = [_result("error", f"{where(failure)}: {failure.message}", failure) for failure in result.failures]
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "invocations": [
-            {
-                "executionSuccessful": not result.failures,
-                "toolExecutionNotifications": [_notification(failure) for failure in result.failures],
-            }
-        ],
-        "results": [_result(problem) for problem in result.problems],
+        "invocations": [{"executionSuccessful": not unread, "toolExecutionNotifications": unread}],
+        "results": [{"ruleId": one.code, **_result(one.severity, _message(one), one)} for one in result.problems],
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
@@ -50,18 +46,13 @@ def _rules() -> list[dict[str, Any]]:
     ]
 
 
-def _result(problem: Problem) -> dict[str, Any]:
+def _message(problem: Problem) -> str:
     cell = "" if problem.cell is None else f"Cell {problem.cell}, line {problem.line}: "
-    return {
-        "ruleId": problem.code,
-        "level": problem.severity,
-        "message": {"text": f"{cell}{problem.message} {problem.fix}"},
-        "locations": [_location(problem)],
-    }
+    return f"{cell}{problem.message} {problem.fix}"
 
 
-def _notification(failure: Failure) -> dict[str, Any]:
-    return {"level": "error", "message": {"text": f"{where(failure)}: {failure.message}"}, "locations": [_location(failure)]}
+def _result(level: str, message: str, place: Problem | Failure) -> dict[str, Any]:
+    return {"level": level, "message": {"text": message}, "locations": [_location(place)]}
 
 
 def _location(place: Problem | Failure) -> dict[str, Any]:
@@ -74,9 +65,5 @@ def _location(place: Problem | Failure) -> dict[str, Any]:
     if place.cell is None and place.line is not None:
         location["region"] = {"startLine": place.line, "startColumn": place.column or 1}
         if isinstance(place, Problem):
-            location["region"] |= {
-                "endLine": place.end_line,
-                "endColumn": place.end_column,
-                "snippet": {"text": place.source},
-            }
+            location["region"] |= {"endLine": place.end_line, "endColumn": place.end_column, "snippet": {"text": place.source}}
     return {"physicalLocation": location}
