@@ -24,10 +24,8 @@ KERAS_STARTS = re.compile(
 )
 # Calls that certainly use the GPU; reading and decoding files and images do not.
 COMPUTES = re.compile(
-    STARTS.pattern
-    + "|"
-    + KERAS_STARTS.pattern
-    + r"|tensorflow\.(GradientTape|nn\.\w+)|keras\.(Sequential|Model|layers\.\w+|models\.clone_model)"
+    rf"{STARTS.pattern}|{KERAS_STARTS.pattern}"
+    r"|tensorflow\.(GradientTape|nn\.\w+)|keras\.(Sequential|Model|layers\.\w+|models\.clone_model)"
 )
 GRAPHS = ("disable_eager_execution", "disable_v2_behavior")  # afterwards operations are only added to a graph
 RAISES = re.compile(r"^(assert_?)?raises(_?regex)?$", re.IGNORECASE)
@@ -40,9 +38,8 @@ def starts(script: Script) -> Iterator[Call]:
         return
     tensorflow = all(constant(setting.value) == "tensorflow" for setting in settings(script) if setting.name == "KERAS_BACKEND")
     for call in script.calls:
-        if (STARTS.fullmatch(call.name) or (tensorflow and _has_weights(script, call))) and not any(
-            isinstance(context, Call) and context.method == "as_default" for context in call.place.contexts
-        ):
+        in_graph = any(isinstance(context, Call) and context.method == "as_default" for context in call.place.contexts)
+        if not in_graph and (STARTS.fullmatch(call.name) or (tensorflow and _has_weights(script, call))):
             yield call
 
 
@@ -76,10 +73,11 @@ def described(script: Script, start: Call) -> str:
     return f"{name} in {script.where(start.node)}"
 
 
-def expected_to_fail(place: Place) -> bool:
-    """Whether a test expects an exception at this place: ``with pytest.raises(RuntimeError):``."""
+def expected_to_fail(place: Place, *errors: str) -> bool:
+    """Whether a try catches one of these errors, or a test expects an exception: ``with pytest.raises(RuntimeError):``."""
     calls = [option for context in place.contexts for option in options(context) if isinstance(option, Call)]
-    return any(RAISES.search(call.name.rpartition(".")[2] or call.method) for call in calls)
+    expected = any(RAISES.search(call.name.rpartition(".")[2] or call.method) for call in calls)
+    return expected or (bool(errors) and place.catches(*errors))
 
 
 def listed_device(value: Value | None, lists: tuple[str, ...] = LISTS) -> Element | None:

@@ -80,10 +80,3 @@ def _call_parts(value: Value) -> tuple[Value, ...]:
 def _checks_flag(condition: ast.AST) -> bool:
     names = [node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "") for node in ast.walk(condition)]
     return any(FLAG.search(name) for name in names)
-
-
-def has_attribute(script: Script, name: str) -> bool:
-    """Whether the script checks anywhere if an object has an attribute of this name."""
-    return any(
-        len(call.args) > 1 and constant(call.args[1]) == name for call in script.named("builtins.hasattr", "builtins.getattr")
-    )

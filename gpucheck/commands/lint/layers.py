@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpucheck.commands.lint.lookup import before, constant, is_call, is_none, options
 from gpucheck.commands.lint.script import Script
@@ -38,25 +38,18 @@ def policy_name(setter: Call) -> Any:
     return constant(policy)
 
 
-class Made(NamedTuple):
-    """Weights that are certainly created, and the call that creates them."""
-
-    what: Call  # the layer, or the model that is created with its weights
-    by: Call
-
-
-def stack(script: Script, model: Call) -> list[tuple[Value, Call]] | None:
-    """Return the layers of a Sequential, each with the call that adds it; None if the layers are not certain."""
+def stack(script: Script, model: Call) -> list[tuple[Value, Call]]:
+    """Return the layers of a Sequential, each with the call that adds it; none if the layers are not certain."""
     layers = model.argument("layers", 0)
     if model.starred or not (layers is None or isinstance(layers, Items)):
-        return None
+        return []
     pairs: list[tuple[Value, Call]] = [(layer, model) for layer in layers.items] if isinstance(layers, Items) else []
     for call in script.methods("add", "pop"):
         layer = call.argument("layer", 0)
         if call.receiver is model and call.method == "add" and layer is not None and before(model.place, call.place):
             pairs.append((layer, call))
         elif any(option is model for option in options(call.receiver)):
-            return None
+            return []
     return pairs
 
 
@@ -64,13 +57,16 @@ def builds(script: Script, model: Call, call: Call) -> bool:
     """Whether a model certainly has weights after a call: the one that creates it, ``add`` or ``build``."""
     shape = call.argument("input_shape", 0) if call.method == "build" else None
     if not is_none(shape):
-        layers = stack(script, model) or []
+        layers = stack(script, model)
         return any(isinstance(layer, Call) and _trained(layer) and before(by.place, call.place) for layer, by in layers)
-    return any(made.by is call or before(made.by.place, call.place) for made in weights(script, model))
+    return any(by is call or before(by.place, call.place) for _, by in weights(script, model))
 
 
-def weights(script: Script, model: Call) -> list[Made]:
-    """Return the certain weights of a model, each with its call. A layer without an input shape has none yet."""
+def weights(script: Script, model: Call) -> list[tuple[Call, Call]]:
+    """Return the layers and models whose weights are certainly created, each with the call that creates them.
+
+    A layer without an input shape has no weights yet.
+    """
     return list(_Search(script).weights_of(model))
 
 
@@ -82,25 +78,25 @@ class _Search:
         self.seen: set[int] = set()
         self.first = {id(call.function): call for call in reversed(script.calls)}  # the first call builds a layer
 
-    def weights_of(self, model: Call) -> Iterator[Made]:
+    def weights_of(self, model: Call) -> Iterator[tuple[Call, Call]]:
         """Yield the weights of a model or layer."""
         if id(model) in self.seen or len(self.seen) > LAYERS_MAX:
             return
         self.seen.add(id(model))
         if APPLICATION.fullmatch(model.name):
-            yield Made(model, model)
+            yield model, model
         elif model.name == "keras.Model":
             yield from self.weights_before(model.argument("outputs", 1))
         elif model.name == "keras.Sequential":
-            every = stack(self.script, model) or []
+            every = stack(self.script, model)
             shaped = bool(every) and _has_shape(every[0][0]) and every[0][1].place.path == model.place.path
             for layer, by in every:
                 if isinstance(layer, Call) and _trained(layer) and shaped:
-                    yield Made(layer, by)
+                    yield layer, by
                 elif isinstance(layer, Call):
                     yield from self.weights_of(layer)
 
-    def weights_before(self, output: Value | None) -> Iterator[Made]:
+    def weights_before(self, output: Value | None) -> Iterator[tuple[Call, Call]]:
         """Yield the weights of the layers between the inputs and an output of a functional model."""
         left = [output]
         while left and len(self.seen) <= LAYERS_MAX:
@@ -116,7 +112,7 @@ class _Search:
                 layer = output.function
                 if isinstance(layer, Call):
                     if _trained(layer):
-                        yield Made(layer, self.first[id(layer)])
+                        yield layer, self.first[id(layer)]
                     yield from self.weights_of(layer)
                     left += output.args
                 elif output.name.startswith(("keras.layers.", "tensorflow.")):

@@ -40,6 +40,11 @@ def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda
         left += [option for part in (*inner, *more(current)) for option in options(part)]
 
 
+def holds(values: Iterable[Value], wanted: Value) -> bool:
+    """Whether one of these values is a value, or was computed from it."""
+    return any(part is wanted for value in values for part in parts(value))
+
+
 def is_call(value: object, *names: str) -> TypeGuard[Call]:
     """Whether a value is certainly the result of a call of one of these canonical names."""
     return isinstance(value, Call) and value.name in names

@@ -108,6 +108,16 @@ def inside(place: Place, strategy: Call | None = None) -> bool | None:
     return False if sure else None
 
 
+def outside(call: Call, strategy: Call | None = None) -> bool:
+    """Whether a call is certainly outside the scope of a strategy, or of any."""
+    return inside(call.place, strategy) is False
+
+
+def optimizer_outside(value: Value, strategy: Call | None = None) -> bool:
+    """Whether a value is certainly an optimizer that is created outside the scope of a strategy, or of any."""
+    return isinstance(value, Call) and value.name.startswith("keras.optimizers.") and outside(value, strategy)
+
+
 def hidden_scope(script: Script) -> bool:
     """Whether a scope is entered in a way the trace does not follow: an exit stack, ``__enter__``, a global strategy."""
     entered = bool(script.methods("__enter__")) or any(not call.entered for call in script.methods("scope"))

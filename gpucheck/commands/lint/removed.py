@@ -7,7 +7,7 @@ from gpucheck.commands.lint.environment import checks_versions
 from gpucheck.commands.lint.lookup import constant, options
 from gpucheck.commands.lint.models import built, uses_keras_3
 from gpucheck.commands.lint.script import Script
-from gpucheck.commands.lint.values import Call, Class, Import, Name, Read
+from gpucheck.commands.lint.values import Call, Class, Name
 from gpucheck.core.model import Fix
 
 COMPATIBLE = Fix(text="Run the program for TensorFlow 1 unchanged: import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()")
@@ -20,22 +20,17 @@ def calls_of(script: Script, names: Iterable[str]) -> Iterator[Call]:
         return
     put_back = set(assigned_names(script))
     for call in script.named(*names):
-        if put_back.isdisjoint((call.name, call.name.rpartition(".")[0])) and not is_expected(call):
+        if put_back.isdisjoint((call.name, call.name.rpartition(".")[0])) and not expected_to_fail(call.place, *CAUGHT):
             yield call
 
 
 def calls_of_models(script: Script, *methods: str) -> Iterator[Call]:
     """Yield calls of these methods on values that are certainly models of Keras 3, unless a class of the file defines them."""
     for call in script.methods(*methods) if uses_keras_3(script) else ():
-        models = built(call.receiver) or []
+        models = built(call.receiver)
         own = any(isinstance(model.function, Class) and model.function.member(call.method) for model in models)
-        if models and not own and not call.place.catches("AttributeError") and not expected_to_fail(call.place):
+        if models and not own and not expected_to_fail(call.place, "AttributeError"):
             yield call
-
-
-def is_expected(event: Call | Read | Import) -> bool:
-    """Whether the program handles the failure of a call, a read or an import."""
-    return event.place.catches(*CAUGHT) or expected_to_fail(event.place)
 
 
 def assigned_names(script: Script) -> Iterator[str]:

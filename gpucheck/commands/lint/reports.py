@@ -91,9 +91,7 @@ def render_json(result: Result) -> str:
 
 def render_github(result: Result) -> str:
     """Return workflow commands that annotate the changed lines of a pull request."""
-    lines = [
-        _annotation(problem.severity, problem, problem.code, f"{problem.message} {problem.fix}") for problem in result.problems
-    ]
+    lines = [_annotation(found.severity, found, found.code, f"{found.message} {found.fix}") for found in result.problems]
     lines += [_annotation("error", failure, "unreadable", failure.message) for failure in result.failures]
     return "".join(lines)
 

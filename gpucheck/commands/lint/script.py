@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from gpucheck.commands.lint.lookup import options, parts
+from gpucheck.commands.lint.lookup import holds, options
 from gpucheck.commands.lint.trace import trace
 from gpucheck.commands.lint.unbound import MEANINGS, unbound
 from gpucheck.commands.lint.values import Call, Class, Event, Import, Name, Read, Store, Value
@@ -98,16 +98,9 @@ class Script:
     def passed_on(self, value: Value) -> bool:
         """Whether a value is passed to a call that the trace could not follow, or stored where other code can use it."""
 
-        def holds(given: Iterable[Value]) -> bool:
-            return any(part is value for argument in given for part in parts(argument))
-
-        for event in self.events:
-            if isinstance(event, Call) and event.result is None and event.name not in HARMLESS:
-                if holds((*event.args, *event.keywords.values())):
-                    return True
-            elif isinstance(event, Store) and holds([event.value]) and _escapes(event.of):
-                return True
-        return False
+        unknown = (call for call in self.calls if call.result is None and call.name not in HARMLESS)
+        stored = [store.value for store in self.stores if _escapes(store.of)]
+        return holds(stored, value) or any(holds(call.given, value) for call in unknown)
 
 
 def _in_order(index: dict[str, list[Call]], names: tuple[str, ...]) -> list[Call]:

@@ -188,6 +188,11 @@ class Call(Value):
         """Return the value whose method is called."""
         return self.function.of if isinstance(self.function, Attribute) else UNKNOWN
 
+    @property
+    def given(self) -> tuple[Value, ...]:
+        """Return all arguments."""
+        return (*self.args, *self.keywords.values())
+
     def argument(self, name: str, position: int | None = None) -> Value | None:
         """Return an argument by keyword or position; None: not passed (or inside a starred one)."""
         if name in self.keywords:

@@ -32,9 +32,16 @@ References:
 """
 
 from gpucheck.commands.lint.lookup import constant, options
-from gpucheck.commands.lint.models import built, hidden_scope, inside, several_replicas, standalone_keras, strategies_around
+from gpucheck.commands.lint.models import (
+    built,
+    hidden_scope,
+    optimizer_outside,
+    outside,
+    several_replicas,
+    standalone_keras,
+    strategies_around,
+)
 from gpucheck.commands.lint.script import Findings, Script, at
-from gpucheck.commands.lint.values import Call, Value
 
 SEVERITY = "error"
 EXPLAINS = ("variable-outside-scope",)
@@ -47,17 +54,13 @@ def check(script: Script) -> Findings:
         return
     for call in script.methods("compile"):
         models = built(call.receiver)
-        if not models or call.starred or inside(call.place) is not False:
+        if not models or call.starred or not outside(call):
             continue
         if not all(several_replicas(strategies_around([model])) for model in models):
             continue
         optimizers = list(options(call.argument("optimizer", 0)))
         by_name = standalone_keras(script) and all(isinstance(constant(optimizer), str) for optimizer in optimizers)
-        if by_name or (optimizers and all(map(_outside, optimizers))):
+        if by_name or (optimizers and all(map(optimizer_outside, optimizers))):
             where = script.where(models[0].node)
             message = f"The model is built in the strategy's scope ({where}), but compiled outside it."
             yield at(call.node, message, "Indent compile into the with block that builds the model.")
-
-
-def _outside(optimizer: Value) -> bool:
-    return isinstance(optimizer, Call) and optimizer.name.startswith("keras.optimizers.") and inside(optimizer.place) is False

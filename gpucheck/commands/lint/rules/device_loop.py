@@ -42,7 +42,7 @@ References:
 import re
 
 from gpucheck.commands.lint.devices import LISTS
-from gpucheck.commands.lint.lookup import constant, is_call, iterated, options, parts
+from gpucheck.commands.lint.lookup import constant, holds, is_call, iterated, options, parts
 from gpucheck.commands.lint.models import is_model
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Attribute, Call, Class, Constant, Each, Element, Items, Operation, Pairs, Value
@@ -66,9 +66,8 @@ def check(script: Script) -> Findings:
                 inside.setdefault(id(context), (context, []))[1].append(call)
     for context, calls in inside.values():
         device = context.argument("device_name", 0)
-        if not _each_gpu(device) or not _replicates(calls, copied=copied):
-            continue
-        if _independent(script, context, calls) or (isinstance(device, Each) and _differs_per_iteration(calls)):
+        separate = isinstance(device, Each) and _differs_per_iteration(calls)
+        if separate or not _each_gpu(device) or not _replicates(calls, copied=copied) or _independent(script, context, calls):
             continue
         message = "This loop builds replicas manually: the GPUs run one after the other, and their weights are not synchronized."
         yield at(
@@ -92,7 +91,7 @@ def _independent(script: Script, context: Call, calls: list[Call]) -> bool:
     if not made or not all(_created_under_device(call.argument("sources", 1), context) for call in made):
         return False
     gathered = [value for call in script.methods(*GATHERS) for value in call.args] + [store.value for store in script.stores]
-    return not any(part is call for value in gathered for part in parts(value) for call in made)
+    return not any(holds(gathered, call) for call in made)
 
 
 def _differs_per_iteration(calls: list[Call]) -> bool:

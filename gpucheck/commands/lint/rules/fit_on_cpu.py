@@ -48,11 +48,8 @@ def check(script: Script) -> Findings:
     """Report every fit that is certainly under a CPU device, unless the script handles GPUs explicitly."""
     named = [constant(call.argument("device_name", 0)) for call in script.named(*DEVICES)]
     hides = any(setting.name == "CUDA_VISIBLE_DEVICES" for setting in settings(script))
-    if (
-        hides
-        or script.mentions(HIDES, *LISTS, *TESTS)
-        or not all(isinstance(name, str) and CPU.fullmatch(name) for name in named)
-    ):
+    only_cpus = all(isinstance(name, str) and CPU.fullmatch(name) for name in named)
+    if hides or script.mentions(HIDES, *LISTS, *TESTS) or not only_cpus:
         return
     for call, _ in trainings(script):
         on_cpu = any(all_calls(options(context), *DEVICES) for context in call.place.contexts)

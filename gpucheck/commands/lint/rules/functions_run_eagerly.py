@@ -46,8 +46,8 @@ def check(script: Script) -> Findings:
     """Report a trained model that is compiled this way, or a permanent global setting in a script that trains."""
     trained = {id(model) for _, models in trainings(script) for model in models}
     for call in script.methods("compile"):
-        models = built(call.receiver) or []
-        if constant(call.argument("run_eagerly")) is True and any(id(model) in trained for model in models):
+        eager = constant(call.argument("run_eagerly")) is True
+        if eager and any(id(model) in trained for model in built(call.receiver)):
             yield from _finding(call, "compile(run_eagerly=True)")
     settings = script.named(*FOR_ALL)
     if trained and all(constant(call.argument("run_eagerly", 0)) is True for call in settings):

@@ -44,11 +44,8 @@ WORDS = ("tf.", "keras.")
 def check(script: Script) -> Findings:
     """Report the first use of each name that nothing in the file binds."""
     left = set(IMPORTS) & unbound(script.tree, script.written)
-    uses = sorted(
-        (node for node in ast.walk(script.tree) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)),
-        key=lambda node: (node.lineno, node.col_offset),
-    )
-    for use in uses:
+    uses = [node for node in ast.walk(script.tree) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)]
+    for use in sorted(uses, key=lambda node: (node.lineno, node.col_offset)):
         name = ast.unparse(use.value)
         if name in left and KNOWN.fullmatch(ast.unparse(use)):
             left.remove(name)

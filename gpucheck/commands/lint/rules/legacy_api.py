@@ -35,11 +35,12 @@ import ast
 import re
 from collections.abc import Iterator
 
+from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.edits import rename
 from gpucheck.commands.lint.environment import checks_versions
 from gpucheck.commands.lint.models import uses_keras_3
 from gpucheck.commands.lint.names import canonical
-from gpucheck.commands.lint.removed import COMPATIBLE, assigned_names, calls_of, calls_of_models, is_expected
+from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, assigned_names, calls_of, calls_of_models
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Call, Import, Name
 from gpucheck.core.compat.removed import FIT_ARGUMENTS, FUNCTIONS, KERAS_2, KERAS_GONE, MODEL_METHODS, MODULES, TF_KERAS
@@ -85,13 +86,14 @@ def _names(script: Script) -> Iterator[Finding]:
     keras_3, put_back = uses_keras_3(script), set(assigned_names(script))
     only_keras = not TF_KERAS_USED.search(script.written)
     imported = [(event, found) for event in script.imports if (found := _imported(event, keras_3=keras_3))]
-    yield from (_gone(event.node, found) for event, found in imported if not is_expected(event))
+    yield from (_gone(event.node, found) for event, found in imported if not expected_to_fail(event.place, *CAUGHT))
     used = tuple(found for _, found in imported)
     for read in script.reads:
         found = _removed(read.value.path, keras_3=keras_3) if isinstance(read.value, Name) else None
         if not found or (found.startswith("keras") and not (keras_3 and (only_keras or found not in TF_KERAS))):
             continue
-        if put_back.isdisjoint((found, found.rpartition(".")[0])) and not found.startswith(used) and not is_expected(read):
+        known = found.startswith(used) or expected_to_fail(read.place, *CAUGHT)
+        if put_back.isdisjoint((found, found.rpartition(".")[0])) and not known:
             yield _gone(read.node, found)
 
 

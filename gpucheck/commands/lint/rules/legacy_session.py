@@ -32,9 +32,10 @@ References:
 
 from collections.abc import Iterator
 
+from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.lookup import constant, is_call, options
 from gpucheck.commands.lint.models import uses_keras_3
-from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, calls_of, is_expected
+from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, calls_of
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.core.compat.removed import SESSIONS
 from gpucheck.core.model import Fix
@@ -50,6 +51,11 @@ FIX = "Use tf.config: set_memory_growth, set_logical_device_configuration, set_v
 WITHOUT_SESSION = (
     "TensorFlow 2 has no session: call functions directly (model.fit, or yours with @tf.function), or use tf.compat.v1.Session"
     " after tf.compat.v1.disable_eager_execution()"
+)
+OPTIONS = (
+    Fix(text="Instead of gpu_options.allow_growth: tf.config.experimental.set_memory_growth(gpu, True) for every GPU"),
+    Fix(text="Instead of per_process_gpu_memory_fraction: tf.config.set_logical_device_configuration"),
+    Fix(text='Instead of device_count={"GPU": 0}: tf.config.set_visible_devices([], "GPU")'),
 )
 CONFIGS = ("tensorflow.ConfigProto", "tensorflow.GPUOptions")
 INSTEAD = {  # options of a session, and what replaces them
@@ -67,15 +73,8 @@ INSTEAD = {  # options of a session, and what replaces them
 def repairs(context: Context, *, name: str = "") -> Iterator[Fix]:
     """Yield the replacement of a removed option or session; ``name`` is the removed name: "tf.Session"."""
     old = [COMPATIBLE] if name.startswith("tf.") or not name else []
-    if name.endswith("Session"):
-        yield from old
-        yield Fix(text=WITHOUT_SESSION)
-    yield Fix(text="Instead of gpu_options.allow_growth: tf.config.experimental.set_memory_growth(gpu, True) for every GPU")
-    yield Fix(text="Instead of per_process_gpu_memory_fraction: tf.config.set_logical_device_configuration")
-    yield Fix(text='Instead of device_count={"GPU": 0}: tf.config.set_visible_devices([], "GPU")')
-    if not name.endswith("Session"):
-        yield Fix(text=WITHOUT_SESSION)
-        yield from old
+    without = Fix(text=WITHOUT_SESSION)
+    yield from [*old, without, *OPTIONS] if name.endswith("Session") else [*OPTIONS, without, *old]
 
 
 def check(script: Script) -> Findings:
@@ -109,6 +108,6 @@ def _sessions_of_keras_2(script: Script) -> Findings:
     for call in script.named(IN_KERAS_2):
         sessions = list(options(call.argument("session", 0)))
         configured = all(is_call(session, *GRAPH_SESSIONS) and "config" in session.keywords for session in sessions)
-        if sessions and configured and not is_expected(call):
+        if sessions and configured and not expected_to_fail(call.place, *CAUGHT):
             message = "set_session is missing in Keras 3 (in TensorFlow since 2.16): Keras runs without a session."
             yield at(call.node, message, FIX)

@@ -67,10 +67,8 @@ def check(script: Script) -> Findings:
 
 def _is_dataset(value: Value) -> bool:
     """Whether a loop over a value, with or without enumerate, yields batches."""
-    return any(
-        bool(chains(option.args[0] if is_call(option, "builtins.enumerate") and option.args else option))
-        for option in options(value)
-    )
+    every = (option.args[0] if is_call(option, "builtins.enumerate") and option.args else option for option in options(value))
+    return any(map(chains, every))
 
 
 def _computed_in_loop(call: Call, script: Script) -> bool:

@@ -29,7 +29,6 @@ References:
 """
 
 from gpucheck.commands.lint.devices import LISTS, expected_to_fail, listed_device
-from gpucheck.commands.lint.environment import has_attribute
 from gpucheck.commands.lint.lookup import all_calls, constant, options
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Attribute, Operation, Read, Store, Value
@@ -43,14 +42,15 @@ READ = "TensorFlow does not know a GPU's memory: ask nvidia-smi --query-gpu=inde
 
 def check(script: Script) -> Findings:
     """Report memory_limit if it is read or set on an element of TensorFlow's list of devices."""
-    if has_attribute(script, MEMORY_LIMIT):
+    checks = script.named("builtins.hasattr", "builtins.getattr")
+    if any(constant(call.argument("name", 1)) == MEMORY_LIMIT for call in checks):
         return
     used: list[tuple[Store | Read, Value, str]] = []
     used += [(store, store.of, SET) for store in script.stores if constant(store.key) == MEMORY_LIMIT]
     attributes = [(read, read.value) for read in script.reads if isinstance(read.value, Attribute)]
     used += [(read, attribute.of, READ) for read, attribute in attributes if attribute.name == MEMORY_LIMIT]
     for event, device, instead in used:
-        if _device(device) and not event.place.catches("AttributeError") and not expected_to_fail(event.place):
+        if _device(device) and not expected_to_fail(event.place, "AttributeError"):
             yield at(event.node, "A device from TensorFlow's list has no memory_limit.", instead)
 
 

@@ -42,6 +42,8 @@ from gpucheck.commands.lint.models import (
     built,
     hidden_scope,
     inside,
+    optimizer_outside,
+    outside,
     several_replicas,
     standalone_keras,
     strategies,
@@ -67,17 +69,14 @@ def check(script: Script) -> Findings:
     for call in script.methods("compile", "fit"):
         models = built(call.receiver)
         around = strategies_around([call])
-        if models and several_replicas(around) and _all_outside(models):
+        if several_replicas(around) and all(map(outside, models)):
             message = f"The model is built outside the scope in which {VERBS[call.method]} ({script.where(call.node)})."
             yield from (at(model.node, message, FIX) for model in models)
-    unused = [strategy for strategy in made if not _used(script, strategy)]
-    for call, models in trainings(script):
-        for strategy in unused:
-            if len(made) == 1 and all(before(strategy.place, model.place) for model in models) and _all_outside(models, strategy):
-                trained, scope = script.where(call.node), script.where(strategy.node)
-                message = f"The model is built and trained ({trained}) outside the scope of the strategy ({scope})"
-                message += ", so it trains on one device."
-                yield from (at(model.node, message, FIX) for model in models)
+    for call, models in trainings(script) if len(made) == 1 and not _used(script, made[0]) else ():
+        if all(before(made[0].place, model.place) and outside(model, made[0]) for model in models):
+            trained, scope = script.where(call.node), script.where(made[0].node)
+            message = f"The model is built and trained ({trained}) outside the scope of the strategy ({scope})"
+            yield from (at(model.node, f"{message}, so it trains on one device.", FIX) for model in models)
     if not any(constant(store.key) == "trainable" and constant(store.value) is not True for store in script.stores):
         yield from _parts_outside(script, made)
         yield from _custom_loops(script, made)
@@ -90,7 +89,7 @@ def _parts_outside(script: Script, made: list[Call]) -> Findings:
         if len(around) == 1 and around[0] in made and inside(model.place, around[0]):
             for part, by in weights(script, model):
                 passed = _passed_to_unknown(script, part) or _passed_to_unknown(script, model)
-                if inside(by.place, around[0]) is False and not passed:
+                if outside(by, around[0]) and not passed:
                     where = script.where(model.node)
                     yield at(by.node, f"This part of the model is built outside the scope in which the model is ({where}).", FIX)
 
@@ -119,10 +118,9 @@ def _outside_scope(script: Script, model: Call, optimizer: Value, strategy: Call
 
     So does Keras 3, but its optimizer has variables from the start.
     """
-    late = [by for _, by in weights(script, model) if inside(by.place, strategy) is False]
+    late = [by for _, by in weights(script, model) if outside(by, strategy)]
     new = standalone_keras(script) or uses_keras_3(script)
-    outside = isinstance(optimizer, Call) and optimizer.name.startswith("keras.optimizers.") and optimizer.place
-    both = outside and inside(outside, strategy) is False and inside(model.place, strategy) is False
+    both = optimizer_outside(optimizer, strategy) and outside(model, strategy)
     return late or ([model] if new and both else [])
 
 
@@ -138,7 +136,7 @@ def _updated(call: Call) -> list[Call]:
 def _passed_to_unknown(script: Script, value: Call) -> bool:
     """Whether a model is passed to an untraced function, which may freeze it; Keras' functions do not."""
     return any(
-        any(option is value for given in (*call.args, *call.keywords.values()) for option in options(given))
+        any(option is value for given in call.given for option in options(given))
         for call in script.calls
         if call.result is None
         and call.name not in HARMLESS
@@ -146,10 +144,6 @@ def _passed_to_unknown(script: Script, value: Call) -> bool:
         and call.method != "add"
         and not isinstance(call.function, Call)
     )
-
-
-def _all_outside(models: list[Call], strategy: Call | None = None) -> bool:
-    return all(inside(model.place, strategy) is False for model in models)
 
 
 def _used(script: Script, strategy: Call) -> bool:

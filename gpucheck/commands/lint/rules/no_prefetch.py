@@ -62,14 +62,14 @@ def check(script: Script) -> Findings:
         return
     for call, _ in trainings(script):
         pipelines = chains(call.argument("x", 0))
-        if pipelines and all(_waits(chain) or _reads_in_turn(chain) for chain in pipelines):
+        if pipelines and all(_waits(chain, in_loop=False) for chain in pipelines):
             yield _finding(script, pipelines[0], "fit reads", call)
     reported: set[int] = set()
     for call in script.calls:
         looped = list(iterated(call.args))
         for batches in looped if looped and _trains(script, call) else ():
             pipelines = chains(batches)
-            waits = pipelines and all((_waits(chain) and not _parallel(chain)) or _reads_in_turn(chain) for chain in pipelines)
+            waits = pipelines and all(_waits(chain, in_loop=True) for chain in pipelines)
             if waits and id(pipelines[0].steps[-1]) not in reported:
                 reported.add(id(pipelines[0].steps[-1]))  # the loop's call comes first, then the calls inside the step
                 yield _finding(script, pipelines[0], "this loop reads", call)
@@ -77,25 +77,20 @@ def check(script: Script) -> Findings:
 
 def _finding(script: Script, chain: Chain, who: str, call: Call) -> Finding:
     name, last = alias(script, "tensorflow"), chain.steps[-1].node
-    return at(
-        last,
-        f"The dataset that {who} ({script.where(call.node)}) comes from files or a generator and is never prefetched.",
-        "End it with .prefetch(tf.data.AUTOTUNE).",
-        append(last, f".prefetch({name}.data.AUTOTUNE)") if name else None,
-    )
+    read = f"({script.where(call.node)}) comes from files or a generator"
+    edit = append(last, f".prefetch({name}.data.AUTOTUNE)") if name else None
+    message = f"The dataset that {who} {read} and is never prefetched."
+    return at(last, message, "End it with .prefetch(tf.data.AUTOTUNE).", edit)
 
 
-def _waits(chain: Chain) -> bool:
-    if not SLOW.fullmatch(chain.source.name) or chain.batch is None or chain.has("prefetch", "cache", "with_options"):
+def _waits(chain: Chain, *, in_loop: bool) -> bool:
+    """Whether training waits for a step that reads files or runs a generator; a parallel step in a loop prefetches by itself."""
+    if chain.batch is None or chain.has("prefetch", "cache", "with_options"):
         return False
-    return chain.has("map", "interleave", "flat_map")
-
-
-def _reads_in_turn(chain: Chain) -> bool:
-    """Whether file names are mapped sequentially by a function of this file that reads the files."""
-    if chain.source.name != NAMES or chain.batch is None or chain.has("prefetch", "cache", "with_options") or _parallel(chain):
-        return False
-    return any(map(reads_files, chain.steps))
+    if SLOW.fullmatch(chain.source.name):
+        return chain.has("map", "interleave", "flat_map") and not (in_loop and _parallel(chain))
+    # File names are mapped sequentially by a function of this file that reads the files.
+    return chain.source.name == NAMES and not _parallel(chain) and any(map(reads_files, chain.steps))
 
 
 def _parallel(chain: Chain) -> bool:

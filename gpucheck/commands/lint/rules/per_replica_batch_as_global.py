@@ -35,7 +35,6 @@ References:
 """
 
 import re
-from typing import NamedTuple
 
 from gpucheck.commands.lint.datasets import chains
 from gpucheck.commands.lint.devices import LISTS
@@ -52,27 +51,20 @@ PER_WORKER = re.compile(r"per_?worker", re.IGNORECASE)  # with one worker, this 
 NAMED_MIN = 4
 
 
-class Replicas(NamedTuple):
-    """What is known of the replicas that the strategies of a training have."""
-
-    patterns: tuple[re.Pattern[str], ...]  # of names that are not the global batch size
-    named: int  # how many devices the program names; 0: unknown
-
-
 def check(script: Script) -> Findings:
     """Report a batch size whose name says per replica, if it is not multiplied by anything."""
     for call in script.methods("experimental_distribute_dataset"):
         chosen = list(options(call.receiver))
         if _several(chosen) and _per_worker(call):
-            yield from _batched(script, call.argument("dataset", 0), _replicas(chosen))
+            yield from _batched(script, call.argument("dataset", 0), chosen)
     for call, models in trainings(script):
         around = strategies_around(models)
         if _several(around):
-            yield from _batched(script, call.argument("x", 0), _replicas(around))
-            yield from _sized(script, call, call.argument("batch_size", 2), "fit", _replicas(around))
+            yield from _batched(script, call.argument("x", 0), around)
+            yield from _sized(script, call, call.argument("batch_size", 2), "fit", around)
     made: list[Value] = [call for call in strategies(script) if _several([call])]
     for call in script.named("tensorflow.nn.compute_average_loss") if made else ():
-        yield from _sized(script, call, call.keywords.get("global_batch_size"), "compute_average_loss", _replicas(made))
+        yield from _sized(script, call, call.keywords.get("global_batch_size"), "compute_average_loss", made)
 
 
 def _per_worker(call: Call) -> bool:
@@ -86,35 +78,37 @@ def _per_worker(call: Call) -> bool:
     return mode is None or (isinstance(mode, Name) and mode.path == "tensorflow.distribute.InputReplicationMode.PER_WORKER")
 
 
-def _batched(script: Script, dataset: Value | None, replicas: Replicas) -> Findings:
+def _batched(script: Script, dataset: Value | None, strategies: list[Value]) -> Findings:
     for chain in chains(dataset):
         later = chain.steps if chain.batch is None else chain.steps[chain.steps.index(chain.batch) + 1 :]
         if any(step.method in ("rebatch", "unbatch") for step in later):
             continue
         if chain.batch is not None:
-            yield from _sized(script, chain.batch, chain.batch.argument("batch_size", 0), "the dataset", replicas)
+            yield from _sized(script, chain.batch, chain.batch.argument("batch_size", 0), "the dataset", strategies)
         elif chain.source.name.endswith("_dataset_from_directory"):
-            yield from _sized(script, chain.source, chain.source.keywords.get("batch_size"), "the dataset", replicas)
+            yield from _sized(script, chain.source, chain.source.keywords.get("batch_size"), "the dataset", strategies)
 
 
-def _sized(script: Script, call: Call, size: Value | None, what: str, replicas: Replicas) -> Findings:
-    number = constant(size)
-    name = _per_replica(script, size, replicas.patterns)
+def _sized(script: Script, call: Call, size: Value | None, what: str, strategies: list[Value]) -> Findings:
+    if any(map(GLOBAL.search, _names(size))):
+        return
+    number, gpus = constant(size), min(map(_named_gpus, strategies))
+    name = _per_replica(script, size, workers=all_calls(strategies, WORKERS))
     if name:
         message = f"{name} is the batch size of one replica, but {what} here needs the global batch size."
         yield at(call.node, message, f"Use {name} * strategy.num_replicas_in_sync.")
-    elif isinstance(number, int) and 1 < number <= replicas.named and not any(map(GLOBAL.search, _names(size))):
-        message = f"The global batch of {number} leaves at most one sample for each of {replicas.named} replicas."
+    elif isinstance(number, int) and 1 < number <= gpus:
+        message = f"The global batch of {number} leaves at most one sample for each of {gpus} replicas."
         yield at(call.node, message, f"Use {number} * strategy.num_replicas_in_sync.")
 
 
-def _per_replica(script: Script, size: Value | None, patterns: tuple[re.Pattern[str], ...]) -> str | None:
+def _per_replica(script: Script, size: Value | None, *, workers: bool) -> str | None:
+    """Return the name of a size that is certainly the one of a replica, or of a worker if the strategies have several."""
     names = set() if constant(size) == 1 else _names(size)
     if not isinstance(size, Constant) and any(_computed(script, name) for name in names):
         return None  # multiplied elsewhere: FLAGS.batch_size_per_replica *= strategy.num_replicas_in_sync
-    if any(GLOBAL.search(name) for name in names):
-        return None
-    return next((name for name in sorted(names) if any(word.search(name) for word in patterns)), None)
+    per = [name for name in sorted(names) if PER_REPLICA.search(name) or (workers and PER_WORKER.search(name))]
+    return per[0] if per else None
 
 
 def _names(size: Value | None) -> set[str]:
@@ -131,12 +125,6 @@ def _computed(script: Script, name: str) -> bool:
     given = [store.value for store in script.stores if constant(store.key) == name]
     given += [value for call in script.calls for key, value in call.keywords.items() if key == name]
     return not all(isinstance(value, (Constant, Attribute, Name)) for value in given)
-
-
-def _replicas(strategies: list[Value]) -> Replicas:
-    """Return what is known of all of these strategies."""
-    workers = all_calls(strategies, WORKERS)
-    return Replicas((PER_REPLICA, PER_WORKER) if workers else (PER_REPLICA,), min(map(_named_gpus, strategies)))
 
 
 def _named_gpus(strategy: Value) -> int:

@@ -45,15 +45,12 @@ WORDS = ("map(",)
 
 def check(script: Script) -> Findings:
     """Report maps of a dataset that is passed to fit."""
-    reported: set[int] = set()
+
     for call, _ in trainings(script):
         for chain in chains(call.argument("x", 0)):
-            if chain.has("cache", "with_options"):
-                continue
-            for step in chain.steps:
+            for step in () if chain.has("cache", "with_options") else chain.steps:
                 serial = "num_parallel_calls" not in step.keywords and len(step.args) == 1 and not step.starred
-                if serial and reads_files(step) and id(step) not in reported:
-                    reported.add(id(step))
+                if serial and reads_files(step):
                     message = "This map reads or decodes files one after the other."
                     name = alias(script, "tensorflow")
                     edit = insert_argument(script, step.node, f"num_parallel_calls={name}.data.AUTOTUNE") if name else None

@@ -48,23 +48,20 @@ SOFTMAX = ("keras.activations.softmax", "tensorflow.nn.softmax", "keras.ops.soft
 def check(script: Script) -> Iterator[Finding]:
     """Report the last layer of a compiled model if it is created while a mixed policy is certainly active."""
     for call in script.methods("compile"):
-        for model in built(call.receiver) or ():
+        for model in built(call.receiver):
             for last in _last(script, model):
                 policy = _policy(script, last)
                 if policy is not None and _softmax(last):
                     short = policy.removeprefix("mixed_")
-                    yield at(
-                        last.node,
-                        f"The softmax at the end of the model computes in {short}, because the policy is {policy}.",
-                        'Give this layer dtype="float32".',
-                    )
+                    message = f"The softmax at the end of the model computes in {short}, because the policy is {policy}."
+                    yield at(last.node, message, 'Give this layer dtype="float32".')
 
 
 def _last(script: Script, model: Call) -> list[Call]:
     """Return the last layer of every output, if it is certain."""
     last_layers: list[Value | None] = []
     if model.name == "keras.Sequential":
-        layers = stack(script, model) or []
+        layers = stack(script, model)
         if all(by.place.path == model.place.path for _, by in layers):  # layers added in a branch are not certain
             last_layers = [layer for layer, _ in layers[-1:]]
     elif model.name == "keras.Model":
@@ -81,16 +78,12 @@ def _returned(model: Call, method: Value | None) -> list[Value | None]:
     if not isinstance(method, Function) or isinstance(method.node, ast.Lambda) or not method.node.args.args:
         return []
     itself = method.node.args.args[0].arg
-    returned_values: list[Value | None] = []
+    layers: list[Value | None] = []
     for output in _outputs(method.node):
-        called = output.func if isinstance(output, ast.Call) else None
-        if not (isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == itself):
-            return []
-        layer = model.attributes.get(called.attr)
-        if not isinstance(layer, Call) or not _softmax(layer):
-            return []
-        returned_values.append(layer)
-    return list({id(layer): layer for layer in returned_values}.values())
+        called = ast.unparse(output.func) if isinstance(output, ast.Call) else ""
+        owner, _, name = called.rpartition(".")
+        layers.append(model.attributes.get(name) if owner == itself else None)
+    return layers if all(isinstance(layer, Call) and _softmax(layer) for layer in layers) else []
 
 
 def _outputs(function: ast.AST) -> Iterator[ast.expr | None]:
@@ -101,9 +94,8 @@ def _outputs(function: ast.AST) -> Iterator[ast.expr | None]:
                 if not isinstance(statement, ast.Return):
                     continue
                 value, earlier = statement.value, block[index - 1] if index and block else None
-                if isinstance(value, ast.Name) and isinstance(earlier, ast.Assign) and len(earlier.targets) == 1:
-                    target = earlier.targets[0]
-                    value = earlier.value if isinstance(target, ast.Name) and target.id == value.id else value
+                if isinstance(value, ast.Name) and isinstance(earlier, ast.Assign):
+                    value = earlier.value if list(map(ast.unparse, earlier.targets)) == [value.id] else value
                 yield value
 
 
@@ -124,9 +116,7 @@ def _active_with_gpus(script: Script, policy: Place, layer: Place) -> bool:
     if not earlier(policy, layer) or any(node in branches for node, _ in steps):  # in another branch of the same if
         return False
     needed = script.conditions(steps)
-    return bool(needed) and all(
-        condition is not None and any(is_call(part, *LISTS) for part in parts(condition, _counted)) for condition in needed
-    )
+    return bool(needed) and all(any(is_call(part, *LISTS) for part in parts(one, _counted)) for one in needed)
 
 
 def _counted(value: Value) -> tuple[Value, ...]:

@@ -47,11 +47,8 @@ WORDS = ("TPUStrategy",)
 
 def check(script: Script) -> Findings:
     """Report the last policy that is set before a model in a TPU strategy's scope is built, if it uses float16."""
-    reported: set[int] = set()
+
     for _, models in trainings(script):
         policies = [call for call in script.named(*POLICY_SETTERS) if before(call.place, models[0].place)]
-        if not policies or id(policies[-1]) in reported or not on_tpu(models):
-            continue
-        if policy_name(policies[-1]) in ("mixed_float16", "float16"):
-            reported.add(id(policies[-1]))
+        if policies and on_tpu(models) and policy_name(policies[-1]) in ("mixed_float16", "float16"):
             yield at(policies[-1].node, "TPUs do not compute with float16.", 'Use the policy "mixed_bfloat16".')

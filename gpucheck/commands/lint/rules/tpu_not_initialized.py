@@ -31,7 +31,7 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy
 """
 
-from gpucheck.commands.lint.lookup import is_call, options, parts
+from gpucheck.commands.lint.lookup import holds, is_call, options
 from gpucheck.commands.lint.models import TPU
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Value
@@ -56,10 +56,4 @@ def check(script: Script) -> Findings:
 def _given(script: Script, resolver: Value) -> bool:
     """Whether an untraced call may initialize the resolver."""
     others = (call for call in script.calls if call.name not in (TPU, CONNECT) and call.result is None)
-    return any(
-        part is resolver
-        for call in others
-        if not call.name.startswith("builtins.")
-        for argument in (*call.args, *call.keywords.values())
-        for part in parts(argument)
-    )
+    return any(holds(call.given, resolver) for call in others if not call.name.startswith("builtins."))
