@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 
 from gpucheck.commands.lint.environment import settings
 from gpucheck.commands.lint.layers import builds
@@ -32,15 +31,20 @@ RAISES = re.compile(r"^(assert_?)?raises(_?regex)?$", re.IGNORECASE)
 LISTS = ("tensorflow.config.list_physical_devices", "tensorflow.config.list_logical_devices")
 
 
-def starts(script: Script) -> Iterator[Call]:
-    """Yield calls that certainly initialize TensorFlow's devices, without calls that only build a separate graph."""
+def first_start(script: Script, place: Place) -> Call | None:
+    """Return the first call that has certainly initialized TensorFlow's devices before a place is reached.
+
+    Calls that only build a separate graph do not.
+    """
     if any(name.endswith(GRAPHS) for name in script.names):
-        return
+        return None
     tensorflow = all(constant(setting.value) == "tensorflow" for setting in settings(script) if setting.name == "KERAS_BACKEND")
     for call in script.calls:
         in_graph = any(isinstance(context, Call) and context.method == "as_default" for context in call.place.contexts)
-        if not in_graph and (STARTS.fullmatch(call.name) or (tensorflow and _has_weights(script, call))):
-            yield call
+        starts = before(call.place, place) and (STARTS.fullmatch(call.name) or (tensorflow and _has_weights(script, call)))
+        if starts and not in_graph:
+            return call
+    return None
 
 
 def _has_weights(script: Script, call: Call) -> bool:
@@ -60,11 +64,6 @@ def compares_gpu_count(script: Script) -> bool:
         and any(isinstance(node, ast.Constant) and node.value in (1, 2) for node in ast.walk(event.node))
         for value in parts(event.value)
     )
-
-
-def first_start(script: Script, place: Place) -> Call | None:
-    """Return the first call that has certainly initialized TensorFlow's devices before a place is reached."""
-    return next((call for call in starts(script) if before(call.place, place)), None)
 
 
 def described(script: Script, start: Call) -> str:

@@ -21,10 +21,9 @@ def insert_argument(script: Script, call: ast.Call, text: str) -> Edit | None:
     if not arguments:
         return None
     last = max(arguments, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
-    line, column = last.end_lineno or 0, last.end_col_offset or 0
-    lines = script.written.split("\n")[line - 1 : call.end_lineno]
-    lines[-1] = lines[-1].encode()[: call.end_col_offset].decode("utf-8", "replace")
-    between = "\n".join(lines).encode()[column:].decode("utf-8", "replace")
+    rest = ast.copy_location(ast.Pass(), call)
+    rest.lineno, rest.col_offset = last.end_lineno or 0, last.end_col_offset or 0
+    between = ast.get_source_segment(script.written, rest) or ""
     return append(last, f", {text}") if _CLOSING.fullmatch(between) else None
 
 

@@ -62,7 +62,7 @@ def checks_versions(script: Script) -> bool:
 
 
 def _checks_version(condition: Value) -> bool:
-    for part in parts(condition, _call_parts):
+    for part in parts(condition, lambda call: True):
         if isinstance(part, Name) and VERSIONS.fullmatch(part.path):
             return True
         if is_call(part, "importlib.metadata.version") and part.args and PACKAGES.fullmatch(str(constant(part.args[0]))):
@@ -71,10 +71,6 @@ def _checks_version(condition: Value) -> bool:
         if any(isinstance(part, Name) and part.path.startswith(("tensorflow", "keras")) for part in parts(owner)):
             return True
     return False
-
-
-def _call_parts(value: Value) -> tuple[Value, ...]:
-    return (value.function, value.receiver, *value.args) if isinstance(value, Call) else ()
 
 
 def _checks_flag(condition: ast.AST) -> bool:

@@ -11,14 +11,8 @@ from typing import NamedTuple
 
 PATTERN_LENGTH_MAX = 1000  # longer patterns are skipped
 POSIX = {"alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "xdigit": "0-9a-fA-F"}
-POSIX |= {
-    "blank": " \t",
-    "space": " \t-\r",
-    "cntrl": "\\x00-\\x1f\\x7f",
-    "print": " -~",
-    "graph": "!-~",
-    "punct": "!-/:-@\\[-`{-~",
-}
+POSIX |= {"blank": " \t", "space": " \t-\r", "cntrl": "\\x00-\\x1f\\x7f"}
+POSIX |= {"print": " -~", "graph": "!-~", "punct": "!-/:-@\\[-`{-~"}
 _IN_BRACKETS = r"\[:\w*:\]|\\.|[^\]\\]"
 _TOKEN = re.compile(
     rf"(?P<star>\*+)|(?P<any>\?)|\[(?P<not>[!^]?)(?P<set>(?:\]|{_IN_BRACKETS})(?:{_IN_BRACKETS})*)\]|\\(?P<escaped>.)|(?P<plain>[^\\\[])",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from gpucheck.commands.lint.lookup import before, constant, is_call, is_none, options
+from gpucheck.commands.lint.lookup import before, constant, is_none, options
 from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.values import Attribute, Call, Items, Operation, Value
 
@@ -16,24 +16,19 @@ APPLICATION = re.compile(r"keras\.applications\.(\w+\.)?[A-Z]\w+")
 SHAPES = frozenset(("input_shape", "batch_input_shape", "input_dim"))
 INPUTS = ("keras.Input", "keras.layers.InputLayer")
 LAYERS_MAX = 500
-POLICY_SETTERS = (
-    "keras.mixed_precision.set_global_policy",
-    "keras.mixed_precision.set_dtype_policy",
-    "keras.mixed_precision.set_policy",
-    "keras.config.set_dtype_policy",
-)
-POLICIES = (
-    "keras.mixed_precision.Policy",
-    "keras.mixed_precision.DTypePolicy",
-    "keras.DTypePolicy",
-    "keras.dtype_policies.DTypePolicy",
-)
+POLICY_SETTER = re.compile(r"keras\.(mixed_precision\.set_((global|dtype)_)?policy|config\.set_dtype_policy)")
+POLICY = re.compile(r"keras\.(mixed_precision\.(DType)?Policy|(dtype_policies\.)?DTypePolicy)")
+
+
+def policy_setters(script: Script) -> list[Call]:
+    """Return the calls that choose a dtype policy for all later layers."""
+    return [call for call in script.calls if POLICY_SETTER.fullmatch(call.name)]
 
 
 def policy_name(setter: Call) -> Any:
     """Return the name of the dtype policy that a call of a setter chooses; None if it is not certain."""
     policy = setter.argument("policy", 0) or setter.argument("dtype_policy", 0)
-    if is_call(policy, *POLICIES):
+    if isinstance(policy, Call) and POLICY.fullmatch(policy.name):
         policy = policy.argument("name", 0)
     return constant(policy)
 

@@ -5,6 +5,9 @@ from typing import Any, TypeGuard
 
 from gpucheck.commands.lint.values import Attribute, Call, Choice, Constant, Element, Items, Operation, Pairs, Place, Value
 
+NUMBER = "num_replicas_in_sync"  # a number, so its object is not one of its parts
+TAPE = "tensorflow.GradientTape"
+
 
 def options(value: Value | None) -> Iterator[Value]:
     """Yield every possible value."""
@@ -15,11 +18,8 @@ def options(value: Value | None) -> Iterator[Value]:
         yield value
 
 
-NUMBER = "num_replicas_in_sync"  # a number, so its object is not one of its parts
-
-
-def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda value: ()) -> Iterator[Value]:
-    """Yield a value and all values that it was computed from, once each; ``more`` returns further parts of a value."""
+def parts(value: Value | None, through: Callable[[Call], bool] = lambda call: False) -> Iterator[Value]:
+    """Yield a value and all values that it was computed from, once each, also by the calls that ``through`` accepts."""
     visited: set[int] = set()
     left = list(options(value))
     while left:
@@ -37,7 +37,9 @@ def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda
             inner = tuple(part for pair in current.items for part in pair)
         elif isinstance(current, Element) or (isinstance(current, Attribute) and current.name != NUMBER):
             inner = (current.of,)
-        left += [option for part in (*inner, *more(current)) for option in options(part)]
+        elif isinstance(current, Call) and through(current):
+            inner = (current.function, *current.args)
+        left += [option for part in inner for option in options(part)]
 
 
 def holds(values: Iterable[Value], wanted: Value) -> bool:

@@ -1,15 +1,13 @@
 """Paths relative to the repository, which GitHub needs to find a file; other formats keep those of the current folder."""
 
+import functools
 import os
-from collections.abc import Iterable
-from typing import TypeVar
 
-from gpucheck.commands.lint.runner import SEARCH, Failure, Problem, Result
+from gpucheck.commands.lint.runner import SEARCH, Result
 from gpucheck.commands.lint.search import absolute, repository
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 WORKSPACE = "GITHUB_WORKSPACE"  # the folder of the checkout in a job of GitHub Actions
-_Place = TypeVar("_Place", Problem, Failure)
 
 
 def in_repository(result: Result) -> Result:
@@ -19,30 +17,23 @@ def in_repository(result: Result) -> Result:
     """
     files = {problem.file for problem in result.problems} | {failure.file for failure in result.failures}
     try:
-        names = with_timeout(FILE_SECONDS, _names, files - {"-", SEARCH}, os.environ.get(WORKSPACE))
+        names = with_timeout(FILE_SECONDS, _names, files, os.environ.get(WORKSPACE))
     except (NoResponse, OSError):
         return result
     return result._replace(
-        problems=tuple(_renamed(problem, names) for problem in result.problems),
-        failures=tuple(_renamed(failure, names) for failure in result.failures),
+        problems=tuple(problem._replace(file=names[problem.file]) for problem in result.problems),
+        failures=tuple(failure._replace(file=names[failure.file]) for failure in result.failures),
     )
 
 
-def _renamed(place: _Place, names: dict[str, str]) -> _Place:
-    return place._replace(file=names.get(place.file, place.file))
-
-
-def _names(files: Iterable[str], workspace: str | None) -> dict[str, str]:
-    found = {}
-    roots: dict[str, str | None] = {}
-    for file in files:
+def _names(files: set[str], workspace: str | None) -> dict[str, str]:
+    found = {"-": "-", SEARCH: SEARCH}
+    root_of = functools.cache(repository)
+    for file in files - found.keys():
         path = absolute(file)
         name = _below(path, absolute(workspace)) or _below(_resolved(path), os.path.realpath(workspace)) if workspace else None
         if name is None:
-            folder = os.path.dirname(path)
-            if folder not in roots:
-                roots[folder] = repository(folder)
-            root = roots[folder]
+            root = root_of(os.path.dirname(path))
             name = None if root is None else _below(path, root)
         found[file] = name or file
     return found

@@ -22,6 +22,8 @@ FRAMEWORKS = (
 CHARACTERS_MAX = 2_000_000  # a larger program is data, and its syntax tree takes gigabytes
 SEARCH = "the search for files"
 TIMED_OUT = "the time limit was reached (--timeout); the rest was not read"
+ONLY_IF_NAMED = "it changes a file of another user only if the file is named"
+ONLY_PLAIN = "it changes only files, no links, in UTF-8 with the line ends of Unix"
 RECURSION_LIMIT = 3000  # recursion limit: the trace needs several frames per level of nesting
 
 
@@ -128,39 +130,31 @@ class _Corrections:
         self.made = 0
         self._wanted = wanted
         self._named = set(map(search.absolute, paths))
-        self._left: list[str] = []  # files of other users that are not named
-        self._unchanged: list[str] = []
+        self._unchanged: dict[str, list[str]] = {ONLY_IF_NAMED: [], ONLY_PLAIN: []}  # by reason
 
     def make(self, file: str, program: source.Program, found: Sequence[Problem], limit_seconds: float) -> bool:
         """Correct a file; return whether it was changed."""
         edits = [problem.edit for problem in found if problem.edit is not None]
         if not edits or not self._wanted:
             return False
+        made = 0
         if file == "-":
-            self._unchanged.append("standard input")
-            return False
-        if search.absolute(file) not in self._named and with_timeout(limit_seconds, of_another_user, file):
-            self._left.append(file)
-            return False
-        made = with_timeout(limit_seconds, apply, file, program.text, edits)
+            self._unchanged[ONLY_PLAIN].append("standard input")
+        elif search.absolute(file) not in self._named and with_timeout(limit_seconds, of_another_user, file):
+            self._unchanged[ONLY_IF_NAMED].append(file)
+        elif not (made := with_timeout(limit_seconds, apply, file, program.text, edits)):
+            self._unchanged[ONLY_PLAIN].append(file)
         self.made += made
-        if not made:
-            self._unchanged.append(file)
         return made > 0
 
     def report(self, say: Callable[[str], None], *, remaining: bool) -> None:
         """Name a file that was not corrected, and the reason; ``remaining``: whether there are findings."""
-        if self._left:
-            say(f"--fix did not change {_first(self._left)}: it changes a file of another user only if the file is named")
-        if self._unchanged:
-            unchanged = _first(self._unchanged)
-            say(f"--fix did not change {unchanged}: it changes only files, no links, in UTF-8 with the line ends of Unix")
-        if self._wanted and remaining and not (self.made or self._left or self._unchanged):
+        for reason, files in self._unchanged.items():
+            if files:
+                more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+                say(f"--fix did not change {files[0]}{more}: {reason}")
+        if self._wanted and remaining and not (self.made or any(self._unchanged.values())):
             say("--fix corrected nothing: it has no safe correction for these findings")
-
-
-def _first(files: Sequence[str]) -> str:
-    return f"{files[0]} and {len(files) - 1} more" if len(files) > 1 else files[0]
 
 
 def where(place: Problem | Failure) -> str:

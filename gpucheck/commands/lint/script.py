@@ -59,16 +59,14 @@ class Script:
         self.events = traced.events
         self.complete = traced.complete
         self._tests = traced.tests
-        self._named: dict[str, list[Call]] = {}
-        self._methods: dict[str, list[Call]] = {}
+        self._by_name: dict[str, list[Call]] = {}  # methods begin with a dot
         self.names = frozenset(_names(self.events))  # all imported names that are read or called
         self.calls = [event for event in self.events if isinstance(event, Call)]
         self.stores = [event for event in self.events if isinstance(event, Store)]
         self.reads = [event for event in self.events if isinstance(event, Read)]
         self.imports = [event for event in self.events if isinstance(event, Import)]
         for call in self.calls:
-            self._named.setdefault(call.name, []).append(call)
-            self._methods.setdefault(call.method, []).append(call)
+            self._by_name.setdefault(call.name or f".{call.method}", []).append(call)
 
     def where(self, node: ast.AST) -> str:
         """Return a node's position, for messages."""
@@ -77,11 +75,12 @@ class Script:
 
     def named(self, *names: str) -> list[Call]:
         """Return calls of these canonical names."""
-        return _in_order(self._named, names)
+        calls = [call for name in names for call in self._by_name.get(name, ())]
+        return sorted(calls, key=lambda call: call.place.order)
 
     def methods(self, *names: str) -> list[Call]:
         """Return calls of methods of these names on a value that is not a module."""
-        return _in_order(self._methods, names)
+        return self.named(*(f".{name}" for name in names))
 
     def conditions(self, steps: Iterable[tuple[int, int]]) -> list[Value | None]:
         """Return the condition of each step of a place's path; None if it is unknown (not an if, or not its first branch)."""
@@ -101,11 +100,6 @@ class Script:
         unknown = (call for call in self.calls if call.result is None and call.name not in HARMLESS)
         stored = [store.value for store in self.stores if _escapes(store.of)]
         return holds(stored, value) or any(holds(call.given, value) for call in unknown)
-
-
-def _in_order(index: dict[str, list[Call]], names: tuple[str, ...]) -> list[Call]:
-    calls = [call for name in names for call in index.get(name, ())]
-    return sorted(calls, key=lambda call: call.place.order) if len(names) > 1 else calls
 
 
 def _names(events: Iterable[Event]) -> Iterator[str]:

@@ -42,14 +42,14 @@ References:
 import re
 
 from gpucheck.commands.lint.devices import LISTS
-from gpucheck.commands.lint.lookup import constant, holds, is_call, iterated, options, parts
+from gpucheck.commands.lint.lookup import TAPE, constant, holds, is_call, iterated, options, parts
 from gpucheck.commands.lint.models import is_model
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Attribute, Call, Class, Constant, Each, Element, Items, Operation, Pairs, Value
 
 SEVERITY = "warning"
 WORDS = ("device(",)
-TAPE = "tensorflow.GradientTape"
+
 GATHERS = ("append", "extend", "insert", "add", "put")
 GRADIENTS = {TAPE, "tensorflow.gradients", "tensorflow.compat.v1.gradients"}
 GPU = re.compile(r"gpu|cuda|device:", re.IGNORECASE)
@@ -113,7 +113,7 @@ def _created_under_device(sources: Value | None, context: Call) -> bool:
 
 
 def _each_gpu(device: Value | None) -> bool:
-    every = list(parts(device, _inserted))
+    every = list(parts(device, lambda call: call.method == "format" or call.name in ("builtins.str", "builtins.range")))
     words = " ".join(str(part.value) for part in every if isinstance(part, Constant))
     looped = any(isinstance(part, Element) and part.index is None for part in every) or _each_of(device)
     gpus = bool(GPU.search(words)) or any(is_call(part, *LISTS) for part in every)
@@ -124,10 +124,3 @@ def _each_of(device: Value | None) -> bool:
     """Whether a device is each of several names in turn, from a list literal."""
     names = [constant(option) for option in options(device)] if isinstance(device, Each) else []
     return len(set(names)) > 1 and all(isinstance(name, str) and GPU.search(name) for name in names)
-
-
-def _inserted(value: Value) -> tuple[Value, ...]:
-    """Return the values that formats and conversions insert into a device's name."""
-    if isinstance(value, Call) and (value.method == "format" or value.name in ("builtins.str", "builtins.range")):
-        return (value.receiver, *value.args)
-    return ()

@@ -39,13 +39,13 @@ References:
 """
 
 from gpucheck.commands.lint.datasets import chains
-from gpucheck.commands.lint.lookup import is_call, iterated, options, parts, under
+from gpucheck.commands.lint.lookup import TAPE, is_call, iterated, options, parts, under
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call, Value
 
 SEVERITY = "warning"
 WORDS = ("apply_gradients",)
-TAPE = "tensorflow.GradientTape"
+
 COMPILES = ("tensorflow.function", "tensorflow.config.run_functions_eagerly", "tensorflow.compat.v1.disable_eager_execution")
 
 

@@ -39,7 +39,7 @@ import re
 
 from gpucheck.commands.lint.datasets import Chain, chains, reads_files
 from gpucheck.commands.lint.edits import alias, append
-from gpucheck.commands.lint.lookup import is_call, iterated, under
+from gpucheck.commands.lint.lookup import TAPE, is_call, iterated, under
 from gpucheck.commands.lint.models import built, trainings
 from gpucheck.commands.lint.script import Finding, Findings, Script, at
 from gpucheck.commands.lint.used import used_by
@@ -52,7 +52,7 @@ SLOW = re.compile(
     r"tensorflow\.data\.(TFRecordDataset|TextLineDataset|FixedLengthRecordDataset|Dataset\.(list_files|from_generator))"
 )
 NAMES = "tensorflow.data.Dataset.from_tensor_slices"  # a source of file names, if a mapped function reads the files
-TAPE = "tensorflow.GradientTape"
+
 STEP = "apply_gradients"
 
 

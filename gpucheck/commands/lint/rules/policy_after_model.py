@@ -29,7 +29,7 @@ References:
     https://keras.io/api/mixed_precision/policy/
 """
 
-from gpucheck.commands.lint.layers import POLICY_SETTERS, policy_name
+from gpucheck.commands.lint.layers import policy_name, policy_setters
 from gpucheck.commands.lint.lookup import before
 from gpucheck.commands.lint.models import is_model, trainings
 from gpucheck.commands.lint.script import Findings, Script, at
@@ -41,7 +41,7 @@ WORDS = ("set_global_policy", "set_dtype_policy", "set_policy")
 
 def check(script: Script) -> Findings:
     """Report the first policy other than float32 if it comes between a model and its training, and no layer is created later."""
-    chosen = [(policy, policy_name(policy)) for policy in script.named(*POLICY_SETTERS)]
+    chosen = [(policy, policy_name(policy)) for policy in policy_setters(script)]
     for policy, value in [pair for pair in chosen if pair[1] != "float32"][:1]:
         late = any(_creates(call) and call.place.order > policy.place.order for call in script.calls)
         if value not in ("mixed_float16", "mixed_bfloat16", "float16", "bfloat16") or late:

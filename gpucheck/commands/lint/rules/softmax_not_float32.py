@@ -32,7 +32,7 @@ import ast
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.devices import LISTS
-from gpucheck.commands.lint.layers import POLICY_SETTERS, policy_name, stack
+from gpucheck.commands.lint.layers import policy_name, policy_setters, stack
 from gpucheck.commands.lint.lookup import before, constant, earlier, is_call, parts
 from gpucheck.commands.lint.models import built
 from gpucheck.commands.lint.script import Finding, Script, at
@@ -116,16 +116,13 @@ def _active_with_gpus(script: Script, policy: Place, layer: Place) -> bool:
     if not earlier(policy, layer) or any(node in branches for node, _ in steps):  # in another branch of the same if
         return False
     needed = script.conditions(steps)
-    return bool(needed) and all(any(is_call(part, *LISTS) for part in parts(one, _counted)) for one in needed)
-
-
-def _counted(value: Value) -> tuple[Value, ...]:
-    return value.args if is_call(value, "builtins.len") else ()
+    sources = [list(parts(condition, lambda call: call.name == "builtins.len")) for condition in needed]
+    return bool(needed) and all(any(is_call(part, *LISTS) for part in every) for every in sources)
 
 
 def _policy(script: Script, layer: Call) -> str | None:
     """Return the mixed policy that is certainly active when a layer is created."""
-    setters = [call for call in script.named(*POLICY_SETTERS) if call.place.order < layer.place.order]
+    setters = [call for call in policy_setters(script) if call.place.order < layer.place.order]
     if not setters or not (before(setters[-1].place, layer.place) or _active_with_gpus(script, setters[-1].place, layer.place)):
         return None
     if any(setters[-1].place.order < call.place.order < layer.place.order for call in script.named(*CLEARERS)):

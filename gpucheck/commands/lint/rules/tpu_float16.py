@@ -36,7 +36,7 @@ References:
     https://docs.cloud.google.com/tpu/docs/bfloat16
 """
 
-from gpucheck.commands.lint.layers import POLICY_SETTERS, policy_name
+from gpucheck.commands.lint.layers import policy_name, policy_setters
 from gpucheck.commands.lint.lookup import before
 from gpucheck.commands.lint.models import on_tpu, trainings
 from gpucheck.commands.lint.script import Findings, Script, at
@@ -49,6 +49,6 @@ def check(script: Script) -> Findings:
     """Report the last policy that is set before a model in a TPU strategy's scope is built, if it uses float16."""
 
     for _, models in trainings(script):
-        policies = [call for call in script.named(*POLICY_SETTERS) if before(call.place, models[0].place)]
+        policies = [call for call in policy_setters(script) if before(call.place, models[0].place)]
         if policies and on_tpu(models) and policy_name(policies[-1]) in ("mixed_float16", "float16"):
             yield at(policies[-1].node, "TPUs do not compute with float16.", 'Use the policy "mixed_bfloat16".')
