@@ -7,7 +7,7 @@ from gpucheck.commands.lint.environment import settings
 from gpucheck.commands.lint.layers import builds
 from gpucheck.commands.lint.lookup import all_calls, before, constant, is_call, options, parts
 from gpucheck.commands.lint.script import Script
-from gpucheck.commands.lint.values import Call, Element, Place, Test, Value
+from gpucheck.commands.lint.values import Call, Element, Place, Value
 
 # Calls that certainly run an operation or list logical devices: TensorFlow initializes every visible GPU for them.
 STARTS = re.compile(
@@ -57,13 +57,12 @@ def _has_weights(script: Script, call: Call) -> bool:
 
 def compares_gpu_count(script: Script) -> bool:
     """Whether the script compares the number of GPUs with one or two."""
-    return any(
-        is_call(value, "builtins.len") and value.args and all_calls(options(value.args[0]), *LISTS)
-        for event in script.events
-        if isinstance(event, Test)
-        and any(isinstance(node, ast.Constant) and node.value in (1, 2) for node in ast.walk(event.node))
-        for value in parts(event.value)
-    )
+    for test in script.tests:
+        numbers = [node.value for node in ast.walk(test.node) if isinstance(node, ast.Constant)]
+        counts = [part.args[0] for part in parts(test.value) if is_call(part, "builtins.len") and part.args]
+        if (1 in numbers or 2 in numbers) and any(all_calls(options(count), *LISTS) for count in counts):
+            return True
+    return False
 
 
 def described(script: Script, start: Call) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gpucheck.commands.lint.lookup import constant, is_call, parts
 from gpucheck.commands.lint.script import Script
-from gpucheck.commands.lint.values import Call, Constant, Name, Operation, Pairs, Store, Test, Value
+from gpucheck.commands.lint.values import Call, Constant, Name, Operation, Pairs, Store, Value
 
 VERSIONS = re.compile(r"(tensorflow|keras)\.(\w+\.)*(__version__|VERSION|GIT_VERSION|version|executing_eagerly)(\.\w+)*")
 PACKAGES = re.compile(r"tensorflow[\w-]*|tf[_-]keras|keras")
@@ -58,7 +58,7 @@ def checks_versions(script: Script) -> bool:
 
     A script with this condition supports several versions; the condition may be far from the call in question.
     """
-    return any(isinstance(event, Test) and (_checks_version(event.value) or _checks_flag(event.node)) for event in script.events)
+    return any(_checks_version(test.value) or _checks_flag(test.node) for test in script.tests)
 
 
 def _checks_version(condition: Value) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gpucheck.commands.lint.lookup import holds, options
 from gpucheck.commands.lint.trace import trace
 from gpucheck.commands.lint.unbound import MEANINGS, unbound
-from gpucheck.commands.lint.values import Call, Class, Event, Import, Name, Read, Store, Value
+from gpucheck.commands.lint.values import Call, Class, Event, Import, Name, Read, Store, Test, Value
 
 HARMLESS = {f"builtins.{name}" for name in ("print", "str", "repr", "type", "isinstance", "id", "len")}
 
@@ -64,6 +64,7 @@ class Script:
         self.calls = [event for event in self.events if isinstance(event, Call)]
         self.stores = [event for event in self.events if isinstance(event, Store)]
         self.reads = [event for event in self.events if isinstance(event, Read)]
+        self.tests = [event for event in self.events if isinstance(event, Test)]
         self.imports = [event for event in self.events if isinstance(event, Import)]
         for call in self.calls:
             self._by_name.setdefault(call.name or f".{call.method}", []).append(call)

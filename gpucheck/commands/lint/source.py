@@ -134,11 +134,10 @@ class _Metadata(msgspec.Struct, frozen=True):
     language_info: dict[str, Any] = {}
 
 
-class _Notebook(msgspec.Struct):
+class _Notebook(_Worksheet, kw_only=True):
     """A notebook of any format."""
 
     nbformat: int  # required, because other JSON files do not have it
-    cells: list[_Cell] = []
     worksheets: list[_Worksheet] = []  # contain the cells before format 4
     metadata: _Metadata = _Metadata()
 

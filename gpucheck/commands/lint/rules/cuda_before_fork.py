@@ -95,9 +95,7 @@ def _targets(script: Script, call: Call) -> Iterator[Value]:
 
 def _uses_gpu(target: Value) -> bool:
     """Whether a function, or a function of this file that it names, computes with TensorFlow or uses a model."""
-    for value in used_by(target):
-        if isinstance(value, Call) and (is_model(value) or value.name == "keras.models.load_model"):
-            return True
-        if isinstance(value, Name) and COMPUTES.fullmatch(value.path):
-            return True
-    return False
+    used = list(used_by(target))
+    if any(is_model(value) or is_call(value, "keras.models.load_model") for value in used):
+        return True
+    return any(isinstance(value, Name) and COMPUTES.fullmatch(value.path) for value in used)

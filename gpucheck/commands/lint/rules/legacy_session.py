@@ -79,8 +79,9 @@ def repairs(context: Context, *, name: str = "") -> Iterator[Fix]:
 
 def check(script: Script) -> Findings:
     """Report calls of removed names, unless the script supports several versions; device_count if Keras trains."""
-    instead = _instead(script)
-    replaced = f"Use {', '.join(instead)}." if instead else ""
+    used = {name for call in script.named(*CONFIGS) for name in call.keywords} | {constant(store.key) for store in script.stores}
+    instead = ", ".join(dict.fromkeys(new for old, new in INSTEAD.items() if old in used))
+    replaced = f"Use {instead}." if instead else ""
     for call in calls_of(script, SESSIONS):
         by = "Keras 3" if call.name.startswith("keras") else "TensorFlow 2"
         fix = f"{replaced} {WITHOUT_SESSION}.".lstrip() if call.name.endswith("Session") else replaced or FIX
@@ -94,10 +95,7 @@ def check(script: Script) -> Findings:
                 yield at(call.node, message, 'Use tf.config.set_visible_devices([], "GPU") to hide GPUs.')
 
 
-def _instead(script: Script) -> list[str]:
-    """Return what replaces the options that the script gives its sessions."""
-    used = {name for call in script.named(*CONFIGS) for name in call.keywords} | {constant(store.key) for store in script.stores}
-    return list(dict.fromkeys(new for old, new in INSTEAD.items() if old in used))
+
 
 
 def _sessions_of_keras_2(script: Script) -> Findings:

@@ -148,10 +148,5 @@ def _passed_to_unknown(script: Script, value: Call) -> bool:
 
 def _used(script: Script, strategy: Call) -> bool:
     """Whether the strategy is used: its scope is entered, a method is called, or it is an argument of a call."""
-    return script.passed_on(strategy) or any(
-        option is strategy
-        for call in script.calls
-        for function in options(call.function)
-        if isinstance(function, Attribute)
-        for option in options(function.of)
-    )
+    owners = [function.of for call in script.calls for function in options(call.function) if isinstance(function, Attribute)]
+    return script.passed_on(strategy) or any(option is strategy for owner in owners for option in options(owner))
