@@ -47,15 +47,12 @@ def attribute(of: Value, name: str) -> Value:
             return of.attributes[name]
         if isinstance(of.function, Class):
             member = of.function.member(name)
-            if isinstance(member, Function):
-                return member.bound(of)
             if member is not None:
-                return member
+                return member.bound(of) if isinstance(member, Function) else member
     if isinstance(of, Class):
         return of.member(name) or Attribute(of, name)
     if isinstance(of, Choice) and len(of.options) <= 3:
         ways = [attribute(option, name) for option in of.options]
-        if not isinstance(of, Each) and all(isinstance(way, Attribute) for way in ways):
-            return Attribute(of, name)  # the same method of any option
-        return functools.reduce(merge, ways)
-    return Attribute(of, name)
+        if isinstance(of, Each) or not all(isinstance(way, Attribute) for way in ways):
+            return functools.reduce(merge, ways)
+    return Attribute(of, name)  # of a Choice: the same method of any option

@@ -105,7 +105,8 @@ def _joined(pieces: Sequence[str], gap: str, numbers: Iterator[int]) -> str:
     An atomic group never backtracks; since Python 3.11 it can be written ``(?>...)``.
     """
     first, *others = pieces
-    committed = (f"(?=(?P<first{(number := next(numbers))}>{gap}?{piece}))(?P=first{number})" for piece in others[:-1])
+    numbered = zip(others[:-1], numbers, strict=False)
+    committed = (f"(?=(?P<first{number}>{gap}?{piece}))(?P=first{number})" for piece, number in numbered)
     return "".join([first, *committed, *(f"{gap}{piece}" for piece in others[-1:])])
 
 

@@ -50,6 +50,7 @@ from gpucheck.core.repairs.packages import newer
 
 SEVERITY = "error"
 GONE = {f"tensorflow.{name}": new for name, new in MODULES.items()} | KERAS_GONE
+SUCCESSORS = GONE | FUNCTIONS
 SINCE_KERAS_3 = (*KERAS_2, "tensorflow.estimator")  # removed in TensorFlow 2.16
 TF_KERAS_USED = re.compile(r"\b(tf|tensorflow)\.([\w.]+\.)?keras\b|\bfrom tensorflow[\w.]* import [^#\n]*\bkeras\b")
 WORDS = tuple(sorted({name.rpartition(".")[2] for name in (*FUNCTIONS, *GONE, *MODEL_METHODS, *FIT_ARGUMENTS)}))
@@ -70,9 +71,7 @@ def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: 
 
 def check(script: Script) -> Iterator[Finding]:
     """Report what TensorFlow 2 and Keras removed, unless the script supports several versions."""
-    for call in calls_of(script, FUNCTIONS):
-        name = call.name.replace("tensorflow", "tf", 1)
-        yield at(call.node, f"{name} was removed in TensorFlow 2.", f"Use {FUNCTIONS[call.name]}.")
+    yield from (_gone(call.node, call.name) for call in calls_of(script, FUNCTIONS))
     if not checks_versions(script):
         yield from _names(script)
     for call in calls_of_models(script, *MODEL_METHODS):
@@ -116,7 +115,7 @@ def _removed(name: str, *, keras_3: bool) -> str | None:
 
 def _gone(node: ast.AST, name: str) -> Finding:
     by = "Keras 3" if name.startswith("keras") else "TensorFlow 2"
-    return at(node, f"{name.replace('tensorflow', 'tf', 1)} was removed in {by}.", f"Use {GONE[name]}.")
+    return at(node, f"{name.replace('tensorflow', 'tf', 1)} was removed in {by}.", f"Use {SUCCESSORS[name]}.")
 
 
 def _arguments(call: Call) -> Iterator[Finding]:

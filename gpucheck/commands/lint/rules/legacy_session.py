@@ -95,9 +95,6 @@ def check(script: Script) -> Findings:
                 yield at(call.node, message, 'Use tf.config.set_visible_devices([], "GPU") to hide GPUs.')
 
 
-
-
-
 def _sessions_of_keras_2(script: Script) -> Findings:
     """Report a configured session that is passed to Keras through compat.v1; Keras 3 has no such function."""
     tried = any(event.place.catches(*CAUGHT) for event in script.imports if event.module.startswith("tensorflow.compat.v1"))
