@@ -40,8 +40,7 @@ SEVERITY = "warning"
 WORDS = ("device(",)
 DEVICES = ("tensorflow.device", "keras.device")
 CPU = re.compile(r"(/job:\w+|/replica:\d+|/task:\d+)*/?(device:)?cpu(:\d+|:\*)?", re.IGNORECASE)
-HIDES = "tensorflow.config.set_visible_devices"
-TESTS = ("tensorflow.test.is_gpu_available", "tensorflow.test.gpu_device_name")
+HANDLES = ("tensorflow.config.set_visible_devices", "tensorflow.test.is_gpu_available", "tensorflow.test.gpu_device_name")
 
 
 def check(script: Script) -> Findings:
@@ -49,7 +48,7 @@ def check(script: Script) -> Findings:
     named = [constant(call.argument("device_name", 0)) for call in script.named(*DEVICES)]
     hides = any(setting.name == "CUDA_VISIBLE_DEVICES" for setting in settings(script))
     only_cpus = all(isinstance(name, str) and CPU.fullmatch(name) for name in named)
-    if hides or script.mentions(HIDES, *LISTS, *TESTS) or not only_cpus:
+    if hides or script.mentions(*HANDLES, *LISTS) or not only_cpus:
         return
     for call, _ in trainings(script):
         on_cpu = any(all_calls(options(context), *DEVICES) for context in call.place.contexts)
