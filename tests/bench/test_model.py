@@ -103,21 +103,21 @@ class TestReturnedModels:
     @pytest.mark.parametrize(
         ("case", "batch", "generated", "accurate"),
         [
-            ("compiled", 16, True, False),  # the default batch, and random labels
-            ("uncompiled", 16, True, False),
-            ("regression", 16, False, False),
-            ("arrays", 16, False, True),
-            ("named_inputs", 16, False, True),
-            ("subclass", 16, False, False),
+            ("compiled", 8, True, False),  # the default batch, and random labels
+            ("uncompiled", 8, True, False),
+            ("regression", 8, False, False),
+            ("arrays", 8, False, True),
+            ("named_inputs", 8, False, True),
+            ("subclass", 8, False, False),
             ("own_step", 10, False, False),
             ("own_step on 2", 10, False, False),
             ("batched", 24, False, True),
-            ("samples", 16, False, True),
+            ("samples", 8, False, True),
             ("batched on 2", 24, False, True),
             ("batched on 2, batch 8", 16, False, True),
-            ("samples on 2", 32, False, True),
+            ("samples on 2", 16, False, True),
             ("batched, XLA, 2 at once", 24, False, True),
-            ("low_precision, mixed_bfloat16", 16, False, True),
+            ("low_precision, mixed_bfloat16", 8, False, True),
         ],
     )
     def test_measured(self, outcomes, case, batch, generated, accurate):

@@ -77,6 +77,7 @@ class Fit:
 
     def stop(self) -> None:
         """Stop the monitor after its last sample, and restore the framework."""
+        self.running.release()
         self.times.wait.traced()
         self._monitor.stop()
 

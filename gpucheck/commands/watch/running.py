@@ -32,8 +32,12 @@ class Running:
         """Whether the call is still on the stack of its thread; True if it was not found."""
         if not self.known or self._is_on_stack() or self._is_on_stack():  # a generator that is suspended meanwhile hides the rest
             return True
-        self._fit = None  # its variables may be large
+        self.release()
         return False
+
+    def release(self) -> None:
+        """Let go of the call, which is about to end: its variables may be large, and threads of its data stop only with them."""
+        self._fit = None
 
     def _is_on_stack(self) -> bool:
         fit = self._fit
