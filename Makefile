@@ -27,7 +27,9 @@ BIN := $(VENV)/bin
 # Tests of hangs and limits wait: with one worker more than processors, another test uses the time.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
-QUICK = tests/golden tests/setup/test_answers.py tests/setup/test_machine.py tests/rules tests/logs tests/reports tests/compat tests/expectations tests/test_*.py
+QUICK = tests/golden tests/rules tests/logs tests/reports tests/compat tests/expectations tests/test_*.py
+# These run through every case or pattern once more.
+NOT_QUICK = tests/rules/test_branches.py tests/rules/test_contradictions.py tests/logs/test_slow_lines.py
 
 # TensorFlow has wheels for these versions. The first interpreter that is found creates the environment.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
@@ -52,8 +54,9 @@ check: compiled
 smoke-test: compiled
 	$(BIN)/gpucheck --allow-cpu --strategy one_device --strategy mirrored $(ARGS)
 
+quick: WORKERS := $(shell getconf _NPROCESSORS_ONLN)
 quick: $(VENV)/.test
-	$(PYTEST) -m "not tensorflow and not slow" $(QUICK) $(ARGS)
+	$(PYTEST) -m "not tensorflow and not slow" $(addprefix --ignore ,$(NOT_QUICK)) $(QUICK) $(ARGS)
 
 test: compiled $(VENV)/.test
 	$(PYTEST) -rs -m "not slow and not lab_chosen" $(ARGS)
