@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.judgement import EXPECTATION, fold, judge
-from gpucheck.core.engine.pipeline import assemble, diagnose, observe
+from gpucheck.core.engine.pipeline import assemble, observe
 from gpucheck.core.model import (
     Action,
     Expectations,
@@ -28,7 +28,6 @@ from gpucheck.core.model import (
     saw,
 )
 from gpucheck.core.model.plugin import Need, Probe, Row, Rule
-from gpucheck.core.model.progress import Progress
 from gpucheck.core.probes.training import Training
 
 
@@ -145,33 +144,6 @@ def test_tick_names_what_is_pending():
 
     observe(FakeHost(), [probe(lambda host: (gate.wait(10), Thing())[1], "slow")], tick)
     assert seen[0] == ["slow"]
-
-
-class Stopped(FakeHost):
-    """A signal arrives while the run waits for a probe that does not return."""
-
-    def glob(self, pattern):
-        threading.Event().wait()
-
-    def writable(self, path):
-        return True
-
-    @staticmethod
-    def tick(pending):
-        raise KeyboardInterrupt
-
-
-def test_a_signal_keeps_what_was_observed():
-    host, progress = Stopped(request=Request(level=Level.NODE, smoke=False, allow_cpu=True)), Progress()
-    report = diagnose(host, time.monotonic(), host.tick, progress)
-    assert (report.verdict, report.unknown_because[0]) == (Verdict.UNKNOWN, "gpucheck was stopped by SIGTERM")
-    assert "stopped by SIGTERM" in {run.problem for run in report.probes}
-    assert progress.snapshot().verdict is Verdict.UNKNOWN
-
-
-def test_ctrl_c_in_python_ends_the_run():
-    with pytest.raises(KeyboardInterrupt):
-        diagnose(Stopped(), time.monotonic(), Stopped.tick)
 
 
 @pytest.mark.parametrize(

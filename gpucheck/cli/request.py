@@ -11,7 +11,6 @@ from click.core import ParameterSource
 from gpucheck.cli import examined, failure, time_limit
 from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter
 from gpucheck.cli.screen import progress_line, say
-from gpucheck.cli.signals import interruptible
 from gpucheck.cli.time_limit import TimeLimit, Write
 from gpucheck.core.engine.discovery import modules
 from gpucheck.core.host import PLACEMENT_LOG_BYTES, Host
@@ -183,8 +182,6 @@ def diagnose_here(
     limit: TimeLimit,
     env: Mapping[str, str] | None = None,
     write_partial: Callable[[Report], Iterable[Write]] = lambda partial: (),
-    *,
-    keep_on_sigterm: bool = False,
 ) -> Report:
     """Examine this machine.
 
@@ -193,25 +190,16 @@ def diagnose_here(
         limit: the command's time limit.
         env: the environment to examine; None: this process' own.
         write_partial: writes the partial report if the command reaches its time limit.
-        keep_on_sigterm: whether SIGTERM returns what is known by then; ``limit`` then has the exit code.
     """
     from gpucheck.core.engine.pipeline import diagnose
 
     progress = Progress[Report]()
     limit.write_partial(progress, write_partial)
     with this_machine(request, limit.started, env) as host, progress_line(host) as tick:
-        if keep_on_sigterm:
-            with interruptible("SIGTERM") as received:
-                report = diagnose(host, limit.started, tick, progress)
-            if received:
-                limit.stop(received[0])
-        else:
-            report = diagnose(host, limit.started, tick, progress)
-        if not limit.stopped and request.log_device_placement and request.other_backend is None:
+        report = diagnose(host, limit.started, tick, progress)
+        if request.log_device_placement and request.other_backend is None:
             _show_placement(host)
-    if limit.stopped:
-        say("gpucheck: stopped by SIGTERM: the report has what was known by then")
-    return report
+        return report
 
 
 @contextlib.contextmanager

@@ -42,7 +42,7 @@ def release() -> None:
 def interruptible(*names: str) -> Iterator[list[int]]:
     """Raise KeyboardInterrupt on Ctrl-C, or on the named signals, inside: for a job that keeps its partial result.
 
-    Yields the numbers of the signals that did, empty so far. If the job does not catch it, the command ends as without this.
+    Yields the numbers of the signals that did, empty so far.
     """
     received: list[int] = []
 
@@ -57,10 +57,6 @@ def interruptible(*names: str) -> Iterator[list[int]]:
         signal.signal(number, interrupt)
     try:
         yield received
-    except KeyboardInterrupt:
-        if not received:
-            raise
-        raise Ended(128 + received[0]) from None
     finally:
         for number in caught:
             signal.signal(number, _leave)

@@ -19,7 +19,6 @@ GRACE_SECONDS = 1.0  # after the limit, for a report that is being written
 SWEEP_SECONDS = 0.4  # for writing the partial report, ending children and removing unfinished files
 WRITE_SECONDS = 0.25  # of them
 PREPARE_SECONDS = GRACE_SECONDS  # before that: for rendering the partial report
-STOP_SECONDS = 1.0  # after a signal, before that: for ending children, rendering and writing
 RESERVE_SECONDS = 1.5  # of a command that only reads: for judging and writing what was read
 STANDARD_OUTPUT = "standard output"
 Write = Callable[[], object]
@@ -36,7 +35,6 @@ class TimeLimit:
         self.started = started
         self.end = float("inf")
         self.exit_code = 3  # at the limit: no verdict could be reached
-        self.stopped = False  # by a signal
         self._grace_seconds = GRACE_SECONDS
         self._changed = threading.Condition()
         self._prepare: Callable[[], Iterable[Write]] | None = None
@@ -65,11 +63,6 @@ class TimeLimit:
         """Restart the clock, for another part of the command."""
         self.started = time.monotonic()
         self.set(seconds)
-
-    def stop(self, number: int) -> None:
-        """Leave little time to write the partial result after a signal, whose exit code the process then has."""
-        self.stopped, self.exit_code = True, 128 + number
-        self.set_end(time.monotonic(), STOP_SECONDS)
 
     def set_end(self, end: float, grace_seconds: float = 0.0) -> None:
         """Set the end as a point in time; see ``set``."""

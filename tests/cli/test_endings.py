@@ -1,7 +1,6 @@
 """The end of the command under signals, closed streams, full disks, and without docstrings."""
 
 import fcntl
-import json
 import os
 import pathlib
 import signal
@@ -13,7 +12,7 @@ import time
 
 import pytest
 from case_files import program, table
-from leftovers import VARIABLE, leftovers_after
+from leftovers import VARIABLE, leftovers, leftovers_after
 
 ROOT = str(pathlib.Path(__file__).parents[2])
 GPUCHECK = [sys.executable, "-m", "gpucheck"]
@@ -32,59 +31,28 @@ def shell(redirection, *args, **options):
 
 
 def hanging(folder):
-    """Return an environment whose TensorFlow hangs, and says so by the file ``imported``."""
+    """Return an environment whose TensorFlow hangs."""
     (folder / "lib/tensorflow").mkdir(parents=True)
-    code = f"import time; open({str(folder / 'imported')!r}, 'w').close(); time.sleep(600)"
-    (folder / "lib/tensorflow/__init__.py").write_text(code)
+    (folder / "lib/tensorflow/__init__.py").write_text("import time; time.sleep(600)")
     return {**os.environ, "PYTHONPATH": f"{folder / 'lib'}:{ROOT}", VARIABLE: str(folder)}
 
 
-def signalled(folder, number, *args):
-    """Send a check whose TensorFlow hangs a signal, twice: the second one does not interrupt the cleanup."""
-    work = folder / "work"
+@posix
+@pytest.mark.parametrize("number", INTERRUPTED, ids=lambda number: number.name)
+def test_signal_during_the_run_removes_children_and_files(tmp_path, number):
+    work = tmp_path / "work"
     work.mkdir()
-    command = [*GPUCHECK, "--allow-cpu", "--report", "json=a.json", *args]
-    process = subprocess.Popen(command, cwd=work, env=hanging(folder), stdout=-1, stderr=-1, text=True)
+    args = ["--allow-cpu", "--report", "json=a.json", "--output", "b.txt"]
+    process = subprocess.Popen([*GPUCHECK, *args], cwd=work, env=hanging(tmp_path), stdout=-1, stderr=-1, text=True)
     deadline = time.monotonic() + 20
-    while not (folder / "imported").exists() and time.monotonic() < deadline:
+    while len(leftovers(str(tmp_path))) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(number)
-    process.send_signal(number)
+    process.send_signal(number)  # a second signal does not interrupt the cleanup
     out, err = process.communicate(timeout=20)
-    assert process.returncode == INTERRUPTED[number]
-    assert leftovers_after(str(folder), 5) == []
-    return work, out, err
-
-
-@posix
-@pytest.mark.parametrize("number", [number for number in INTERRUPTED if number != signal.SIGTERM], ids=lambda number: number.name)
-def test_signal_during_the_run_removes_children_and_files(tmp_path, number):
-    work, out, err = signalled(tmp_path, number, "--output", "b.txt")
-    assert (out, err) == ("", MESSAGES[number])
+    assert (process.returncode, out, err) == (INTERRUPTED[number], "", MESSAGES[number])
     assert os.listdir(work) == []
-
-
-@posix
-def test_sigterm_writes_what_is_known(tmp_path):
-    work, out, err = signalled(tmp_path, signal.SIGTERM)
-    assert err == "gpucheck: stopped by SIGTERM: the report has what was known by then\n"
-    assert "stopped by SIGTERM" in out
-    report = json.loads((work / "a.json").read_text())
-    assert report["unknown_because"][0] == "gpucheck was stopped by SIGTERM"
-    probes = {probe["name"]: (probe["status"], probe["problem"]) for probe in report["probes"]}
-    assert probes["limits"] == ("ok", None)
-    assert probes["tensorflow"] == ("timed_out", "stopped by SIGTERM")
-    assert {"clear", "skipped"} <= {outcome["status"] for outcome in report["outcomes"]}  # what could be judged was
-
-
-@posix
-def test_hang_after_sigterm_ends(tmp_path):
-    command = [sys.executable, "-c", program("endings_hang_after_sigterm.py"), "--quick", "--output", "report.json"]
-    env = {**os.environ, "PYTHONPATH": ROOT}
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 143
-    assert done.stderr.startswith("gpucheck: stopped by SIGTERM: ")
-    assert os.listdir(tmp_path) == []
+    assert leftovers_after(str(tmp_path), 5) == []
 
 
 # A signal may arrive during every import; these represent the first tenths of a second.

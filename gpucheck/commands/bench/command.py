@@ -253,9 +253,12 @@ def _measure(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[Re
 
     if (problem := ulimits.open_files_problem()) is not None:
         raise OSError(errno.EMFILE, problem)
+    received: list[int] = []
     try:  # the progress line is removed before a message is printed
         with this_machine(request, limit.started) as host, progress_line(host) as tick, interruptible(*KEEP_RESULTS) as received:
             return measure(host, ask, tick or measurement_lines(host), progress), next(iter(received), SIGINT)
+    except KeyboardInterrupt:
+        raise SystemExit(128 + next(iter(received), SIGINT)) from None
     except Refused as refused:
         if refused.exit_code == 2:
             raise click.UsageError(str(refused)) from None

@@ -83,11 +83,10 @@ def check(
     rank = 0 if brief or typed("style") or target is not None else _rank(request)
     with delivery(None if rank else style, target, reports, redacting, exit_style, limit) as files:
         if recorded is None:
-            writes = lambda partial: files.write_partial(partial, color, verbose)  # noqa: E731
-            report = diagnose_here(request, limit, write_partial=writes, keep_on_sigterm=True)
+            report = diagnose_here(request, limit, write_partial=lambda partial: files.write_partial(partial, color, verbose))
         else:
             report = _replay(*recorded, request)
-        exit_code = limit.exit_code if limit.stopped else _exit_code(report, exit_style)
+        exit_code = _exit_code(report, exit_style)
         files.deliver(report, color, verbose, exit_code)
     if page is not None:
         _show_page(page)

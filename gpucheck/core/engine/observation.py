@@ -64,12 +64,12 @@ class Observation:
                 tick(pending)
         return self.readings()
 
-    def readings(self, why: str | None = None) -> list[Reading]:
-        """Return the current readings; a probe that still runs is reported as timed out, or ``why``."""
+    def readings(self) -> list[Reading]:
+        """Return the current readings; a probe that still runs is reported as timed out."""
         with self._changed:
             now = time.monotonic()
             late = {probe.name: now - self._began.get(probe.name, self._started) for probe in self._probes}
-            return [self._readings.get(probe.name) or _late(probe, late[probe.name], why) for probe in self._probes]
+            return [self._readings.get(probe.name) or _late(probe, late[probe.name]) for probe in self._probes]
 
     def _seconds_left(self, probe: Probe, end: float) -> float:
         """Return how many seconds to wait for a probe."""
@@ -106,6 +106,6 @@ def why_excluded(probe: Probe, request: Request) -> str | None:
     return None
 
 
-def _late(probe: Probe, seconds: float, why: str | None) -> Reading:
-    problem = why or f"did not respond within {seconds:.0f} s"
+def _late(probe: Probe, seconds: float) -> Reading:
+    problem = f"did not respond within {seconds:.0f} s"
     return Reading(probe=probe.name, status=ProbeStatus.TIMED_OUT, problem=problem, seconds=round(seconds, 3))

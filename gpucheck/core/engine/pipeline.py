@@ -30,7 +30,6 @@ from gpucheck.core.model.progress import Progress
 from gpucheck.core.system import integrity, ulimits
 
 TIMED_OUT = "gpucheck was ended at its time limit: a file system or driver did not respond"
-STOPPED = "stopped by SIGTERM"
 
 
 def observe(host: Host, probes: Iterable[Probe], tick: Tick | None = None) -> list[Reading]:
@@ -61,22 +60,8 @@ class _Partial:
         rules, judged = self.rules or load_rules(), list(self.judgements)  # on a busy machine the rules may not be loaded yet
         rest = [skipped(rule, TIMED_OUT) for rule in rules[len(judged) :]]
         report = assemble(self._request, self._observation.readings(), [*judged, *rest], load_rows(), self._started)
-        return _unknown(report, TIMED_OUT)
-
-    def stopped(self) -> Report:
-        """Judge what was observed until a signal stopped the run. An error that was found still decides the verdict."""
-        readings = self._observation.readings(STOPPED)
-        judgements = judge(gather(self._request, readings), load_rules())
-        report = assemble(self._request, readings, judgements, load_rows(), self._started)
-        why = f"gpucheck was {STOPPED}"
-        if report.verdict is Verdict.FAIL:
-            return msgspec.structs.replace(report, unknown_because=(why, *report.unknown_because))
-        return _unknown(report, why)
-
-
-def _unknown(report: Report, why: str) -> Report:
-    because = (why, *report.unknown_because)
-    return msgspec.structs.replace(report, verdict=Verdict.UNKNOWN, exit_code=ExitCode.UNKNOWN, unknown_because=because)
+        because = (TIMED_OUT, *report.unknown_because)
+        return msgspec.structs.replace(report, verdict=Verdict.UNKNOWN, exit_code=ExitCode.UNKNOWN, unknown_because=because)
 
 
 def diagnose(host: Host, started: float, tick: Tick | None = None, progress: Progress[Report] | None = None) -> Report:
@@ -86,8 +71,7 @@ def diagnose(host: Host, started: float, tick: Tick | None = None, progress: Pro
         host: the machine; ``host.request`` is what the user asked for.
         started: ``time.monotonic()`` at the run's start.
         tick: see ``observe``.
-        progress: its snapshot becomes the partial report. KeyboardInterrupt, which a signal raises, then ends the run with a
-            report of what was observed.
+        progress: its snapshot becomes the partial report.
 
     Raises:
         Damaged: this installation of gpucheck was replaced during the run.
@@ -99,17 +83,11 @@ def diagnose(host: Host, started: float, tick: Tick | None = None, progress: Pro
     partial = _Partial(host.request, observation, started)
     if progress is not None:
         progress.snapshot = partial.report
-    try:
-        partial.rules, rows = load_rules(), load_rows()  # while the children run
-        readings = observation.wait(tick)
-        judge(gather(host.request, readings), partial.rules, into=partial.judgements)
-        integrity.verify_unchanged()
-        return assemble(host.request, readings, partial.judgements, rows, started)
-    except KeyboardInterrupt:
-        if progress is None:
-            raise
-        progress.snapshot = partial.stopped
-        return partial.stopped()
+    partial.rules, rows = load_rules(), load_rows()  # while the children run
+    readings = observation.wait(tick)
+    judge(gather(host.request, readings), partial.rules, into=partial.judgements)
+    integrity.verify_unchanged()
+    return assemble(host.request, readings, partial.judgements, rows, started)
 
 
 def _limits_only(host: Host, started: float, why: str) -> Report:

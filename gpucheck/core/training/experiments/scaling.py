@@ -49,7 +49,7 @@ def run(setting: Setting) -> ExperimentResult:
 def _largest(setting: Setting) -> TrainingRun:
     """Return the largest passed mirrored job."""
     devices = setting.devices()
-    if devices[0].startswith("CPU"):
+    if len(devices) > 1 and devices[0].startswith("CPU"):
         raise NotHere("the logical devices of a CPU share its cores")
     for count in range(len(devices), 1, -1):
         trained = setting.passed("mirrored", count)
