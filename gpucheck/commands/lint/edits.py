@@ -16,9 +16,9 @@ _CLOSING = re.compile(r"\s*,?\s*\)")
 
 
 def insert_argument(script: Script, call: ast.Call, text: str) -> Edit | None:
-    """Append an argument to a call; None if anything but the closing bracket follows its last argument."""
+    """Append an argument to a call; None in a notebook, or if anything but the closing bracket follows its last argument."""
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if not arguments:
+    if not arguments or script.notebook:  # the lines of a notebook's syntax tree are those of its cells with code
         return None
     last = max(arguments, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
     rest = ast.copy_location(ast.Pass(), call)  # stands for the text from the last argument to the end of the call

@@ -150,7 +150,10 @@ def rule(
 
 
 def combiner(combine: Function) -> Function:
-    """Declare ``combine(fact, ...) -> Fact`` as the combiner named after its file. A fact of facts is one itself."""
+    """Declare ``combine(fact, ...) -> Fact`` as the combiner named after its file.
+
+    A class of a fact is one too: its fields are the arguments.
+    """
     combine.plugin = Combiner(  # type: ignore[attr-defined]
         name=combine.__module__.rpartition(".")[2],
         fact=combine if isinstance(combine, type) else combine.__annotations__["return"],

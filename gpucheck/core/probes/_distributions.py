@@ -2,7 +2,7 @@
 
 import heapq
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 import msgspec
 
@@ -55,15 +55,16 @@ def search_path(answer: Interpreter) -> tuple[str, ...]:
     return tuple(dict.fromkeys(answer.path))
 
 
-def installed(host: Host, folders: Iterable[str]) -> dict[str, Installed]:
-    """Distributions by normalised name; the first one on the path wins, as for import.
+def installed(host: Host, folders: Iterable[str], only: Container[str] = ()) -> dict[str, Installed]:
+    """Distributions by normalised name, all or ``only`` these; the first one on the path wins, as for import.
 
     An interrupted upgrade leaves metadata without its files: of several, the first that describes the files on disk counts.
     """
     several: dict[str, list[Installed]] = {}
     for folder in folders:
         for name in host.names(folder):
-            if name.endswith("-info") and (distribution := parse(name, folder)) is not None:
+            distribution = parse(name, folder) if name.endswith("-info") else None
+            if distribution is not None and (not only or distribution.name in only):
                 several.setdefault(distribution.name, []).append(distribution)
     return {name: candidates[0] if len(candidates) == 1 else _on_disk(host, candidates) for name, candidates in several.items()}
 

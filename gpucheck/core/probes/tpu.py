@@ -9,6 +9,8 @@ from gpucheck.core.probes.pci import DEVICES, functions
 
 ANNOUNCING = ("TPU_NAME", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_ACCELERATOR_TYPE", "TPU_CONFIG", "COLAB_TPU_ADDR")
 
+PACKAGES = ("tensorflow-tpu", "libtpu", "libtpu-nightly")
+
 
 class Tpu(Fact, frozen=True, kw_only=True):
     """The signs of a TPU on this machine, and its runtime."""
@@ -36,7 +38,7 @@ def read(host: Host) -> Tpu:
         nodes += host.glob("/dev/vfio/[0-9]*")
     variables = _announcing(host)
     interpreter = host.interpreter()
-    distributions = installed(host, () if isinstance(interpreter, str) else search_path(interpreter))
+    distributions = installed(host, () if isinstance(interpreter, str) else search_path(interpreter), PACKAGES)
     tensorflow_tpu = distributions.get("tensorflow-tpu")
     libtpu = distributions.get("libtpu") or distributions.get("libtpu-nightly")
     packaged = f"{libtpu.folder}/libtpu/libtpu.so" if libtpu else ""

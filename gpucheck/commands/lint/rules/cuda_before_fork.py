@@ -95,7 +95,9 @@ def _targets(script: Script, call: Call) -> Iterator[Value]:
 
 def _uses_gpu(target: Value) -> bool:
     """Whether a function, or a function of this file that it names, computes with TensorFlow or uses a model."""
-    used = list(used_by(target))
-    if any(is_model(value) or is_call(value, "keras.models.load_model") for value in used):
-        return True
-    return any(isinstance(value, Name) and COMPUTES.fullmatch(value.path) for value in used)
+    return any(  # a generator: following every call takes time that grows with each function
+        is_model(value)
+        or is_call(value, "keras.models.load_model")
+        or (isinstance(value, Name) and COMPUTES.fullmatch(value.path) is not None)
+        for value in used_by(target)
+    )

@@ -80,6 +80,6 @@ def check(script: Script) -> Findings:
         return
     missing = [(step, how) for names, step, how in STEPS if not any(name in script.written for name in names)]
     if missing:
-        steps, instructions = (listing(list(column)) for column in zip(*missing, strict=True))
+        steps, instructions = (listing(list(column), most=len(STEPS)) for column in zip(*missing, strict=True))
         fix = f"{instructions[0].upper()}{instructions[1:]}."
         yield at(starts[0].node, f"This program uses Horovod without {steps}.", fix)

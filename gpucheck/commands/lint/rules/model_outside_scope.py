@@ -88,8 +88,7 @@ def _parts_outside(script: Script, made: list[Call]) -> Findings:
         around = strategies_around([model])
         if len(around) == 1 and around[0] in made and inside(model.place, around[0]):
             for part, by in weights(script, model):
-                passed = _passed_to_unknown(script, part) or _passed_to_unknown(script, model)
-                if outside(by, around[0]) and not passed:
+                if outside(by, around[0]) and not any(_passed_to_unknown(script, one) for one in (part, model)):
                     where = script.where(model.node)
                     yield at(by.node, f"This part of the model is built outside the scope in which the model is ({where}).", FIX)
 

@@ -80,9 +80,9 @@ def _returned(model: Call, method: Value | None) -> list[Value | None]:
     itself = method.node.args.args[0].arg
     layers: list[Value | None] = []
     for output in _outputs(method.node):
-        called = ast.unparse(output.func) if isinstance(output, ast.Call) else ""
-        owner, _, name = called.rpartition(".")
-        layers.append(model.attributes.get(name) if owner == itself else None)
+        called = output.func if isinstance(output, ast.Call) else None
+        own = isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == itself
+        layers.append(model.attributes.get(called.attr) if own and isinstance(called, ast.Attribute) else None)
     return layers if all(isinstance(layer, Call) and _softmax(layer) for layer in layers) else []
 
 
@@ -94,8 +94,9 @@ def _outputs(function: ast.AST) -> Iterator[ast.expr | None]:
                 if not isinstance(statement, ast.Return):
                     continue
                 value, earlier = statement.value, block[index - 1] if index and block else None
-                if isinstance(value, ast.Name) and isinstance(earlier, ast.Assign):
-                    value = earlier.value if list(map(ast.unparse, earlier.targets)) == [value.id] else value
+                if isinstance(value, ast.Name) and isinstance(earlier, ast.Assign) and len(earlier.targets) == 1:
+                    target = earlier.targets[0]
+                    value = earlier.value if isinstance(target, ast.Name) and target.id == value.id else value
                 yield value
 
 
