@@ -71,7 +71,7 @@ def test_text_of_a_notebook_in_other_letters(tmp_path):
         "train = files.map(load).batch(32)\nmodel = tf.keras.Sequential()\nmodel.compile()\nmodel.fit(train)"
     )
     path = tmp_path / "train.ipynb"
-    nbformat.write(new_notebook(cells=[new_markdown_cell("訓練データ\n" * 40), new_code_cell(program)]), path)
+    nbformat.write(new_notebook(cells=[new_markdown_cell(("訓練データ" * 20 + "\n") * 40), new_code_cell(program)]), path)
     assert {one.code for one in lint([str(path)], RULES).problems} == {"no-prefetch", "serial-map"}
 
 
