@@ -21,7 +21,7 @@ def insert_argument(script: Script, call: ast.Call, text: str) -> Edit | None:
     if not arguments or script.notebook:  # the lines of a notebook's syntax tree are those of its cells with code
         return None
     last = max(arguments, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
-    rest = ast.copy_location(ast.Pass(), call)  # stands for the text from the last argument to the end of the call
+    rest = ast.copy_location(ast.Pass(), call)  # its position is that of the text from the last argument to the end of the call
     rest.lineno, rest.col_offset = last.end_lineno or 0, last.end_col_offset or 0
     between = ast.get_source_segment(script.written, rest) or ""
     return append(last, f", {text}") if _CLOSING.fullmatch(between) else None

@@ -54,8 +54,17 @@ def of_facts(facts: Facts, request: Request, pythons: tuple[Python, ...] | None)
     """Return the machine that facts describe, with these interpreters; None: not searched."""
     parts = (facts.get(Container), facts.get(Pci), facts.get(Driver), facts.get(Cuda))
     has_gpu = None if None in parts else presence(request, *parts).present  # type: ignore[arg-type]
-    kinds = (System, Wsl, Driver, Gpus, Cuda, Tpu, Pci)
-    return machine(*map(facts.get, kinds), has_gpu=has_gpu, pythons=pythons)  # type: ignore[arg-type]
+    return machine(
+        facts.get(System),
+        facts.get(Wsl),
+        facts.get(Driver),
+        facts.get(Gpus),
+        facts.get(Cuda),
+        facts.get(Tpu),
+        facts.get(Pci),
+        has_gpu=has_gpu,
+        pythons=pythons,
+    )
 
 
 def _has_avx(host: Host) -> bool | None:
