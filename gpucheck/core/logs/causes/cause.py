@@ -105,7 +105,7 @@ class Row:
         named = [event for event in events.not_withdrawn(self._later) if any(match(event) for match in self._matches)]
         if not named:
             return None
-        named.sort(key=lambda event: event.text.startswith("raise "))  # a traceback shows the code before the error
+        named.sort(key=lambda event: event.text.startswith(("raise ", "'")))  # a traceback shows the code before the error
         affected = dict.fromkeys(part for event in named if (part := sentence(self._affects, [event])))
         named += events.of(self._beside)[:1] if self._beside is not None else []
         return Cause(sentence(self._summary, named), named, self._severity, tuple(affected), action=self._action)

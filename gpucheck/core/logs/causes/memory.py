@@ -15,7 +15,8 @@ _TOO_LITTLE_MB = 256  # all GPUs that TensorFlow supports have more, so the rest
 _LARGE_MB = 1024  # processes with less are desktop programs
 _OOM = re.compile(r"OOM when allocating .*?(?= on /job:| by allocator|$)")
 _KILLED = re.compile(r"(?:signal )?(?:SIGKILL|KILL|9|137)")
-_STATUS = re.compile(r"\b137\b")  # of a shell or a container whose program ended by SIGKILL, whoever sent it
+# The status of a shell or a container whose program ended by SIGKILL, and mpirun's message: whoever sent the signal
+_STATUS = re.compile(r"\b137\b|exited on signal 9")
 
 
 def is_kernel_fault(event: Event) -> bool:
@@ -34,11 +35,12 @@ def gpu_memory_exhausted(events: Events) -> Cause | None:
     fields = failed[0].fields
     size = fields.get("bytes", "")
     what = f"an allocation of {gib(int(size))}" if size.isdigit() else "an allocation"
-    on = f" on {fields['device']}" if fields.get("device") else ""
+    on_tpu = fields.get("device") == "TPU"
+    on = f" on {fields['device']}" if fields.get("device") and not on_tpu else ""
     whole = first_value(failed, "whole") or ""
     size_of = f"{what}, for a copy of a whole array," if whole else what
     return Cause(
-        f"GPU memory ran out: {size_of}{on} failed.",
+        f"{'TPU' if on_tpu else 'GPU'} memory ran out: {size_of}{on} failed.",
         failed[:1],
         named={"shape": first_value(failed, "shape") or "", "whole": whole},
     )
@@ -55,7 +57,8 @@ def host_memory_exhausted(events: Events) -> Cause | None:
         return None
     status = [event for event in failed if event.kind == Kind.KILLED and _STATUS.search(event.text)]
     if status and all(event.kind == Kind.KILLED for event in failed) and not _short_of_memory(events):
-        summary = "The program was killed by SIGKILL (exit code 137), most often because main memory ran out."
+        code = " (exit code 137)" if "137" in status[0].text else ""
+        summary = f"The program was killed by SIGKILL{code}, most often because main memory ran out."
         return Cause(summary, status[:1], named={"sender": "unknown"})
     failed.sort(key=lambda event: "shape" not in event.fields)
     said = headless(failed[0].text)

@@ -85,7 +85,9 @@ def worker_unreachable(events: Events) -> Cause | None:
     taken = failed[0].kind == Kind.WORKER_ADDRESS_IN_USE
     what = "This worker can't listen on its address, so others can't reach it" if taken else "A worker does not respond"
     of_nccl = events.of(Kind.NCCL_INTERFACE)[:1] if "NCCL" in failed[0].text else []
-    return Cause(f"{what}: {short(failed[0].text)}.", [*failed[:1], *of_nccl])
+    # The line may be too long for the repairs to find the reason in its text.
+    how = {"how": "port taken"} if taken else {}
+    return Cause(f"{what}: {short(failed[0].text)}.", [*failed[:1], *of_nccl], named=how)
 
 
 def _of_workers(event: Event, clustered: bool, tpu: bool) -> bool:

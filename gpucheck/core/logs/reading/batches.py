@@ -37,6 +37,13 @@ _ESCAPE = re.compile(r"\\{1,4}([\"'/tr])")
 # A record of journalctl -o json: its message is a string, or a list of bytes if it has other characters than text.
 _RECORD = re.compile(r'^\{"\w+" ?:.*"MESSAGE" ?: ?(?:("(?:[^"\\]|\\.)*")|\[([\d, ]*)\])')
 
+# The end of a progress bar of Keras or tqdm that a message follows in the same line: the bar ends without a line end.
+_BAR_MARKS = ("/step", "ETA:", "it/s", "s/it")
+_BAR_END = re.compile(
+    r"(?:ETA: [\d:smh]{1,12}|\d[mu]?s/step)(?: - [\w ]{1,40}: (?:-?\d{1,12}\.\d{4}(?:e[+-]\d\d)?|nan|inf)){0,40}(?=[A-Za-z\d/])"
+    r"|\d(?:s/it|it/s)(?:, [^\]\r\n]{1,200})?\](?=[A-Za-z\d/\[])"
+)
+
 _ENTITY = re.compile(r"&(?:lt|gt|quot|amp|apos|nbsp|#\d{2,5}|#x[0-9a-fA-F]{2,4});")
 _BREAK = re.compile(r"<br ?/?>|</(?:p|div|li|tr|pre)>(?=.)")
 _TYPED = {"\u00a0": " ", "\u202f": " ", "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
@@ -83,7 +90,8 @@ def _take(fresh: list[str], first: int, texts: list[str], numbers: list[int], al
     blob = "".join(stripped)
     began = allowance.clock()
     encoded = not allowance.is_used_up and is_encoded(blob)
-    if encoded or any(mark in blob for mark in "\r\b\0\n") or max(map(len, stripped), default=0) > _LONGEST:
+    marks = ("\r", "\b", "\0", "\n", *_BAR_MARKS)
+    if encoded or any(mark in blob for mark in marks) or max(map(len, stripped), default=0) > _LONGEST:
         for number, line in zip(own, stripped, strict=True):
             line = line.replace("\n", " ")
             parts = [part for whole in decoded(line) for part in split(whole, _LONGEST)] if encoded else split(line, _LONGEST)
@@ -115,6 +123,8 @@ def split(line: str, limit: int) -> list[str]:
     """Split a line that was overwritten in place, as by progress bars, into parts of at most ``limit`` characters."""
     if "\b" in line or "\0" in line:
         line = line.replace("\b", "\r").replace("\0", "")
+    if any(mark in line for mark in _BAR_MARKS):
+        line = _BAR_END.sub("\\g<0>\r", line)
     parts = line.split("\r")
     if max(map(len, parts)) > limit:  # pieces overlap, so that a message at a boundary is complete in one of them
         step = limit - limit // 8

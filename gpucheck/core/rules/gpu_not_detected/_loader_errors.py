@@ -115,7 +115,8 @@ def repairs(
 def newer_runtime(context: Context, text: str) -> Iterator[Fix]:
     """The program was built with a newer C++ library than the first one on the search path."""
     folder = (_VERSION.search(text) or {"folder": ""})["folder"]
-    if folder and not re.match(r"/(?:usr/)?lib", folder):
+    # conda's Python finds bin/../lib itself, without the variable
+    if folder and "/bin/../" not in folder and not re.match(r"/(?:usr/)?lib", folder):
         yield Fix(text=f"Take {folder} out of LD_LIBRARY_PATH", command=without("LD_LIBRARY_PATH", folder))
     newer = Fix(
         text="Install a newer C++ library into the environment, and let the loader find it first",

@@ -169,15 +169,26 @@ def repairs(
         wanted = context.pip(f"keras{release.keras}")
         yield Fix(text=f"Install the Keras that TensorFlow {release.minor} requires", command=wanted)
     else:
-        if not message or "cannot be imported" in message:
-            yield Fix(text="Install Keras", command=context.pip("keras"))
-        together = context.pip("--upgrade", "tensorflow", "keras")
-        yield Fix(text="Install TensorFlow and Keras of releases that fit each other", command=together)
+        yield from _of_any_release(context, message)
     if not (needs or module or message):
         yield from _keras_2(context, version, message)
     if context.interpreter is None:
         show = f"{context.python} -m pip list | grep -i -E 'keras|tensorflow'"
         yield Fix(text="See which versions are installed", command=show, kind="look")
+
+
+def _of_any_release(context: Context, message: str) -> Iterator[Fix]:
+    """Yield the repairs for a log that names neither a required version nor TensorFlow's."""
+    removed = re.search(r"No module named '(keras\.\w+)'", message)
+    if removed is not None:
+        yield Fix(
+            text=f"Update the package that imports {removed[1]}, which current releases of Keras do not have, or replace it"
+        )
+        return
+    if not message or "cannot be imported" in message:
+        yield Fix(text="Install Keras", command=context.pip("keras"))
+    together = context.pip("--upgrade", "tensorflow", "keras")
+    yield Fix(text="Install TensorFlow and Keras of releases that fit each other", command=together)
 
 
 def _instead_of_keras_2(context: Context, message: str) -> str:

@@ -31,12 +31,15 @@ from gpucheck.core.probes.cluster import Cluster
 from gpucheck.core.repairs.context import Context
 
 _TEMPLATE = '{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}'
+_WITH_CHIEF = '{"cluster": {"chief": ["host1:2222"], "worker": ["host2:2222"]}, "task": {"type": "chief", "index": 0}}'
 # The error -> the correction.
 _CORRECTIONS = {
     r"(?i)not valid JSON|JSONDecodeError|pars|not a JSON object": "Write it as JSON: double quotes inside, single quotes around it",
     r"same address": "Give every task its own address",
     r"localhost": "Replace localhost by the name or address under which the other machines reach this one",
     r"host:port": "Write every address as host:port",
+    r'one "chief"': "Make one of the tasks the chief",
+    r"type must be WORKER": "Add the cluster to it",
     r"does not say which|must be set": "Add the task of this process to it",
     r"(?i)task[_ ](?:id|index)|counted from 0": "Number the tasks of each job from 0: the last of two workers has index 1",
     r"(?i)task[_ ]type|the cluster has none|not defined in cluster|has a job": "Use a type of task that the cluster lists:"
@@ -77,7 +80,7 @@ def repairs(context: Context, *, source: str = "", message: str = "") -> Iterato
     wrong = next((words for pattern, words in _CORRECTIONS.items() if re.search(pattern, message)), "Correct it")
     yield Fix(
         text=f"{wrong}. It has the same cluster on every worker, and an index of its own on each; for the first of two:"
-        f" TF_CONFIG='{_TEMPLATE}'"
+        f" TF_CONFIG='{_WITH_CHIEF if 'the chief' in wrong else _TEMPLATE}'"
     )
     yield Fix(text="If this machine trains alone, remove it", command="unset TF_CONFIG")
     if not message:

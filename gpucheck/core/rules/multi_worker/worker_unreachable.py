@@ -53,7 +53,7 @@ _SAYS = {
     "port taken": r"(?i)address already in use|could not start grpc server",
     "refused": r"(?i)\brefused\b",
     "left": r"(?i)socket closed|connection reset|endpoint read failed|transport closed|unexpectedly disconnected|heartbeat|lost comm"
-    r"|failed on SocketImpl|from remote target|polled from|detected fatal errors|different incarnation",
+    r"|failed on SocketImpl|from remote target|polled from|detected fatal errors|different (?:device )?incarnation|preemption in a connected",
     "missing": r"(?i)still waiting for response|barrier timed out|timed out task",
 }
 

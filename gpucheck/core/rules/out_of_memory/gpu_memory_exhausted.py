@@ -49,7 +49,9 @@ def _device_memory(run: TrainingRun) -> bool:
     return on_gpu(run) and not re.search(HOST, run.reason or "")
 
 
-def repairs(context: Context, *, shape: str = "", allocator: str = "", own_model: bool = False, whole: str = "") -> Iterator[Fix]:
+def repairs(
+    context: Context, *, shape: str = "", allocator: str = "", own_model: bool = False, whole: str = "", device: str = ""
+) -> Iterator[Fix]:
     """Reduce memory use.
 
     Args:
@@ -58,6 +60,7 @@ def repairs(context: Context, *, shape: str = "", allocator: str = "", own_model
         allocator: the allocator that failed; "cuda": CUDA's own, below the framework's.
         own_model: whether gpucheck's model ran out, which is small.
         whole: the operation that copied a whole array to the GPU, a dataset's data.
+        device: where memory ran out: "GPU:0", "TPU".
     """
     if own_model:
         yield Fix(text="End other processes that use this GPU's memory, or use another GPU: gpucheck's own model is small")
@@ -70,14 +73,15 @@ def repairs(context: Context, *, shape: str = "", allocator: str = "", own_model
         )
     named = f"; the tensor that did not fit has the shape {shape}" if shape else ""
     yield Fix(text=f"Halve the batch size until it fits, then the input size{named}")
-    yield from _smaller(context.framework)
-    yield Fix(text="Use a GPU with more memory, or shard the model; replicas (MirroredStrategy, DDP) add no memory for it")
+    kind = "TPU" if device == "TPU" else "GPU"
+    yield from _smaller(context.framework, kind)
+    yield Fix(text=f"Use a {kind} with more memory, or shard the model; replicas (MirroredStrategy, DDP) add no memory for it")
     if allocator == "cuda":
         yield HOLDERS
 
 
-def _smaller(framework: str | None) -> Iterator[Fix]:
-    """Yield fixes that reduce the memory of the same batch."""
+def _smaller(framework: str | None, kind: str) -> Iterator[Fix]:
+    """Yield fixes that reduce the memory of the same batch; ``kind``: "GPU" or "TPU"."""
     if framework == "torch":
         yield Fix(text='Keep activations in 16 bits: with torch.autocast("cuda", dtype=torch.bfloat16)')
         yield Fix(text="Recompute activations instead of keeping them: torch.utils.checkpoint.checkpoint")
@@ -88,14 +92,16 @@ def _smaller(framework: str | None) -> Iterator[Fix]:
     elif framework == "jax":
         yield Fix(text="Recompute activations instead of keeping them: jax.checkpoint")
     else:
+        policy = "mixed_bfloat16" if kind == "TPU" else "mixed_float16"
         yield Fix(
-            text='Keep activations in 16 bits: keras.mixed_precision.set_global_policy("mixed_float16") before the model is built'
+            text=f'Keep activations in 16 bits: keras.mixed_precision.set_global_policy("{policy}") before the model is built'
         )
         yield Fix(
             text="Accumulate the gradients of smaller batches (Adam(gradient_accumulation_steps=2)), or recompute activations"
             " (keras.RematScope()), both in Keras 3"
         )
-        yield Fix(
-            text="If it fails although enough memory is free, reduce fragmentation with CUDA's own allocator",
-            command="export TF_GPU_ALLOCATOR=cuda_malloc_async",
-        )
+        if kind == "GPU":
+            yield Fix(
+                text="If it fails although enough memory is free, reduce fragmentation with CUDA's own allocator",
+                command="export TF_GPU_ALLOCATOR=cuda_malloc_async",
+            )

@@ -38,6 +38,10 @@ _NAMED = {
         text="Read the output of the tasks that the message names, on their hosts: they crashed or were never started, and the others"
         " wait for them"
     ),
+    r"slice_builder_worker_addresses": Fix(
+        text="Remove the addresses of the workers of a larger slice, before TensorFlow is imported",
+        command="unset TPU_PROCESS_ADDRESSES",
+    ),
     r"SliceBuilder|taking more than|all TPU hosts|topology": _ALL_HOSTS,
     r"(?i)unhealthy|preempted": Fix(
         text="Create the TPU again: delete it with gcloud compute tpus tpu-vm delete NAME, and wait while it is repaired"
