@@ -1,5 +1,6 @@
 """Find the root cause in a log: parse lines into events, find their causes, and assemble a report like that of a live run."""
 
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -30,6 +31,7 @@ from gpucheck.core.system.shells import word
 
 LINT = (Fix(text="Find the lines of your program that cause it", command="gpucheck lint TRAIN.py", kind="look"),)
 MOST_CITED = 6  # lines of a finding
+_WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]")
 TIMED_OUT = "the time limit was reached (--timeout)"
 
 
@@ -123,7 +125,8 @@ class Part(NamedTuple):
             return fix
         file, line = self.first.reader.program
         text = f"{fix.text}; the log names line {line} of this file"
-        return msgspec.structs.replace(fix, text=text, command=f"gpucheck lint {word(file)}")
+        quoted = f'"{file}"' if _WINDOWS_PATH.match(file) else word(file)
+        return msgspec.structs.replace(fix, text=text, command=f"gpucheck lint {quoted}")
 
     def _weighed(self, cause: Cause) -> Cause:
         only_mentioned = all(self.first.listing.only_mentions(event.text) for event in cause.events)
