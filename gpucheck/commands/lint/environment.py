@@ -11,6 +11,8 @@ from gpucheck.commands.lint.values import Call, Constant, Name, Operation, Pairs
 
 VERSIONS = re.compile(r"(tensorflow|keras)\.(\w+\.)*(__version__|VERSION|GIT_VERSION|version|executing_eagerly)(\.\w+)*")
 PACKAGES = re.compile(r"tensorflow[\w-]*|tf[_-]keras|keras")
+# TensorFlow 1, chosen in Colab or installed in a cell.
+PINNED = re.compile(r"%tensorflow_version\s+1|\btensorflow(?:-gpu|-cpu)?\s*==\s*1\.")
 # A project's variable for the version: IS_TF_1, tf2, TF_V2, tensorflow1, tf_version.
 FLAG = re.compile(r"(^|_)(tf|tensorflow)_?(v?[12](?![0-9])|ver)", re.IGNORECASE)
 # Modules that run a function in a new process, where TensorFlow is not initialized yet.
@@ -56,9 +58,11 @@ def _pairs(values: Iterable[Value]) -> list[tuple[Value, Value]]:
 def checks_versions(script: Script) -> bool:
     """Whether a condition depends on TensorFlow's or Keras' version, or on whether they have an attribute.
 
-    A script with this condition supports several versions; the condition may be far from the call in question.
+    A script with this condition supports several versions; the condition may be far from the call in question. The same holds
+    for one that installs TensorFlow 1.
     """
-    return any(_checks_version(test.value) or _checks_flag(test.node) for test in script.tests)
+    pinned = PINNED.search(script.written) is not None
+    return pinned or any(_checks_version(test.value) or _checks_flag(test.node) for test in script.tests)
 
 
 def _checks_version(condition: Value) -> bool:

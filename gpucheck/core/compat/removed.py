@@ -78,6 +78,7 @@ _SUCCESSORS = {
 FUNCTIONS = {f"tensorflow.{name}": new or f"tf.compat.v1.{name}" for name, new in _SUCCESSORS.items()}
 MODULES = {
     "app": "a call of your main function, or absl.app",
+    "app.flags": "argparse, or absl.flags",
     "contrib": "the package that took this part over, or tf_keras: most of tf.contrib has no successor",
     "estimator": "a Keras model and fit",
     "flags": "argparse, or absl.flags",
@@ -156,6 +157,8 @@ _KEPT = (
 KERAS_GONE = {name: new for name, new in KERAS.items() if name not in _KEPT}
 # Those that every Keras 2 had.
 KERAS_2 = ("keras.optimizers.adam", "keras.preprocessing.image.ImageDataGenerator", "keras.preprocessing.text")
+# Those that later releases of Keras 2 had, up to TensorFlow 2.12 or 2.15.
+LATER_KERAS_2 = ("keras.layers.experimental", "keras.layers.experimental.preprocessing", "keras.wrappers.scikit_learn")
 TF_KERAS = KERAS_2[1:]  # tf.keras still has them
 _OPTIMIZERS = re.compile(r"Adam|AdamW|SGD|RMSprop|Adagrad|Adadelta|Adamax|Nadam|Ftrl|Lion|LossScaleOptimizer")
 # Methods of models and optimizers that Keras removed.

@@ -43,7 +43,16 @@ from gpucheck.commands.lint.names import canonical
 from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, assigned_names, calls_of, calls_of_models
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Call, Import, Name
-from gpucheck.core.compat.removed import FIT_ARGUMENTS, FUNCTIONS, KERAS_2, KERAS_GONE, MODEL_METHODS, MODULES, TF_KERAS
+from gpucheck.core.compat.removed import (
+    FIT_ARGUMENTS,
+    FUNCTIONS,
+    KERAS_2,
+    KERAS_GONE,
+    LATER_KERAS_2,
+    MODEL_METHODS,
+    MODULES,
+    TF_KERAS,
+)
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.packages import newer
@@ -51,7 +60,7 @@ from gpucheck.core.repairs.packages import newer
 SEVERITY = "error"
 GONE = {f"tensorflow.{name}": new for name, new in MODULES.items()} | KERAS_GONE
 SUCCESSORS = GONE | FUNCTIONS
-SINCE_KERAS_3 = (*KERAS_2, "tensorflow.estimator")  # removed in TensorFlow 2.16
+SINCE_KERAS_3 = (*KERAS_2, *LATER_KERAS_2, "tensorflow.estimator")  # removed in TensorFlow 2.16
 TF_KERAS_USED = re.compile(r"\b(tf|tensorflow)\.([\w.]+\.)?keras\b|\bfrom tensorflow[\w.]* import [^#\n]*\bkeras\b")
 WORDS = tuple(sorted({name.rpartition(".")[2] for name in (*FUNCTIONS, *GONE, *MODEL_METHODS, *FIT_ARGUMENTS)}))
 
@@ -92,8 +101,17 @@ def _names(script: Script) -> Iterator[Finding]:
         if not found or (found.startswith("keras") and not (keras_3 and (only_keras or found not in TF_KERAS))):
             continue
         known = found.startswith(used) or expected_to_fail(read.place, *CAUGHT)
-        if put_back.isdisjoint((found, found.rpartition(".")[0])) and not known:
+        if put_back.isdisjoint((found, found.rpartition(".")[0])) and not known and _is_written(read.node, found):
             yield _gone(read.node, found)
+
+
+def _is_written(node: ast.AST, name: str) -> bool:
+    """Whether an expression reads the last part of a name as an attribute.
+
+    A use of an alias does not; the assignment of the alias is reported.
+    """
+    last = name.rpartition(".")[2]
+    return any(isinstance(part, ast.Attribute) and part.attr == last for part in ast.walk(node))
 
 
 def _imported(event: Import, *, keras_3: bool) -> str | None:
@@ -114,7 +132,8 @@ def _removed(name: str, *, keras_3: bool) -> str | None:
 
 
 def _gone(node: ast.AST, name: str) -> Finding:
-    by = "Keras 3" if name.startswith("keras") else "TensorFlow 2"
+    since = "TensorFlow 2.16" if name in SINCE_KERAS_3 else "TensorFlow 2"
+    by = "Keras 3" if name.startswith("keras") else since
     return at(node, f"{name.replace('tensorflow', 'tf', 1)} was removed in {by}.", f"Use {SUCCESSORS[name]}.")
 
 

@@ -84,7 +84,7 @@ def check(script: Script) -> Findings:
     replaced = f"Use {instead}." if instead else ""
     for call in calls_of(script, SESSIONS):
         by = "Keras 3" if call.name.startswith("keras") else "TensorFlow 2"
-        fix = f"{replaced} {WITHOUT_SESSION}.".lstrip() if call.name.endswith("Session") else replaced or FIX
+        fix = f"{replaced} {WITHOUT_SESSION}.".lstrip() if call.name.endswith(("Session", "get_session")) else replaced or FIX
         yield at(call.node, f"{SESSIONS[call.name]} was removed in {by}.", fix)
     yield from _sessions_of_keras_2(script)
     eager = not any(word in name for name in script.names for word in GRAPHS)

@@ -1,6 +1,5 @@
 from keras.layers.core import Dense  # finding
 from keras.layers.normalization import BatchNormalization  # finding
-import tensorflow.keras.layers.experimental.preprocessing  # finding
 import tf_keras.layers.core
 
 try:
