@@ -66,6 +66,8 @@ class _Signs:
         entered = self.containers[0].line if self.containers else 0
         self.inside = bool(entered) and not any(lists_gpus(event) and event.line > entered for event in self.versions)
         refused = events.cuda_refusals(NO_DEVICE, UNKNOWN, STUB, NO_LIBRARY)
+        if events.has(Kind.CUDA_ERROR):  # which is why no device is left
+            refused = [event for event in refused if "no supported devices" not in event.text]
         self.refused = [event for event in refused if event.kind == Kind.CUINIT_FAILED or event.fields["code"] != UNKNOWN]
         self.result = self.refused[0].fields["code"] if self.refused else None
         self.no_library = missing_driver_libraries(events)
