@@ -4,7 +4,7 @@ import re
 
 from gpucheck.core.compat.cuda import HIDES_ALL
 from gpucheck.core.compat.keras import TITLES
-from gpucheck.core.logs.causes.cause import Cause
+from gpucheck.core.logs.causes.cause import Cause, sentence
 from gpucheck.core.logs.causes.events import Events, in_order, uses_gpu, values
 from gpucheck.core.logs.causes.startup import (
     NO_DEVICE,
@@ -35,7 +35,10 @@ _NOT_GIVEN = {
 # Messages of a job without its GPU.
 _MISSED = (Kind.CUINIT_FAILED, Kind.DRIVER_ABSENT, Kind.PLACEMENT_FAILED, Kind.LIBRARY_MISSING, Kind.NVML_FAILED)
 _INVALID_DEVICE = "101"
+_IN_USE = "216"  # by another thread: a result of exclusive modes only
 _NVML_DENIED = ("4", "17")  # no permission; blocked by the operating system or a control group
+# cuDeviceGet, the call before it, refuses an index that is too high
+_EXISTS = re.compile(r"^(?!.*\bordinal [1-9]).*\bcuDevicePrimaryCtxRetain\b")
 _NOT_THE_FIRST = re.compile(r"(?i)gpu:[1-9]")  # programs request GPU 0 on any machine
 
 
@@ -102,15 +105,30 @@ def devices_hidden(events: Events) -> Cause | None:
             start = "CUDA's driver library works, but shows this process no GPU: they are hidden, or were not passed to it."
         wanted = failure.wanted or not failure.in_passing
         return Cause(start, failure.events, intended=not wanted)
-    old = events.of(Kind.GPU_IGNORED, reason="capability")
     beyond = [event for event in events.cuda_refusals(_INVALID_DEVICE) if event.kind == Kind.CUDA_ERROR]
+    beyond = [event for event in beyond if not _EXISTS.search(event.text)]
     # TensorFlow found it, and reported it as too old
+    old = events.of(Kind.GPU_IGNORED, reason="capability")
     beyond = [event for event in beyond if not (old and "PrimaryCtxRetain" in event.text)]
     beyond += [event for event in events.of(Kind.PLACEMENT_FAILED) if _NOT_THE_FIRST.search(event.fields.get("device", ""))]
     if not beyond:
         return None
     summary = "The program requests a GPU index that is not visible to this process."
     return Cause(summary, beyond, named={"beyond": "yes"})
+
+
+def compute_mode_exclusive(events: Events) -> Cause | None:
+    """CUDA refuses a GPU that exists, and that TensorFlow did not report as too old."""
+    refused = [event for event in events.cuda_refusals(_INVALID_DEVICE) if _EXISTS.search(event.text)]
+    refused += events.cuda_refusals(_IN_USE)
+    if not refused or events.of(Kind.GPU_IGNORED, reason="capability"):
+        return None
+    lines = [*refused, *events.of(Kind.COMPUTE_MODE)[:1]]
+    template = (
+        "CUDA was refused a GPU that is there (error {code}): its compute mode[ {mode}] probably allows one process, and another"
+        " one uses it."
+    )
+    return Cause(sentence(template, lines), lines)
 
 
 def mig_misconfigured(events: Events) -> Cause | None:
