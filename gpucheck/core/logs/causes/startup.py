@@ -179,6 +179,8 @@ def missing_driver_libraries(events: Events) -> list[Event]:
 
 
 def _is_container(event: Event) -> bool:
+    if event.kind in (Kind.CUINIT_FAILED, Kind.LIBRARY_MISSING):
+        return event.fields.get(PLACE) == CONTAINER or "/.singularity.d/" in event.text
     return event.kind == Kind.CONTAINER_HOST or event.fields.get("reason") == "hidden"
 
 
