@@ -36,7 +36,7 @@ _DIRECT = (
 )
 _OF_THE_DRIVER = re.compile(r"^(?:libcuda\.|nvcuda|libnvidia-ml|nvml\.)")
 # nvidia-smi is part of the driver; the programs in Go (Kubernetes' plugins, the container toolkit) run on nodes with one
-_ON_NODES = re.compile(r"(?i)nvidia-smi|could not load NVML library|\bERROR_LIBRARY_NOT_FOUND\b")
+_ON_NODES = re.compile(r"(?i)nvidia-smi|could not load NVML library|\bERROR_LIBRARY_NOT_FOUND\b|: file too short")
 _ABOUT_A_GPU = re.compile(r"(?i)\bgpu|cuda|nvidia|nvml")
 
 

@@ -150,7 +150,9 @@ def repairs(
         return
     named = re.search(rf"(/[^\s:'\"]*)/{re.escape(soname)}", text) if soname else None
     folder = path.rpartition("/")[0] or (named[1] if named else "")
-    if folder and "-packages" not in folder:
+    if re.match(r"/(?:usr/)?lib(?!.*-packages)", folder):  # of the system, without which nothing runs
+        yield Fix(text=f"Reinstall the system's package that has {path or f'{folder}/{soname}'}")
+    elif folder and "-packages" not in folder:
         leave = without("LD_LIBRARY_PATH", folder)
         yield Fix(text=f"Take {folder} out of LD_LIBRARY_PATH, or reinstall its content", command=leave)
     elif context.interpreter is not None:
