@@ -39,7 +39,7 @@ def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
         )
     bare = events.unresolved(Kind.KERNEL_IMAGE_MISSING)
     rejected = events.unresolved(Kind.PTX_UNSUPPORTED, code="218")  # invalid PTX
-    outdated = events.unresolved(Kind.PTXAS_TOO_OLD, target=".+")
+    outdated = events.unresolved(Kind.PTXAS_TOO_OLD, target=".+", instead="")
     compiled = events.unresolved(Kind.KERNELS_JIT_COMPILED)
     capability, name = _gpu(events)
     # The driver compiled a kernel of TensorFlow to none, and it is launched: seen on Blackwell only.

@@ -237,6 +237,8 @@ def _searched_for_ptxas(event: Event, lines: set[int]) -> bool:
 
 
 def _too_old(reads: Mapping[str, str]) -> str:
+    if "instead" in reads:
+        return f" is older than this GPU's architecture ({reads['target']}); the driver compiled instead"
     return f" is too old: it reads PTX {reads['version']}, not {reads['needed']}"
 
 
@@ -257,7 +259,7 @@ def ptxas_missing(events: Events) -> Cause | None:
     """XLA can't run ptxas, or only one too old for its PTX. Usually the driver compiles instead, more slowly."""
     missing = events.of(Kind.PTXAS_MISSING)
     refused = events.unresolved(Kind.PTXAS_TOO_OLD)
-    old = [event for event in refused if event.fields.keys() & {"needed", "buggy"}]
+    old = [event for event in refused if event.fields.keys() & {"needed", "buggy", "instead"}]
     if not (missing or old):
         return None
     lines = missing or old

@@ -57,15 +57,16 @@ def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit
     return missing_tool(_PTXAS, faults, outcomes, toolkit)
 
 
-def repairs(context: Context, *, needed: str = "", buggy: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, needed: str = "", buggy: str = "", instead: str = "") -> Iterator[Fix]:
     """Install it on XLA's search path, or set its folder.
 
     Args:
         context: where.
         needed: the PTX version that the installed ptxas is too old for.
         buggy: the installed version, if XLA rejects it because of bugs.
+        instead: "driver" if it compiles instead of a ptxas that is older than the GPU.
     """
-    if not (needed or buggy):
+    if not (needed or buggy or instead):
         yield from tool_repairs(context, "ptxas")
         return
     if context.excludes(framework="tensorflow|torch"):
