@@ -13,6 +13,7 @@ from gpucheck.core.repairs.wording import byte_count, gib, library_not_started, 
 KERNEL_FAULTS = "700|702|710|714|715|716|717|718|719"
 _TOO_LITTLE_MB = 256  # all GPUs that TensorFlow supports have more, so the rest is in use
 _LARGE_MB = 1024  # processes with less are desktop programs
+_INTEGRATED = re.compile(r"\b(?:Tegra|Xavier|Orin|Thor)\b")  # their memory is the host's, which files and a desktop use, too
 _OOM = re.compile(r"OOM when allocating .*?(?= on /job:| by allocator|$)")
 _KILLED = re.compile(r"(?:signal )?(?:SIGKILL|KILL|9|137)")
 # The status of a shell or a container whose program ended by SIGKILL, and mpirun's message: whoever sent the signal
@@ -83,7 +84,8 @@ def gpu_memory_held_by_others(events: Events) -> Cause | None:
     failed = [event for event in events.unresolved(Kind.OUT_OF_MEMORY) if not of_host(event)]
     failed += events.unresolved(Kind.CUBLAS_FAILED, Kind.CUDNN_FAILED, Kind.GPU_MEMORY_FULL)
     taken = [event for event in events.log.events if _is_taken(event) or (failed and _is_large(event))]
-    if not taken:
+    shared = any(_INTEGRATED.search(event.fields.get("name", "")) for event in events.of(Kind.GPU_FOUND, Kind.GPU_CREATED))
+    if not taken or (shared and not failed):
         return None
     held = next((event.fields for event in taken if event.kind == Kind.GPU_MEMORY_HOLDERS), None)
     if held:
