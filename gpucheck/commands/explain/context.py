@@ -45,7 +45,7 @@ _SIGNS = {
     "system": {
         "win32": r"(?:^|[\s\"'(])(?:PS )?[A-Za-z]:\\\w|win_amd64|\bAppData\\|site-packages\\"
         r"|\bDLL load failed|\b(?:cudart|cublas|cudnn|nvcuda)\w*\.dll\b",
-        "darwin": r"(?:^|[\s\"'(])/Users/\w|\bmacosx_\d+|\bDarwin\b|tensorflow-metal|\bApple M\d\b",
+        "darwin": r"(?:^|[\s\"'(])/Users/\w|\bmacosx_\d+|\bDarwin\b|tensorflow-metal|\bApple M\d\b|\bon darwin$|\bMach-O\b",
         "linux": r"(?:^|[\s\"'(=:])/(?:home|usr|root|opt|mnt|proc|dev|etc)/|\.so(?:\.\d+)*\b"
         r"|\bNVRM:|manylinux|\bUbuntu\b|\bsudo\b|\bsystemctl\b|\bmodprobe\b|/lib/modules/|\bslurmd\b",
     },

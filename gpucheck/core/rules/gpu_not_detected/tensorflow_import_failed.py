@@ -51,6 +51,10 @@ from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, own_file, 
 _READ_KERNEL = Fix(
     text="Read the kernel's messages about it, and give the process more memory", command="sudo dmesg | tail -50", kind="look"
 )
+_FOR_ARM = Fix(
+    text="Mac with Apple silicon: install a Python for arm64 (from python.org, Homebrew or conda-forge) and TensorFlow with it; a Python"
+    " for x86-64 runs under Rosetta, which lacks instructions"
+)
 _REDISTRIBUTABLE = Fix(
     text="Install Microsoft's Visual C++ redistributable for x64 (https://aka.ms/vs/17/release/vc_redist.x64.exe), and use a 64-bit"
     " Python",
@@ -192,7 +196,7 @@ def repairs(
         yield Fix(text="Install the version that is required", command=context.pip(needs))
         yield conflicts(context)
     elif signal == "SIGILL" or instructions:
-        yield from _with_instructions(instructions)
+        yield from _with_instructions(context, instructions)
     elif "GLIBCXX" in f"{version} {message}":
         yield from newer_runtime(context, text)
     elif signal == "SIGKILL":
@@ -208,11 +212,14 @@ def repairs(
         if signal == "SIGBUS":
             yield Fix(text="Check whether the disk is full", command="df -h", kind="look")
         if not (module or message or signal):
-            yield from _for_others()
+            yield from _for_others(context)
 
 
-def _with_instructions(named: str) -> Iterator[Fix]:
+def _with_instructions(context: Context, named: str) -> Iterator[Fix]:
     """Run on a processor with these instructions."""
+    if context.kinds["system"] == "darwin":
+        yield _FOR_ARM
+        return
     name = named or "AVX"
     yield Fix(
         text=f"Use a machine whose processor has {name} (in a virtual machine, pass through the host's processor), or build TensorFlow"
@@ -222,11 +229,11 @@ def _with_instructions(named: str) -> Iterator[Fix]:
     yield Fix(text=f"Check whether the processor has {name}", command=f"grep -o -m1 -w {flag} /proc/cpuinfo", kind="look")
 
 
-def _for_others() -> Iterator[Fix]:
+def _for_others(context: Context) -> Iterator[Fix]:
     """Other fixes that an unknown error may need."""
     for fix in renaming("tensorflow", "tensorflow.py")[:1]:
         yield fix.after("If your own file has the name of a module:")
     yield _REDISTRIBUTABLE.after("Windows:")
     yield Fix(text="If Keras rejects its settings: correct ~/.keras/keras.json, or remove it")
-    for fix in _with_instructions(""):
+    for fix in _with_instructions(context, ""):
         yield fix.after("If the processor lacks instructions:")
