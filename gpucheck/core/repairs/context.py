@@ -42,6 +42,7 @@ class Context(Fact, frozen=True, kw_only=True):
     notebook: str | None = None  # "colab", "kaggle"
     manager: str | None = None  # the tool that installed the packages: "pip", "conda", "uv", "poetry"
     scheduler: str | None = None  # "slurm"; "": certainly none
+    one_gpu_per_task: bool = False  # whether the scheduler shows each task only its own GPU
     tried: tuple[str, ...] = ()  # commands that were run earlier, as typed
     interpreter: Interpreter | None = None
     packages: Packages | None = None
@@ -56,10 +57,9 @@ class Context(Fact, frozen=True, kw_only=True):
     def kinds(self) -> dict[str, str | None]:
         """The values that ``only`` compares, by kind; "": certainly none, None: unknown."""
         inside = self.container.inside if self.container is not None else bool(self.notebook) or (False if self.windows else None)
-        linux = self.system is not None and self.system.platform == "linux"
         return {
             "system": "wsl" if self.in_wsl else self.system.platform if self.system is not None else None,
-            "distribution": self.system.os_id or None if self.system is not None and linux else None,
+            "distribution": self.system.os_id or None if self.system is not None and self.system.platform == "linux" else None,
             "container": self.container.kind if self.container is not None and inside else None if inside is None else "",
             "notebook": self.notebook,
             "manager": self.manager,

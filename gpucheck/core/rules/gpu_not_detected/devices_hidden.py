@@ -40,6 +40,7 @@ from gpucheck.core.system.shells import statement, word
 
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 _NO_DEVICE = (100, 101)
+_A_TASK_PER_GPU = Fix(text="Start one task per GPU: request as many with --ntasks-per-node as GPUs with --gpus-per-node")
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "replica-count-mismatch"))
@@ -178,7 +179,8 @@ def repairs(
         yield from notebook_gpu(context)
     if beyond and context.scheduler == "slurm" and context.framework == "jax":
         text = "Name the one GPU that Slurm gives each task: jax.distributed.initialize(local_device_ids=[0])"
-        yield Fix(text=f"{text}, or request --gpus-per-node and no --gpus-per-task")
+        own = Fix(text=f"{text}, or request --gpus-per-node and no --gpus-per-task")
+        yield own if context.one_gpu_per_task else _A_TASK_PER_GPU
     if beyond:
         yield Fix(text="Use a GPU that is there: programs count the visible ones from 0, so that the only one is GPU:0 or cuda:0")
     elif context.scheduler == "slurm":
