@@ -78,8 +78,14 @@ def judge(log: Log, mild: Collection[str] = ()) -> dict[str, Cause]:
 
 
 def _once(log: Log) -> Log:
-    """Return the log without other readings of an exception that names a removed API: no driver and no package causes it."""
+    """Return the log without lines that another one disproves.
+
+    No driver and no package causes an exception that names a removed API. JAX says of any failure of its plug-in for CUDA that
+    it has none.
+    """
     lines = {event.line for event in log.events if event.kind == Kind.LEGACY_API}
+    if any(event.kind == Kind.JAX_CUDA_PLUGIN and "cuda" in event.fields for event in log.events):
+        lines |= {event.line for event in log.events if event.kind == Kind.CPU_BUILD and event.fields.get("package") == "jaxlib"}
     kept = tuple(event for event in log.events if event.kind == Kind.LEGACY_API or event.line not in lines)
     return msgspec.structs.replace(log, events=kept)
 

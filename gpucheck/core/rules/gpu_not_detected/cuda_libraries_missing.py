@@ -95,6 +95,8 @@ def repairs(
     if context.interpreter is not None:
         yield from installed_build(context)
         return
+    if context.framework == "jax" and not sonames:  # it names its libraries without a file
+        yield Fix(text="Let JAX load its own CUDA libraries, and no other copies", command="unset LD_LIBRARY_PATH")
     yield from cuda_build(context, toolkit(sonames))
     if context.scheduler:
         yield Fix(text="On a cluster, load the module of that CUDA", command="module load cuda")
