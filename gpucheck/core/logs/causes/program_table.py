@@ -25,7 +25,7 @@ ROWS = (
     until_gpu_use("library-corrupt", "{soname*|A library} can't be loaded: {error|damaged}.", Match(Kind.LIBRARY_CORRUPT)),
     Row(
         "cudnn-version-mismatch",
-        "cuDNN {loaded} is loaded, but the program was built with {compiled}.",
+        "cuDNN {loaded} is loaded, but the program [needs {minimum}|was built with {compiled}].",
         Match(Kind.CUDNN_VERSION_MISMATCH),
     ),
     Row(
