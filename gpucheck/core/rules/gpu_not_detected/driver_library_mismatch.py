@@ -46,7 +46,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 _NVML_MISMATCH = 18
 _CUDA_MISMATCH = 803
 _CUDA_COMPAT_REFUSED = 804
-_ON_HOST = re.compile(r"nvidia-container-cli|\bNVRM\b")  # commands that only the host can run
+_ON_HOST = re.compile(r"nvidia-container-cli|\bnvml error: |\bNVRM\b")  # of commands that only the host can run
 _RESTART_CONTAINER = Fix(
     text="Restart the container, which then gets the libraries of the host's driver: docker restart CONTAINER"
 )
@@ -54,7 +54,11 @@ _OWN_LIBRARIES = Fix(text="Remove the driver's own packages from the image: libn
 _VERSION = r"\.so\.(\d+\.[\d.]*\d)$"  # libcuda.so.580.159.04, not libcuda.so.1
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu", "driver-unresponsive"))
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=(*WITHOUT_CUDA, "container-without-gpu", "devices-hidden", "driver-unresponsive"),
+)
 def check(
     stack: CudaStack,
     kernel_module: KernelModule,
