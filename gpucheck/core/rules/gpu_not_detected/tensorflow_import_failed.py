@@ -51,6 +51,7 @@ from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, own_file, 
 _READ_KERNEL = Fix(
     text="Read the kernel's messages about it, and give the process more memory", command="sudo dmesg | tail -50", kind="look"
 )
+_NEWER_MACOS = Fix(text="Update macOS: the plug-in was built for a newer release, and uses a class that this one lacks")
 _FOR_ARM = Fix(
     text="Mac with Apple silicon: install a Python for arm64 (from python.org, Homebrew or conda-forge) and TensorFlow with it; a Python"
     " for x86-64 runs under Rosetta, which lacks instructions"
@@ -202,6 +203,7 @@ def repairs(
     elif signal == "SIGKILL":
         yield _READ_KERNEL
     elif "libmetal_plugin" in message:
+        yield from (_NEWER_MACOS,) if "_OBJC_CLASS_" in message else ()
         yield apple_plugin(context)
         yield Fix(text="Or train on the CPU, without it", command=context.uninstall("tensorflow-metal"))
     elif "DLL" in message:
