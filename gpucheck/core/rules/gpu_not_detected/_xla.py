@@ -63,13 +63,14 @@ def missing_tool(
     )
 
 
-def tool_repairs(context: Context, field: str, assignment: Assignment | None = None) -> Iterator[Fix]:
+def tool_repairs(context: Context, field: str, assignment: Assignment | None = None, searched: bool = False) -> Iterator[Fix]:
     """Make XLA find the installed copy, or install one on its search path.
 
     Args:
         context: where.
         field: "ptxas" or "libdevice".
         assignment: makes XLA find a copy; None: none is known.
+        searched: whether XLA searched the usual folder of the toolkit, too.
     """
     if assignment is not None:
         yield Fix(text="Make XLA find it, in the shell that starts Python", command=statement(assignment))
@@ -77,7 +78,7 @@ def tool_repairs(context: Context, field: str, assignment: Assignment | None = N
         yield jax_build(context)
     else:
         yield _compiler(context)
-    if context.interpreter is None:
+    if context.interpreter is None and not searched:
         toolkit = Fix(text="Or name the folder of an installed toolkit, before Python starts", command=_TOOLKIT[field])
         yield from context.only(toolkit, system="linux|wsl", notebook="")
     if not context.excludes(framework="tensorflow"):

@@ -54,6 +54,11 @@ def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit
     return missing_tool(_LIBDEVICE, faults, outcomes, toolkit)
 
 
-def repairs(context: Context) -> Iterator[Fix]:
-    """Install it on XLA's search path, or set its folder."""
-    yield from tool_repairs(context, "libdevice")
+def repairs(context: Context, *, toolkit: str = "") -> Iterator[Fix]:
+    """Install it on XLA's search path, or set its folder.
+
+    Args:
+        context: where.
+        toolkit: not empty: XLA searched the usual folder of the toolkit, too.
+    """
+    yield from tool_repairs(context, "libdevice", searched=bool(toolkit))
