@@ -64,7 +64,7 @@ _COMPILED = {
     for kind, signs in _SIGNS.items()
 }
 # Source files of TensorFlow that a release moved; JAX kept a copy below another folder.
-_BEFORE = {"2.12": "tensorflow/stream_executor/", "2.15": "tensorflow/compiler/xla/"}
+_BEFORE = {"tensorflow/stream_executor/": "2.12", "tensorflow/compiler/xla/": "2.15", "tensorflow/tsl/": "2.15"}
 _OF_JAX = "external/org_tensorflow/"
 # A line counts for each framework that it names.
 _FRAMEWORKS = {
@@ -156,7 +156,7 @@ class ContextReader:
             self._raised_in = frame[1] or ""
         if own := _PROGRAM.search(line):
             self.program = own[1], own[2]
-        self._before |= {release for release, folder in _BEFORE.items() if folder in line and _OF_JAX not in line}
+        self._before |= {release for folder, release in _BEFORE.items() if folder in line and _OF_JAX not in line}
         for match in _PYTHON.finditer(line):
             self._pythons[next(filter(None, (match[1], match[6])), None) or ".".join(filter(None, match.groups()))] += 1
         if len(self._tried) < _MOST_TRIED and (typed := _TYPED.match(line)):

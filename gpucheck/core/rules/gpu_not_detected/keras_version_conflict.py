@@ -44,6 +44,7 @@ _IN_KERAS_3 = {
     r"must end in `?(\.[\w.]*\w)": r"Let the file's name end in \1",
     "Please add either": "Let the file's name end in .keras, or use model.export for a SavedModel",
     r"cannot import name '(\w+)' from '(?:tensorflow\.)?keras\.layers\.": r"Import it from keras.layers: from keras.layers import \1",
+    r"keras\.engine\.topology": "Import it from where Keras documents it: from keras.layers import Input, Layer",
     "'batch_input_shape": "Begin the model with keras.Input(batch_shape=...) instead of this argument",
     r"passed to Embedding: \{'weights": "Pass the matrix as embeddings_initializer=keras.initializers.Constant(matrix)",
     r"'lr\b": "Rename the optimizer's argument lr to learning_rate",
@@ -203,10 +204,11 @@ def _keras_2(context: Context, version: str | None, message: str) -> Iterator[Fi
     """Use Keras 2 of TensorFlow's minor version, for programs that were written for it."""
     if re.search(_INSIDE, message):
         wanted = context.pip(f"tensorflow<{keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3}")
-        yield Fix(
+        last = Fix(
             text="Install the last TensorFlow with Keras 2, whose internal modules this program or package imports",
             command=wanted,
         )
+        yield from (last,) if context.framework_before is None else ()
         yield Fix(text="Or use a release of that package for Keras 3, or do without it (TensorFlow Addons ended in 2024)")
         return
     minor = versions.minor(version or "")
