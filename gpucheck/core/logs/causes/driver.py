@@ -213,4 +213,4 @@ def rocm_gpu_unsupported(events: Events) -> Cause | None:
         named = [*named, *amd, *refused[:1]]
     elif not named:
         return None
-    return Cause("The GPU in this log is from AMD, and the installed build cannot use it.", named)
+    return Cause("The GPU in this log is from AMD, and this program cannot use it.", named)
