@@ -35,10 +35,19 @@ References:
 from collections.abc import Iterable, Iterator
 
 from gpucheck.core.combiners.library_faults import LibraryFaults
+from gpucheck.core.compat import vendors
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, installed_build, toolkit
+
+_FOR_JETSON = (
+    Fix(
+        text="Jetson: start the container with NVIDIA's runtime, which passes in CUDA from the host: docker run --runtime nvidia IMAGE"
+        " (an l4t image for its JetPack)"
+    ),
+    Fix(text=f"Outside of containers, install NVIDIA's TensorFlow for the board's JetPack: {vendors.JETSON_GUIDE}"),
+)
 
 
 @rule(
@@ -73,7 +82,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
 
 
 def repairs(
-    context: Context, *, sonames: str = "", package: str = "", version: str = "", lost: Iterable[str | None] = ()
+    context: Context, *, sonames: str = "", package: str = "", version: str = "", lost: Iterable[str | None] = (), text: str = ""
 ) -> Iterator[Fix]:
     """Install the libraries of the CUDA version that the program asked for.
 
@@ -83,7 +92,11 @@ def repairs(
         package: the package that conda's solver did not find.
         version: of that package.
         lost: pip's packages that should contain the libraries.
+        text: the line of a log.
     """
+    if "/targets/aarch64-linux/" in text:  # servers have sbsa-linux
+        yield from _FOR_JETSON
+        return
     if package:
         command = f"conda install -y -c conda-forge -c nvidia {package}{f'={version}' if version else ''}"
         yield Fix(text=f"Let conda look for {package} in the channels that have it", command=command, needs=("network",))
