@@ -104,7 +104,8 @@ def driver_library_missing(events: Events) -> Cause | None:
     if failure.kernel or any("nvidia-smi" in event.text.lower() for event in failure.events):
         summary = f"The NVIDIA driver{f' {failure.kernel}' if failure.kernel else ''} is installed, but its library {library} is not found."
     else:
-        summary = f"The NVIDIA driver's library {library} is not found where this program runs."
+        state = "empty" if "file too short" in values(missing, "error") else "not found"
+        summary = f"The NVIDIA driver's library {library} is {state} where this program runs."
     return Cause(summary, failure.events)
 
 
