@@ -50,12 +50,6 @@ def test_jax_has_code_for_the_gpus_of_the_table(wheel: Wheel) -> None:
         assert wheels.support(wheel, capability).usable
 
 
-@pytest.mark.parametrize(("minor", "needed"), [("2.17", "12.3"), ("2.18", "12.3"), ("2.19", "12.5"), ("2.20", "12.5")])
-def test_hopper_needs_the_cuda_of_the_ptx(minor: str, needed: str) -> None:
-    assert not wheels.is_native(RELEASES[minor], (9, 0))
-    assert wheels.cuda_of_ptx(RELEASES[minor], (9, 0)) == needed
-
-
 @pytest.mark.parametrize("driver", ["545.29", "550.54"])
 def test_the_newest_for_hopper_before_driver_555_is_2_18(driver: str) -> None:
     hopper = Machine(driver=driver, gpus=(Gpu(capability=(9, 0)),), pythons=(Python(version="3.12"),))
