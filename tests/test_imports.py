@@ -1,6 +1,8 @@
 """Allowed imports: every file's imports are compared with one table."""
 
 import ast
+import functools
+import graphlib
 import pathlib
 import re
 
@@ -37,9 +39,15 @@ def own_folder(file):
     return ".".join(parts[:2] if parts[0] in ("core", "commands") else parts[:1])
 
 
+@functools.cache
+def tree(file):
+    """A parsed file."""
+    return ast.parse((ROOT / file).read_text())
+
+
 def imports(file):
     """Full names of what a file imports, relative to ours, wherever in the file it does."""
-    for node in ast.walk(ast.parse((ROOT / file).read_text())):
+    for node in ast.walk(tree(file)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -47,6 +55,16 @@ def imports(file):
             yield node.module
             if node.module == "gpucheck":
                 yield from (f"gpucheck.{alias.name}" for alias in node.names)
+
+
+def imported_files(file):
+    """The files that a file imports, wherever in the file it does."""
+    for node in ast.walk(tree(file)):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        paths = [name.removeprefix("gpucheck.").replace(".", "/") for name in names if name.startswith("gpucheck.")]
+        yield from (candidate for path in paths if (candidate := f"{path}.py") in FILES)
 
 
 def forbidden(file):
@@ -64,7 +82,7 @@ def forbidden(file):
 def private_names(file):
     """What a file imports by a private name, or out of a private module, of another folder."""
     here = ["gpucheck", *file.split("/")[:-1]]
-    for node in ast.walk(ast.parse((ROOT / file).read_text())):
+    for node in ast.walk(tree(file)):
         if isinstance(node, ast.ImportFrom) and node.module.startswith("gpucheck"):
             for alias in node.names:
                 parts = [*node.module.split("."), alias.name]
@@ -89,6 +107,11 @@ def test_every_file_is_in_the_table():
 def test_folders_lead_to_the_right_cluster():
     for folder in (ROOT, ROOT / "core", ROOT / "commands"):
         assert len([path for path in folder.iterdir() if not path.name.startswith("_")]) <= 17
+
+
+def test_no_files_import_each_other():
+    """graphlib.CycleError names the files of a circle."""
+    graphlib.TopologicalSorter({file: set(imported_files(file)) for file in FILES}).prepare()
 
 
 def test_files_stay_short():
