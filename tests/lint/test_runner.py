@@ -64,6 +64,14 @@ def test_magic_keeps_its_position(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("line", ["%tensorflow_version 1.x", "!pip install -q tensorflow-gpu==1.15.2"])
+def test_a_notebook_that_chooses_tensorflow_1(tmp_path, line):
+    path = tmp_path / "train.ipynb"
+    cells = [line, "import tensorflow as tf\nwith tf.Session() as session:\n    session.run(tf.placeholder(tf.float32))"]
+    nbformat.write(new_notebook(cells=list(map(new_code_cell, cells))), path)
+    assert lint([str(path)], RULES).problems == ()
+
+
 def test_text_of_a_notebook_in_other_letters(tmp_path):
     """Corrections are computed from the lines of the cells with code only."""
     program = (

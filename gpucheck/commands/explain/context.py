@@ -42,7 +42,7 @@ _SIGNS = {
         "pip": r"\bpip3? install\b|[/\\]\.?v?env[/\\]",
     },
     "scheduler": {"slurm": r"\b(?:srun|sbatch|slurmstepd|salloc|SLURM_\w+)\b"},
-    "gpus": {"task": r"--gpus-per-task|--gpu-bind=(?:single|per_task)"},
+    "gpus": {"task": r"--gpus-per-task|--gpu-bind=(?:single|per_task)", "all": r"--gpu-bind=none"},
     "system": {
         "win32": r"(?:^|[\s\"'(])(?:PS )?[A-Za-z]:\\\w|win_amd64|\bAppData\\|site-packages\\"
         r"|\bDLL load failed|\b(?:cudart|cublas|cudnn|nvcuda)\w*\.dll\b",
@@ -132,7 +132,7 @@ class ContextReader:
             notebook=self._first("notebook"),
             manager=self._first("manager"),
             scheduler=self._first("scheduler"),
-            one_gpu_per_task=self._first("gpus") == "task",
+            task_sees_gpus={"task": "one", "all": "all"}.get(self._first("gpus") or ""),
             tried=tuple(self._tried),
             system=System(
                 platform=system, os_id=self._first("distribution"), architecture=first_value(arm, "machine") and "aarch64"

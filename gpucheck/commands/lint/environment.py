@@ -11,8 +11,10 @@ from gpucheck.commands.lint.values import Call, Constant, Name, Operation, Pairs
 
 VERSIONS = re.compile(r"(tensorflow|keras)\.(\w+\.)*(__version__|VERSION|GIT_VERSION|version|executing_eagerly)(\.\w+)*")
 PACKAGES = re.compile(r"tensorflow[\w-]*|tf[_-]keras|keras")
-# TensorFlow 1, chosen in Colab or installed in a cell.
-PINNED = re.compile(r"%tensorflow_version\s+1|\btensorflow(?:-gpu|-cpu)?\s*==\s*1\.")
+# TensorFlow 1, chosen in Colab or installed by a cell of a notebook.
+PINNED = re.compile(
+    r"^\s*(?:%tensorflow_version\s+1|[%!]\s*(?:pip3?|conda)\s+install\b.*\btensorflow(?:-gpu|-cpu)?\s*==?\s*1\.)", re.MULTILINE
+)
 # A project's variable for the version: IS_TF_1, tf2, TF_V2, tensorflow1, tf_version.
 FLAG = re.compile(r"(^|_)(tf|tensorflow)_?(v?[12](?![0-9])|ver)", re.IGNORECASE)
 # Modules that run a function in a new process, where TensorFlow is not initialized yet.

@@ -42,7 +42,7 @@ class Context(Fact, frozen=True, kw_only=True):
     notebook: str | None = None  # "colab", "kaggle"
     manager: str | None = None  # the tool that installed the packages: "pip", "conda", "uv", "poetry"
     scheduler: str | None = None  # "slurm"; "": certainly none
-    one_gpu_per_task: bool = False  # whether the scheduler shows each task only its own GPU
+    task_sees_gpus: str | None = None  # which GPUs of its node the scheduler shows each task: "one", "all"
     tried: tuple[str, ...] = ()  # commands that were run earlier, as typed
     interpreter: Interpreter | None = None
     packages: Packages | None = None

@@ -39,9 +39,9 @@ References:
     https://github.com/horovod/horovod/releases
 """
 
+import ast
 import re
 
-from gpucheck.commands.lint.lookup import in_uncalled_function
 from gpucheck.commands.lint.models import trainings
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.core.repairs.wording import listing
@@ -71,11 +71,11 @@ STEPS = (
 
 def check(script: Script) -> Findings:
     """Report a program without hvd.init(), or the missing steps of a program that trains a model."""
-    calls = [call for call in script.calls if call.name.startswith("horovod.") and not in_uncalled_function(call.place)]
+    calls = [call for call in script.calls if call.name.startswith("horovod.")]
     starts = [call for call in calls if call.name.endswith("keras.init")]
     if script.modules() - KNOWN:
         return
-    if calls and not re.search(r"\binit\b", script.written):  # a module of helpers calls Horovod in functions only
+    if calls and _is_program(script) and not re.search(r"\binit\b", script.written):
         yield at(calls[0].node, "This program uses Horovod without hvd.init().", "Call hvd.init() first, behind the imports.")
     if not starts or not trainings(script):
         return
@@ -84,3 +84,9 @@ def check(script: Script) -> Findings:
         steps, instructions = (listing(list(column), most=len(STEPS)) for column in zip(*missing, strict=True))
         fix = f"{instructions[0].upper()}{instructions[1:]}."
         yield at(starts[0].node, f"This program uses Horovod without {steps}.", fix)
+
+
+def _is_program(script: Script) -> bool:
+    """Whether the file does something when it runs; a module of helpers only defines what other files call."""
+    calls = (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) for node in script.tree.body)
+    return "__main__" in script.written or any(calls) or bool(trainings(script))

@@ -95,20 +95,25 @@ def _names(script: Script) -> Iterator[Finding]:
     only_keras = not TF_KERAS_USED.search(script.written)
     imported = [(event, found) for event in script.imports if (found := _imported(event, keras_3=keras_3))]
     yield from (_gone(event.node, found) for event, found in imported if not expected_to_fail(event.place, *CAUGHT))
-    used = tuple(found for _, found in imported)
+    used, seen = tuple(found for _, found in imported), set[str]()
     for read in script.reads:
         found = _removed(read.value.path, keras_3=keras_3) if isinstance(read.value, Name) else None
         if not found or (found.startswith("keras") and not (keras_3 and (only_keras or found not in TF_KERAS))):
             continue
         known = found.startswith(used) or expected_to_fail(read.place, *CAUGHT)
-        if put_back.isdisjoint((found, found.rpartition(".")[0])) and not known and _is_written(read.node, found):
+        if (
+            put_back.isdisjoint((found, found.rpartition(".")[0]))
+            and not known
+            and (_is_written(read.node, found) or found not in seen)
+        ):
+            seen.add(found)
             yield _gone(read.node, found)
 
 
 def _is_written(node: ast.AST, name: str) -> bool:
     """Whether an expression reads the last part of a name as an attribute.
 
-    A use of an alias does not; the assignment of the alias is reported.
+    A use of an alias does not, and the assignment of the alias was reported.
     """
     last = name.rpartition(".")[2]
     return any(isinstance(part, ast.Attribute) and part.attr == last for part in ast.walk(node))

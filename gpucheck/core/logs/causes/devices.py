@@ -37,8 +37,8 @@ _MISSED = (Kind.CUINIT_FAILED, Kind.DRIVER_ABSENT, Kind.PLACEMENT_FAILED, Kind.L
 _INVALID_DEVICE = "101"
 _IN_USE = "216"  # by another thread: a result of exclusive modes only
 _NVML_DENIED = ("4", "17")  # no permission; blocked by the operating system or a control group
-# cuDeviceGet, the call before it, refuses an index that is too high
-_EXISTS = re.compile(r"^(?!.*\bordinal [1-9]).*\bcuDevicePrimaryCtxRetain\b")
+# the first GPU: an index that is too high is refused, too
+_EXISTS = re.compile(r"^(?=.*\bordinal 0\b).*\bcuDevicePrimaryCtxRetain\b")
 _NOT_THE_FIRST = re.compile(r"(?i)gpu:[1-9]")  # programs request GPU 0 on any machine
 
 
@@ -106,9 +106,9 @@ def devices_hidden(events: Events) -> Cause | None:
         wanted = failure.wanted or not failure.in_passing
         return Cause(start, failure.events, intended=not wanted)
     beyond = [event for event in events.cuda_refusals(_INVALID_DEVICE) if event.kind == Kind.CUDA_ERROR]
-    beyond = [event for event in beyond if not _EXISTS.search(event.text)]
-    # TensorFlow found it, and reported it as too old
+    beyond = [event for event in beyond if not _exists(event, events)]
     old = events.of(Kind.GPU_IGNORED, reason="capability")
+    # TensorFlow found it, and reported it as too old
     beyond = [event for event in beyond if not (old and "PrimaryCtxRetain" in event.text)]
     beyond += [event for event in events.of(Kind.PLACEMENT_FAILED) if _NOT_THE_FIRST.search(event.fields.get("device", ""))]
     if not beyond:
@@ -117,9 +117,15 @@ def devices_hidden(events: Events) -> Cause | None:
     return Cause(summary, beyond, named={"beyond": "yes"})
 
 
+def _exists(event: Event, events: Events) -> bool:
+    """Whether CUDA refused a context on a GPU that certainly exists."""
+    shown = events.has(Kind.COMPUTE_MODE) and "cuDevicePrimaryCtxRetain" in event.text
+    return shown or _EXISTS.search(event.text) is not None
+
+
 def compute_mode_exclusive(events: Events) -> Cause | None:
     """CUDA refuses a GPU that exists, and that TensorFlow did not report as too old."""
-    refused = [event for event in events.cuda_refusals(_INVALID_DEVICE) if _EXISTS.search(event.text)]
+    refused = [event for event in events.cuda_refusals(_INVALID_DEVICE) if _exists(event, events)]
     refused += events.cuda_refusals(_IN_USE)
     if not refused or events.of(Kind.GPU_IGNORED, reason="capability"):
         return None

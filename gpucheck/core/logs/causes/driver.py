@@ -101,10 +101,10 @@ def driver_library_missing(events: Events) -> Cause | None:
     missing = missing_driver_libraries(events)
     watching = missing and failure.result is None and not any("cuda" in event.text.lower() for event in missing)
     library = "libnvidia-ml.so.1" if watching else next(iter(values(missing, "soname")), "libcuda.so.1")
+    state = "empty" if "file too short" in values(missing, "error") else "not found"
     if failure.kernel or any("nvidia-smi" in event.text.lower() for event in failure.events):
-        summary = f"The NVIDIA driver{f' {failure.kernel}' if failure.kernel else ''} is installed, but its library {library} is not found."
+        summary = f"The NVIDIA driver{f' {failure.kernel}' if failure.kernel else ''} is installed, but its library {library} is {state}."
     else:
-        state = "empty" if "file too short" in values(missing, "error") else "not found"
         summary = f"The NVIDIA driver's library {library} is {state} where this program runs."
     return Cause(summary, failure.events)
 

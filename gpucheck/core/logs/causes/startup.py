@@ -37,6 +37,7 @@ _DIRECT = (
 _OF_THE_DRIVER = re.compile(r"^(?:libcuda\.|nvcuda|libnvidia-ml|nvml\.)")
 # nvidia-smi is part of the driver; the programs in Go (Kubernetes' plugins, the container toolkit) run on nodes with one
 _ON_NODES = re.compile(r"(?i)nvidia-smi|could not load NVML library|\bERROR_LIBRARY_NOT_FOUND\b|: file too short")
+_NEAR = 30  # lines in which one start of CUDA prints its failures
 _ABOUT_A_GPU = re.compile(r"(?i)\bgpu|cuda|nvidia|nvml")
 
 
@@ -66,8 +67,7 @@ class _Signs:
         entered = self.containers[0].line if self.containers else 0
         self.inside = bool(entered) and not any(lists_gpus(event) and event.line > entered for event in self.versions)
         refused = events.cuda_refusals(NO_DEVICE, UNKNOWN, STUB, NO_LIBRARY)
-        if events.has(Kind.CUDA_ERROR):  # which is why no device is left
-            refused = [event for event in refused if "no supported devices" not in event.text]
+        refused = [event for event in refused if not _follows_an_error(event, events)]
         self.refused = [event for event in refused if event.kind == Kind.CUINIT_FAILED or event.fields["code"] != UNKNOWN]
         self.result = self.refused[0].fields["code"] if self.refused else None
         self.no_library = missing_driver_libraries(events)
@@ -178,8 +178,14 @@ def missing_driver_libraries(events: Events) -> list[Event]:
     return missing + events.nvml_refusals(NVML_NO_LIBRARY)
 
 
+def _follows_an_error(event: Event, events: Events) -> bool:
+    """Whether no device is left because CUDA refused each of them, in lines just before."""
+    errors = events.of(Kind.CUDA_ERROR) if "no supported devices" in event.text else []
+    return any(0 <= event.line - error.line <= _NEAR for error in errors)
+
+
 def _is_container(event: Event) -> bool:
-    if event.kind in (Kind.CUINIT_FAILED, Kind.LIBRARY_MISSING):
+    if event.kind == Kind.CUINIT_FAILED or (event.kind == Kind.LIBRARY_MISSING and _OF_THE_DRIVER.match(event.fields["soname"])):
         return event.fields.get(PLACE) == CONTAINER or "/.singularity.d/" in event.text
     return event.kind == Kind.CONTAINER_HOST or event.fields.get("reason") == "hidden"
 

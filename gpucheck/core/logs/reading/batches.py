@@ -39,9 +39,12 @@ _RECORD = re.compile(r'^\{"\w+" ?:.*"MESSAGE" ?: ?(?:("(?:[^"\\]|\\.)*")|\[([\d,
 
 # The end of a progress bar of Keras or tqdm that a message follows in the same line: the bar ends without a line end.
 _BAR_MARKS = ("/step", "ETA:", "it/s", "s/it")
+_METRIC = r" - [\w ./@+-]{1,40}: "
+_NUMBER = r"(?:-?\d{1,12}\.\d{4}(?:e[+-]\d\d|(?!e[+-]\d))|nan|inf)"
+_MESSAGE = r"(?=[A-Za-z/]|\[?\d{4}-\d\d-\d\d|\[[A-Z])"
 _BAR_END = re.compile(
-    r"(?:ETA: [\d:smh]{1,12}|\d[mu]?s/step)(?: - [\w ]{1,40}: (?:-?\d{1,12}\.\d{4}(?:e[+-]\d\d)?|nan|inf)){0,40}(?=[A-Za-z\d/])"
-    r"|\d(?:s/it|it/s)(?:, [^\]\r\n]{1,200})?\](?=[A-Za-z\d/\[])"
+    rf"(?:ETA: [\d:smh]{{1,12}}(?![\d:smh])|\d[mu]?s/step)(?:{_METRIC}{_NUMBER}){{0,40}}(?!{_METRIC}){_MESSAGE}"
+    rf"|\d(?:s/it|it/s)(?:, [^\r\n]{{1,80}}?)?\]{_MESSAGE}"
 )
 
 _ENTITY = re.compile(r"&(?:lt|gt|quot|amp|apos|nbsp|#\d{2,5}|#x[0-9a-fA-F]{2,4});")

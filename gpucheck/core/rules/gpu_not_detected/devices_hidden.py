@@ -180,7 +180,8 @@ def repairs(
     if beyond and context.scheduler == "slurm" and context.framework == "jax":
         text = "Name the one GPU that Slurm gives each task: jax.distributed.initialize(local_device_ids=[0])"
         own = Fix(text=f"{text}, or request --gpus-per-node and no --gpus-per-task")
-        yield own if context.one_gpu_per_task else _A_TASK_PER_GPU
+        fixes = {"one": (own,), "all": (_A_TASK_PER_GPU,)}
+        yield from fixes.get(context.task_sees_gpus or "", (_A_TASK_PER_GPU, own.after("If each task sees only its own GPU:")))
     if beyond:
         yield Fix(text="Use a GPU that is there: programs count the visible ones from 0, so that the only one is GPU:0 or cuda:0")
     elif context.scheduler == "slurm":

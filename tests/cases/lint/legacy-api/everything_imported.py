@@ -1,0 +1,3 @@
+from tensorflow import *
+
+flags.DEFINE_string("data", "", "folder")  # finding
