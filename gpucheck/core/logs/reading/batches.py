@@ -93,8 +93,8 @@ def _take(fresh: list[str], first: int, texts: list[str], numbers: list[int], al
     blob = "".join(stripped)
     began = allowance.clock()
     encoded = not allowance.is_used_up and is_encoded(blob)
-    marks = ("\r", "\b", "\0", "\n", *_BAR_MARKS)
-    if encoded or any(mark in blob for mark in marks) or max(map(len, stripped), default=0) > _LONGEST:
+    glued = any(mark in blob for mark in _BAR_MARKS) and _BAR_END.search("\n".join(stripped))
+    if encoded or glued or any(mark in blob for mark in "\r\b\0\n") or max(map(len, stripped), default=0) > _LONGEST:
         for number, line in zip(own, stripped, strict=True):
             line = line.replace("\n", " ")
             parts = [part for whole in decoded(line) for part in split(whole, _LONGEST)] if encoded else split(line, _LONGEST)
