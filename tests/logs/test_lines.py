@@ -35,9 +35,9 @@ def test_long_lines_are_cut_into_overlapping_pieces() -> None:
         (" 45%|████▌| 7/16 [2:12:45<2:59:53, 12.28s/it, loss=[0.1, 0.2]]", "[2026-03-25T10:34:07.530] error: *** STEP"),
     ],
 )
-def test_a_message_behind_a_progress_bar_is_a_line(bar: str, message: str) -> None:
-    assert batches.split(bar, 999) == [bar]
-    assert batches.split(bar + message, 999) == [bar, message]
+def test_the_message_behind_a_progress_bar(bar: str, message: str) -> None:
+    assert lines.behind_bar(bar) == bar
+    assert lines.behind_bar(bar + message) == message
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_a_message_behind_a_progress_bar_is_a_line(bar: str, message: str) -> No
     ],
 )
 def test_other_lines_with_a_progress_bar_are_whole(line: str) -> None:
-    assert batches.split(line, 999) == [line]
+    assert lines.behind_bar(line) == line

@@ -37,16 +37,6 @@ _ESCAPE = re.compile(r"\\{1,4}([\"'/tr])")
 # A record of journalctl -o json: its message is a string, or a list of bytes if it has other characters than text.
 _RECORD = re.compile(r'^\{"\w+" ?:.*"MESSAGE" ?: ?(?:("(?:[^"\\]|\\.)*")|\[([\d, ]*)\])')
 
-# The end of a progress bar of Keras or tqdm that a message follows in the same line: the bar ends without a line end.
-_BAR_MARKS = ("/step", "ETA:", "it/s", "s/it")
-_METRIC = r" - [\w ./@+-]{1,40}: "
-_NUMBER = r"(?:-?\d{1,12}\.\d{4}(?:e[+-]\d\d|(?!e[+-]\d))|nan|inf)"
-_MESSAGE = r"(?=[A-Za-z/]|\[?\d{4}-\d\d-\d\d|\[[A-Z])"
-_BAR_END = re.compile(
-    rf"(?:ETA: [\d:smh]{{1,12}}(?![\d:smh])|\d[mu]?s/step)(?:{_METRIC}{_NUMBER}){{0,40}}(?!{_METRIC}){_MESSAGE}"
-    rf"|\d(?:s/it|it/s)(?:, [^\r\n]{{1,80}}?)?\]{_MESSAGE}"
-)
-
 _ENTITY = re.compile(r"&(?:lt|gt|quot|amp|apos|nbsp|#\d{2,5}|#x[0-9a-fA-F]{2,4});")
 _BREAK = re.compile(r"<br ?/?>|</(?:p|div|li|tr|pre)>(?=.)")
 _TYPED = {"\u00a0": " ", "\u202f": " ", "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
@@ -93,8 +83,7 @@ def _take(fresh: list[str], first: int, texts: list[str], numbers: list[int], al
     blob = "".join(stripped)
     began = allowance.clock()
     encoded = not allowance.is_used_up and is_encoded(blob)
-    glued = any(mark in blob for mark in _BAR_MARKS) and _BAR_END.search("\n".join(stripped))
-    if encoded or glued or any(mark in blob for mark in "\r\b\0\n") or max(map(len, stripped), default=0) > _LONGEST:
+    if encoded or any(mark in blob for mark in "\r\b\0\n") or max(map(len, stripped), default=0) > _LONGEST:
         for number, line in zip(own, stripped, strict=True):
             line = line.replace("\n", " ")
             parts = [part for whole in decoded(line) for part in split(whole, _LONGEST)] if encoded else split(line, _LONGEST)
@@ -126,8 +115,6 @@ def split(line: str, limit: int) -> list[str]:
     """Split a line that was overwritten in place, as by progress bars, into parts of at most ``limit`` characters."""
     if "\b" in line or "\0" in line:
         line = line.replace("\b", "\r").replace("\0", "")
-    if any(mark in line for mark in _BAR_MARKS):
-        line = _BAR_END.sub("\\g<0>\r", line)
     parts = line.split("\r")
     if max(map(len, parts)) > limit:  # pieces overlap, so that a message at a boundary is complete in one of them
         step = limit - limit // 8

@@ -86,6 +86,15 @@ _MARK = re.compile(
     )
 )
 
+# The end of a progress bar of Keras or tqdm that a message follows in the same line: the bar ends without a line end.
+_BAR_MARKS = ("/step", "ETA:", "it/s", "s/it")
+_METRIC = r" - [\w ./@+-]{1,40}: "
+_NUMBER = r"(?:-?\d{1,12}\.\d{4}(?:e[+-]\d\d|(?!e[+-]\d))|nan|inf)"
+_MESSAGE = r"(?=[A-Za-z/]|\[?\d{4}-\d\d-\d\d|\[[A-Z])"
+_BAR_END = re.compile(
+    rf"(?:ETA: [\d:smh]{{1,12}}(?![\d:smh])|\d[mu]?s/step)(?:{_METRIC}{_NUMBER}){{0,40}}(?!{_METRIC}){_MESSAGE}"
+    rf"|\d(?:s/it|it/s)(?:, [^\r\n]{{1,80}}?)?\]{_MESSAGE}"
+)
 
 _TAIL = re.compile(rf"(?:[ ]*(?:{_TAG}))+$")
 _MOST_CHARACTERS = 2048  # maximum characters of a line: many patterns take quadratic time
@@ -103,6 +112,12 @@ class Message(NamedTuple):
 def plain(line: str) -> str:
     """Return the line as displayed: without colours, control characters and surrounding spaces."""
     return _CONTROL.sub("", line).strip()
+
+
+def behind_bar(line: str) -> str:
+    """Return the message that follows a progress bar in its line; other lines as they are."""
+    ends = [bar.end() for bar in _BAR_END.finditer(line)] if any(mark in line for mark in _BAR_MARKS) else []
+    return line[ends[-1] :] if ends else line
 
 
 def ends(line: str) -> str:
