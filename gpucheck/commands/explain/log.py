@@ -31,7 +31,8 @@ from gpucheck.core.system.shells import word
 
 LINT = (Fix(text="Find the lines of your program that cause it", command="gpucheck lint TRAIN.py", kind="look"),)
 MOST_CITED = 6  # lines of a finding
-_WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]")
+# Of Windows, without characters that a shell expands inside double quotes: the log may be a stranger's.
+_WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/][\w .\\/-]*")
 TIMED_OUT = "the time limit was reached (--timeout)"
 
 
@@ -125,7 +126,7 @@ class Part(NamedTuple):
             return fix
         file, line = self.first.reader.program
         text = f"{fix.text}; the log names line {line} of this file"
-        quoted = f'"{file}"' if _WINDOWS_PATH.match(file) else word(file)
+        quoted = f'"{file}"' if _WINDOWS_PATH.fullmatch(file) else word(file)
         return msgspec.structs.replace(fix, text=text, command=f"gpucheck lint {quoted}")
 
     def _weighed(self, cause: Cause) -> Cause:

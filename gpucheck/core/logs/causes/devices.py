@@ -131,7 +131,7 @@ def compute_mode_exclusive(events: Events) -> Cause | None:
         return None
     lines = [*refused, *events.of(Kind.COMPUTE_MODE)[:1]]
     template = (
-        "CUDA was refused a GPU that is there (error {code}): its compute mode[ {mode}] probably allows one process, and another"
+        "CUDA can't use a GPU that exists (error {code}): its compute mode[ {mode}] probably allows only one process, and another"
         " one uses it."
     )
     return Cause(sentence(template, lines), lines)

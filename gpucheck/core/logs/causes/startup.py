@@ -185,7 +185,8 @@ def _follows_an_error(event: Event, events: Events) -> bool:
 
 
 def _is_container(event: Event) -> bool:
-    if event.kind == Kind.CUINIT_FAILED or (event.kind == Kind.LIBRARY_MISSING and _OF_THE_DRIVER.match(event.fields["soname"])):
+    of_the_driver = event.kind == Kind.LIBRARY_MISSING and _OF_THE_DRIVER.match(event.fields.get("soname", ""))
+    if event.kind == Kind.CUINIT_FAILED or of_the_driver:
         return event.fields.get(PLACE) == CONTAINER or "/.singularity.d/" in event.text
     return event.kind == Kind.CONTAINER_HOST or event.fields.get("reason") == "hidden"
 
