@@ -10,6 +10,7 @@ from gpucheck.core.logs.causes.events import Events, first_value
 from gpucheck.core.logs.causes.packages import infer_form
 from gpucheck.core.logs.events import CONTAINER, PLACE, Event, Kind
 from gpucheck.core.logs.log import Log
+from gpucheck.core.logs.reading.screen import DIGITS
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpu, Gpus
@@ -95,10 +96,12 @@ class ContextReader:
 
     def __init__(self) -> None:
         self._found: dict[str, Counter[str]] = {kind: Counter() for kind in _SIGNS}
-        self._frameworks: Counter[str] = Counter()
+        self._frameworks = Counter(dict.fromkeys(_FRAMEWORKS, 0))  # of equal counts, the first in the table is meant
         self._pythons: Counter[str] = Counter()
         self._tried: dict[str, None] = {}
         self._before: set[str] = set()
+        # Lines, with masked digits, that say nothing else than their frameworks: most lines of a log repeat them.
+        self._familiar: dict[str, list[str]] = {}
         self._raised_in: str | None = None
         self.program: tuple[str, str] | None = None  # the file of the program that a traceback names last, and the line
 
@@ -146,28 +149,39 @@ class ContextReader:
         )
 
     def _read(self, line: str) -> None:
-        for kind, signs in _COMPILED.items():
-            for value, sign in signs:
-                if sign.search(line):
-                    self._found[kind][value] += 1
-        for framework, sign in _FRAMEWORKS.items():
-            self._frameworks[framework] += bool(sign.search(line))
-        if (frame := _FRAME.search(line)) and frame[1] not in _NEVER:
+        shape = line.translate(DIGITS)
+        frameworks = self._familiar.get(shape)
+        if frameworks is None:
+            frameworks = [framework for framework, sign in _FRAMEWORKS.items() if sign.search(line)]
+            if not self._read_signs(line):
+                self._familiar[shape] = frameworks
+        self._frameworks.update(frameworks)
+
+    def _read_signs(self, line: str) -> bool:
+        """Whether the line says more than its frameworks."""
+        found = [(kind, value) for kind, signs in _COMPILED.items() for value, sign in signs if sign.search(line)]
+        for kind, value in found:
+            self._found[kind][value] += 1
+        frame, own, typed = _FRAME.search(line), _PROGRAM.search(line), _TYPED.match(line)
+        if frame and frame[1] not in _NEVER:
             self._raised_in = frame[1] or ""
-        if own := _PROGRAM.search(line):
+        if own:
             self.program = own[1], own[2]
-        self._before |= {release for folder, release in _BEFORE.items() if folder in line and _OF_JAX not in line}
-        for match in _PYTHON.finditer(line):
+        moved = {release for folder, release in _BEFORE.items() if folder in line and _OF_JAX not in line}
+        self._before |= moved
+        pythons = list(_PYTHON.finditer(line))
+        for match in pythons:
             self._pythons[next(filter(None, (match[1], match[6])), None) or ".".join(filter(None, match.groups()))] += 1
-        if len(self._tried) < _MOST_TRIED and (typed := _TYPED.match(line)):
+        if typed and len(self._tried) < _MOST_TRIED:
             self._tried[" ".join(typed[1].removeprefix("!").split())] = None
+        return bool(found or frame or own or typed or moved or pythons)
 
     def _first(self, kind: str) -> str | None:
         """Return the found value of a kind; of several, the first in the table."""
         return next((value for value, _ in _COMPILED[kind] if self._found[kind][value]), None)
 
     def _framework(self) -> str | None:
-        name, count = max(self._frameworks.items(), key=lambda item: item[1], default=("", 0))
+        name, count = max(self._frameworks.items(), key=lambda item: item[1])
         return name if count else None
 
 
