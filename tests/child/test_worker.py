@@ -42,6 +42,7 @@ def test_the_driver_of_the_kernel(tmp_path):
 
 
 def test_versions():
+    info = {"is_cuda_build": True, "is_rocm_build": False, "cuda_version": "12.5.1", "cudnn_version": "9"}
     sysconfig = types.SimpleNamespace(
         get_build_info=lambda: {"is_cuda_build": True, "is_rocm_build": False, "cuda_version": "12.5.1", "cudnn_version": "9"}
     )
@@ -54,13 +55,18 @@ def test_versions():
     assert found["python"].count(".") == 2
 
 
-def test_the_version_of_an_installed_library(tmp_path, monkeypatch):
-    folder = tmp_path / "nvidia_nccl_cu12-2.27.3.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: nvidia-nccl-cu12\nVersion: 2.27.3\n")
-    assert worker.installed_version("nvidia-nccl-of-nobody-cu") is None
+def test_the_versions_of_the_libraries_are_those_of_tensorflows_cuda(tmp_path, monkeypatch):
+    for name, version in (("nvidia-cudnn-cu12", "9.28.0"), ("nvidia-cudnn-cu13", "9.19.0"), ("nvidia-nccl-cu13", "2.28.9")):
+        folder = tmp_path / f"{name.replace('-', '_')}-{version}.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert worker.installed_version("nvidia-nccl-cu") == "2.27.3"
+    info = {"is_cuda_build": True, "is_rocm_build": False, "cuda_version": "12.5.1", "cudnn_version": "9"}
+    sysconfig = types.SimpleNamespace(get_build_info=lambda: info)
+    found = worker.versions(
+        types.SimpleNamespace(__version__="2.21.0", sysconfig=sysconfig), types.SimpleNamespace(__version__="3")
+    )
+    assert (found["cudnn"], found.get("nccl")) == ("9.28.0", None)
 
 
 def test_a_record_that_is_too_long_is_not_cut():

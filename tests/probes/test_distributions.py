@@ -24,6 +24,14 @@ def test_metadata_without_its_files_does_not_count():
     assert versions == ["2.1.0", "2.1.0", "2.1.0", "1.19.0"]
 
 
+def test_a_damaged_file_does_not_make_a_later_folder_the_first():
+    record = "nvidia/cudnn/cnn.so,sha256=a,9\nnvidia/cudnn/ops.so,sha256=b,3\n"
+    files = {f"/{folder}/nvidia_cudnn_cu12-9.28.0.dist-info/RECORD": record for folder in "ab"}
+    files |= {"/a/nvidia/cudnn/cnn.so": "cut", "/b/nvidia/cudnn/cnn.so": "123456789"}
+    files |= {f"/{folder}/nvidia/cudnn/ops.so": "ops" for folder in "ab"}
+    assert _distributions.installed(FakeHost(files), ["/a", "/b"])["nvidia-cudnn-cu12"].folder == "/a"
+
+
 def test_the_folder_is_the_first_package_on_the_path():
     host = FakeHost({"/a/tensorflow/leftover.so": "", "/b/tensorflow/__init__.py": ""})
     assert _distributions.tensorflow_folder(host, ["/a", "/b"]) == "/b/tensorflow"

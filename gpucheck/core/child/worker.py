@@ -190,13 +190,14 @@ def exception_text(error: BaseException) -> str:
 def versions(tf: Any, keras: Any) -> dict[str, str]:
     """Versions that should be equal on every worker; missing or unreadable ones are omitted."""
     build = inspection.build(tf)
+    cuda = str(build.cuda_version or "").partition(".")[0]
     versions_by_name = {
         "python": ".".join(map(str, sys.version_info[:3])),
         "tensorflow": str(tf.__version__),
         "keras": _keras_version(keras),
         "cuda": build.cuda_version,
-        "cudnn": installed_version("nvidia-cudnn-cu") or build.cudnn_version,
-        "nccl": installed_version("nvidia-nccl-cu"),
+        "cudnn": installed_version(f"nvidia-cudnn-cu{cuda}") or build.cudnn_version,
+        "nccl": installed_version(f"nvidia-nccl-cu{cuda}"),
         "driver": driver_version(),
     }
     return {name: str(version) for name, version in versions_by_name.items() if version}
@@ -209,16 +210,14 @@ def _keras_version(keras: Any) -> str:
     return str(keras.__version__)
 
 
-def installed_version(name: str) -> str | None:
-    """Version of an installed NVIDIA wheel for any CUDA version: a wheel's library takes precedence over the system's."""
+def installed_version(wheel: str) -> str | None:
+    """Version of an installed NVIDIA wheel, whose library takes precedence over the system's."""
     from importlib import metadata
 
-    for cuda in ("13", "12", "11"):
-        try:
-            return metadata.version(name + cuda)
-        except metadata.PackageNotFoundError:
-            continue
-    return None
+    try:
+        return metadata.version(wheel)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def driver_version(path: str = "/proc/driver/nvidia/version") -> str | None:

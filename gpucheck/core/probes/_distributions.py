@@ -1,6 +1,7 @@
 """Installed distributions by the names of their metadata folders: one directory listing per entry of ``sys.path``."""
 
 import heapq
+import itertools
 import re
 from collections.abc import Container, Iterable
 
@@ -58,7 +59,7 @@ def search_path(answer: Interpreter) -> tuple[str, ...]:
 def installed(host: Host, folders: Iterable[str], only: Container[str] = ()) -> dict[str, Installed]:
     """Distributions by normalised name, all or ``only`` these; the first one on the path wins, as for import.
 
-    An interrupted upgrade leaves metadata without its files: of several, the first that describes the files on disk counts.
+    An interrupted upgrade leaves metadata without its files, so of several the files on disk decide.
     """
     several: dict[str, list[Installed]] = {}
     for folder in folders:
@@ -70,14 +71,13 @@ def installed(host: Host, folders: Iterable[str], only: Container[str] = ()) -> 
 
 
 def _on_disk(host: Host, candidates: list[Installed]) -> Installed:
-    """The first whose RECORD describes the files on disk, or describes most of them."""
-    shares: list[float] = []
-    for candidate in candidates:
-        share = _share(host, candidate)
-        if share == 1:
-            return candidate
-        shares.append(share)
-    return candidates[shares.index(max(shares))]
+    """The one whose RECORD describes most of the files on disk, in the first folder that has any of them."""
+    for _, same in itertools.groupby(candidates, key=lambda candidate: candidate.folder):
+        shares = {candidate: _share(host, candidate) for candidate in same}
+        best = max(shares, key=lambda candidate: shares[candidate])
+        if shares[best]:
+            return best
+    return candidates[0]
 
 
 def _share(host: Host, candidate: Installed) -> float:
