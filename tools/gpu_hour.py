@@ -104,6 +104,10 @@ class Record:
             "system": facts.get("system", {}).get("os_name"),
             "kernel": facts.get("system", {}).get("kernel"),
             "processors": os.cpu_count(),
+            "namespaces": [os.readlink(path) for path in ("/proc/self/ns/pid", "/proc/self/ns/ipc", "/proc/self/ns/uts")],
+            "root": next(
+                line for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines() if line.split()[4] == "/"
+            ),
             "driver": facts.get("driver", {}).get("version"),
             "gpus": [gpu["name"] for gpu in facts.get("gpus", {}).get("gpus", [])],
             "packages": json.loads(versions.out) if versions.code == 0 else {},

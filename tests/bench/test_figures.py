@@ -111,7 +111,10 @@ def test_load_between_two_times():
 
     samples = [sample(9.9, 0, 0), sample(10.0, 5, 90), sample(15.0, 6, 100), sample(20.0, 7, 95), sample(20.1, 0, 0)]
     (load,) = figures.load(samples, 10.0, 20.0, {"GPU:0": 1})
-    assert (load.device, load.samples, load.utilization_percent, load.power_watts) == ("GPU:0", 3, 95, None)
+    assert (load.device, load.samples, load.utilization_percent, load.power_watts) == ("GPU:0", 3, 97.5, None)
+    # 90 % may be of the time before
+    (short,) = figures.load(samples, 9.5, 10.2, {"GPU:0": 1})
+    assert (short.samples, short.utilization_percent) == (2, None)
     assert figures.load(samples, 30.0, 40.0, {"GPU:0": 1}) == ()
     assert figures.load(samples, 10.0, 20.0, {"GPU:0": 7}) == ()
 

@@ -42,7 +42,6 @@ def test_the_driver_of_the_kernel(tmp_path):
 
 
 def test_versions():
-    info = {"is_cuda_build": True, "is_rocm_build": False, "cuda_version": "12.5.1", "cudnn_version": "9"}
     sysconfig = types.SimpleNamespace(
         get_build_info=lambda: {"is_cuda_build": True, "is_rocm_build": False, "cuda_version": "12.5.1", "cudnn_version": "9"}
     )

@@ -25,6 +25,7 @@ RAW = (
     "peak_memory_bytes",
 )
 READINGS = ("utilization_percent", "power_watts", "sm_clock_mhz")  # NVML's values
+UTILIZATION_SECONDS = 1.0  # NVML's utilization is of the last second at most (nvmlUtilization_t), and may be of the time before
 SAMPLES_MAX = 2000
 SECONDS_PER_HOUR = 3600
 
@@ -76,7 +77,7 @@ def measurement(configuration: Configuration, raw: Measured | None, reason: str 
 
 
 def load(samples: list[Sampled], began: float, ended: float, indexes: dict[str, int]) -> tuple[GpuLoad, ...]:
-    """Return the medians of NVML's values for each device between two times.
+    """Return the medians of NVML's values for each device between two times; of the utilization once it is of this time alone.
 
     Args:
         samples: as the sampler reports them.
@@ -90,12 +91,15 @@ def load(samples: list[Sampled], began: float, ended: float, indexes: dict[str, 
         moments = [gpus[index] for gpus in inside if index < len(gpus)]
         if not moments:
             continue
+        settled = [sample.gpus for sample in samples if began + UTILIZATION_SECONDS <= sample.seconds <= ended]
         masks = [moment.clock_event_reasons or 0 for moment in moments]
         loads.append(
             GpuLoad(
                 device=device,
                 samples=len(moments),
-                **{name: _median(getattr(moment, name) for moment in moments) for name in READINGS},
+                utilization_percent=_median(gpus[index].utilization_percent for gpus in settled if index < len(gpus)),
+                power_watts=_median(moment.power_watts for moment in moments),
+                sm_clock_mhz=_median(moment.sm_clock_mhz for moment in moments),
                 clock_event_reasons=_names(masks, nvml.reasons),
                 slowed_by=_names(masks, nvml.harmful_reasons),
             )

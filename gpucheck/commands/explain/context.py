@@ -84,7 +84,8 @@ _PYTHON = re.compile(r"python(3\.\d{1,2})[/\\]|[/\\]Python(3)(\d{1,2})[/\\]|\bcp
 _FRAME = re.compile(r'^(?:File "|Cell |/)(?:[^"\n]*[/\\](?:site|dist)-packages[/\\](\w+)[/\\])?[^"\n]*(?:", line \d+| in \w+\()')
 # A file of a traceback that is not installed, and neither Python's own nor generated: the program's.
 _PROGRAM = re.compile(
-    r'\bFile "(?![^"\n]*(?:[/\\](?:site|dist)-packages[/\\]|[/\\][Ll]ib[/\\]|ipykernel_|__autograph))([^"\n<>]+\.py)", line (\d+)'
+    r'\bFile "(?![^"\n]*(?:[/\\](?:site|dist)-packages[/\\]|[/\\][Ll]ib[/\\]'
+    r'|[/\\]tensorflow[/\\]python[/\\]|[/\\]keras[/\\]src[/\\]|ipykernel_|__autograph))([^"\n<>]+\.py)", line (\d+)'
 )
 _NEVER = ("jax", "jaxlib", "numpy", "tensorflow", "keras", "torch")  # packages whose frames only pass an exception on
 _WITH_GPU = (Kind.GPU_CREATED, Kind.GPU_FOUND, Kind.DRIVER_LISTS_GPU)

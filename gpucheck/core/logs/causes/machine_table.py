@@ -180,7 +180,11 @@ ROWS = (
     Row("nccl-failed", "NCCL failed: {text}.", Match(Kind.NCCL_FAILED, "interface found"), beside=Kind.NCCL_INTERFACE),
     Row("nccl-failed", "NCCL failed: {text}.", Match(Kind.NCCL_FAILED)),
     Row("replicas-diverged", "Replicas that must be equal differ: {text}.", Match(Kind.REPLICAS_DIVERGED)),
-    Row("replica-count-mismatch", "Ranks {rank} and {other} train on the same GPU.", Match(Kind.GPU_SHARED_BY_RANKS)),
+    Row(
+        "replica-count-mismatch",
+        "[Ranks {rank} and {other}|Several ranks] train on the same GPU.",
+        Match(Kind.GPU_SHARED_BY_RANKS),
+    ),
     Row("replica-count-mismatch", "The program requests {asked} GPUs, but this machine has {count}.", Match(Kind.GPUS_REQUESTED)),
     Row("worker-version-skew", "Workers of one job run different versions: {text}.", Match(Kind.WORKER_VERSION_SKEW)),
     Row(

@@ -145,6 +145,10 @@ _ONE_COPY = Fix(
     text="Load one NCCL into the process: beside JAX use TensorFlow for the CPU (pip install tensorflow-cpu in place of tensorflow), or give"
     " each framework a process of its own"
 )
+_OWN_GPU = Fix(
+    text="Give each process its own GPU, for example CUDA_VISIBLE_DEVICES=0 for the first and 1 for the second: two processes on"
+    " one GPU are the most common invalid usage"
+)
 
 # Patterns of NCCL's lines, the most specific first.
 _NAMED = {
@@ -155,6 +159,7 @@ _NAMED = {
     "network": r"no socket interface|NET/Socket|socketStartConnect|[Bb]ootstrap\b.*\binterface",
     "no kernel": r"No OpKernel was registered",
     "memory": r"(?i)out of memory",
+    "usage": r"(?i)invalid ?usage",
     "peers": r"(?i)peer access|\bP2P\b",
     "other rank": r"(?i)time(?:d )?out|heartbeat|connection (?:closed|reset) by|ncclRemoteError|remote error|communicator was aborted",
 }
@@ -164,6 +169,7 @@ _WAYS: dict[str, Callable[[Context], Iterator[Fix]]] = {
     "shared memory": _shared_memory,
     "no kernel": lambda _: iter([without_nccl()]),
     "memory": lambda _: iter([_FULL]),
+    "usage": lambda _: iter([_OWN_GPU]),
     "peers": lambda _: iter([_PEERS]),
     "other rank": lambda context: iter([_FIRST_RANK, *context.only(_PATIENCE, framework="torch")]),
 }

@@ -108,6 +108,7 @@ def _one_each(context: Context) -> Iterator[Fix]:
         yield Fix(text=f"{_OWN_GPU.format('PyTorch')}: {torch}")
     if not context.excludes(framework="tensorflow"):
         yield Fix(
-            text=f"{_OWN_GPU.format('TensorFlow with Horovod')}: tf.config.set_visible_devices(gpus[hvd.local_rank()], 'GPU')"
+            text=f"{_OWN_GPU.format('TensorFlow')}: start worker N with CUDA_VISIBLE_DEVICES=N, or with Horovod call"
+            " tf.config.set_visible_devices(gpus[hvd.local_rank()], 'GPU')"
         )
     yield Fix(text="Start no more processes on a machine than it has GPUs, for example with torchrun --nproc_per_node=gpu")
