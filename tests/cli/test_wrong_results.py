@@ -10,7 +10,15 @@ from in_tensorflow import MARKS
 from lab.breakages import AFTER_IMPORT
 
 pytestmark = MARKS
-THREE = ("--allow-cpu", "--strategy", "one_device", "--logical-devices", "3", "--format", "json")
+FOUR = (
+    "--allow-cpu",
+    "--strategy",
+    "one_device",
+    "--logical-devices",
+    "4",
+    "--format",
+    "json",
+)  # of which the first three repeat computations
 AGAIN = "gpucheck --soak 30 --allow-cpu"
 # The 8 convolutions per round belong to steps 1 to 4.
 AT_STEP_3, ONCE_AT_STEP_2 = "conv2d float32 8 4 each", "conv2d float32 8 10 once"
@@ -20,7 +28,7 @@ def checked(folder, fault, *args, env=None):
     """Return the exit code and report of a check in which CPU:1 has this fault; see wrong_results.py."""
     (folder / "sitecustomize.py").write_text(AFTER_IMPORT + program("wrong_results.py"))
     env = {"CUDA_VISIBLE_DEVICES": "-1", "PYTHONPATH": str(folder), "WRONG_RESULT": fault}
-    done = in_a_process(*THREE, *args, env=env)
+    done = in_a_process(*FOUR, *args, env=env)
     return done.returncode, json.loads(done.stdout)
 
 

@@ -14,6 +14,7 @@ from gpucheck.core.child.smoke import checksums, fit, together, xla
 from gpucheck.core.child.smoke.tensorflow import TensorFlowJob
 
 TASK = FrameworkTask
+LOGICAL_CPUS = 3  # of a CPU that repeat computations: a majority needs three
 SHARE_BYTES = 600 << 20  # of each logical GPU's share, reserved for CUDA's context and libraries
 
 
@@ -98,6 +99,8 @@ def _train_group(
 
 def _repeat(reporter: Reporter, task: FrameworkTask, tf: Any, trained: dict[str, str], free: dict[str, int]) -> None:
     """Repeat the same computations on the devices that trained; ``trained`` are logical names by device name."""
+    shared = [device for device in trained if device.startswith("CPU")][LOGICAL_CPUS:]  # the same processor again
+    trained = {device: name for device, name in trained.items() if device not in shared}
     if not trained:
         return
     seconds = task.soak_seconds or 0.0
