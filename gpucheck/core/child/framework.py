@@ -62,6 +62,10 @@ def _train(
     names = _names(tf, usable, wanted)
     if not wanted:
         inspection.growth_refused(reporter, tf, usable)
+    on_cpu = not tpus and all(device.startswith("CPU") for device in devices)
+    if on_cpu and free and not task.allow_cpu:  # CUDA has a GPU: training on the CPU would prove nothing, and delay the answer
+        reporter.end(Planned(()))
+        return
     jobs = plan.plan([*names, *tpus], task.level, task.strategies, bool(wanted))
     if backend != "tensorflow":
         reason = f"Keras runs on {backend or 'no backend'} here; TensorFlow's strategies cannot train it"

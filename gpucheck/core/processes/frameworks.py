@@ -115,6 +115,7 @@ def _start(host: Host, tpu: bool, only: tuple[str, ...] = (), cross_device: str 
         tpu=tpu,
         logical_devices=request.logical_devices,
         log_device_placement=request.log_device_placement,
+        allow_cpu=not request.needs_gpu or bool(request.strategies or request.logical_devices),
         only=only,
         cross_device=cross_device,
         soak_seconds=60 * request.soak_minutes or None,

@@ -21,6 +21,7 @@ class FrameworkTask(Task):
     tpu: bool  # whether to connect to one
     logical_devices: int  # 0: the level's default
     log_device_placement: bool
+    allow_cpu: bool = True  # whether to train on the CPU if CUDA has a GPU that TensorFlow does not list
     only: tuple[str, ...] = ()  # ids of jobs to train, one after the other and without experiments; empty: the whole plan
     cross_device: str | None = None  # how a mirrored strategy exchanges gradients (see ``strategies/mirrored.py``)
     soak_seconds: float | None = None  # how long to repeat the same computations; None: twice
