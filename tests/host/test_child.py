@@ -109,7 +109,7 @@ def test_a_message_comes_as_it_was_sent(message):
     inbox = Inbox()
     inbox.take(json.dumps({"end": type(message).__name__, "job": "a", "value": to_builtins(message)}).encode() + b"\n")
     assert inbox.problem is None
-    assert inbox.message(type(message), "a") == message
+    assert inbox.messages(type(message)) == {"a": message}
 
 
 def test_a_childs_task_arrives_unchanged():

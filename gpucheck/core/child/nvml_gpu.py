@@ -27,16 +27,12 @@ def read_gpu(pynvml: Any, index: int) -> Gpu:
         failure = failure_of(pynvml, error)
         return Gpu(index=index, problem=failure.problem, result=failure.result)
     gpu, lost = Gpu(index=index), None
-    for read in IDENTITY:
+    for read in (*IDENTITY, *READINGS):
         try:
-            gpu = read(gpu, queries)
+            if lost is None or read in IDENTITY:
+                gpu = read(gpu, queries)
         except GpuLost as error:
             lost = error
-    try:
-        for read in () if lost is not None else READINGS:
-            gpu = read(gpu, queries)
-    except GpuLost as error:
-        lost = error
     return gpu if lost is None else replace(gpu, problem=lost.failure.problem, result=lost.failure.result)
 
 

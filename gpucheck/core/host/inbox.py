@@ -46,10 +46,6 @@ class Inbox:
         self.problem = problem
         self._pending.clear()
 
-    def message(self, kind: type[AnyMessage], job: str = "") -> AnyMessage | None:
-        """Return a message; None if it has not arrived."""
-        return self.messages(kind).get(job)
-
     def messages(self, kind: type[AnyMessage]) -> dict[str, AnyMessage]:
         """Return all messages of a kind, by job, in order."""
         return dict(self._messages.get(kind, {}))  # type: ignore[arg-type]
