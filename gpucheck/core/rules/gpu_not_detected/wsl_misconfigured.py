@@ -61,6 +61,19 @@ _SEARCH = Fix(
     text="Add the folder to the loader's search path",
     command="echo /usr/lib/wsl/lib | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig",
 )
+_CONVERT = Fix(
+    text="Convert this distribution, from a Windows prompt (wsl -l -v shows its name)",
+    command="wsl.exe --set-version Ubuntu 2",
+)
+_BY_REASON = {
+    "wsl1": (_CONVERT, ALLOW_CPU),
+    "disabled": (_ENABLE, ALLOW_CPU),
+    "no-device": (_UPDATE, _WINDOWS, ALLOW_CPU),
+    "no-driver": (_WINDOWS, _UPDATE, ALLOW_CPU),
+    "linux-driver": (_REMOVE, Fix(text="Then restart WSL, from a Windows prompt", command=_SHUTDOWN)),
+    "unsearched": (_SEARCH,),
+    "": (_UPDATE, _WINDOWS, replace(_REMOVE, text="If a Linux driver is installed inside WSL, remove it")),
+}
 _WSL1 = re.compile(r"(?i)\bWSL ?1\b")
 _NO_LIBRARY = ("library-not-found", "library-unusable")
 
@@ -137,27 +150,7 @@ def repairs(context: Context, *, why: str = "", message: str = "", library: str 
         message: the message that reports it.
         library: the one missing in the folder of the Windows driver.
     """
-    convert = Fix(
-        text="Convert this distribution, from a Windows prompt (wsl -l -v shows its name)",
-        command="wsl.exe --set-version Ubuntu 2",
-    )
-    if why == "wsl1" or _WSL1.search(message):
-        yield from (convert, ALLOW_CPU)
-    elif why == "disabled":
-        yield _ENABLE
-        yield ALLOW_CPU
-    elif why == "linux-driver":
-        yield _REMOVE
-        yield Fix(text="Then restart WSL, from a Windows prompt", command=_SHUTDOWN)
-    elif why == "unsearched":
-        yield _SEARCH
-    elif why == "no-driver" or library or "no adapters" in message:
-        yield _WINDOWS
-        yield _UPDATE
-        yield ALLOW_CPU
-    else:
-        yield _UPDATE
-        yield _WINDOWS
-        yield ALLOW_CPU if why else replace(_REMOVE, text="If a Linux driver is installed inside WSL, remove it")
+    said = "wsl1" if _WSL1.search(message) else "no-driver" if library or "no adapters" in message else ""
+    yield from _BY_REASON[why or said]
     if not why:
         yield Fix(text="Check that the version of WSL is 2, from a Windows prompt", command="wsl.exe -l -v", kind="look")
