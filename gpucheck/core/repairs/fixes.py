@@ -13,6 +13,12 @@ OUT_OF_SERVICE = Fix(text="Start no jobs on this machine, and have it restarted 
 COMPARE_WITH_CPU = Fix(text="Compare with the CPU alone", command="CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu", kind="look")
 NEW_ENVIRONMENT = Fix(text="Install TensorFlow and its libraries in a new environment, and compare again")
 TEST_GPU = Fix(text="Test the GPU itself, as an administrator", command="dcgmi diag -r 3", kind="look")
+PREPARE_AHEAD = Fix(
+    text="Prepare batches ahead, on several cores:"
+    " dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)"
+)
+KEEP_WHAT_WAS_READ = Fix(text="Keep what was read: dataset.cache() before the random augmentation")
+SEE_DISK = Fix(text="Check whether the disk is full", command="df -h", kind="look")
 REQUEST_FROM_SLURM = Fix(
     text="Request a GPU from Slurm when starting the job: srun --gres=gpu:1 COMMAND, or #SBATCH --gres=gpu:1"
 )

@@ -38,10 +38,10 @@ from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, r
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.commands import without
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import SEE_DISK
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build
 
 _CUDNN = "nvidia-cudnn-cu12<10"
-_SEE_DISK = Fix(text="Check whether the disk is full", command="df -h", kind="look")
 
 
 @rule(
@@ -146,7 +146,7 @@ def repairs(
         packages: the installed packages with damaged files.
     """
     if again := context.reinstall(packages):
-        yield from (again, _SEE_DISK)
+        yield from (again, SEE_DISK)
         return
     named = re.search(rf"(/[^\s:'\"]*)/{re.escape(soname)}", text) if soname else None
     folder = path.rpartition("/")[0] or (named[1] if named else "")
@@ -162,7 +162,7 @@ def repairs(
     if path or (soname and context.framework):
         yield from cuda_build(context)
     if not context.windows:
-        yield _SEE_DISK
+        yield SEE_DISK
 
 
 def _of_log(context: Context, soname: str) -> Fix:

@@ -42,6 +42,7 @@ from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import SEE_DISK
 from gpucheck.core.repairs.machine import apple_plugin
 from gpucheck.core.rules.gpu_not_detected._before_import import foreseen, incomplete, lacking
 from gpucheck.core.rules.gpu_not_detected._failed_packages import PACKAGES, conflicts, for_package, named_module, reinstall
@@ -212,7 +213,7 @@ def repairs(
     else:
         yield from for_package(context, module, message)
         if signal == "SIGBUS":
-            yield Fix(text="Check whether the disk is full", command="df -h", kind="look")
+            yield SEE_DISK
         if not (module or message or signal):
             yield from _for_others(context)
 

@@ -26,14 +26,13 @@ from collections.abc import Iterator, Mapping
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import KEEP_WHAT_WAS_READ, PREPARE_AHEAD
 from gpucheck.core.repairs.wording import listing
 
 # TensorFlow's Profiler calls a program highly input-bound from 20 % of the step time on
 # (op_stats_to_input_pipeline_analysis.cc in tensorflow/core/profiler/convert), and moderately from 5 % on.
 HIGH = 0.2
-AHEAD = "dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)"
 FILES = "Read from fewer, larger files (TFRecord, interleave)"
-CACHE = "Keep what was read: dataset.cache() before the random augmentation"
 # The experiment's optimizations, each in addition to the previous ones: its name, and what to do.
 REMEDIES = {
     "prefetch": ("prefetch", "Prepare batches ahead: end the pipeline with dataset.prefetch(tf.data.AUTOTUNE)"),
@@ -41,7 +40,7 @@ REMEDIES = {
         "a parallel map",
         "Prepare samples on several cores: dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
     ),
-    "cache": ("a cache", CACHE),
+    "cache": ("a cache", KEEP_WHAT_WAS_READ.text),
     "larger_batch": ("a larger batch", "Use batches of twice the size"),
 }
 # Minimum speedup over the previous optimizations. On busy CPUs without any wait, prefetch, map and cache reached 1.25 by chance.
@@ -100,7 +99,7 @@ def repairs(
         return
     files = Fix(text=f"{FILES}, and augment on the GPU with Keras layers in the model" if device.startswith("GPU") else FILES)
     helped, remarks = _tried(figures or {}, device)
-    yield from helped or (Fix(text=f"Prepare batches ahead, on several cores: {AHEAD}"), Fix(text=CACHE))
+    yield from helped or (PREPARE_AHEAD, KEEP_WHAT_WAS_READ)
     yield files
     yield from remarks
     if figures is None:
@@ -125,16 +124,9 @@ def _tried(figures: Mapping[str, float | None], device: str) -> tuple[list[Fix],
         gave = f"that gave {rate:.0f} instead of {best:.0f} samples per second"
         helped.append(Fix(text=f"{advice}; {'' if helped else tried}{gave}"))
         best = rate
-    return helped, _useless(useless, device) if helped else _none_helped(useless, device)
-
-
-def _none_helped(names: list[str], device: str) -> tuple[Fix, ...]:
-    none = f"none of {listing(names, len(REMEDIES))} gave {HELPS:g} times as much"
-    return (Fix(text=f"Measure each of them with your own samples: tried on {device}, {none}"),)
-
-
-def _useless(names: list[str], device: str) -> tuple[Fix, ...]:
-    if not names:
-        return ()
-    text = f"Expect less of {listing(names, len(REMEDIES))}: tried on {device}, too, without {HELPS:g} times as much"
-    return (Fix(text=text),)
+    names = listing(useless, len(REMEDIES))
+    if not helped:
+        none = f"none of {names} gave {HELPS:g} times as much"
+        return helped, (Fix(text=f"Measure each of them with your own samples: tried on {device}, {none}"),)
+    text = f"Expect less of {names}: tried on {device}, too, without {HELPS:g} times as much"
+    return helped, (Fix(text=text),) if useless else ()

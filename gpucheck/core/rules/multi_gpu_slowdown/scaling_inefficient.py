@@ -31,6 +31,7 @@ from gpucheck.core.combiners.scaling import ScaledRun, Scaling
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import KEEP_WHAT_WAS_READ, PREPARE_AHEAD
 from gpucheck.core.repairs.wording import milliseconds
 
 _FEEDING = ("input-pipeline-bound", "cpu-quota-too-low")  # causes of time spent waiting instead of summing gradients
@@ -91,20 +92,14 @@ def repairs(context: Context, *, cause: str = "", twice: str = "", bandwidth: st
     del context
     reached = f" (twice the batch reached {twice} %)" if twice else ""
     larger = Fix(text=f"Use a larger batch per replica: the same data then takes fewer steps, and fewer sums{reached}")
-    pipeline = Fix(
-        text="Prepare batches ahead, on several cores:"
-        " dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)"
-    )
     if cause == "input":
-        yield pipeline
-        yield Fix(text="Keep what was read: dataset.cache() before the random augmentation")
-        yield larger
+        yield from (PREPARE_AHEAD, KEEP_WHAT_WAS_READ, larger)
         return
     if nvlink == "no":
         yield Fix(text="Train on those GPUs only that have the shortest way to each other (CUDA_VISIBLE_DEVICES)")
     yield larger
     if not cause:
-        yield pipeline
+        yield PREPARE_AHEAD
     alone = f"; alone, summing a large tensor moves {bandwidth} GB/s" if bandwidth else ""
     yield Fix(
         text=f"Check how the GPUs are connected (NV: NVLink; PIX, PXB: one PCIe switch; SYS: across processors){alone}",
