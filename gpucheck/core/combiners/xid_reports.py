@@ -1,18 +1,19 @@
 """Decoded messages of the kernel's log about this machine's GPUs, and the recovery actions that the driver requests."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 from gpucheck.core.compat.xid import NONE_NEEDED, RECOVERIES, RECOVERY_CHANGED, Recovery, Xid, recovery_of, xid
 from gpucheck.core.logs.log import Log
 from gpucheck.core.logs.xid import reported
-from gpucheck.core.model import Action, Evidence, Fact, combiner, saw
+from gpucheck.core.model import Action, Evidence, Fact, Finding, Fix, combiner, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.probes.kernel_log import KernelLog, SxidEvent
 from gpucheck.core.probes.pci import Pci
+from gpucheck.core.repairs.context import Context
 
 _ADDRESS = re.compile(r"\b(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.0)?\b")
 # Messages of the driver without an Xid: the requested action, and a description.
@@ -41,6 +42,11 @@ class GpuReport(msgspec.Struct, frozen=True):
             return f"{self.gpu.label} at {self.device}" if self.device else self.gpu.label
         return f"The GPU at {self.device}" if self.device else "A GPU of this machine"
 
+    @property
+    def code(self) -> int | None:
+        """The code of the Xid; None: it is no Xid."""
+        return None
+
 
 class XidReport(GpuReport, frozen=True):
     """One Xid message."""
@@ -52,6 +58,11 @@ class XidReport(GpuReport, frozen=True):
     def responds(self) -> bool:
         """Whether NVML can talk to the GPU now."""
         return self.gpu is not None and self.gpu.result is None and self.gpu.problem is None
+
+    @property
+    def code(self) -> int:
+        """The code of the Xid."""
+        return self.xid.code
 
     @property
     def action(self) -> Action:
@@ -121,9 +132,9 @@ class XidReports(Fact, frozen=True, kw_only=True):
         return (demand := self.demand(gpu)) is not None and demand.action is Action.IGNORE
 
 
-def codes(reports: Iterable[XidReport]) -> str:
+def codes(reports: Iterable[GpuReport]) -> str:
     """The codes as an argument of repairs: '79,119'."""
-    return ",".join(dict.fromkeys(str(report.xid.code) for report in reports))
+    return ",".join(dict.fromkeys(str(report.code) for report in reports if report.code is not None))
 
 
 def devices(reports: Iterable[GpuReport]) -> str:
@@ -139,6 +150,33 @@ def cited(reports: Iterable[GpuReport]) -> tuple[Evidence, ...]:
 def affected(reports: Iterable[GpuReport]) -> tuple[str, ...]:
     """'GPU 3', for those that NVML lists."""
     return tuple(dict.fromkeys(report.gpu.label for report in reports if report.gpu is not None))
+
+
+def finding(
+    summary: str,
+    reports: Sequence[GpuReport],
+    action: Action,
+    repairs: Callable[..., Iterable[Fix]],
+    context: Context,
+    sources: Sequence[GpuReport] = (),
+) -> Finding:
+    """The finding about the GPUs that these reports name.
+
+    Args:
+        summary: of the finding.
+        reports: about the GPUs.
+        action: with the hardware.
+        repairs: of the rule.
+        context: where.
+        sources: further reports that show it.
+    """
+    return Finding(
+        summary=summary,
+        evidence=cited([*reports, *sources]),
+        fix=repairs(context, action=action.value, devices=devices(reports), xids=codes(reports)),
+        action=action,
+        affects=affected(reports),
+    )
 
 
 @combiner

@@ -26,7 +26,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, codes, devices
+from gpucheck.core.combiners.xid_reports import XidReport, XidReports, cited, codes, finding
 from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
@@ -103,14 +103,8 @@ def _action(gpu: Gpu, reports: list[XidReport], xids: XidReports) -> Action:
 def _reported(reports: list[XidReport], xids: XidReports, context: Context) -> Finding:
     first = min(reports, key=lambda report: report.xid.severity != "error")
     more = f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
-    action = xids.action(reports)
-    return Finding(
-        summary=f"{first.label} has had memory errors since its driver was loaded: {first.xid.title}{more}.",
-        evidence=cited(reports),
-        fix=repairs(context, action=action.value, devices=devices(reports), xids=codes(reports)),
-        action=action,
-        affects=affected(reports),
-    )
+    summary = f"{first.label} has had memory errors since its driver was loaded: {first.xid.title}{more}."
+    return finding(summary, reports, xids.action(reports), repairs, context)
 
 
 def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Iterator[Fix]:

@@ -27,11 +27,9 @@ References:
 
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.combiners.xid_reports import GpuReport, XidReport, XidReports, affected, cited, codes, devices
-from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.combiners.xid_reports import GpuReport, XidReport, XidReports, affected, cited, codes, finding
+from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
@@ -47,16 +45,18 @@ _READ = Fix(text="Read the kernel's messages about it", command='sudo dmesg | gr
 _AGAIN = Fix(text="If it happens again: check power, seating and temperature, and have the board replaced")
 
 
-class LostGpu(msgspec.Struct, frozen=True):
-    """A GPU that does not respond, and the evidence."""
+class LostGpu(GpuReport, frozen=True):
+    """A GPU that does not respond."""
 
-    label: str  # "GPU 3 at 0000:3b:00.0", or the known part of it
     reason: str
-    evidence: tuple[Evidence, ...]
     action: Action = Action.POWER_CYCLE
-    affects: tuple[str, ...] = ()
-    device: str | None = None
     code: int | None = None  # of the Xid
+    file: str = ""  # its device file, if nothing else identifies it
+
+    @property
+    def label(self) -> str:
+        """'GPU 3 at 0000:3b:00.0', or the known part of it."""
+        return f"The GPU behind {self.file}" if self.file else super().label
 
 
 @rule(
@@ -87,25 +87,24 @@ def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Non
     if not lost and driver.result in _LOST:
         problem = driver.problem or driver.result_name or f"NVML error {driver.result}"
         action = Action.RESET_GPU if driver.result == _RESET_REQUIRED else Action.POWER_CYCLE
-        lost = [LostGpu("A GPU of this machine", problem, saw(driver, "result", "problem"), action)]
+        lost = [LostGpu(None, None, saw(driver, "result", "problem"), problem, action)]
     if not lost:
         return _answering([report for report in reports if report.responds], xids, context)
     labels = list(dict.fromkeys(gpu.label for gpu in lost))
     reasons = listing(list(dict.fromkeys(gpu.reason for gpu in lost)))
     verb = "no longer responds to its driver" if len(labels) == 1 else "no longer respond to their driver"
     action = Action.strongest(gpu.action for gpu in lost)
-    named = {gpu.device for gpu in lost if gpu.device is not None}
     return Finding(
         summary=f"{listing(labels)} {verb}: {reasons}.",
-        evidence=tuple(item for gpu in lost for item in gpu.evidence),
+        evidence=cited(lost),
         fix=repairs(
             context,
             action=action.value,
-            devices=",".join(sorted(named)),
-            xids=",".join(str(gpu.code) for gpu in lost if gpu.code is not None),
+            devices=",".join(sorted({gpu.device for gpu in lost if gpu.device is not None})),
+            xids=codes(lost),
         ),
         action=action,
-        affects=tuple(dict.fromkeys(name for gpu in lost for name in gpu.affects)),
+        affects=affected(lost),
     )
 
 
@@ -116,19 +115,17 @@ def _answering(reports: list[XidReport], xids: XidReports, context: Context) -> 
         action = xids.action(reports)
         reason = f"the kernel has reported since its driver was loaded: {first.xid.title}{more}"
         demands = [demand for report in reports if (demand := xids.demand(report.gpu)) is not None]
-        return _needed(reports, [*reports, *demands], reason, action, codes(reports), context)
+        return _needed(reports, reason, action, context, demands)
     elsewhere = {report.device for report in xids.reports}
     # ecc-errors reports these
     faulty = [gpu for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if _has_memory_errors(gpu)]
     needed = [demand for demand in xids.demands.values() if demand.action is not Action.IGNORE]
     if demands := [demand for demand in needed if demand.device not in elsewhere and demand.gpu not in faulty]:
         reason = f"the driver says what it needs: {demands[0].recovery.advice}"
-        return _needed(demands, demands, reason, Action.strongest(demand.action for demand in demands), "", context)
+        return _needed(demands, reason, Action.strongest(demand.action for demand in demands), context)
     if complaints := sorted(xids.complaints, key=lambda complaint: complaint.action is Action.IGNORE):
         reason = f"the driver has reported since it was loaded: {complaints[0].words}"
-        action = Action.strongest(complaint.action for complaint in complaints)
-        unknown = ",".join(dict.fromkeys(str(item.code) for item in complaints if item.code is not None))
-        return _needed(complaints, complaints, reason, action, unknown, context)
+        return _needed(complaints, reason, Action.strongest(complaint.action for complaint in complaints), context)
     return None
 
 
@@ -138,22 +135,11 @@ def _has_memory_errors(gpu: Gpu) -> bool:
 
 
 def _needed(
-    named: Sequence[GpuReport],
-    sources: Sequence[GpuReport],
-    reason: str,
-    action: Action,
-    messages: str,
-    context: Context,
+    named: Sequence[GpuReport], reason: str, action: Action, context: Context, sources: Sequence[GpuReport] = ()
 ) -> Finding:
     others = len({item.label for item in named}) - 1
     who = f"{named[0].label} and {others} more GPUs respond" if others else f"{named[0].label} responds"
-    return Finding(
-        summary=f"{who}, but {reason}.",
-        evidence=cited(sources),
-        fix=repairs(context, action=action.value, devices=devices(named), xids=messages),
-        action=action,
-        affects=affected(named),
-    )
+    return finding(f"{who}, but {reason}.", named, action, repairs, context, sources)
 
 
 def _unanswering(stack: CudaStack, xids: XidReports) -> list[LostGpu]:
@@ -161,15 +147,13 @@ def _unanswering(stack: CudaStack, xids: XidReports) -> list[LostGpu]:
     fatal = _LOST if stack.wsl.inside else (*_LOST, _UNKNOWN)
     return [
         LostGpu(
-            gpu.label + (f" at {address}" if address else ""),
-            gpu.problem or f"NVML error {gpu.result}",
+            xids.addresses.get(gpu.index),
+            gpu,
             saw(gpus, f"gpus[{place}].problem", f"gpus[{place}].result"),
+            gpu.problem or f"NVML error {gpu.result}",
             Action.RESET_GPU if gpu.result == _RESET_REQUIRED else Action.SERVICE if gpu.result == 8 else Action.POWER_CYCLE,
-            (gpu.label,),
-            address,
         )
         for place, gpu in enumerate(gpus.gpus if gpus is not None else ())
-        for address in [xids.addresses.get(gpu.index)]
         if gpu.result in fatal
     ]
 
@@ -178,9 +162,11 @@ def _input_output_errors(device_nodes: DeviceNodes) -> list[LostGpu]:
     """Yield GPUs whose device file returns EIO: the driver could not start them."""
     return [
         LostGpu(
-            f"The GPU behind {node.path}",
-            "opening it gives an input/output error (EIO)",
+            None,
+            None,
             saw(device_nodes, f"gpus[{place}].path", f"gpus[{place}].error"),
+            "opening it gives an input/output error (EIO)",
+            file=node.path,
         )
         for place, node in enumerate(device_nodes.gpus)
         if node.error == "EIO"
@@ -197,10 +183,10 @@ def _unlisted(stack: CudaStack, gpus: Gpus | None) -> list[LostGpu]:
         return []
     return [
         LostGpu(
-            f"The GPU at {function.address}",
-            "it uses the nvidia driver, which does not list it",
+            function.address,
+            None,
             (*saw(stack.pci, f"gpus[{place}].address", f"gpus[{place}].kernel_driver"), *saw(driver, "status", "gpu_count")),
-            device=function.address,
+            "it uses the nvidia driver, which does not list it",
         )
         for place, function in enumerate(stack.pci.gpus)
         if function.kernel_driver == "nvidia" and function.address not in listed
@@ -208,8 +194,7 @@ def _unlisted(stack: CudaStack, gpus: Gpus | None) -> list[LostGpu]:
 
 
 def _reported(report: XidReport) -> LostGpu:
-    action, code = report.action, report.xid.code
-    return LostGpu(report.label, report.xid.title, report.evidence, action, affected([report]), report.device, code)
+    return LostGpu(report.device, report.gpu, report.evidence, report.xid.title, report.action, report.code)
 
 
 def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Iterator[Fix]:

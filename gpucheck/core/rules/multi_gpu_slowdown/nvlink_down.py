@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.nvlink_fabric import NvlinkFabric
-from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, codes, devices
+from gpucheck.core.combiners.xid_reports import XidReport, XidReports, cited, codes, finding
 from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import act, required_action
@@ -71,18 +71,11 @@ def check(xids: XidReports, fabric: NvlinkFabric, log_causes: LogCauses, context
 
 
 def _reported(reports: list[XidReport], xids: XidReports, context: Context) -> Finding:
-    action = xids.action(reports)
     up = all(
         report.gpu is not None and report.gpu.nvlinks and all(link.active for link in report.gpu.nvlinks) for report in reports
     )
-    return Finding(
-        summary=f"{reports[0].label} has had NVLink errors since its driver was loaded: {reports[0].xid.title}"
-        f"{'; its links are up now' if up else ''}.",
-        evidence=cited(reports),
-        fix=repairs(context, action=action.value, devices=devices(reports), xids=codes(reports)),
-        action=action,
-        affects=affected(reports),
-    )
+    since = f"has had NVLink errors since its driver was loaded: {reports[0].xid.title}{'; its links are up now' if up else ''}"
+    return finding(f"{reports[0].label} {since}.", reports, xids.action(reports), repairs, context)
 
 
 def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Iterator[Fix]:
