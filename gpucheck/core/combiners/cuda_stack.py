@@ -39,6 +39,12 @@ class CudaStack(Fact, frozen=True, kw_only=True):
         return bool(self.driver.gpu_count) or self.driver.result in _KERNEL_RESPONDED
 
     @property
+    def lacks_libraries(self) -> bool:
+        """Whether no library of the driver is found, except for a stub of libcuda."""
+        without_cuda = self.cuda.status == "library-not-found" or self.cuda.result == CUDA_ERROR_STUB_LIBRARY
+        return self.driver.status == "library-not-found" and without_cuda
+
+    @property
     def container_lacks_gpu(self) -> bool:
         """Whether this container has no GPU: no device was passed in, or with Apptainer, which shares all devices, no library."""
         nodes = (self.device_nodes.control, self.device_nodes.uvm, *self.device_nodes.gpus)
@@ -48,8 +54,7 @@ class CudaStack(Fact, frozen=True, kw_only=True):
     @property
     def container_lacks_driver(self) -> bool:
         """Whether this is an Apptainer container without the driver's libraries, except for a stub of libcuda in the image."""
-        without_cuda = self.cuda.status == "library-not-found" or self.cuda.result == CUDA_ERROR_STUB_LIBRARY
-        return self.container.kind == "apptainer" and self.driver.status == "library-not-found" and without_cuda
+        return self.container.kind == "apptainer" and self.lacks_libraries
 
     @property
     def container_requests_gpu(self) -> bool:

@@ -25,13 +25,13 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
+from gpucheck.core.compat.cuda import CUDA_ERROR_STUB_LIBRARY
 from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.commands import without_folders
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_STUB_LIBRARY = 34
 _WITHOUT_STUBS = 'export LD_LIBRARY_PATH="$(echo "$LD_LIBRARY_PATH" | tr : \'\\n\' | grep -v stubs | paste -sd : -)"'
 _CACHE = "grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/"
 
@@ -39,7 +39,7 @@ _CACHE = "grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/"
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=WITHOUT_CUDA)
 def check(stack: CudaStack, environment: Environment, context: Context) -> Finding | None:
     """Report the stub if CUDA's error names it and the machine has a GPU; without one, another rule applies."""
-    if stack.cuda.result != _STUB_LIBRARY or stack.container_lacks_gpu:
+    if stack.cuda.result != CUDA_ERROR_STUB_LIBRARY or stack.container_lacks_gpu:
         return None
     if not (stack.pci.gpus or stack.driver.gpu_count or stack.wsl.dxg_present):
         return None

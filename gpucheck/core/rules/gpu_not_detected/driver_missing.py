@@ -38,8 +38,6 @@ from gpucheck.core.repairs.machine import START_WITH_GPUS, install_driver, noteb
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_STUB_LIBRARY = 34  # a toolkit's link-time stub is not a driver
-
 
 @rule(
     severity=Severity.ERROR,
@@ -53,7 +51,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Fi
         return None
     if all(gpu.kernel_driver == "vfio-pci" for gpu in pci.gpus):
         return None  # no GPU, or all are passed to a virtual machine, which driver-not-loaded reports
-    if driver.status != "library-not-found" or not (cuda.status == "library-not-found" or cuda.result == _STUB_LIBRARY):
+    if not stack.lacks_libraries:
         return None
     if kernel_module.loaded or kernel_module.installed_for_running_kernel or kernel_module.installed_for_kernels:
         return None

@@ -47,7 +47,6 @@ from gpucheck.core.repairs.machine import by_distribution, install_driver, noteb
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_STUB_LIBRARY = 34
 _FIRST_MAXWELL = 0x1340
 _FIRST_TURING = 0x1E00  # pci.ids: the id of TU102 (1e02); all later NVIDIA GPUs have higher ids, Volta and earlier lower ones
 _FIRST_BRANCH_FROM_TURING = 590
@@ -91,13 +90,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Fi
 
 def _installed(stack: CudaStack, module: KernelModule) -> bool:
     """Whether any part of the driver is installed."""
-    cuda = stack.cuda
-    return bool(
-        module.installed_for_running_kernel
-        or module.installed_for_kernels
-        or stack.driver.status != "library-not-found"
-        or (cuda.status != "library-not-found" and cuda.result != _STUB_LIBRARY)
-    )
+    return bool(module.installed_for_running_kernel or module.installed_for_kernels) or not stack.lacks_libraries
 
 
 def _reason(gpus: tuple[PciFunction, ...], module: KernelModule, system: System) -> tuple[str, dict[str, str]]:
