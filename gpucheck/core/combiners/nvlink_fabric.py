@@ -58,16 +58,17 @@ def _of_gpus(gpus: Gpus, pci: Pci | None) -> Iterator[FabricFault]:
     for place, gpu in completed:
         if gpu.fabric_status:
             words = f"NVLink fabric of {gpu.title} is set up, but with an error (NVML status {gpu.fabric_status})"
-            yield _fault(gpus, [(place, gpu)], f"The {words}", "fabric_status")
+            yield _fault(gpus, [(place, gpu)], f"The {words}", Action.RESET_GPU, f"gpus[{place}].fabric_status")
         if words := ", ".join(fabric_faults(gpu.fabric_health_mask or 0)):
-            yield _fault(gpus, [(place, gpu)], f"The NVLink fabric of {gpu.title} is not healthy: {words}", "fabric_health_mask")
+            words = f"NVLink fabric of {gpu.title} is not healthy: {words}"
+            yield _fault(gpus, [(place, gpu)], f"The {words}", Action.RESET_GPU, f"gpus[{place}].fabric_health_mask")
     for field, name in (("fabric_cluster", "NVLink domain"), ("fabric_clique", "NVLink partition")):
         values = Counter(getattr(gpu, field) for _, gpu in completed if getattr(gpu, field) is not None)
         if len(values) > 1:
             usual = values.most_common(1)[0][0]
             other = [(place, gpu) for place, gpu in completed if getattr(gpu, field) != usual]
             words = f"{other[0][1].title} is in another {name} than the other GPUs of this machine"
-            yield _fault(gpus, other, words, field)
+            yield _fault(gpus, other, words, Action.DRAIN, *(f"gpus[{place}].{field}" for place, _ in other))
 
 
 def _links(gpus: Gpus, switched: bool) -> Iterator[FabricFault]:
@@ -82,20 +83,15 @@ def _links(gpus: Gpus, switched: bool) -> Iterator[FabricFault]:
     fields = [f"gpus[{place}].nvlinks[{link}]" for place, gpu in down for link in _inactive(gpu)]
     fields += [f"gpus[{place}].nvlinks" for place, gpu in down if not gpu.nvlinks]
     fabric = switched or any(gpu.fabric_state == "completed" for _, gpu in down)
-    yield FabricFault(
-        summary=f"{which} of {worst.title} {'is' if count == 1 else 'are'} down{more}",
-        action=Action.RESET_GPU if fabric else Action.IGNORE,
-        evidence=saw(gpus, *fields),
-        affects=tuple(gpu.label for _, gpu in down),
-        devices=tuple(gpu.pci_address for _, gpu in down if gpu.pci_address),
-    )
+    summary = f"{which} of {worst.title} {'is' if count == 1 else 'are'} down{more}"
+    yield _fault(gpus, down, summary, Action.RESET_GPU if fabric else Action.IGNORE, *fields)
 
 
-def _fault(gpus: Gpus, bad: list[tuple[int, Gpu]], summary: str, field: str) -> FabricFault:
+def _fault(gpus: Gpus, bad: list[tuple[int, Gpu]], summary: str, action: Action, *fields: str) -> FabricFault:
     return FabricFault(
         summary=summary,
-        action=Action.RESET_GPU if field in ("fabric_status", "fabric_health_mask") else Action.DRAIN,
-        evidence=saw(gpus, *(f"gpus[{place}].{field}" for place, _ in bad)),
+        action=action,
+        evidence=saw(gpus, *fields),
         affects=tuple(gpu.label for _, gpu in bad),
         devices=tuple(gpu.pci_address for _, gpu in bad if gpu.pci_address),
     )
