@@ -26,7 +26,6 @@ class Fault(msgspec.Struct, frozen=True):
 
     kind: str  # "missing", "unreachable", "corrupt", "unfit" (a symbol or version that it does not find in another library)
     soname: str
-    place: int  # in ``Libraries.libraries``
     library: Library
     copies: tuple[str, ...]  # paths of copies of the missing one
     evidence: tuple[Evidence, ...]
@@ -60,11 +59,6 @@ class LibraryFaults(Fact, frozen=True, kw_only=True):
         return [fault for fault in self.required if fault.kind == kind] if matters else []
 
 
-def find_faults(libraries: Libraries) -> tuple[Fault, ...]:
-    """Problems of each library, including optional ones."""
-    return tuple(filter(None, (_fault(libraries, place) for place in range(len(libraries.libraries)))))
-
-
 @combiner
 def combine(
     presence: GpuPresence, installation: Installation, libraries: Libraries, tensorflow: TensorFlow | None
@@ -75,7 +69,7 @@ def combine(
         presence=presence,
         installation=installation,
         libraries=libraries,
-        faults=find_faults(libraries),
+        faults=tuple(filter(None, (_fault(libraries, place) for place in range(len(libraries.libraries))))),
         lists_gpu=tensorflow is not None and tensorflow.lists_gpu,
         unknown=None if looked_up else Skip("no TensorFlow whose libraries could be looked for on this system"),
     )
@@ -107,4 +101,4 @@ def _describe(kind: str, libraries: Libraries, place: int, soname: str | None = 
     if library.open_error and library.path and "open_error" not in fields:
         fields = (*fields, "open_error")
     evidence = saw(libraries, f"{path}.soname", *(f"{path}.{name}" for name in fields))
-    return Fault(kind, soname or library.soname, place, library, copies, evidence)
+    return Fault(kind, soname or library.soname, library, copies, evidence)
