@@ -9,14 +9,12 @@ from gpucheck.core.system.shells import statement, word
 _NEW_ENVIRONMENT = "~/tensorflow-env"
 
 
-def pip(interpreter: Interpreter | None, *packages: str) -> str:
-    """Return the command that installs into this interpreter; None: into the first Python on PATH.
+def pip(interpreter: Interpreter, *packages: str) -> str:
+    """Return the command that installs into this interpreter.
 
     The command installs pip if it is missing, and creates a virtual environment if the interpreter forbids pip (PEP 668).
     """
     install = " ".join(("-m pip install", *map(word, packages)))
-    if interpreter is None:
-        return f"python {install}"
     python = word(interpreter.executable)
     if interpreter.externally_managed:
         return f"{python} -m venv {_NEW_ENVIRONMENT} && {_NEW_ENVIRONMENT}/bin/python {install}"
