@@ -97,12 +97,10 @@ def installed(prefix: str, kind: str | None) -> bool:
 
 def _set(assignments: tuple[Assignment, ...]) -> list[str]:
     """Return lines that save the old values and set the new ones. A repeated activation changes nothing."""
-    lines = []
-    for name in dict.fromkeys(assignment.variable for assignment in assignments):
-        lines.append(f'_GPUCHECK_OLD_{name}="${{{name}:-}}"; _GPUCHECK_HAD_{name}="${{{name}+yes}}"')
-    for assignment in assignments:
-        lines.append(f"{statement(assignment)}  # {assignment.reason}")
-    return ['if [ -z "${_GPUCHECK_ENV:-}" ] ; then', *(f"    {line}" for line in [*lines, "_GPUCHECK_ENV=set"]), "fi"]
+    names = dict.fromkeys(assignment.variable for assignment in assignments)
+    old = [f'_GPUCHECK_OLD_{name}="${{{name}:-}}"; _GPUCHECK_HAD_{name}="${{{name}+yes}}"' for name in names]
+    new = [f"{statement(assignment)}  # {assignment.reason}" for assignment in assignments]
+    return ['if [ -z "${_GPUCHECK_ENV:-}" ] ; then', *(f"    {line}" for line in [*old, *new, "_GPUCHECK_ENV=set"]), "fi"]
 
 
 def _restore(assignments: tuple[Assignment, ...]) -> list[str]:
