@@ -18,6 +18,10 @@ _BEFORE_WHEELS = {
     "11.2": ("2.4 to 2.11", "-c conda-forge cudatoolkit=11.2 cudnn=8.1"),
     "11.8": ("2.4 to 2.14", "-c conda-forge cudatoolkit=11.8 cudnn=8"),
 }
+INSTALL_LAST_ON_WINDOWS = (  # the last TensorFlow with GPU support on native Windows, by conda
+    "conda create -y -n tensorflow -c conda-forge python=3.10 cudatoolkit=11.2 cudnn=8.1"
+    f' && conda run -n tensorflow python -m pip install "tensorflow=={releases.LAST_ON_WINDOWS}.*" "numpy<2"'
+)
 _RUNTIME = r"(?i)cudart(?:\.so\.|64_)(\d+(?:\.\d+)?)"
 _OTHERS = r"(?i)cu(?:blas|blaslt|sparse)(?:\.so\.|64_)(\d+(?:\.\d+)?)"
 _WITH_CUDNN_7 = "10.1"

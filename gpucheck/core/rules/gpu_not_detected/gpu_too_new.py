@@ -35,15 +35,14 @@ from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import gpus as gpu_tables
+from gpucheck.core.compat import images, versions
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import LABELS, version_text
+from gpucheck.core.repairs.wording import version_text
 
 _BLACKWELL = (10, 0)
-_NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with TensorFlow; has code for Blackwell
 
 
 @rule(
@@ -101,33 +100,29 @@ def repairs(context: Context, *, capability: str = "", framework: str = "", vers
     if capability and versions.parse(capability) < _BLACKWELL and used in ("tensorflow", "torch"):
         yield context.with_cuda(used, configured=True)
         return
-    for kind, fixes in _FOR_BLACKWELL.items():
-        if used in (kind, None):
-            for fix in fixes(context, version or (context.framework_version or "" if used == "tensorflow" else "")):
-                yield fix if used else fix.after(f"{LABELS[kind]}:")
+    context = replace(context, framework=used)
+    for fix in _tensorflow(context, version or (context.framework_version or "" if used == "tensorflow" else "")):
+        yield from context.only(fix, framework="tensorflow")
+    torch = Fix(
+        text="Install a build for CUDA 12.8, which has code for this GPU (torchvision and torchaudio, too)",
+        command=context.pip("--upgrade", "torch", "--index-url", "https://download.pytorch.org/whl/cu128"),
+    )
+    yield from context.only(torch, framework="torch")
+    jax = Fix(
+        text="Install the newest release, whose CUDA libraries know this GPU", command=context.pip("--upgrade", "jax[cuda12]")
+    )
+    yield from context.only(jax, framework="jax")
     if used is None:
         yield Fix(text="Other programs: use a build for CUDA 12.8 or newer, which has code for this GPU")
 
 
-def _torch(context: Context, version: str) -> Iterator[Fix]:
-    command = context.pip("--upgrade", "torch", "--index-url", "https://download.pytorch.org/whl/cu128")
-    yield Fix(
-        text="Install a build for CUDA 12.8, which has code for this GPU (torchvision and torchaudio, too)", command=command
-    )
-
-
-def _jax(context: Context, version: str) -> Iterator[Fix]:
-    text = "Install the newest release, whose CUDA libraries know this GPU"
-    yield Fix(text=text, command=context.pip("--upgrade", "jax[cuda12]"))
-
-
 def _tensorflow(context: Context, version: str) -> Iterator[Fix]:
-    start = f"docker run --gpus all -it {_NVIDIA_IMAGE}"
+    start = f"docker run --gpus all -it {images.LAST.name}"
     if context.windows:
         yield Fix(text=f"Start from NVIDIA's own build in WSL2, which has code for this GPU: {start}")
     else:
         yield Fix(
-            text=f"Start from NVIDIA's own build, the image {_NVIDIA_IMAGE}, which has code for this GPU",
+            text=f"Start from NVIDIA's own build, the image {images.LAST.name}, which has code for this GPU",
             command=None if context.in_container else start,
         )
     without_xla = "Train without XLA, in your code: model.compile(..., jit_compile=False); the first step takes minutes"
@@ -138,6 +133,3 @@ def _tensorflow(context: Context, version: str) -> Iterator[Fix]:
     if not context.windows and (python is None or versions.at_least(python, releases.RELEASES["2.21"].python_min)):
         command = context.pip("tensorflow[and-cuda]==2.21.*")
         yield Fix(text=f"Or use TensorFlow 2.21, whose kernels the driver can compile. {without_xla}", command=command)
-
-
-_FOR_BLACKWELL = {"tensorflow": _tensorflow, "torch": _torch, "jax": _jax}

@@ -32,8 +32,8 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.tensorflow_build import CUDA_SUPPORT_UNKNOWN, TensorFlowBuild
+from gpucheck.core.compat import images, versions
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.probes.packages import Packages
@@ -42,7 +42,6 @@ from gpucheck.core.repairs.context import Context
 
 _ARCHITECTURES = ("x86_64", "aarch64", "amd64", "arm64")
 _MUSL = re.compile(r"(?i)musl|Error relocating|Error loading shared library ld-linux")
-_NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with TensorFlow, for both architectures
 
 
 @rule(
@@ -115,11 +114,7 @@ def _no_package(system: System, interpreter: Interpreter, build: TensorFlowBuild
 def _no_wheel(system: System, interpreter: Interpreter) -> tuple[str, str] | None:
     """Why no wheel can be installed, as text and as argument of ``repairs``."""
     if system.musl:
-        name = system.os_name or "this system"
-        return (
-            f"{name} uses the musl C library, but the packages need glibc",
-            "musl",
-        )
+        return f"{system.os_name or 'this system'} uses the musl C library, but the packages need glibc", "musl"
     if interpreter.bits == 32:
         return "this Python is a 32-bit program", "32-bit"
     if system.architecture is not None and system.architecture.lower() not in _ARCHITECTURES:
@@ -134,10 +129,7 @@ def _old_glibc(system: System, packages: Packages) -> tuple[str, str] | None:
     if release is None or not system.glibc or versions.at_least(system.glibc, release.glibc_floor):
         return None
     what = f"TensorFlow {installed.version} needs" if installed else "every one needs"
-    return (
-        f"{what} glibc {release.glibc_floor} or newer, but this system has {system.glibc}",
-        "glibc",
-    )
+    return f"{what} glibc {release.glibc_floor} or newer, but this system has {system.glibc}", "glibc"
 
 
 def repairs(
@@ -173,7 +165,7 @@ def repairs(
     elif not arm:
         yield Fix(text="Use an x86-64 machine, or build TensorFlow from source")
     if (arm or why == "glibc" or version) and not context.excludes(framework="tensorflow"):
-        image = _NVIDIA_IMAGE if arm else "tensorflow/tensorflow:latest-gpu"
+        image = images.LAST.name if arm else "tensorflow/tensorflow:latest-gpu"
         what = "NVIDIA's own build for ARM, which has GPU code, the" if arm else "TensorFlow's own"
         command = None if context.in_container else f"docker run --gpus all -it {image}"
         yield Fix(text=f"{'Or use' if not arm else 'Use'} {what} image {image}", command=command)

@@ -32,6 +32,8 @@ References:
 
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.keras_backend import KerasBackend
@@ -40,7 +42,7 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.rules.gpu_not_detected._cuda_builds import conda_build, jax_build, torch_build
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import INSTALL_LAST_ON_WINDOWS, conda_build, jax_build, torch_build
 
 _REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly-cpu")
 
@@ -132,15 +134,11 @@ def repairs(
     if context.interpreter is not None:
         yield context.with_cuda(backend or "tensorflow", instead_of=() if backend else replaced, configured=configured)
         return
-    name = "jax" if package == "jaxlib" else "torch" if torch else context.framework
-    if name in (None, "tensorflow"):
+    context = replace(context, framework="jax" if package == "jaxlib" else "torch" if torch else context.framework)
+    if not context.excludes(framework="tensorflow"):
         yield from _for_gpus(context, replaced)
-    if name in (None, "jax"):
-        jax = jax_build(context)
-        yield from (jax,) if name else context.only(jax, framework="jax")
-    if name in (None, "torch"):
-        build = torch_build(context, "126")
-        yield from (build,) if name else context.only(build, framework="torch")
+    yield from context.only(jax_build(context), framework="jax")
+    yield from context.only(torch_build(context, "126"), framework="torch")
 
 
 def _for_gpus(context: Context, replaced: Sequence[str]) -> Iterator[Fix]:
@@ -151,9 +149,7 @@ def _for_gpus(context: Context, replaced: Sequence[str]) -> Iterator[Fix]:
             command="wsl --install",
             needs=("reboot",),
         )
-        made = "conda create -y -n tensorflow -c conda-forge python=3.10 cudatoolkit=11.2 cudnn=8.1"
-        last = 'conda run -n tensorflow python -m pip install "tensorflow==2.10.*" "numpy<2"'
-        yield Fix(text="Or stay on TensorFlow 2.10, the last for native Windows, with CUDA 11.2", command=f"{made} && {last}")
+        yield Fix(text="Or stay on TensorFlow 2.10, the last for native Windows, with CUDA 11.2", command=INSTALL_LAST_ON_WINDOWS)
         return
     yield context.with_cuda(instead_of=replaced)
     if context.manager == "conda":

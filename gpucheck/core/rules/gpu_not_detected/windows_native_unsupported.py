@@ -35,6 +35,7 @@ from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import INSTALL_LAST_ON_WINDOWS
 
 
 @rule(
@@ -82,12 +83,8 @@ def repairs(context: Context, *, package: str = "") -> Iterator[Fix]:
     if package.lower().startswith("nvidia-") and context.framework in (None, "tensorflow"):
         yield Fix(text="To train on the CPU, install TensorFlow without NVIDIA's libraries", command=context.pip("tensorflow"))
     elif context.framework in (None, "tensorflow"):
-        old = (
-            f"Or stay on TensorFlow {releases.LAST_ON_WINDOWS} with Python 3.10, CUDA 11.2 and cuDNN 8.1; it no longer gets fixes"
+        yield Fix(
+            text=f"Or stay on TensorFlow {releases.LAST_ON_WINDOWS} with Python 3.10, CUDA 11.2 and cuDNN 8.1; it no longer gets fixes",
+            command=INSTALL_LAST_ON_WINDOWS if context.manager == "conda" else None,
         )
-        command = (
-            "conda create -y -n tensorflow -c conda-forge python=3.10 cudatoolkit=11.2 cudnn=8.1"
-            f' && conda run -n tensorflow python -m pip install "tensorflow=={releases.LAST_ON_WINDOWS}.*" "numpy<2"'
-        )
-        yield Fix(text=old, command=command if context.manager == "conda" else None)
     yield ALLOW_CPU
