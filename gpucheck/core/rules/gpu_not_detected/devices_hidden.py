@@ -36,7 +36,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU, REQUEST_FROM_SLURM
 from gpucheck.core.repairs.machine import START_WITH_GPUS, notebook_gpu, start_with_gpus
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
-from gpucheck.core.system.shells import statement, word
+from gpucheck.core.system.shells import word
 
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 _NO_DEVICE = (100, 101)
@@ -200,7 +200,6 @@ def repairs(
 
 def _show_all(context: Context, value: str | None, *, in_python: bool) -> Iterator[Fix]:
     """Let CUDA see every GPU, by changing the variable where it was set."""
-    unset = statement(Assignment(variable=_VISIBLE, operation=Operation.UNSET, value="", reason=""))
     if context.notebook:
         pop = f'os.environ.pop("{_VISIBLE}", None)'
         yield Fix(text=f"Let CUDA see every GPU: restart the runtime, and before the first import run import os; {pop}")
@@ -215,5 +214,5 @@ def _show_all(context: Context, value: str | None, *, in_python: bool) -> Iterat
     else:
         where = "the system's variables" if context.windows else "~/.bashrc, the job script, the image's ENV"
         text = "Let CUDA see every GPU" if value is not None else f"If {_VISIBLE} is set, let CUDA see every GPU"
-        yield Fix(text=text, command=unset)
+        yield Fix(text=text, command=f"unset {_VISIBLE}")
         yield Fix(text=f"If it is set again, remove it where it is set: {where}, or os.environ in the program")

@@ -28,7 +28,6 @@ from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import versions
-from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
@@ -60,7 +59,7 @@ def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
         which = f"{listing(absent)} {verb} not installed for {interpreter.executable} (Python {interpreter.version})"
     lacks = bool(set(absent) & set(keras_tables.PACKAGES[name]))
     return Finding(
-        summary=f"Keras can't train on {TITLES[name]}: {which}.",
+        summary=f"Keras can't train on {keras_tables.TITLES[name]}: {which}.",
         evidence=(
             *(saw(backend, "name", "imported") if backend is not None else saw(request, "backend")),
             *saw(packages, "keras", "others"),
@@ -82,7 +81,7 @@ def repairs(context: Context, *, backend: str = "jax", keras: bool = True, gpu: 
         gpu: whether there is a GPU to train on.
     """
     if backend:
-        plain = Fix(text=f"Install {TITLES[backend]}", command=context.pip(backend))
+        plain = Fix(text=f"Install {keras_tables.TITLES[backend]}", command=context.pip(backend))
         yield context.with_cuda(backend, absent=True) if gpu else plain
     if keras:
         yield Fix(text="Install Keras 3", command=context.pip("--upgrade", "keras"))

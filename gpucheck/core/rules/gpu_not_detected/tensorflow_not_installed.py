@@ -29,7 +29,6 @@ from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
@@ -96,4 +95,5 @@ def repairs(context: Context, *, gpu: bool | None = None, managed: str = "") -> 
         yield Fix(text="Check which Python this is", command=show.replace("'", '"') if context.windows else show, kind="look")
     for name in keras_tables.OTHERS:
         if context.packages is not None and not missing_packages(context.packages, name):
-            yield Fix(text=f"Or train with Keras on {TITLES[name]}, which is installed", command=f"gpucheck --backend {name}")
+            text = f"Or train with Keras on {keras_tables.TITLES[name]}, which is installed"
+            yield Fix(text=text, command=f"gpucheck --backend {name}")
