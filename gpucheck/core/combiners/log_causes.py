@@ -48,7 +48,7 @@ class LogCauses(Fact, frozen=True, kw_only=True):
         code: str,
         pattern: str,
         summary: str,
-        fix: tuple[Fix, ...],
+        fix: Iterable[Fix],
         *,
         on: Callable[[TrainingRun], bool] = lambda run: True,
         severity: Severity | None = None,
@@ -59,7 +59,7 @@ class LogCauses(Fact, frozen=True, kw_only=True):
             code: of the cause.
             pattern: matches the failure's reason.
             summary: for a failed run, with the placeholders {run} and {text}.
-            fix: for both.
+            fix: for both; read once.
             on: which runs count.
             severity: for a failed run; None: the rule's own.
         """
@@ -72,9 +72,9 @@ class LogCauses(Fact, frozen=True, kw_only=True):
 
     def repaired(self, cause: "Cause", repairs: Callable[..., Iterable[Fix]], context: Context) -> Finding:
         """The cause as a finding, with the repairs for the values in its lines."""
-        return self.finding(cause, tuple(repairs(context, **cause.values(repairs.__kwdefaults__ or ()))))
+        return self.finding(cause, repairs(context, **cause.values(repairs.__kwdefaults__ or ())))
 
-    def finding(self, cause: "Cause", fix: tuple[Fix, ...]) -> Finding:
+    def finding(self, cause: "Cause", fix: Iterable[Fix]) -> Finding:
         """The cause as a finding."""
         return Finding(
             summary=cause.summary,

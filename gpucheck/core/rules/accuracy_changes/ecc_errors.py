@@ -59,8 +59,8 @@ def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding 
     if reports:
         return _reported(reports, xids, context)
     summary = "GPU memory had an uncorrectable error: {text}."
-    fix = tuple(repairs(context))
-    if (failure := log_causes.failure("ecc-errors", LOST, summary, fix, severity=Severity.ERROR)) is not None:
+    failure = log_causes.failure("ecc-errors", LOST, summary, repairs(context), severity=Severity.ERROR)
+    if failure is not None:
         return failure
     if gpus is None:
         return log_causes.outcomes.skip

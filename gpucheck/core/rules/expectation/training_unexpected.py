@@ -33,7 +33,6 @@ def check(expected: Expected, context: Context) -> Finding | Skip | None:
 
 def repairs(context: Context) -> Iterator[Fix]:
     """Measure on an idle machine, and compare; the same fix on every machine."""
-    del context
     yield Fix(text="Run it again while nothing else uses the GPUs and the processors")
     yield SNAPSHOT
     yield Fix(text="See what changed since it was good", command="gpucheck compare expected.toml", kind="look")

@@ -84,7 +84,8 @@ def repairs(context: Context, *, package: str = "") -> Iterator[Fix]:
         yield Fix(text="To train on the CPU, install TensorFlow without NVIDIA's libraries", command=context.pip("tensorflow"))
     elif context.framework in (None, "tensorflow"):
         yield Fix(
-            text=f"Or stay on TensorFlow {releases.LAST_ON_WINDOWS} with Python 3.10, CUDA 11.2 and cuDNN 8.1; it no longer gets fixes",
+            text=f"Or stay on TensorFlow {releases.LAST_ON_WINDOWS} with Python 3.10, CUDA 11.2 and cuDNN 8.1;"
+            " it no longer gets fixes",
             command=INSTALL_LAST_ON_WINDOWS if context.manager == "conda" else None,
         )
     yield ALLOW_CPU

@@ -62,8 +62,8 @@ def check(xids: XidReports, fabric: NvlinkFabric, log_causes: LogCauses, context
     if reports:
         return _reported(reports, xids, context)
     summary = "An NVLink failed: {text}."
-    fix = tuple(repairs(context))
-    if (failure := log_causes.failure("nvlink-down", UNCORRECTABLE, summary, fix, severity=Severity.ERROR)) is not None:
+    failure = log_causes.failure("nvlink-down", UNCORRECTABLE, summary, repairs(context), severity=Severity.ERROR)
+    if failure is not None:
         return failure
     if fabric.undecided:
         return Skip(fabric.undecided)

@@ -89,7 +89,6 @@ def repairs(context: Context, *, cause: str = "", twice: str = "", bandwidth: st
         bandwidth: of a large sum over the GPUs, in GB/s.
         nvlink: "no" if not all GPUs are connected by NVLink.
     """
-    del context
     reached = f" (twice the batch reached {twice} %)" if twice else ""
     larger = Fix(text=f"Use a larger batch per replica: the same data then takes fewer steps, and fewer sums{reached}")
     if cause == "input":

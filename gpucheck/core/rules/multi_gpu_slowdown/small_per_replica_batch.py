@@ -51,7 +51,6 @@ def check(scaling: Scaling, outcomes: TrainingOutcomes, context: Context) -> Fin
 
 def repairs(context: Context) -> Iterator[Fix]:
     """Give each replica more work per step; the same fix on every machine."""
-    del context
     yield Fix(text="Scale the global batch: batch_size = per_replica * strategy.num_replicas_in_sync, with a larger per_replica")
     yield Fix(text="Scale the learning rate with it, warm it up, and compare the accuracy")
     yield Fix(text="Run several steps per call: model.compile(..., steps_per_execution=10)")

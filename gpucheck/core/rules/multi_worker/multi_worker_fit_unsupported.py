@@ -42,7 +42,7 @@ def check(cluster: Cluster | None, keras: Keras | None, log_causes: LogCauses, c
         "multi-worker-fit-unsupported",
         REFUSED,
         summary,
-        tuple(repairs(context)),
+        repairs(context),
         on=lambda run: run.strategy == "multi_worker_mirrored",
     )
     if failure is not None:

@@ -40,7 +40,7 @@ HOST = r"allocator cpu|MemoryError|bad_alloc|Cannot allocate memory"
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "training-crashed"))
 def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a run on a GPU, or its log, in which an allocation of GPU memory failed for good."""
-    summary, fix = "GPU memory ran out in {run}: {text}.", tuple(repairs(context, own_model=True))
+    summary, fix = "GPU memory ran out in {run}: {text}.", repairs(context, own_model=True)
     failure = log_causes.failure("gpu-memory-exhausted", EXHAUSTED, summary, fix, on=_device_memory)
     return failure or log_causes.outcomes.skip
 

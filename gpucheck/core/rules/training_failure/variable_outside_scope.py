@@ -37,7 +37,7 @@ def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     summary = "Something was created or used outside the scope of the strategy that trains it: {text}."
     failed, cause = log_causes.outcomes.failed_run(REFUSED), log_causes.cause("variable-outside-scope")
     text = failed.text if failed is not None else cause.events[0].text if cause is not None else ""
-    fix = tuple(repairs(context, text=text))
+    fix = repairs(context, text=text)
     return log_causes.failure("variable-outside-scope", REFUSED, summary, fix) or log_causes.outcomes.skip
 
 
