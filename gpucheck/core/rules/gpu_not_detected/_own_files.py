@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from gpucheck.core.model import Evidence, Fix, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Severity, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.tensorflow import TensorFlow
@@ -18,6 +18,16 @@ class Obstacle(msgspec.Struct, frozen=True):
     evidence: tuple[Evidence, ...]
     fix: tuple[Fix, ...]
     sure: bool = True  # False: the import may succeed anyway
+
+    def finding(self, name: str, more: tuple[Evidence, ...] = ()) -> Finding:
+        """The finding that this keeps ``name`` from being imported, with more evidence."""
+        fails = "can't be imported" if self.sure else "may not work"
+        return Finding(
+            summary=f"{name} {fails}: {self.words}.",
+            evidence=(*self.evidence, *more),
+            fix=self.fix,
+            severity=None if self.sure else Severity.WARNING,
+        )
 
 
 def own_file(fact: TensorFlow | Keras | Backend) -> Obstacle | None:

@@ -54,7 +54,7 @@ def check(backend: Backend, keras_backend: KerasBackend) -> Finding | None:
     title = TITLES[name]
     for what, fact in ((title, backend), (f"Keras on {title}", keras)):
         if fact is not None and fact.imported is False and (cause := own_file(fact)):
-            return Finding(summary=f"{what} can't be imported: {cause.words}.", evidence=cause.evidence, fix=cause.fix)
+            return cause.finding(what)
     if backend.imported is False:
         version = next((package.version for package in installation.packages.others if package.name == name), "")
         what, error = f"{title} {version}".rstrip(), backend.error or backend.error_type

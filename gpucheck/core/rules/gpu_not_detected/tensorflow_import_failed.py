@@ -47,7 +47,7 @@ from gpucheck.core.repairs.machine import apple_plugin
 from gpucheck.core.rules.gpu_not_detected._before_import import foreseen, incomplete, lacking
 from gpucheck.core.rules.gpu_not_detected._failed_packages import PACKAGES, conflicts, for_package, named_module, reinstall
 from gpucheck.core.rules.gpu_not_detected._loader_errors import newer_runtime
-from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, own_file, renaming
+from gpucheck.core.rules.gpu_not_detected._own_files import own_file, renaming
 
 _READ_KERNEL = Fix(
     text="Read the kernel's messages about it, and give the process more memory", command="sudo dmesg | tail -50", kind="look"
@@ -90,7 +90,7 @@ def check(
         cause = own_file(keras)
         if cause is None and keras.imported is False:
             cause = lacking(build.installation) or incomplete(build.installation, keras)
-        return _failed_for("Keras", cause) if cause else None
+        return cause.finding("Keras") if cause else None
     if tensorflow.imported or build.absent or backend.refused(tensorflow.error or ""):
         return None  # TensorFlow imports Keras, whose own errors are keras-backend-mismatch
     ending = tensorflow.ending or (tensorflow.error or "" if tensorflow.imported is None else "")
@@ -105,28 +105,19 @@ def _not_tried(build: TensorFlowBuild, backend: KerasBackend) -> Finding | Skip 
         return None
     if obstacle := foreseen(build.installation):
         version = build.packages.tensorflow.version if build.packages.tensorflow else ""
-        return _failed_for(f"TensorFlow {version}".rstrip(), obstacle)
+        return obstacle.finding(f"TensorFlow {version}".rstrip())
     obstacle = lacking(build.installation)
-    return _failed_for("Keras", obstacle) if obstacle else Skip("TensorFlow was not imported")
-
-
-def _failed_for(name: str, cause: Obstacle) -> Finding:
-    fails = "can't be imported" if cause.sure else "may not work"
-    return Finding(
-        summary=f"{name} {fails}: {cause.words}.",
-        evidence=cause.evidence,
-        fix=cause.fix,
-        severity=None if cause.sure else Severity.WARNING,
-    )
+    return obstacle.finding("Keras") if obstacle else Skip("TensorFlow was not imported")
 
 
 def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, outcomes: TrainingOutcomes) -> Finding:
     packages = installation.packages
     version = packages.tensorflow.version if packages.tensorflow else ""
-    opening = f"TensorFlow {version}".rstrip() + " can't be imported"
+    name = f"TensorFlow {version}".rstrip()
+    opening = f"{name} can't be imported"
     logged = outcomes.saw_events(Kind.IMPORT_FAILED, Kind.MODULE_MISSING, Kind.KILLED, Kind.TRACEBACK)
     if cause := own_file(tensorflow):
-        return Finding(summary=f"{opening}: {cause.words}.", evidence=(*cause.evidence, *logged), fix=cause.fix)
+        return cause.finding(name, logged)
     evidence = (*saw(tensorflow, "imported", "error_type", "error", "ending"), *logged)
     signal = re.search(r"SIG[A-Z]+", f"{tensorflow.ending or ''} {tensorflow.error or ''}")
     if signal and not tensorflow.error_type:
