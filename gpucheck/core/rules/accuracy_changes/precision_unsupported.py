@@ -45,6 +45,7 @@ from gpucheck.core.repairs.wording import version_text
 
 # Failures that depend on the type. Memory and crashes have other rules.
 OF_THE_TYPE = r"Unimplemented|UNIMPLEMENTED|[Nn]ot (implemented|supported)|[Uu]nsupported|No algorithm worked|no convolution|No OpKernel|b?float16|DT_B?HALF|DT_BFLOAT16"
+_TYPES: dict[str, Literal["float16", "bfloat16"]] = {"mixed_float16": "float16", "mixed_bfloat16": "bfloat16"}
 SLOWER = 1.5  # ratio of samples per second; smaller differences mean nothing for the smoke job's small steps
 
 
@@ -64,7 +65,7 @@ def _failed(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context
             continue
         where, better = f"on {devices(run.devices)}", "float32"
         if gpu is not None:
-            kind, capability = _type(run.precision), gpu.compute_capability or (0, 0)
+            kind, capability = _TYPES[run.precision], gpu.compute_capability or (0, 0)
             where = f"on {gpu.title}, whose compute capability {version_text(capability)} has no {kind} Tensor Cores,"
             if kind == "bfloat16" and gpu_tables.supports(capability, "float16"):
                 better = "mixed_float16"
@@ -93,7 +94,7 @@ def _slow(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context) 
             continue
         return Finding(
             summary=f"Training in {run.precision} is slower than in float32 on {gpu.title}: {rate:.0f} instead of {usual:.0f} samples"
-            f" per second; its compute capability {version_text(gpu.compute_capability or (0, 0))} has no {_type(run.precision)}"
+            f" per second; its compute capability {version_text(gpu.compute_capability or (0, 0))} has no {_TYPES[run.precision]}"
             " Tensor Cores.",
             evidence=(*outcomes.saw_run(place, "samples_per_second"), *outcomes.saw_run(reference, "samples_per_second")),
             fix=repairs(context, better="float32"),
@@ -108,15 +109,9 @@ def _job(run: TrainingRun) -> tuple[str, tuple[str, ...], bool]:
     return run.strategy, run.devices, run.compiled
 
 
-def _type(policy: str) -> Literal["float16", "bfloat16"] | None:
-    if policy == "mixed_float16":
-        return "float16"
-    return "bfloat16" if policy == "mixed_bfloat16" else None
-
-
 def _weak(run: TrainingRun, used: GpusInUse | None) -> Gpu | None:
     """The run's GPU, if it has no Tensor Cores for the type."""
-    kind = _type(run.precision)
+    kind = _TYPES.get(run.precision)
     if used is None or not on_gpu(run) or kind is None:
         return None
     for _, gpu in used.used:
