@@ -25,12 +25,12 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.log import Log
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.tensorflow import XLA_VARIABLES, TensorFlow
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
-from gpucheck.core.system.shells import statement
+from gpucheck.core.system.shells import word
 
 
 @rule(
@@ -49,7 +49,7 @@ def check(
         compiled = bool(outcomes.runs) or (tensorflow is not None and tensorflow.imported is True and tensorflow.ending is None)
         untried = [name for name in XLA_VARIABLES if variables.get(name)] if not compiled else []
         return Skip(f"XLA reads {listing(untried)} when it compiles, and nothing was compiled") if untried else None
-    unknown = list(dict.fromkeys(word for flag in flags for word in flag.split()))
+    unknown = list(dict.fromkeys(one for flag in flags for one in flag.split()))
     names = {_name(flag) for flag in unknown}
     holders = [name for name in XLA_VARIABLES if names & {_name(flag) for flag in variables.get(name, "").split()}]
     holder = holders[0] if holders else "XLA_FLAGS"
@@ -82,7 +82,6 @@ def repairs(context: Context, *, flag: str = "", variable: str = "XLA_FLAGS", va
     named = listing(flag.split()) if flag else "the flag"
     if value:
         yield Fix(text=f"Correct the value of {named} in {variable}: XLA can't read {value}")
-    operation = Operation.SET if kept else Operation.UNSET
-    command = statement(Assignment(variable=variable, operation=operation, value=kept, reason=""))
+    command = f"export {variable}={word(kept)}" if kept else f"unset {variable}"
     where = "" if context.interpreter is not None else ", in the shell or in the program that sets it"
     yield Fix(text=f"Remove {named} from {variable}{where}", command=command)

@@ -55,11 +55,6 @@ class Held(msgspec.Struct, frozen=True):
     starved: bool
 
     @property
-    def crowded(self) -> bool:
-        """Whether too little memory is free to start, or other processes use more than half."""
-        return self.starved or 2 * self.others_bytes > self.total_bytes
-
-    @property
     def others(self) -> list[GpuProcess]:
         """The other processes on the GPU, largest first."""
         others = [process for process in self.gpu.processes if not process.own]
@@ -76,7 +71,7 @@ class Held(msgspec.Struct, frozen=True):
 def check(used: GpusInUse, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
     """Report GPUs with too little free memory to start, or of which other processes than gpucheck use more than half."""
     measured = [held for place, gpu in used.used if (held := _held(place, gpu)) is not None]
-    crowded = [held for held in measured if held.crowded]
+    crowded = [held for held in measured if held.starved or 2 * held.others_bytes > held.total_bytes]
     if not crowded:
         return None if measured or not used.used else Skip("the driver does not report how much GPU memory is in use")
     worst = min(crowded, key=lambda held: (not held.starved, held.free_bytes))
