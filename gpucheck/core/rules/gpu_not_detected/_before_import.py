@@ -13,18 +13,16 @@ from gpucheck.core.rules.gpu_not_detected._failed_packages import conflicts
 from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, renaming
 
 # Required by TensorFlow 2.20 and 2.21 and Keras 3.15, but both import without them (tested with each one hidden from Python).
-_NOT_IMPORTED = frozenset(
-    {
-        "google-pasta",
-        "grpcio",
-        "h5py",
-        "libclang",
-        "namex",
-        "setuptools",
-        "tensorboard",
-        "tensorflow-io-gcs-filesystem",
-        "wheel",
-    }
+_NOT_IMPORTED = (
+    "google-pasta",
+    "grpcio",
+    "h5py",
+    "libclang",
+    "namex",
+    "setuptools",
+    "tensorboard",
+    "tensorflow-io-gcs-filesystem",
+    "wheel",
 )
 _BREAKING = ("numpy", "protobuf")  # a new major version changes the interface
 
