@@ -111,8 +111,8 @@ def probe(
 
 def rule(
     *,
-    severity: Severity,
     scope: Scope,
+    severity: Severity = Severity.ERROR,
     explains: tuple[str, ...] = (),
     tensorflow: bool = False,
     jobs: bool = False,
@@ -121,8 +121,8 @@ def rule(
     """Declare ``check(fact, ...)`` as the rule named after its file.
 
     Args:
-        severity: unless the finding has its own.
         scope: who has to act.
+        severity: unless the finding has its own.
         explains: codes of the findings that follow from it.
         tensorflow: whether it is about TensorFlow's installation or behaviour, not about Keras on JAX or PyTorch.
         jobs: whether a job that runs on the machine may cause it.

@@ -41,7 +41,6 @@ SMALLEST = 1e-3  # minimum reference of a relative difference
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HARDWARE,
     explains=("loss-not-falling", "loss-not-finite", "replicas-diverged", "training-failed"),
     first_check="whether the same device differs again",

@@ -42,7 +42,6 @@ FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HARDWARE,
     explains=(
         *("loss-not-finite", "loss-not-falling", "replicas-diverged", "device-results-differ"),

@@ -33,13 +33,13 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.training_outcomes import label, on_gpu
-from gpucheck.core.model import Finding, Fix, Scope, Severity, TrainingRun, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, TrainingRun, rule, saw
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import COMPARE_WITH_CPU, NEW_ENVIRONMENT, TEST_GPU
 
 
-@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
+@rule(scope=Scope.CODE, explains=("training-failed",))
 def check(training: Training, context: Context) -> Finding | None:
     """Report a loss that did not fall, or weights that never changed."""
     stuck = [(place, run) for place, run in enumerate(training.runs) if _stuck(run)]

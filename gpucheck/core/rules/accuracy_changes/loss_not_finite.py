@@ -29,7 +29,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label, on_gpu
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, rule
+from gpucheck.core.model import Finding, Fix, Scope, Skip, TrainingRun, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import COMPARE_WITH_CPU, NEW_ENVIRONMENT, TEST_GPU
 
@@ -58,7 +58,7 @@ _ADVICE = {  # of each framework, by topic
 _NOT_FINITE = {"losses_finite": "loss", "weights_finite": "weights"}
 
 
-@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "loss-not-falling"))
+@rule(scope=Scope.CODE, explains=("training-failed", "loss-not-falling"))
 def check(outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
     """Report a run with a loss or final weights that are not finite."""
     bad = [(place, run, field) for place, run in enumerate(outcomes.runs) if (field := _not_finite(run))]

@@ -49,7 +49,7 @@ _TYPES: dict[str, Literal["float16", "bfloat16"]] = {"mixed_float16": "float16",
 SLOWER = 1.5  # ratio of samples per second; smaller differences mean nothing for the smoke job's small steps
 
 
-@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
+@rule(scope=Scope.CODE, explains=("training-failed",))
 def check(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
     """Report a mixed-precision run that failed because of its type (float32 passed), or was much slower on a GPU without it."""
     return _failed(used, outcomes, context) or _slow(used, outcomes, context) or outcomes.skip

@@ -27,14 +27,13 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.training_outcomes import label, on_gpu
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import NEW_ENVIRONMENT
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HOST,
     explains=("nccl-failed", "training-failed", "training-crashed"),
     first_check="whether all replicas start from the same weights",

@@ -27,12 +27,12 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.expected import Expected
 from gpucheck.core.expectations.environment import UNSET
 from gpucheck.core.expectations.items import Item
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, rule
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Skip, rule
 from gpucheck.core.rules.expectation._judge import judge
 from gpucheck.core.system.shells import statement
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
+@rule(scope=Scope.ENVIRONMENT)
 def check(expected: Expected) -> Finding | Skip | None:
     """Report variables with another value than expected."""
     return judge(expected, expected.environment, " is", _repairs)

@@ -22,12 +22,12 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.expected import Expected
 from gpucheck.core.expectations.items import Item
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, rule
+from gpucheck.core.model import Action, Finding, Fix, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HARDWARE)
+@rule(scope=Scope.HARDWARE)
 def check(expected: Expected, context: Context) -> Finding | Skip | None:
     """Compare the number of GPUs: CUDA's, which training uses, else NVML's."""
 

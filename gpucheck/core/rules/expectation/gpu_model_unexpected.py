@@ -20,12 +20,12 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.expected import Expected
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, rule
+from gpucheck.core.model import Action, Finding, Fix, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HARDWARE)
+@rule(scope=Scope.HARDWARE)
 def check(expected: Expected, context: Context) -> Finding | Skip | None:
     """Compare every GPU as reported by NVML, else by CUDA; clear without a GPU."""
     return judge(expected, expected.gpu_models, ":", lambda unmet: repairs(context, wanted=unmet[0].expected), Action.DRAIN)

@@ -20,12 +20,12 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.expected import Expected
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
+@rule(scope=Scope.ENVIRONMENT)
 def check(expected: Expected, context: Context) -> Finding | Skip | None:
     """Compare the training jobs: every job of a strategy must reach the expected speed, except those compiled by XLA."""
     return judge(expected, expected.training, ":", lambda unmet: repairs(context))

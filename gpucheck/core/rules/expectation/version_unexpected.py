@@ -22,14 +22,14 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.expected import Expected
 from gpucheck.core.expectations.items import Item
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
 _DISTRIBUTIONS = {"TensorFlow": "tensorflow", "Keras": "keras", "cuDNN": "nvidia-cudnn"}
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
+@rule(scope=Scope.ENVIRONMENT)
 def check(expected: Expected, context: Context) -> Finding | Skip | None:
     """Compare versions: imported ones if known, else installed ones."""
 

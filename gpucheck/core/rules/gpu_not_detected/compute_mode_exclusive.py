@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Evidence, Finding, Fix, Level, Request, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Level, Request, Scope, Skip, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpu
@@ -42,7 +42,6 @@ _MPS_SERVER = "nvidia-cuda-mps"  # the kernel cuts its name; exclusive mode with
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HOST,
     explains=(*WITHOUT_CUDA, "gpu-memory-held-by-others", "nccl-failed", "training-crashed", "replica-count-mismatch"),
 )

@@ -32,7 +32,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
@@ -96,11 +96,7 @@ _NODES = Fix(
 )
 
 
-@rule(
-    severity=Severity.ERROR,
-    scope=Scope.HOST,
-    explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build", "device-nodes-missing"),
-)
+@rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build", "device-nodes-missing"))
 def check(stack: CudaStack, kernel_module: KernelModule, tpu: Tpu | None, context: Context) -> Finding | None:
     """Report that no device file was passed in, although the bus shows a GPU, one was requested, or the bus is not readable."""
     if not stack.container_lacks_gpu or stack.counts_gpus or not _needs_gpu(stack, tpu):

@@ -23,7 +23,7 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, rule, saw
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
@@ -36,7 +36,7 @@ _TEXTS = {"FASTEST_FIRST": "Let CUDA number the fastest GPU first", "PCI_BUS_ID"
 _ORDERS = tuple(_TEXTS)
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "devices-hidden"))
+@rule(scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "devices-hidden"))
 def check(environment: Environment, cuda: Cuda, context: Context) -> Finding | None:
     """Report an invalid value if CUDA refused to start; a value that CUDA accepts is not reported."""
     if cuda.result != _INVALID_DEVICE:

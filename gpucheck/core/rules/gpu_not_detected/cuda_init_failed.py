@@ -54,7 +54,7 @@ _RELOAD = Fix(
 _READ_KERNEL_LOG = Fix(text="Read the kernel's messages", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("gpus-not-listed", "training-failed", "gpu-count-unexpected"))
+@rule(scope=Scope.HOST, explains=("gpus-not-listed", "training-failed", "gpu-count-unexpected"))
 def check(stack: CudaStack, xids: XidReports, environment: Environment | None, context: Context) -> Finding | None:
     """Report that cuInit failed or lists no GPU although the machine has one, or that the driver returned an error."""
     cuda, refused = stack.cuda, refuses(stack.cuda)

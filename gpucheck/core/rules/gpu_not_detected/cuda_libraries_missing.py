@@ -36,7 +36,7 @@ from collections.abc import Iterable, Iterator
 
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.compat import vendors
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, installed_build, toolkit
@@ -51,7 +51,6 @@ _FOR_JETSON = (
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=(
         "gpus-not-listed",

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.model import Assignment, Evidence, Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Assignment, Evidence, Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.libraries import Libraries
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.commands import search_first
@@ -47,7 +47,6 @@ _ALL = f'export LD_LIBRARY_PATH="$(printf %s: {_PACKAGES}/*/lib)$LD_LIBRARY_PATH
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=(
         "gpus-not-listed",

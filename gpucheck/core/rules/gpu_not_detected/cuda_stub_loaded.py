@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat.cuda import CUDA_ERROR_STUB_LIBRARY
-from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.commands import without_folders
 from gpucheck.core.repairs.context import Context
@@ -36,7 +36,7 @@ _WITHOUT_STUBS = 'export LD_LIBRARY_PATH="$(echo "$LD_LIBRARY_PATH" | tr : \'\\n
 _CACHE = "grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/"
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=WITHOUT_CUDA)
+@rule(scope=Scope.ENVIRONMENT, explains=WITHOUT_CUDA)
 def check(stack: CudaStack, environment: Environment, context: Context) -> Finding | None:
     """Report the stub if CUDA's error names it and the machine has a GPU; without one, another rule applies."""
     if stack.cuda.result != CUDA_ERROR_STUB_LIBRARY or stack.container_lacks_gpu:

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.core.logs.events import Event, Kind
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.repairs.context import Context
 
@@ -33,11 +33,7 @@ NOT_INITIALIZED = "3"  # CUDA_ERROR_NOT_INITIALIZED: from a later call, it means
 FORKED = r"in forked subprocess|CUDA_ERROR_NOT_INITIALIZED"
 
 
-@rule(
-    severity=Severity.ERROR,
-    scope=Scope.CODE,
-    explains=("cuda-init-failed", "gpus-not-listed", "training-failed", "training-crashed"),
-)
+@rule(scope=Scope.CODE, explains=("cuda-init-failed", "gpus-not-listed", "training-failed", "training-crashed"))
 def check(outcomes: TrainingOutcomes, cuda: Cuda | None, context: Context) -> Finding | Skip | None:
     """Report PyTorch's own message, or TensorFlow's "not initialized" error if cuInit itself did not fail."""
     failed_here = cuda is not None and cuda.status == "failed"

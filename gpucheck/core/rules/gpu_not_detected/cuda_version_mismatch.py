@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.libraries import Libraries
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
@@ -49,7 +49,6 @@ _OF_TORCH = ("11.8", "12.1", "12.4", "12.6", "12.8", "12.9", "13.0")
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=(
         "cuda-libraries-missing",

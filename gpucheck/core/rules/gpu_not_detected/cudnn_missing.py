@@ -43,7 +43,6 @@ from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=(
         "gpus-not-listed",

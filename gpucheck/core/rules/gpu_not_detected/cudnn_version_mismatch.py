@@ -41,7 +41,7 @@ from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_build, jax_build
@@ -51,7 +51,6 @@ _FIRST_FOR_CUDA_12 = "8.9"  # of the releases of TensorFlow
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=("cudnn-missing", "cudnn-init-failed", "gpus-not-listed", "training-failed", "training-crashed"),
 )

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
-from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.device_nodes import DeviceNode
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
@@ -45,7 +45,7 @@ _NO_DEVICE_BEHIND = ("ENXIO", "ENODEV")
 _OF_RUNTIME = re.compile(r"gathering device information|adding custom device|\bmknod\b|\bstat /dev/")  # the host lacks the file
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden"))
+@rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden"))
 def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Finding | None:
     """Report a missing device file if CUDA fails; CUDA creates the files itself if nvidia-modprobe is installed."""
     container, cuda = stack.container, stack.cuda

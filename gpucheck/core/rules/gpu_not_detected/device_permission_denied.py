@@ -32,7 +32,7 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.device_nodes import DeviceNode
 from gpucheck.core.repairs.context import Context
@@ -66,7 +66,7 @@ _WITH_DOCKERS_OPTIONS = (None, "docker", "podman", "containerd")
 _NVML_REFUSED = (4, 17)  # no permission; blocked by the operating system or a control group
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden", "container-without-gpu"))
+@rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden", "container-without-gpu"))
 def check(stack: CudaStack, context: Context) -> Finding | Skip | None:
     """Report refused device files, unless CUDA lists a GPU: the others then belong to another job."""
     container, device_nodes, driver, cuda = stack.container, stack.device_nodes, stack.driver, stack.cuda

@@ -43,7 +43,7 @@ _NO_DEVICE = (100, 101)
 _A_TASK_PER_GPU = Fix(text="Start one task per GPU: request as many with --ntasks-per-node as GPUs with --gpus-per-node")
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "replica-count-mismatch"))
+@rule(scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "replica-count-mismatch"))
 def check(stack: CudaStack, environment: Environment, gpus: Gpus, context: Context) -> Finding | Skip | None:
     """Report GPUs that the driver lists but CUDA does not, because CUDA_VISIBLE_DEVICES hides them."""
     cuda, counted = stack.cuda, stack.driver.gpu_count

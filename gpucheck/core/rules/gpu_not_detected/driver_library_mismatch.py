@@ -33,7 +33,7 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.environment import Environment
@@ -54,11 +54,7 @@ _OWN_LIBRARIES = Fix(text="Remove the driver's own packages from the image: libn
 _VERSION = r"\.so\.(\d+\.[\d.]*\d)$"  # libcuda.so.580.159.04, not libcuda.so.1
 
 
-@rule(
-    severity=Severity.ERROR,
-    scope=Scope.HOST,
-    explains=(*WITHOUT_CUDA, "container-without-gpu", "devices-hidden", "driver-unresponsive"),
-)
+@rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu", "devices-hidden", "driver-unresponsive"))
 def check(
     stack: CudaStack,
     kernel_module: KernelModule,

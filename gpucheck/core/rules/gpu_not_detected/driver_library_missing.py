@@ -83,7 +83,7 @@ class MissingLibrary(msgspec.Struct, frozen=True):
     evidence: tuple[Evidence, ...]
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=WITHOUT_CUDA)
+@rule(scope=Scope.HOST, explains=WITHOUT_CUDA)
 def check(stack: CudaStack, kernel_module: KernelModule, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
     """Report a missing library of a loaded driver; a warning if only NVML is missing and TensorFlow lists the GPUs without it.
 

@@ -30,7 +30,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU, IF_THERE_IS_ONE
@@ -39,11 +39,7 @@ from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 
-@rule(
-    severity=Severity.ERROR,
-    scope=Scope.HOST,
-    explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "driver-not-loaded", "device-nodes-missing"),
-)
+@rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "driver-not-loaded", "device-nodes-missing"))
 def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Finding | Skip | None:
     """Report a GPU without the driver's kernel module and without its libraries."""
     pci, driver, cuda = stack.pci, stack.driver, stack.cuda

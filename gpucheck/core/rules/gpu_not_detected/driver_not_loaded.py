@@ -38,7 +38,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.probes.pci import PciFunction
 from gpucheck.core.probes.system import System
@@ -59,11 +59,7 @@ _SECURE_BOOT = Fix(
 _READ = Fix(text="Read the driver's messages about the GPU", command="sudo dmesg | grep -i nvrm", kind="look")
 
 
-@rule(
-    severity=Severity.ERROR,
-    scope=Scope.HOST,
-    explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "container-without-gpu", "device-nodes-missing"),
-)
+@rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "container-without-gpu", "device-nodes-missing"))
 def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Finding | Skip | None:
     """Report a GPU that the nvidia module does not drive, although a part of the driver is installed."""
     gpus = stack.pci.gpus

@@ -40,7 +40,7 @@ from gpucheck.core.compat import results, versions
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat.cuda import branch_of_cuda, cuda_of_driver
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
@@ -50,7 +50,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 _TOO_OLD = ("35", "36")  # insufficient driver; a call that needs a newer one
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu"), tensorflow=True)
+@rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu"), tensorflow=True)
 def check(
     stack: CudaStack, kernel_module: KernelModule | None, installation: Installation, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:

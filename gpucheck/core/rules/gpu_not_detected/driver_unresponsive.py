@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xid_reports import XidReports
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Action, Finding, Fix, Scope, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import by_distribution, restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -37,11 +37,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 _LATE = ("timed out", "could not be killed")
 
 
-@rule(
-    severity=Severity.ERROR,
-    scope=Scope.HOST,
-    explains=(*WITHOUT_CUDA, "training-crashed", "tensorflow-import-failed"),
-)
+@rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "training-crashed", "tensorflow-import-failed"))
 def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
     """Report a child that timed out or crashed, unless training passed on a GPU."""
     if outcomes.trained_on_gpu():

@@ -31,7 +31,7 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
@@ -44,7 +44,6 @@ _RHEL = "sudo dnf install -y nvidia-fabric-manager"
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HOST,
     explains=(*WITHOUT_CUDA, "nccl-failed", "container-without-gpu", "nvlink-down", "peer-access-unavailable"),
 )

@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.xid_reports import GpuReport, XidReport, XidReports, affected, cited, codes, finding
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Action, Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
@@ -60,7 +60,6 @@ class LostGpu(GpuReport, frozen=True):
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HARDWARE,
     explains=(
         *WITHOUT_CUDA,

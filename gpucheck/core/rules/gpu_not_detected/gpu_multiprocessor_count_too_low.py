@@ -33,12 +33,7 @@ from gpucheck.core.repairs.wording import listing
 _VARIABLE = "TF_MIN_GPU_MULTIPROCESSOR_COUNT"
 
 
-@rule(
-    severity=Severity.ERROR,
-    scope=Scope.ENVIRONMENT,
-    explains=("gpus-not-listed", "training-failed", "replica-count-mismatch"),
-    tensorflow=True,
-)
+@rule(scope=Scope.ENVIRONMENT, explains=("gpus-not-listed", "training-failed", "replica-count-mismatch"), tensorflow=True)
 def check(
     environment: Environment, gpus: Gpus | None, cuda: Cuda, tensorflow: TensorFlow | None, context: Context
 ) -> Finding | Skip | None:

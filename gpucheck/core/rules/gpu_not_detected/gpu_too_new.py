@@ -38,7 +38,7 @@ from gpucheck.core.compat import gpus as gpu_tables
 from gpucheck.core.compat import images, versions
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text
 
@@ -46,7 +46,6 @@ _BLACKWELL = (10, 0)
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=(
         "gpus-not-listed",

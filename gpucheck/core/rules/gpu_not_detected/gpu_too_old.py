@@ -43,12 +43,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing, version_text
 
 
-@rule(
-    severity=Severity.ERROR,
-    scope=Scope.ENVIRONMENT,
-    explains=("gpus-not-listed", "cudnn-version-mismatch"),
-    tensorflow=True,
-)
+@rule(scope=Scope.ENVIRONMENT, explains=("gpus-not-listed", "cudnn-version-mismatch"), tensorflow=True)
 def check(
     request: Request, gpus: CudaGpus, build: TensorFlowBuild, outcomes: TrainingOutcomes, context: Context
 ) -> Finding | Skip | None:

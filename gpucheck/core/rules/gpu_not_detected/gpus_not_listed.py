@@ -30,7 +30,7 @@ from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.tensorflow import TensorFlow
@@ -47,7 +47,7 @@ _ASK = {
 }
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
+@rule(scope=Scope.ENVIRONMENT)
 def check(
     cuda: Cuda, build: TensorFlowBuild, keras_backend: KerasBackend, faults: LibraryFaults | None, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:

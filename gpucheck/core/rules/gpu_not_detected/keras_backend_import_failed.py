@@ -29,7 +29,7 @@ from msgspec.structs import replace
 
 from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.core.compat.keras import TITLES
-from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.packages import newer
@@ -40,7 +40,6 @@ from gpucheck.core.rules.gpu_not_detected._own_files import own_file
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=("tensorflow-cpu-build", "cpu-fallback", "tpu-runtime-missing", "training-failed", "training-crashed"),
     first_check="the last exception of the import",

@@ -28,17 +28,12 @@ from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 
 
-@rule(
-    severity=Severity.ERROR,
-    scope=Scope.ENVIRONMENT,
-    explains=("training-failed",),
-    first_check="KERAS_BACKEND and ~/.keras/keras.json",
-)
+@rule(scope=Scope.ENVIRONMENT, explains=("training-failed",), first_check="KERAS_BACKEND and ~/.keras/keras.json")
 def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
     """Report missing packages of the configured backend, unless its import succeeded."""
     request, installation, backend = keras_backend.request, keras_backend.installation, keras_backend.backend

@@ -71,7 +71,6 @@ _OF_KERAS_2 = rf"(?i){_INSIDE}|tf[-_]keras|keras 3|recognized|deserialize|locate
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=("tensorflow-import-failed", "training-failed", "training-crashed"),
     tensorflow=True,

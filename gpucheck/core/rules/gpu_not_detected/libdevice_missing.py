@@ -30,7 +30,7 @@ from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xla_toolkit import XlaToolkit
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, rule
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected._xla import XlaTool, missing_tool, tool_repairs
 
@@ -48,7 +48,7 @@ _LIBDEVICE = XlaTool(
 )
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
+@rule(scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
 def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
     """Report it if XLA can't find it, unless a compiled step on a GPU passed without it."""
     return missing_tool(_LIBDEVICE, faults, outcomes, toolkit)

@@ -45,7 +45,6 @@ _CUDNN = "nvidia-cudnn-cu12<10"
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=(
         "gpus-not-listed",

@@ -26,7 +26,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
-from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Request, Scope, Skip, rule, saw
 from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU
@@ -37,7 +37,6 @@ _METAL = "tensorflow-metal"
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HOST,
     explains=(
         *WITHOUT_CUDA,

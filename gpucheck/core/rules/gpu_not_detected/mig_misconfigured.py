@@ -45,7 +45,7 @@ _SELECT = Fix(
 )
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden", "container-without-gpu"))
+@rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden", "container-without-gpu"))
 def check(container: Container, gpus: Gpus, cuda: Cuda, context: Context) -> Finding | Skip | None:
     """Report GPUs in MIG mode without an instance: an error if CUDA has no device, a warning if other GPUs work."""
     enabled = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.mig_enabled]

@@ -31,7 +31,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Finding, Fix, Level, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Level, Scope, Skip, rule, saw
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU, EXPECT_NO_GPU, IF_THERE_IS_ONE, OUT_OF_SERVICE
@@ -41,11 +41,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 _NO_USABLE_GPU = "28"  # NVML_ERROR_GPU_NOT_FOUND
 
 
-@rule(
-    severity=Severity.ERROR,
-    scope=Scope.HARDWARE,
-    explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build"),
-)
+@rule(scope=Scope.HARDWARE, explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build"))
 def check(stack: CudaStack, tpu: Tpu, context: Context) -> Finding | Skip | None:
     """Report that the PCI bus has no NVIDIA GPU, if no layer above shows one."""
     pci = stack.pci

@@ -34,7 +34,7 @@ from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.tensorflow_build import CUDA_SUPPORT_UNKNOWN, TensorFlowBuild
 from gpucheck.core.compat import images, versions
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.system import System
@@ -45,7 +45,6 @@ _MUSL = re.compile(r"(?i)musl|Error relocating|Error loading shared library ld-l
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=(
         "tensorflow-not-installed",

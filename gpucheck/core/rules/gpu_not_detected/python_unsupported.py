@@ -31,7 +31,7 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 
@@ -42,7 +42,6 @@ _BEFORE = (("2.11", _RECOMMENDED), ("2.8", "3.10"), ("2.5", "3.9"), ("2.2", "3.8
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=(
         "tensorflow-not-installed",

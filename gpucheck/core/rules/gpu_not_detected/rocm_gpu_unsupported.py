@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU
@@ -44,7 +44,6 @@ _OF_ROCM = re.compile(r"(?i)\bhip(?:error| (?:runtime )?error)|rocblas|TensileLi
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HARDWARE,
     explains=(
         *WITHOUT_CUDA,

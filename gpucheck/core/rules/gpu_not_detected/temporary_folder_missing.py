@@ -25,7 +25,7 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
@@ -39,7 +39,6 @@ _NAME = Fix(
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HOST,
     explains=("tensorflow-import-failed", "training-failed", "training-crashed"),
     first_check="TMPDIR, and the free space of /tmp",

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, rule, saw
+from gpucheck.core.model import Finding, Fix, Request, Scope, rule, saw
 from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU
@@ -39,7 +39,6 @@ from gpucheck.core.rules.gpu_not_detected._cuda_builds import INSTALL_LAST_ON_WI
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HOST,
     explains=(
         *WITHOUT_CUDA,

@@ -34,13 +34,12 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import statement, word
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=(
         "tensorflow-not-installed",

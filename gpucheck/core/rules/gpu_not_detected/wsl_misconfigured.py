@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.wsl import Wsl
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU
@@ -79,7 +79,6 @@ _NO_LIBRARY = ("library-not-found", "library-unusable")
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HOST,
     explains=(
         *WITHOUT_CUDA,

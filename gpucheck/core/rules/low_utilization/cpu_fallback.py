@@ -32,7 +32,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 
 
-@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",), first_check="TensorFlow's device list")
+@rule(scope=Scope.CODE, explains=("training-failed",), first_check="TensorFlow's device list")
 def check(
     tensorflow: TensorFlow | None, backend: Backend | None, outcomes: TrainingOutcomes, context: Context
 ) -> Finding | Skip | None:

@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterator
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.nccl_trial import NcclTrial
 from gpucheck.core.combiners.training_outcomes import on_gpu
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import without_nccl
 from gpucheck.core.repairs.network import other_interface
@@ -52,12 +52,7 @@ _PATIENCE = Fix(
 )
 
 
-@rule(
-    severity=Severity.ERROR,
-    scope=Scope.HOST,
-    explains=("training-failed", "training-crashed"),
-    first_check="NCCL's own messages, with NCCL_DEBUG=INFO",
-)
+@rule(scope=Scope.HOST, explains=("training-failed", "training-crashed"), first_check="NCCL's own messages, with NCCL_DEBUG=INFO")
 def check(trial: NcclTrial, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a failed run or a log line that names NCCL, or a run that passes only without NCCL."""
     cause, failed = log_causes.cause("nccl-failed"), log_causes.outcomes.failed_run(FAILED)

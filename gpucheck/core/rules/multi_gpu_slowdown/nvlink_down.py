@@ -39,7 +39,6 @@ _HARDWARE = Fix(text="Have links that stay down after a restart repaired: board,
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HARDWARE,
     explains=("nccl-failed", "peer-access-unavailable", "scaling-inefficient"),
     first_check="nvidia-smi nvlink --status",

@@ -36,7 +36,7 @@ from gpucheck.core.repairs.context import Context
 _OWN_GPU = "Give each process its own GPU, in {}"
 
 
-@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("nccl-failed", "training-failed"))
+@rule(scope=Scope.CODE, explains=("nccl-failed", "training-failed"))
 def check(training: Training, tensorflow: TensorFlow | None, context: Context) -> Finding | Skip | None:
     """Compare replicas with the run's devices, and the GPUs of all mirrored runs with those that TensorFlow lists."""
     mirrored = [

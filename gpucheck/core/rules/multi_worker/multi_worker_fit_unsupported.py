@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
 from gpucheck.core.probes.cluster import Cluster
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.repairs.context import Context
@@ -34,7 +34,7 @@ from gpucheck.core.repairs.context import Context
 REFUSED = r"PerReplica"
 
 
-@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("keras-version-conflict", "training-failed", "training-crashed"))
+@rule(scope=Scope.CODE, explains=("keras-version-conflict", "training-failed", "training-crashed"))
 def check(cluster: Cluster | None, keras: Keras | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report that Keras tried to convert values of replicas. TF_CONFIG alone does not show whether the program calls fit."""
     summary = "Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {text}."

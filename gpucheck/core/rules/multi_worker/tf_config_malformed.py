@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.cluster import Cluster
 from gpucheck.core.repairs.context import Context
 
@@ -48,7 +48,7 @@ _CORRECTIONS = {
 }
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("worker-unreachable", "training-failed"))
+@rule(scope=Scope.ENVIRONMENT, explains=("worker-unreachable", "training-failed"))
 def check(cluster: Cluster | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report the variable's errors that the probe found, else a log that reports one."""
     if cluster is not None and cluster.problems:

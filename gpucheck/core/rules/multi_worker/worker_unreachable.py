@@ -33,7 +33,7 @@ from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, WorkerFault, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Skip, WorkerFault, rule, saw
 from gpucheck.core.probes.cluster import Cluster
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.network import other_interface
@@ -58,11 +58,7 @@ _SAYS = {
 }
 
 
-@rule(
-    severity=Severity.ERROR,
-    scope=Scope.HOST,
-    explains=("nccl-failed", "training-failed", "training-crashed"),
-)
+@rule(scope=Scope.HOST, explains=("nccl-failed", "training-failed", "training-crashed"))
 def check(cluster: Cluster | None, tpu: TpuState | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a failed connection (with --full), a failed run of several workers, or a log with such an error."""
     outcomes = log_causes.outcomes

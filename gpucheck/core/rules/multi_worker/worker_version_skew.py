@@ -32,7 +32,6 @@ _PACKAGES = ("tensorflow", "keras", "jax", "torch")  # packages that pip install
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=("worker-unreachable", "nccl-failed", "replicas-diverged", "training-failed", "training-crashed"),
 )

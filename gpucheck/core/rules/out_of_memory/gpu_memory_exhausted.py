@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.training_outcomes import on_gpu
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, rule
+from gpucheck.core.model import Finding, Fix, Scope, Skip, TrainingRun, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.resources import HOLDERS
 
@@ -37,7 +37,7 @@ EXHAUSTED = r"OOM when allocating|ResourceExhausted|RESOURCE_EXHAUSTED|CUDA_ERRO
 HOST = r"allocator cpu|MemoryError|bad_alloc|Cannot allocate memory"
 
 
-@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "training-crashed"))
+@rule(scope=Scope.CODE, explains=("training-failed", "training-crashed"))
 def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a run on a GPU, or its log, in which an allocation of GPU memory failed for good."""
     summary, fix = "GPU memory ran out in {run}: {text}.", repairs(context, own_model=True)

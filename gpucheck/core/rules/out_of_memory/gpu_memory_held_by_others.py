@@ -62,7 +62,6 @@ class Held(msgspec.Struct, frozen=True):
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HOST,
     explains=("gpu-memory-exhausted", "cublas-init-failed", "cudnn-init-failed"),
     jobs=True,

@@ -50,7 +50,6 @@ _WHO_KILLED = Fix(
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HOST,
     explains=("training-failed", "training-crashed", "tensorflow-import-failed"),
     jobs=True,

@@ -22,16 +22,14 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 
 MIXED = r"Memory growth cannot differ between GPU devices"
 
 
-@rule(
-    severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",), first_check="where the program configures its GPUs"
-)
+@rule(scope=Scope.CODE, explains=("training-failed",), first_check="where the program configures its GPUs")
 def check(
     tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes: LogCauses, context: Context
 ) -> Finding | Skip | None:

@@ -79,7 +79,6 @@ class Shortage(msgspec.Struct, frozen=True):
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HOST,
     explains=("cuda-init-failed", "tensorflow-import-failed", "training-failed", "training-crashed"),
     first_check="ulimit -a",

@@ -26,14 +26,13 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.tpu_state import TpuState
-from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, rule, saw
 from gpucheck.core.repairs.context import Context
 
 IN_USE = r"already in use(?: by process with pid (\d+))?"
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HOST,
     explains=("tpu-unreachable", "tpu-runtime-missing", "cpu-fallback", "training-failed", "training-crashed"),
 )

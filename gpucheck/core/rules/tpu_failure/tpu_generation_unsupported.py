@@ -29,14 +29,13 @@ from msgspec.structs import replace
 
 from gpucheck.core.combiners.tpu_state import TYPE, TpuState
 from gpucheck.core.compat import tpu as tpus
-from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, rule, saw
 from gpucheck.core.repairs.context import Context
 
 UNSUPPORTED = frozenset(known.name for known in tpus.GENERATIONS if known.tensorflow == "no")
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HARDWARE,
     explains=(
         "tpu-not-found",

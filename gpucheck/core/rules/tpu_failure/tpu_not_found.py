@@ -31,7 +31,7 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.tpu_state import TpuState
-from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, rule, saw
+from gpucheck.core.model import Finding, Fix, Request, Scope, rule, saw
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
@@ -39,7 +39,6 @@ from gpucheck.core.rules.tpu_failure._packages import tpu_packages
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.HARDWARE,
     explains=("tpu-unreachable", "tpu-runtime-missing", "cpu-fallback", "training-failed", "training-crashed"),
 )

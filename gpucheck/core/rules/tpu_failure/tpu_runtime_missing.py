@@ -35,7 +35,7 @@ from msgspec.structs import replace
 
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.tpu_failure._packages import runtimes, tpu_packages
@@ -44,7 +44,6 @@ LAST_IMAGE = "2.18"  # Google's TPU VM images up to this release carry a TensorF
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=("tpu-unreachable", "cpu-fallback", "training-failed", "training-crashed", "tensorflow-import-failed"),
     tensorflow=True,

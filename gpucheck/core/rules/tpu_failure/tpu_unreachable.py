@@ -27,7 +27,7 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.tpu_state import TpuState
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import short
 
@@ -53,7 +53,7 @@ _NAMED = {
 }
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("training-failed",))
+@rule(scope=Scope.HOST, explains=("training-failed",))
 def check(state: TpuState, context: Context) -> Finding | Skip | None:
     """Report a failed attempt to connect."""
     resolver = state.resolver

@@ -33,14 +33,13 @@ from msgspec.structs import replace
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.compat import tpu as tpus
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.tpu_failure._packages import runtimes, tpu_packages
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=(
         *("tensorflow-import-failed", "tpu-runtime-missing", "tpu-unreachable", "cpu-fallback"),

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 import msgspec
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.tensorflow import TensorFlow
@@ -51,12 +51,7 @@ class Crash(msgspec.Struct, frozen=True):
     affects: tuple[str, ...] = ()
 
 
-@rule(
-    severity=Severity.ERROR,
-    scope=Scope.ENVIRONMENT,
-    explains=("training-failed", "training-unexpected"),
-    first_check="the last lines before the crash",
-)
+@rule(scope=Scope.ENVIRONMENT, explains=("training-failed", "training-unexpected"), first_check="the last lines before the crash")
 def check(
     tensorflow: TensorFlow | None,
     outcomes: TrainingOutcomes,

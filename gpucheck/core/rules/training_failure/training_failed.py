@@ -66,7 +66,6 @@ _WITHOUT_MXNET = Fix(
 
 
 @rule(
-    severity=Severity.ERROR,
     scope=Scope.CODE,
     explains=("training-unexpected",),
     first_check="the last exception, and the stage that the training job reached",

@@ -25,13 +25,13 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
+from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 
 REFUSED = r"distribution strategy scope|tf\.distribute\.Strategy(?:\.scope\(\)| objects)|inside \"with strategy\.scope\(\)\""
 
 
-@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "training-crashed"))
+@rule(scope=Scope.CODE, explains=("training-failed", "training-crashed"))
 def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a run or a log line in which TensorFlow or Keras refuses a variable of another scope."""
     summary = "Something was created or used outside the scope of the strategy that trains it: {text}."
