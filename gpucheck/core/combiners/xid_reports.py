@@ -187,12 +187,12 @@ def combine(
 
     Xids that programs cause themselves (13, 31, 43, 45) are not faults of the machine.
     """
+    kernel_log = kernel_log or KernelLog(readable=False)
     functions = pci if pci is not None and not (container is not None and container.inside) else None
     machine = _Machine(gpus, functions)
-    events = kernel_log.events if kernel_log is not None else ()
     actions, messages = machine.recovery_actions(), machine.recovery_messages(kernel_log)
     latest: dict[tuple[int, str], XidReport] = {}
-    for place, event in enumerate(events):
+    for place, event in enumerate(kernel_log.events):
         message, device = xid(event.code), event.device
         if message is None or message.fault is None or device is None or device not in machine.addresses:
             continue
@@ -210,7 +210,7 @@ def combine(
         complaints=machine.complaints(kernel_log, demands),
         switch_faults=machine.switch_faults(kernel_log),
         addresses={gpu.index: device for device, gpu in machine.listed.items()},
-        last_message=saw(kernel_log, f"nvrm[{len(kernel_log.nvrm) - 1}]") if kernel_log is not None and kernel_log.nvrm else (),
+        last_message=saw(kernel_log, f"nvrm[{len(kernel_log.nvrm) - 1}]") if kernel_log.nvrm else (),
     )
 
 
@@ -244,24 +244,24 @@ class _Machine:
             if device is not None and gpu.recovery_action in RECOVERIES
         }
 
-    def recovery_messages(self, kernel_log: KernelLog | None) -> dict[str, tuple[int, Demand]]:
+    def recovery_messages(self, kernel_log: KernelLog) -> dict[str, tuple[int, Demand]]:
         """The latest Xid 154 of each GPU, with its index in the log."""
         return {
             event.device: (
                 place,
                 Demand(event.device, self.listed.get(event.device), saw(kernel_log, f"events[{place}].text"), RECOVERIES[number]),
             )
-            for place, event in enumerate(kernel_log.events if kernel_log is not None else ())
+            for place, event in enumerate(kernel_log.events)
             if event.code == RECOVERY_CHANGED and event.device in self.addresses
             for number in [recovery_of(event.text)]
             if number in RECOVERIES
         }
 
-    def complaints(self, kernel_log: KernelLog | None, demands: dict[str, Demand]) -> tuple[Complaint, ...]:
+    def complaints(self, kernel_log: KernelLog, demands: dict[str, Demand]) -> tuple[Complaint, ...]:
         """The latest of each kind and GPU, without those of GPUs for which the driver reports that no action is needed."""
         well = {device for device, demand in demands.items() if demand.recovery is RECOVERIES[NONE_NEEDED]}
         latest: dict[tuple[str, str | None], Complaint] = {}
-        for place, text in enumerate(kernel_log.nvrm if kernel_log is not None else ()):
+        for place, text in enumerate(kernel_log.nvrm):
             address = _ADDRESS.search(text)
             device = f"{int(address[1] or '0', 16):04x}:{address[2]}:{address[3]}.0".lower() if address else None
             about = {device} if device is not None else self.addresses
@@ -273,7 +273,7 @@ class _Machine:
                     latest[words, device] = Complaint(device, gpu, saw(kernel_log, f"nvrm[{place}]"), action, words)
         return (*latest.values(), *self._unknown(kernel_log, well))
 
-    def _unknown(self, kernel_log: KernelLog | None, well: set[str]) -> tuple[Complaint, ...]:
+    def _unknown(self, kernel_log: KernelLog, well: set[str]) -> tuple[Complaint, ...]:
         """The latest message of each GPU and unknown code: to look up, not a reason to drain the node."""
         latest = {
             (event.code, event.device): Complaint(
@@ -284,17 +284,17 @@ class _Machine:
                 f"Xid {event.code}, which gpucheck does not know",
                 event.code,
             )
-            for place, event in enumerate(kernel_log.events if kernel_log is not None else ())
+            for place, event in enumerate(kernel_log.events)
             if xid(event.code) is None and event.device in self.addresses and event.device not in well
         }
         return tuple(latest.values())
 
-    def switch_faults(self, kernel_log: KernelLog | None) -> tuple[tuple[SxidEvent, tuple[Evidence, ...]], ...]:
+    def switch_faults(self, kernel_log: KernelLog) -> tuple[tuple[SxidEvent, tuple[Evidence, ...]], ...]:
         """Fatal messages of the machine's NVSwitches, the latest of each code and switch."""
         switches = {switch.address for switch in (self.pci.nvswitches if self.pci is not None else ())}
         latest = {
             (event.code, event.device): (event, saw(kernel_log, f"sxids[{place}].text", f"sxids[{place}].time"))
-            for place, event in enumerate(kernel_log.sxids if kernel_log is not None else ())
+            for place, event in enumerate(kernel_log.sxids)
             if event.fatal and event.device in switches
         }
         return tuple(latest.values())
