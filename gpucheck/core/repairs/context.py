@@ -128,9 +128,7 @@ class Context(Fact, frozen=True, kw_only=True):
         if self.manager == "poetry":
             return " ".join(["poetry add", *map(word, requirements)])
         if self.manager == "uv":
-            options = [
-                "--reinstall" if option == "--force-reinstall" else option for option in packages if option not in requirements
-            ]
+            options = [one.replace("--force-reinstall", "--reinstall") for one in packages if one not in requirements]
             return " ".join(["uv pip install", *options, *map(word, requirements)])
         return ("%pip install " if self.notebook else "python -m pip install ") + " ".join(map(word, packages))
 
@@ -205,10 +203,9 @@ class Context(Fact, frozen=True, kw_only=True):
             text = f"See why no {title} with GPU support works on this machine, and what would change that"
             return Fix(text=text, command="gpucheck setup", kind="look")
         if choice.source == "conda":
-            lines = " && ".join(setup_commands.make(choice, machine))
             return Fix(
                 text=f"Install {title} {choice.tensorflow}, the last that uses a GPU on Windows itself, or use WSL2",
-                command=lines,
+                command=" && ".join(setup_commands.make(choice, machine)),
             )
         if choice.source == "image":
             command = None if self.in_container else setup_commands.make(choice, machine)[0]
@@ -277,13 +274,12 @@ class Context(Fact, frozen=True, kw_only=True):
             or release is None
             or not release.and_cuda
             or (self.interpreter is not None and self.interpreter.externally_managed)
+            or (installed is None and not release.cusolver_reachable)  # with_cuda takes a release that needs no search path
             or not self._works(version)
         ):
             return self.with_cuda()
         pin = version if versions.parse(version)[2:] else f"{version}.*"
         command = self.pip(f"tensorflow[and-cuda]=={pin}")
-        if not release.cusolver_reachable and installed is None:
-            return self.with_cuda()  # a release that needs no search path
         if release.cusolver_reachable or installed is None:
             return Fix(text=f"Install the CUDA libraries that TensorFlow {version} is built for", command=command)
         return Fix(

@@ -10,13 +10,12 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
 from gpucheck.core.repairs.wording import LABELS
 
-_RHEL = "sudo dnf module install -y nvidia-driver:open-dkms"
 _INSTALL = {
     "ubuntu": "sudo ubuntu-drivers install",
     "linuxmint": "sudo ubuntu-drivers install",
     "debian": "sudo apt-get install -y linux-headers-amd64 nvidia-driver",
     "fedora": "sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda",
-    **dict.fromkeys(("rhel", "rocky", "almalinux"), _RHEL),
+    **dict.fromkeys(("rhel", "rocky", "almalinux"), "sudo dnf module install -y nvidia-driver:open-dkms"),
     "arch": "sudo pacman -S nvidia-open-dkms nvidia-utils",
 }
 _SOURCE = {
