@@ -34,6 +34,7 @@ from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.system.shells import word
 
 _RECOMMENDED = "3.12"
 _WHEEL = re.compile(r"(?P<name>\w+)-(?P<version>\d[\w.]*)-cp3(?P<minor>\d+)-")
@@ -117,8 +118,8 @@ def repairs(
     if version and newest[:1].isdigit() and re.fullmatch(r"[\d.]+", newest):
         yield Fix(text="Or install the newest release for this Python", command=context.pip(f"{name}=={newest}"))
     if not context.manager and context.interpreter is None:
-        conda = f"conda create -y -n tensorflow python={wanted} && conda run -n tensorflow python -m pip install {name}{version}"
-        yield Fix(text="Or with conda", command=conda)
+        install = f"conda run -n tensorflow python -m pip install {word(f'{name}{version}')}"
+        yield Fix(text="Or with conda", command=f"conda create -y -n tensorflow python={wanted} && {install}")
     if available in ("", "none") and not (needed or wheel) and context.interpreter is None:
         yield Fix(text="Check the Python version, and whether it is a 64-bit build", command=f"{context.python} -VV", kind="look")
 
