@@ -117,30 +117,15 @@ def merge(
 )
 @output_options
 @click.pass_obj
-def run(
-    whole: TimeLimit,
-    /,
-    check: tuple[str, ...],
-    engine: str,
-    address: str,
-    nodes: tuple[str, ...] | None,
-    level: str,
-    limit: float | None,
-    folder: str | None,
-    options: tuple[str, ...],
-    **outputs: Any,
-) -> None:
+def run(whole: TimeLimit, /, check: tuple[str, ...], level: str, limit: float | None, **given: Any) -> None:
     """Run a check on every node of a Slurm or Ray cluster, and merge the reports like `fleet merge`.
 
     Each node runs the gpucheck that is installed there. Nodes that are down, drained, busy or do not respond are listed with the
     reason; no node delays the result beyond its limit and 15 s to start and end it there. Ctrl-C merges the reports so far. Exit
     codes as for `fleet merge`; 2 if the engine is not available, 3 if it does not respond.
     """
-    from gpucheck.commands.fleet.nodes import Task, check_all
-
     seconds, arguments = LEVELS[level]
-    task = Task(engine, address, nodes, limit or seconds, (*arguments, *check, "--format", "json"), options)
-    _print(lambda: check_all(task, folder, whole, strict=outputs["strict"]), Output(**outputs), math.inf)
+    _check(whole, given, limit=limit or seconds, arguments=(*arguments, *check))
 
 
 @fleet.command(cls=Command, epilog=TRAIN_EXAMPLES, short_help="Train on all nodes of a Slurm or Ray cluster together.")
@@ -163,31 +148,16 @@ def run(
 )
 @output_options
 @click.pass_obj
-def train(
-    whole: TimeLimit,
-    /,
-    check: tuple[str, ...],
-    engine: str,
-    address: str,
-    nodes: tuple[str, ...] | None,
-    limit: float,
-    folder: str | None,
-    options: tuple[str, ...],
-    port: int,
-    **outputs: Any,
-) -> None:
+def train(whole: TimeLimit, /, check: tuple[str, ...], limit: float, port: int, **given: Any) -> None:
     """Train on all nodes of a Slurm or Ray cluster together, one worker on each, by MultiWorkerMirroredStrategy.
 
     Verifies that the workers connect, run the same versions, each get their own data and end with the same weights. Every
     node also trains alone, and pairs of workers all-reduce, to find slow ones. A worker that does not start, fails or is lost is
     reported with its node. Exit codes as for `fleet merge`; 3 if nothing was trained.
     """
-    from gpucheck.commands.fleet.nodes import Task, check_all
-
     strategies = ("--strategy", "one_device", "--strategy", "multi_worker_mirrored")
-    arguments = (*strategies, *check, "--timeout", f"{max(limit / 2, limit - TRAIN_RESERVE):g}", "--format", "json")
-    task = Task(engine, address, nodes, limit, arguments, options, port)
-    _print(lambda: check_all(task, folder, whole, strict=outputs["strict"]), Output(**outputs), math.inf)
+    arguments = (*strategies, *check, "--timeout", f"{max(limit / 2, limit - TRAIN_RESERVE):g}")
+    _check(whole, given, limit=limit, arguments=arguments, port=port)
 
 
 @fleet.command(cls=Command)
@@ -214,6 +184,17 @@ class Output(NamedTuple):
             return self.style
         named = "csv" if (self.target or "").endswith(".csv") else format_of(self.target)
         return named if named in FORMATS else self.style
+
+
+def _check(
+    whole: TimeLimit, given: dict[str, Any], *, limit: float, arguments: tuple[str, ...], port: int | None = None
+) -> NoReturn:
+    """Check all nodes with these arguments, and print the merged reports; ``given``: the options that both commands have."""
+    from gpucheck.commands.fleet.nodes import Task, check_all
+
+    of_engine = {name: given.pop(name) for name in ("engine", "address", "nodes", "options", "folder")}
+    task = Task(**of_engine, limit=limit, arguments=(*arguments, "--format", "json"), port=port)
+    _print(lambda: check_all(task, whole, strict=given["strict"]), Output(**given), math.inf)
 
 
 def _print(make: Callable[[], Fleet], wanted: Output, until: float) -> NoReturn:

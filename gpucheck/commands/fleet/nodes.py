@@ -36,18 +36,18 @@ class Task(NamedTuple):
     engine: str
     address: str
     nodes: tuple[str, ...] | None  # None: all
+    options: tuple[str, ...]  # of the engine
+    folder: str | None  # to keep the reports in; None: they are not kept
     limit: float  # seconds for each node
     arguments: tuple[str, ...]  # of gpucheck
-    options: tuple[str, ...]  # of the engine
     port: int | None = None  # all train together, each worker on this port; None: each is checked separately
 
 
-def check_all(task: Task, folder: str | None, limit: TimeLimit, *, strict: bool = False) -> Fleet:
+def check_all(task: Task, limit: TimeLimit, *, strict: bool) -> Fleet:
     """Check all nodes.
 
     Args:
         task: what to run, and on which nodes.
-        folder: to keep the reports in; None: they are not kept.
         limit: the command's time limit.
         strict: whether warnings and differences between nodes fail too.
 
@@ -56,7 +56,7 @@ def check_all(task: Task, folder: str | None, limit: TimeLimit, *, strict: bool 
         SystemExit: the engine did not respond.
     """
     limit.set(LONGEST_SECONDS)
-    with _reports(folder) as place, LocalHost(Request(timeout_seconds=LONGEST_SECONDS)) as host:
+    with _reports(task.folder) as place, LocalHost(Request(timeout_seconds=LONGEST_SECONDS)) as host:
         engine = _engine(task, host, place)
         try:
             known = engine.nodes()
