@@ -19,7 +19,7 @@ from gpucheck.commands.fleet.formats import csv as csv_format
 from gpucheck.commands.fleet.formats import html, junit, prometheus, terminal
 from gpucheck.commands.fleet.formats import json as json_format
 from gpucheck.commands.fleet.options import FORMATS
-from gpucheck.commands.fleet.read import LARGEST_BYTES, LATE, LONGEST, Unread, read
+from gpucheck.commands.fleet.read import LARGEST_BYTES, LATE, LONGEST, read, unread
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -90,7 +90,7 @@ def test_unusual_nodes_are_reported(tmp_path):
 def test_at_the_time_limit_the_first_file_that_was_not_read_is_named(tmp_path, processes):
     place(tmp_path, "n1")
     (one,) = collect(files([str(tmp_path)]), NOW, processes, until=time.monotonic())
-    assert one == Unread(f"{tmp_path}/n1.json", "unreadable", f"{LATE}; this and the following files were not read")
+    assert one == unread(f"{tmp_path}/n1.json", "unreadable", f"{LATE}; this and the following files were not read")
 
 
 def test_a_report_without_a_name_is_named_like_its_file(tmp_path):

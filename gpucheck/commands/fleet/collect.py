@@ -11,7 +11,8 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 
-from gpucheck.commands.fleet.read import LATE, NodeReport, Unread, read_all
+from gpucheck.commands.fleet.model import Unusual
+from gpucheck.commands.fleet.read import LATE, NodeReport, read_all, unread
 from gpucheck.core.system.bounded import NoResponse, seconds_per_file, with_deadline, with_timeout
 
 CHUNK = 50  # files per task of a process
@@ -59,7 +60,7 @@ def _listed(folder: str, until: float) -> Iterator[str]:
 
 def collect(
     paths: Iterable[str], now: float, processes: int | None = None, until: float = math.inf
-) -> Iterator[NodeReport | Unread]:
+) -> Iterator[NodeReport | Unusual]:
     """Read all files. A file that does not respond is skipped, and the others are read.
 
     Args:
@@ -84,7 +85,7 @@ def _chunks(paths: Iterator[str]) -> Iterator[list[str]]:
         yield chunk
 
 
-def _serial(chunks: Iterator[list[str]], now: float, until: float) -> Iterator[NodeReport | Unread]:
+def _serial(chunks: Iterator[list[str]], now: float, until: float) -> Iterator[NodeReport | Unusual]:
     for chunk in chunks:
         if time.monotonic() >= until:
             yield _late(chunk)
@@ -92,11 +93,11 @@ def _serial(chunks: Iterator[list[str]], now: float, until: float) -> Iterator[N
         yield from read_all(chunk, now, until)
 
 
-def _parallel(chunks: Iterator[list[str]], now: float, until: float, count: int) -> Iterator[NodeReport | Unread]:
+def _parallel(chunks: Iterator[list[str]], now: float, until: float, count: int) -> Iterator[NodeReport | Unusual]:
     """Queue only a few chunks per process, so that memory does not grow with the number of files."""
     context = multiprocessing.get_context("spawn")  # a fork of a process with threads may deadlock
     pool = concurrent.futures.ProcessPoolExecutor(count, mp_context=context)
-    pending: dict[concurrent.futures.Future[list[NodeReport | Unread]], list[str]] = {}
+    pending: dict[concurrent.futures.Future[list[NodeReport | Unusual]], list[str]] = {}
     try:
         while time.monotonic() < until:
             for chunk in itertools.islice(chunks, 3 * count - len(pending)):
@@ -116,5 +117,5 @@ def _parallel(chunks: Iterator[list[str]], now: float, until: float, count: int)
             process.kill()
 
 
-def _late(chunk: list[str]) -> Unread:
-    return Unread(chunk[0], "unreadable", f"{LATE}; this and the following files were not read")
+def _late(chunk: list[str]) -> Unusual:
+    return unread(chunk[0], "unreadable", f"{LATE}; this and the following files were not read")

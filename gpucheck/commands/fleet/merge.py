@@ -8,7 +8,7 @@ from gpucheck import __version__
 from gpucheck.commands.fleet.dates import dated
 from gpucheck.commands.fleet.model import Fleet, FleetCause, Group, Node, Odd, Part, Unusual
 from gpucheck.commands.fleet.names import fold
-from gpucheck.commands.fleet.read import Cause, NodeReport, Unread
+from gpucheck.commands.fleet.read import Cause, NodeReport
 from gpucheck.commands.fleet.results import with_differing_results
 from gpucheck.commands.fleet.slow import slow_nodes
 
@@ -28,11 +28,11 @@ class Merge:
         self._max_age, self._strict = max_age, strict
         self._files = self._unidentified = 0
 
-    def add(self, report: NodeReport | Unread) -> None:
+    def add(self, report: NodeReport | Unusual) -> None:
         """Add a report. Of two reports of a node, the later one counts."""
         self._files += 1
-        if isinstance(report, Unread):
-            self._unusual.append(Unusual(kind=report.kind, node=report.node, file=report.file, why=report.why))
+        if isinstance(report, Unusual):
+            self._unusual.append(report)
             if report.kind in OF_NODES:
                 self._unread[report.node] = f"its report is {report.kind}: {report.why}"
             else:

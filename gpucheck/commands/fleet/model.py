@@ -62,7 +62,8 @@ class Slow(msgspec.Struct, frozen=True, kw_only=True):
 class Unusual(msgspec.Struct, frozen=True, kw_only=True):
     """A problem of a file or a node, other than its verdict."""
 
-    kind: str  # "duplicate", "two nodes of one name", "wrong clock", "old", or as in ``read.Unread``
+    # "half-written", "foreign", "another schema", "too large", "unreadable": not a valid, complete report
+    kind: str  # or "duplicate", "two nodes of one name", "wrong clock", "old"
     node: str
     file: str
     why: str

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from gpucheck.commands.fleet.decoded import Facts, Finding, Packages, Report, Run
+from gpucheck.commands.fleet.model import Unusual
 from gpucheck.core.system.bounded import with_deadline
 
 LARGEST_BYTES = 1 << 23  # a report of a machine of 1,000 GPUs takes 2 MB
@@ -53,17 +54,9 @@ class NodeReport(msgspec.Struct, frozen=True):
     age_seconds: float | None  # negative: its time is in the future; None: it has no time
 
 
-class Unread(msgspec.Struct, frozen=True):
-    """A file that is not a valid, complete report."""
-
-    file: str
-    kind: str  # "half-written", "foreign", "another schema", "too large", "unreadable"
-    why: str
-
-    @property
-    def node(self) -> str:
-        """The node that wrote the file."""
-        return node_of_file(self.file)
+def unread(path: str, kind: str, why: str) -> Unusual:
+    """Return the problem of a file that is not a valid, complete report, named after the node that wrote it."""
+    return Unusual(kind=kind, node=node_of_file(path), file=path, why=why)
 
 
 def node_of_file(path: str) -> str:
@@ -74,7 +67,7 @@ def node_of_file(path: str) -> str:
 _DECODER = msgspec.json.Decoder(Report)
 
 
-def read_all(paths: Sequence[str], now: float, until: float = math.inf) -> list[NodeReport | Unread]:
+def read_all(paths: Sequence[str], now: float, until: float = math.inf) -> list[NodeReport | Unusual]:
     """Read some files, and skip those that do not respond.
 
     Args:
@@ -85,7 +78,7 @@ def read_all(paths: Sequence[str], now: float, until: float = math.inf) -> list[
     opened = with_deadline(until, _announce, paths)
     found = with_deadline(until, lambda path: read(path, now), list(opened))
     why = LATE if time.monotonic() >= until else "did not respond"
-    return [found.get(path) or Unread(path, "unreadable", why) for path in paths]
+    return [found.get(path) or unread(path, "unreadable", why) for path in paths]
 
 
 def _announce(path: str) -> None:
@@ -100,28 +93,28 @@ def _announce(path: str) -> None:
             os.close(opened)
 
 
-def read(path: str, now: float) -> NodeReport | Unread:
+def read(path: str, now: float) -> NodeReport | Unusual:
     """Read one file. Never raises: one bad file must not prevent the merge of the others."""
     try:
         return _read(path, now)
     except OSError as error:
-        return Unread(path, "unreadable", error.strerror or str(error))
+        return unread(path, "unreadable", error.strerror or str(error))
     except Exception as error:  # also a bug of gpucheck
-        return Unread(path, "unreadable", _short(f"{type(error).__name__}: {error}"))
+        return unread(path, "unreadable", _short(f"{type(error).__name__}: {error}"))
 
 
-def _read(path: str, now: float) -> NodeReport | Unread:
+def _read(path: str, now: float) -> NodeReport | Unusual:
     data = _content(path)
     if data is None:
-        return Unread(path, "too large", f"larger than {LARGEST_BYTES >> 20} MiB")
+        return unread(path, "too large", f"larger than {LARGEST_BYTES >> 20} MiB")
     try:
         report = _DECODER.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return _unread(path, data, error)
+        return _undecoded(path, data, error)
     if report.tool.get("name") != "gpucheck":
-        return Unread(path, "foreign", "not written by gpucheck")
+        return unread(path, "foreign", "not written by gpucheck")
     if report.schema_version.partition(".")[0] != SUPPORTED:
-        return Unread(path, "another schema", f"schema {report.schema_version[:20]}, expected {SUPPORTED}.x")
+        return unread(path, "another schema", f"schema {report.schema_version[:20]}, expected {SUPPORTED}.x")
     return _node_report(path, report, now)
 
 
@@ -140,19 +133,19 @@ def _content(path: str) -> bytes | None:
         os.close(opened)
 
 
-def _unread(path: str, data: bytes, error: Exception) -> Unread:
+def _undecoded(path: str, data: bytes, error: Exception) -> Unusual:
     text = data.strip()
     if not text:
-        return Unread(path, "half-written", "empty")
+        return unread(path, "half-written", "empty")
     if isinstance(error, msgspec.ValidationError):
         with contextlib.suppress(msgspec.DecodeError, RecursionError):
             version = msgspec.json.decode(data, type=dict[str, msgspec.Raw]).get("schema_version", b"")
             if bytes(version).strip(b'"').partition(b".")[0] not in (b"", SUPPORTED.encode()):
-                return Unread(path, "another schema", f"schema {bytes(version).decode(errors='replace')[:20]}")
-        return Unread(path, "foreign", _short(f"not a report: {error}"))
+                return unread(path, "another schema", f"schema {bytes(version).decode(errors='replace')[:20]}")
+        return unread(path, "foreign", _short(f"not a report: {error}"))
     if text.startswith(b"{") and b'"schema_version"' in text[:2000]:
-        return Unread(path, "half-written", "it ends too early, or was overwritten in part")
-    return Unread(path, "foreign", "not JSON")
+        return unread(path, "half-written", "it ends too early, or was overwritten in part")
+    return unread(path, "foreign", "not JSON")
 
 
 def _node_report(path: str, report: Report, now: float) -> NodeReport:
