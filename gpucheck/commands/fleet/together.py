@@ -12,6 +12,7 @@ from gpucheck.commands.fleet.model import Fleet, FleetCause, FleetFault, FleetLi
 from gpucheck.commands.fleet.names import fold
 from gpucheck.core.cluster.slurm import expand
 from gpucheck.core.cluster.watch import lost
+from gpucheck.core.model import WorkerFault, WorkerLink
 
 SKEW, UNREACHABLE = "worker-version-skew", "worker-unreachable"  # rules
 STRATEGY = "multi_worker_mirrored"
@@ -27,19 +28,6 @@ TOO_FEW = "nothing was trained: two usable nodes are required"
 UNTRIED = "its report has no training with other nodes"
 
 
-class _Fault(msgspec.Struct):
-    worker: str
-    how: str
-    reason: str
-    stage: str | None = None
-
-
-class _Link(msgspec.Struct):
-    workers: tuple[str, str]
-    sum_bytes: int
-    seconds: float
-
-
 class _Run(msgspec.Struct):
     strategy: str
     status: str
@@ -52,8 +40,8 @@ class _Run(msgspec.Struct):
     loss_fell: bool | None = None
     worker_names: list[str] = []
     worker_versions: list[dict[str, str]] = []
-    worker_faults: list[_Fault] = []
-    worker_links: list[_Link] = []
+    worker_faults: list[WorkerFault] = []
+    worker_links: list[WorkerLink] = []
 
 
 class _Report(msgspec.Struct):
