@@ -109,12 +109,8 @@ class Slurm:
             )
             if done.ending != "exited":
                 self._host.run(["scancel", "-n", self._name, "-w", name], timeout=CANCEL_SECONDS)
-                return Checked(
-                    name,
-                    f"no response within {self._limit + GRACE_SECONDS:g} s"
-                    if done.ending == "timed out"
-                    else f"srun {done.ending}",
-                )
+                late = f"no response within {self._limit + GRACE_SECONDS:g} s"
+                return Checked(name, late if done.ending == "timed out" else f"srun {done.ending}")
             if done.stdout.strip():
                 return Checked(name, keep(self._folder, name, done.stdout))
             complaint = _complaint(done.stderr)

@@ -61,7 +61,7 @@ def unread(path: str, kind: str, why: str) -> Unusual:
 
 def node_of_file(path: str) -> str:
     """Return the name of the node that a file is named after."""
-    return _short(os.path.basename(path).partition(".")[0])
+    return shortened(os.path.basename(path).partition(".")[0])
 
 
 _DECODER = msgspec.json.Decoder(Report)
@@ -100,7 +100,7 @@ def read(path: str, now: float) -> NodeReport | Unusual:
     except OSError as error:
         return unread(path, "unreadable", error.strerror or str(error))
     except Exception as error:  # also a bug of gpucheck
-        return unread(path, "unreadable", _short(f"{type(error).__name__}: {error}"))
+        return unread(path, "unreadable", shortened(f"{type(error).__name__}: {error}"))
 
 
 def _read(path: str, now: float) -> NodeReport | Unusual:
@@ -142,7 +142,7 @@ def _undecoded(path: str, data: bytes, error: Exception) -> Unusual:
             version = msgspec.json.decode(data, type=dict[str, msgspec.Raw]).get("schema_version", b"")
             if bytes(version).strip(b'"').partition(b".")[0] not in (b"", SUPPORTED.encode()):
                 return unread(path, "another schema", f"schema {bytes(version).decode(errors='replace')[:20]}")
-        return unread(path, "foreign", _short(f"not a report: {error}"))
+        return unread(path, "foreign", shortened(f"not a report: {error}"))
     if text.startswith(b"{") and b'"schema_version"' in text[:2000]:
         return unread(path, "half-written", "it ends too early, or was overwritten in part")
     return unread(path, "foreign", "not JSON")
@@ -156,15 +156,15 @@ def _node_report(path: str, report: Report, now: float) -> NodeReport:
     roots = [finding for finding in report.findings if finding.explained_by is None and finding.muted is None]
     return NodeReport(
         file=path,
-        node=_short((facts.system and facts.system.node) or node_of_file(path)),
-        started_at=_short(report.started_at),
+        node=shortened((facts.system and facts.system.node) or node_of_file(path)),
+        started_at=shortened(report.started_at),
         verdict=report.verdict if report.verdict in ("pass", "warn", "fail") else "unknown",
         faulty=report.verdict == "fail" or (report.verdict == "warn" and report.exit_code != 0),
         causes=tuple(map(_cause, roots[:MOST])),
-        unknown_because=_short(next(iter(report.unknown_because), "no reason given")) if report.verdict == "unknown" else None,
+        unknown_because=shortened(next(iter(report.unknown_because), "no reason given")) if report.verdict == "unknown" else None,
         configuration=_configuration(facts, len(gpus)),
-        gpus=tuple(sorted({_short(gpu.name) for gpu in gpus if gpu.name})[:MOST]) if facts.gpus else None,
-        uuids=tuple(sorted(_short(gpu.uuid) for gpu in gpus if gpu.uuid)[:MOST]),
+        gpus=tuple(sorted({shortened(gpu.name) for gpu in gpus if gpu.name})[:MOST]) if facts.gpus else None,
+        uuids=tuple(sorted(shortened(gpu.uuid) for gpu in gpus if gpu.uuid)[:MOST]),
         speeds=speeds,
         starts=starts,
         setup=setup,
@@ -175,12 +175,13 @@ def _node_report(path: str, report: Report, now: float) -> NodeReport:
 
 def _cause(root: Finding) -> Cause:
     command = next((fix.command for fix in root.fix if fix.kind != "look"), None)  # later ones are alternatives
-    code, severity, scope, summary = map(_short, (root.code, root.severity, root.scope, root.summary))
-    return Cause(code, severity, scope, summary, command and _short(command), root.action and _short(root.action))
+    code, severity, scope, summary = map(shortened, (root.code, root.severity, root.scope, root.summary))
+    return Cause(code, severity, scope, summary, command and shortened(command), root.action and shortened(root.action))
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """Return a text that is cut after so many characters."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _configuration(facts: Facts, gpus: int) -> dict[str, str]:
@@ -195,7 +196,7 @@ def _configuration(facts: Facts, gpus: int) -> dict[str, str]:
         "kernel": facts.system and facts.system.kernel,
         "number of GPUs": str(gpus) if gpus else None,
     }
-    return {name: _short(value) for name, value in values.items() if value}
+    return {name: shortened(value) for name, value in values.items() if value}
 
 
 def _training(runs: Sequence[Run]) -> tuple[dict[str, float], dict[str, float]]:
@@ -206,7 +207,7 @@ def _training(runs: Sequence[Run]) -> tuple[dict[str, float], dict[str, float]]:
         if run.status != "passed" or not run.devices or any(name.startswith("CPU") for name in run.devices):
             continue
         together = ", devices together" if run.trained_with else ""
-        job = _short(f"{run.strategy} on {len(run.devices)} in {run.precision}{' by XLA' if run.compiled else ''}{together}")
+        job = shortened(f"{run.strategy} on {len(run.devices)} in {run.precision}{' by XLA' if run.compiled else ''}{together}")
         if len({*speeds, *starts, job}) > MOST:
             break
         if run.samples_per_second is not None:
@@ -233,8 +234,8 @@ def _results(report: Report) -> tuple[tuple[str, ...], dict[str, str]]:
         return (), {}
     variables = facts.environment.variables if facts.environment is not None else {}
     numeric = [f"{name}={value}" for name, value in sorted(variables.items()) if name.startswith(NUMERIC)]
-    setup = tuple(_short(str(part)) for part in (gpu.model, *software, *numeric)[:MOST])
-    return setup, {_short(name): _short(value) for name, value in list(gpu.checksums.items())[:MOST]}
+    setup = tuple(shortened(str(part)) for part in (gpu.model, *software, *numeric)[:MOST])
+    return setup, {shortened(name): shortened(value) for name, value in list(gpu.checksums.items())[:MOST]}
 
 
 def _age(started_at: str, now: float) -> float | None:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from gpucheck.commands.fleet.model import Fleet, FleetCause, FleetFault, FleetLink, FleetSkew, FleetTraining, FleetWorker
 from gpucheck.commands.fleet.names import fold
+from gpucheck.commands.fleet.read import shortened
 from gpucheck.core.cluster.slurm import expand
 from gpucheck.core.cluster.watch import lost
 from gpucheck.core.model import WorkerFault, WorkerLink
@@ -225,5 +226,4 @@ def _faults(workers: list[FleetWorker], own: Mapping[str, _Run]) -> list[FleetFa
 
 def _brief(reason: str) -> str:
     """Return the beginning of a worker's message, which may have pages of gRPC's details."""
-    text = " ".join(reason.partition(DETAILS)[0].split()).rstrip(" :;.")
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return shortened(" ".join(reason.partition(DETAILS)[0].split()).rstrip(" :;."), LONGEST)

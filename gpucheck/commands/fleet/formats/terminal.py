@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from gpucheck.commands.fleet.formats import training_lines
 from gpucheck.commands.fleet.merge import OF_NODES
-from gpucheck.commands.fleet.model import Fleet, Part, Slow, Unusual
+from gpucheck.commands.fleet.model import Fleet, FleetCause, Odd, Part, Slow, Unusual
 from gpucheck.commands.fleet.names import fold
+from gpucheck.commands.fleet.read import shortened
 from gpucheck.core.reports.shared.terminal_text import TerminalText
 from gpucheck.core.reports.shared.words import duration, plural, significant
 
@@ -54,10 +55,10 @@ def unchecked(fleet: Fleet, most: int) -> Iterator[tuple[str, str, str]]:
     """Yield the nodes without a verdict or a report, ``most`` lines of each kind."""
     for label, parts in (("unknown", fleet.unknown), ("no report", fleet.unreached)):
         for why, part in list(parts.items())[:most]:
-            yield label, "warn", f"{_part(part, most)}: {why}"
+            yield label, "warn", f"{_nodes(part, most)}: {why}"
         yield from _more(len(parts), "reason", most)
     if fleet.missing is not None and fleet.missing.count:
-        yield "missing", "warn", f"no report of {_part(fleet.missing, most)}"
+        yield "missing", "warn", f"no report of {_nodes(fleet.missing, most)}"
 
 
 def differences(fleet: Fleet, most: int) -> Iterator[tuple[str, str, str]]:
@@ -68,27 +69,21 @@ def differences(fleet: Fleet, most: int) -> Iterator[tuple[str, str, str]]:
     for group in fleet.groups:
         for odd in group.odd[:most]:
             majority = f"majority: {odd.usual}, on {odd.usual_count:,}"
-            yield "differs", "warn", f"{odd.what} {odd.value} on {_on(odd.count, odd.nodes, most)} ({majority})"
+            yield "differs", "warn", f"{odd.what} {odd.value} on {_nodes(odd, most)} ({majority})"
         yield from _more(len(group.odd), "difference", most)
     for kind, part, why in _folded(fleet):
-        yield "note", "warn", f"{kind}: {_part(part, most)}: {why}"
+        yield "note", "warn", f"{kind}: {_nodes(part, most)}: {why}"
 
 
 def _causes(fleet: Fleet, severity: str) -> Iterator[tuple[str, str, str]]:
     label, style = ("FAIL", "fail") if severity == "error" else ("WARN", "warn")
     causes = [cause for cause in fleet.causes if (cause.severity == "error") is (severity == "error")]
     for cause in causes[:MOST]:
-        where = (
-            f"{cause.code} on {_on(cause.count, cause.nodes, MOST)} ({cause.scope}{f', {cause.action}' if cause.action else ''})"
-        )
-        yield label, style, f"{where}. On {cause.example_node}: {_cut(cause.example)}"
+        where = f"{cause.code} on {_nodes(cause, MOST)} ({cause.scope}{f', {cause.action}' if cause.action else ''})"
+        yield label, style, f"{where}. On {cause.example_node}: {shortened(cause.example, LONGEST)}"
         if cause.command is not None and severity == "error":
             yield COMMAND, "quiet", cause.command
     yield from _more(len(causes), "cause", MOST)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _folded(fleet: Fleet) -> Iterator[tuple[str, Part, str]]:
@@ -107,14 +102,11 @@ def _more(count: int, what: str, most: int) -> Iterator[tuple[str, str, str]]:
         yield "", "quiet", f"and {plural(count - most, what)} more (--format json has all)"
 
 
-def _part(part: Part, most: int) -> str:
-    return _on(part.count, part.nodes, most)
-
-
-def _on(count: int, nodes: str, most: int) -> str:
+def _nodes(part: Part | FleetCause | Odd, most: int) -> str:
+    nodes = part.nodes
     if len(nodes) > most * NAMES:
         nodes = f"{nodes[: most * NAMES].rpartition(',')[0]},… (--format json has all)"
-    return nodes if count == 1 else f"{count:,} nodes: {nodes}"
+    return nodes if part.count == 1 else f"{part.count:,} nodes: {nodes}"
 
 
 def _majority_values(usual: dict[str, str]) -> str:
