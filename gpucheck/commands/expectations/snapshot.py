@@ -75,27 +75,37 @@ def _versions(machine: Machine) -> dict[str, str]:
 
 
 def _training(report: Report) -> TrainingExpectations:
-    passed = [run for run in report.training if run.status == "passed" and run.cross_device is None]
-    whole = {run.strategy for run in report.training if run.status not in ("passed", "skipped")}
-    slowest: dict[str, dict[str, float]] = {}
-    starts = []
-    for run in passed:
-        if not is_default_compilation(run):
-            continue
-        if run.first_step_seconds is not None:
-            starts.append(run.first_step_seconds)
-        if run.samples_per_second is not None and steady(run.devices):
-            speeds = slowest.setdefault(run.strategy, {})
-            speeds[run.precision] = min(run.samples_per_second, speeds.get(run.precision, run.samples_per_second))
+    failed = {run.strategy for run in report.training if run.status not in ("passed", "skipped")}
+    start = _slowest_start(report)
     minimum = {
         strategy: {precision: _significant(speed * (1 - SPEED_TOLERANCE)) for precision, speed in speeds.items()}
-        for strategy, speeds in slowest.items()
+        for strategy, speeds in _slowest_speeds(report).items()
     }
     return TrainingExpectations(
-        strategies=tuple(dict.fromkeys(run.strategy for run in passed if run.strategy not in whole)),
-        max_first_step_seconds=max(START_SECONDS_MIN, _significant(max(starts) * START_FACTOR)) if starts else None,
+        strategies=tuple(dict.fromkeys(run.strategy for run in _passed(report) if run.strategy not in failed)),
+        max_first_step_seconds=None if start is None else max(START_SECONDS_MIN, _significant(start * START_FACTOR)),
         min_samples_per_second=minimum,
     )
+
+
+def _passed(report: Report) -> list[TrainingRun]:
+    return [run for run in report.training if run.status == "passed" and run.cross_device is None]
+
+
+def _slowest_start(report: Report) -> float | None:
+    """Return the seconds of the slowest first step."""
+    starts = [run.first_step_seconds for run in _passed(report) if is_default_compilation(run)]
+    return max((seconds for seconds in starts if seconds is not None), default=None)
+
+
+def _slowest_speeds(report: Report) -> dict[str, dict[str, float]]:
+    """Return the samples per second of the slowest device, by strategy and precision."""
+    slowest: dict[str, dict[str, float]] = {}
+    for run in _passed(report):
+        if run.samples_per_second is not None and steady(run.devices) and is_default_compilation(run):
+            speeds = slowest.setdefault(run.strategy, {})
+            speeds[run.precision] = min(run.samples_per_second, speeds.get(run.precision, run.samples_per_second))
+    return slowest
 
 
 def _significant(number: float) -> float:
@@ -172,11 +182,8 @@ def _training_lines(wanted: TrainingExpectations, report: Report) -> Iterable[st
         yield ""
         return
     yield f"strategies = {toml.value(wanted.strategies)}  # must pass"
-    if wanted.max_first_step_seconds is not None:
-        starts = [
-            run.first_step_seconds or 0.0 for run in report.training if run.status == "passed" and is_default_compilation(run)
-        ]
-        yield f"# The slowest first step took {max(starts):.3g} s; {START_FACTOR} times as long is allowed, at least"
+    if (start := _slowest_start(report)) is not None:
+        yield f"# The slowest first step took {start:.3g} s; {START_FACTOR} times as long is allowed, at least"
         yield f"# {START_SECONDS_MIN:g} s, because it compiles."
         yield f"max_first_step_seconds = {toml.value(wanted.max_first_step_seconds)}"
     yield ""
@@ -184,9 +191,9 @@ def _training_lines(wanted: TrainingExpectations, report: Report) -> Iterable[st
         yield f"# {1 - SPEED_TOLERANCE:.0%} of the slowest device's measured samples per second: such a short run detects"
         yield "# faults, not small slowdowns, and a higher bound would fail a healthy machine that is busy."
         yield "[training.min_samples_per_second]"
-    for strategy, speeds in wanted.min_samples_per_second.items():
-        measured = ", ".join(f"{_slowest(report, strategy, precision):,.4g} in {precision}" for precision in speeds)
-        yield f"{toml.key(strategy)} = {toml.value(speeds)}  # measured: {measured}"
+    for strategy, speeds in _slowest_speeds(report).items():
+        measured = ", ".join(f"{speed:,.4g} in {precision}" for precision, speed in speeds.items())
+        yield f"{toml.key(strategy)} = {toml.value(wanted.min_samples_per_second[strategy])}  # measured: {measured}"
     on_cpu = [f"{run.samples_per_second:,.4g} in {run.precision} on {devices(run.devices)}" for run in _on_cpu(report)]
     if on_cpu:
         yield f"# No speed is expected of a CPU, because it depends on other processes. Measured: {', '.join(on_cpu)}."
@@ -201,14 +208,3 @@ def _on_cpu(report: Report) -> list[TrainingRun]:
         if (run.strategy, run.status, run.trained_with) == ("one_device", "passed", 0) and is_default_compilation(run)
     }
     return [run for run in jobs.values() if run.samples_per_second is not None and not steady(run.devices)]
-
-
-def _slowest(report: Report, strategy: str, precision: str) -> float:
-    return min(
-        run.samples_per_second
-        for run in report.training
-        if (run.strategy, run.precision, run.status) == (strategy, precision, "passed")
-        and is_default_compilation(run)
-        and run.samples_per_second is not None
-        and steady(run.devices)
-    )
