@@ -1,7 +1,7 @@
 """Expected GPUs: their number, model and memory."""
 
-import fnmatch
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
 from typing import Any
 
 from gpucheck.core.compat import versions
@@ -67,11 +67,9 @@ def gpu_models(machine: Machine) -> Iterator[Item]:
         label = f"GPU {getattr(gpu, 'index', getattr(gpu, 'ordinal', place))}"
         for name, expected, is_met, words in _gpu_wishes(machine.expected):
             value = getattr(gpu, name)
-            observed = (
-                f"unknown: {getattr(gpu, 'problem', None) or 'not reported by the driver'}" if value is None else words(value)
-            )
-            evidence = saw(source, f"{field}[{place}].{name}")
-            yield Item(label, expected, observed, None if value is None else is_met(value), evidence, (label,))
+            unknown = f"unknown: {getattr(gpu, 'problem', None) or 'not reported by the driver'}"
+            observed, met = (unknown, None) if value is None else (words(value), is_met(value))
+            yield Item(label, expected, observed, met, saw(source, f"{field}[{place}].{name}"), (label,))
 
 
 Wish = tuple[str, str, Callable[[Any], bool], Callable[[Any], str]]  # field, expected, met, in words
@@ -81,7 +79,7 @@ def _gpu_wishes(expectations: Expectations) -> Iterator[Wish]:
     wanted = expectations.gpu
     if wanted.names:
         names = wanted.names
-        yield "name", " or ".join(names), lambda name: any(_name_matches(name, pattern) for pattern in names), str
+        yield "name", " or ".join(names), lambda name: name in names or any(fnmatchcase(name, each) for each in names), str
     if wanted.memory_gib is not None:
         least = wanted.memory_gib
         yield (
@@ -98,7 +96,3 @@ def _gpu_wishes(expectations: Expectations) -> Iterator[Wish]:
             lambda pair: tuple(pair) >= lowest,
             lambda pair: "compute capability " + ".".join(map(str, pair)),
         )
-
-
-def _name_matches(name: str, pattern: str) -> bool:
-    return name == pattern or fnmatch.fnmatchcase(name, pattern)

@@ -41,14 +41,8 @@ def _fast(strategy: str, precision: str, least: float, fact: Training | None, ab
     for place, run in runs:
         speed = run.samples_per_second
         observed = f"no speed: {run.reason or run.status}" if speed is None else f"{speed:,.4g} samples/s"
-        yield Item(
-            what,
-            expected,
-            observed,
-            None if speed is None else speed >= least,
-            _cite(fact, place, "samples_per_second"),
-            run.devices,
-        )
+        met = None if speed is None else speed >= least
+        yield Item(what, expected, observed, met, _cite(fact, place, "samples_per_second"), run.devices)
     if not runs:
         yield Item(what, expected, _no_run(fact, absent), None)
 
