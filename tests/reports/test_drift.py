@@ -4,6 +4,7 @@ import json
 
 from gpucheck.commands.expectations import drift_report as drift
 from gpucheck.commands.expectations.drift import GROUPS, Change, Drift
+from gpucheck.core.reports import json as json_report
 
 LOOK = {"width": 60, "color": False, "ascii": False, "verbose": False}
 
@@ -37,7 +38,7 @@ def test_no_difference_is_silence():
     same = found(left=("training: not checked with --quick",))
     assert drift.render(same, **LOOK) == ""
     assert drift.render_markdown(same) == ""
-    assert json.loads(drift.render_json(same))["changes"] == []
+    assert json.loads(json_report.render(same))["changes"] == []
 
 
 def test_verbose_says_what_was_not_compared():
@@ -53,7 +54,7 @@ def test_ascii_is_ascii_and_nothing_reaches_the_terminal_as_a_command():
 
 
 def test_json():
-    got = json.loads(drift.render_json(found(KERAS)))
+    got = json.loads(json_report.render(found(KERAS)))
     assert got["baseline"] == "good.json"
     assert got["changes"] == [
         {"group": KERAS[0], "what": "Keras", "old": "3.15.1", "new": "3.4.1", "note": None, "why": GROUPS[KERAS[0]]}
@@ -78,4 +79,4 @@ def test_a_value_without_end_is_cut_with_its_size():
     for text in (drift.render(found(change), **LOOK), drift.render_markdown(found(change))):
         assert 1900 < len(text) < 3000
         assert "… (5,000,000" in text
-    assert len(json.loads(drift.render_json(found(change)))["changes"][0]["old"]) == 5_000_000
+    assert len(json.loads(json_report.render(found(change)))["changes"][0]["old"]) == 5_000_000

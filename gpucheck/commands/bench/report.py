@@ -7,6 +7,7 @@ from gpucheck.commands.bench.advice import advice, ranked, varying
 from gpucheck.commands.bench.figures import READINGS, one_global_batch
 from gpucheck.commands.bench.model import Measurement, Result
 from gpucheck.core.child.messages.benchmark import Traced
+from gpucheck.core.reports import json
 from gpucheck.core.reports.shared.terminal_text import TerminalText
 
 SPREADS = ("median", "minimum", "maximum")
@@ -17,17 +18,10 @@ GAP = 3  # blanks between the columns of the table
 def render(result: Result, style: str, *, width: int, color: bool, ascii: bool) -> str:
     """Render the result in one of the model's ``FORMATS``; width, color and ascii are for the terminal."""
     if style == "json":
-        return render_json(result)
+        return json.render(result)
     if style == "html":
         return page.render(result)
     return render_csv(result) if style == "csv" else render_terminal(result, width=width, color=color, ascii=ascii)
-
-
-def render_json(result: Result) -> str:
-    """Render one JSON object; null means not measured."""
-    import msgspec
-
-    return msgspec.json.format(msgspec.json.encode(result), indent=2).decode() + "\n"
 
 
 def render_csv(result: Result) -> str:

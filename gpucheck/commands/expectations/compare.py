@@ -118,14 +118,13 @@ def _finish(differences: "Drift", style: str, color: str, verbose: bool) -> NoRe
 
 def _render(differences: "Drift", style: str, color: str, verbose: bool) -> str:
     from gpucheck.commands.expectations import drift_report as drift
+    from gpucheck.core.reports import json
 
     if style == "json":
-        return drift.render_json(differences)
-    return (
-        drift.render_markdown(differences)
-        if style == "markdown"
-        else drift.render(differences, verbose=verbose, **display_options(color))
-    )
+        return json.render(differences)
+    if style == "markdown":
+        return drift.render_markdown(differences)
+    return drift.render(differences, verbose=verbose, **display_options(color))
 
 
 def _read(path: str) -> bytes:

@@ -1,6 +1,4 @@
-"""Render drift for a terminal, as JSON, and as Markdown."""
-
-import msgspec
+"""Render drift for a terminal, and as Markdown."""
 
 from gpucheck.commands.expectations.drift import Change, Drift
 from gpucheck.core.reports.shared.evidence import LONG_TEXT
@@ -25,11 +23,6 @@ def render(drift: Drift, *, width: int, color: bool, ascii: bool, verbose: bool)
     if drift.changes:
         out.add(f"{plural(len(drift.changes), 'difference')} between {drift.baseline} and {drift.current}.")
     return str(out) if drift.changes or (verbose and drift.not_compared) else ""
-
-
-def render_json(drift: Drift) -> str:
-    """Render one JSON object with the fields of the structs."""
-    return msgspec.json.format(msgspec.json.encode(drift), indent=2).decode() + "\n"
 
 
 def render_markdown(drift: Drift) -> str:

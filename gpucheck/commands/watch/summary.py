@@ -7,6 +7,7 @@ import msgspec
 
 from gpucheck.cli.screen import say_wrapped
 from gpucheck.core.repairs.wording import gib
+from gpucheck.core.reports import json
 from gpucheck.core.reports.shared.document import document
 from gpucheck.core.reports.shared.training import ALIKE
 from gpucheck.core.reports.shared.words import plural, significant
@@ -146,7 +147,7 @@ def uses(gpu: GpuUse) -> list[str]:
 def write(summary: Summary, path: str) -> None:
     """Write a report in the format of the file's suffix: .json, .md or .html. Raises OSError."""
     if path.endswith(".json"):
-        text = msgspec.json.format(msgspec.json.encode(summary), indent=2).decode() + "\n"
+        text = json.render(summary)
     elif path.endswith(".md"):
         text = markdown(summary)
     else:

@@ -1,13 +1,11 @@
-"""The report as JSON, its only serialised form. ``gpucheck schema`` prints its schema."""
+"""A report, or the result of a command, as JSON. ``gpucheck schema`` prints the schema of reports."""
 
 from typing import Any
 
 import msgspec
 
-from gpucheck.core.model import Report
 
-
-def render(report: Report) -> str:
+def render(report: msgspec.Struct) -> str:
     """Render indented JSON with a final newline. Numbers that are not finite become null; text is valid Unicode."""
     try:
         data = msgspec.json.encode(report)

@@ -2,14 +2,8 @@
 
 from typing import Any
 
-import msgspec
-
 from gpucheck.commands.fleet.model import FLEET_SCHEMA_VERSION, Fleet
-
-
-def render(fleet: Fleet) -> str:
-    """Render indented JSON with a final newline."""
-    return msgspec.json.format(msgspec.json.encode(fleet), indent=2).decode() + "\n"
+from gpucheck.core.reports.json import render as render
 
 
 def schema() -> dict[str, Any]:
