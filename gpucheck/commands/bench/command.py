@@ -190,7 +190,7 @@ def _ask(options: dict[str, Any]) -> Ask:
         if not data.endswith(".npz"):
             raise click.UsageError(f"--data {data}: expected synthetic, cifar10 or a file that ends in .npz")
         try:
-            with_timeout(FILE_SECONDS, _check_readable, data)
+            with_timeout(FILE_SECONDS, lambda: open(data, "rb").close())
         except OSError as error:
             raise click.UsageError(f"--data: cannot read {data}: {error.strerror or error}") from None
         options["data"] = os.path.abspath(data)
@@ -226,11 +226,6 @@ def _check_model(name: str, data: str) -> None:
                 reason = "the current folder can be written by other users"
             if reason is not None:
                 raise click.UsageError(f"--model {name}: {path} is not imported: {reason}")
-
-
-def _check_readable(path: str) -> None:
-    with open(path, "rb"):
-        pass
 
 
 def _plot_format(plot: str | None) -> str:

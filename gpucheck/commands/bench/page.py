@@ -1,7 +1,6 @@
 """Render a benchmark as a self-contained HTML page: advice, a table by speed, and the figures of each configuration."""
 
 import html
-from collections.abc import Iterable, Iterator
 
 from gpucheck.commands.bench import wording
 from gpucheck.commands.bench.advice import advice, ranked, varying
@@ -68,12 +67,11 @@ def _card(measurement: Measurement, in_all: bool) -> str:
         kind = "fail" if measurement.status == "failed" else "warn"
         words = f"{measurement.status.replace('-', ' ')}: {measurement.reason}"
         return f'<article class="card {kind}">{title}<p>{_text(words)}</p></article>'
-    return f'<article class="card pass">{title}<dl class="facts">{"".join(_facts(wording.figures(measurement)))}</dl></article>'
-
-
-def _facts(figures: Iterable[tuple[str, str]]) -> Iterator[str]:
-    for name, value in figures:
-        yield f'<div><dt class="path">{_text(name)}</dt><dd class="value">{_text(value)}</dd></div>'
+    facts = "".join(
+        f'<div><dt class="path">{_text(name)}</dt><dd class="value">{_text(value)}</dd></div>'
+        for name, value in wording.figures(measurement)
+    )
+    return f'<article class="card pass">{title}<dl class="facts">{facts}</dl></article>'
 
 
 def _text(value: str) -> str:

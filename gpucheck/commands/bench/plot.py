@@ -49,10 +49,11 @@ def draw(result: Result, kind: str) -> bytes | None:
     from matplotlib.figure import Figure
 
     measured = [item for item in result.measurements if item.samples_per_second is not None]
-    possible = ((draw_batches, _has_several_batches(measured)), (draw_scaling, _has_scaling(measured)), (_pipeline, measured))
-    panels = [panel for panel, drawn in possible if drawn]
     if not measured:
         return None
+    several_batches = len(set(_batches(measured)[1])) > 1
+    scaled = any(item.scaling_efficiency_percent is not None for item in measured)
+    panels = [panel for panel, drawn in ((draw_batches, several_batches), (draw_scaling, scaled), (_pipeline, True)) if drawn]
     loads = [(field, label) for field, label in LOADS if any(getattr(item, field) is not None for item in result.samples)]
     heights = [max(4.4, 1.6 + 0.55 * len(measured)), *[1.1 + 1.3 * len(loads) for _ in loads[:1]]]
     with matplotlib.rc_context(SETTINGS):
@@ -78,19 +79,11 @@ def _axes(figure: Any, place: Any) -> Any:
     return axes
 
 
-def _has_several_batches(measured: list[Measurement]) -> bool:
-    return len(set(_batches(measured)[1])) > 1
-
-
 def _batches(measured: list[Measurement]) -> tuple[str, list[int]]:
     """Return the name and the values of the batch axis: the global batch if devices share it, else the batch per replica."""
     if one_global_batch(measured):
         return "global batch", [measurement.global_batch_size or 0 for measurement in measured]
     return "batch per replica", [measurement.batch_size for measurement in measured]
-
-
-def _has_scaling(measured: list[Measurement]) -> bool:
-    return any(measurement.scaling_efficiency_percent is not None for measurement in measured)
 
 
 def draw_batches(axes: Any, measured: list[Measurement]) -> None:
