@@ -30,11 +30,8 @@ STEPS_KEPT = 50
 # Parts of file names that do not belong to the user.
 NOT_THE_USERS = ("site-packages", "dist-packages", os.path.dirname(os.__file__), "<", "__autograph_generated_file")
 FRAMEWORKS = ("tensorflow", "keras", "jax", "torch")  # which may be in any folder (pip install --target)
-DATA_CALLERS = (
-    "script_ops",
-    "data_adapter",
-    "dataset_ops",
-)  # parts of the names of framework files that call the user's data code
+# Parts of the names of framework files that call the user's data code.
+DATA_CALLERS = ("script_ops", "data_adapter", "dataset_ops")
 
 
 class Monitor:

@@ -18,7 +18,7 @@ from gpucheck.cli.screen import say_wrapped
 from gpucheck.commands.watch.judge import Event
 from gpucheck.commands.watch.limits import BUSY_PERCENT, IDLE_PERCENT
 from gpucheck.commands.watch.monitor import Monitor
-from gpucheck.commands.watch.summary import GpuUse, seconds, uses
+from gpucheck.commands.watch.summary import GpuUse, joined, seconds, uses
 from gpucheck.commands.watch.workers import Worker, worker
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
@@ -109,13 +109,12 @@ def lines(use: Use, events: Sequence[Event] = (), place: Worker = ALONE) -> list
     if place.number:
         return [str(event._replace(text=f"worker {place.number}: {event.text}")) for event in events[:1]]
     parts = [f"worker {place.number} of {place.count}"] if place.count > 1 else []
-    parts += [f"{seconds(use.seconds)}", f"{use.processors:.1f} of {use.processors_all:g} processors busy"]
+    parts += [seconds(use.seconds), f"{use.processors:.1f} of {use.processors_all:g} processors busy"]
     parts.append(f"at most {gib(use.memory_bytes)} of memory")
     if use.disk_share is not None:
         parts.append(f"tasks of this machine waited for disks {100 * use.disk_share:.0f} % of the time")
-    gpus = [f"GPU {gpu.index} {', '.join(words)}" for gpu in use.gpus if (words := uses(gpu))]
     last = next((f"{event.text} [{event.code}]" for event in events), None) or next(limited(use), "")
-    return [f"gpucheck: {text}" for text in [" · ".join(parts), " · ".join(gpus), last] if text]
+    return joined(parts, uses(use.gpus), last)
 
 
 def limited(use: Use) -> Iterator[str]:

@@ -88,9 +88,12 @@ def print_lines(text: str) -> None:
 
 def lines(summary: Summary) -> list[str]:
     """Return at most three lines."""
-    texts = [" · ".join(figures(summary)), " · ".join(devices(summary))]
-    if summary.limit is not None:
-        texts.append(str(summary.limit))
+    return joined(figures(summary), devices(summary), summary.limit)
+
+
+def joined(first: Sequence[str], second: Sequence[str], last: object) -> list[str]:
+    """Return two lines of figures and a last one, without those that are empty."""
+    texts = (" · ".join(first), " · ".join(second), str(last or ""))
     return [f"gpucheck: {text}" for text in texts if text]
 
 
@@ -118,7 +121,7 @@ def length(summary: Summary) -> str:
 
 def devices(summary: Summary) -> list[str]:
     """Return the use of each GPU and the validation metric, each as text."""
-    parts = [f"GPU {gpu.index} {', '.join(words)}" for gpu in summary.gpus if (words := uses(gpu))]
+    parts = uses(summary.gpus)
     if (metric := summary.validation) is not None:
         best = f"best {metric.best:.4g} in epoch {metric.best_epoch}, after {seconds(metric.best_after_seconds)}"
         parts.append(f"{metric.name} {metric.last:.4g} ({best})")
@@ -135,8 +138,12 @@ def seconds(value: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def uses(gpu: GpuUse) -> list[str]:
-    """Return the use of a GPU, each figure as text."""
+def uses(gpus: Sequence[GpuUse]) -> list[str]:
+    """Return the known use of each GPU as text."""
+    return [f"GPU {gpu.index} {', '.join(words)}" for gpu in gpus if (words := _use(gpu))]
+
+
+def _use(gpu: GpuUse) -> list[str]:
     busy = [] if gpu.utilization_percent is None else [f"{gpu.utilization_percent:.0f} % busy"]
     of = f" of {gib(gpu.total_bytes)}" if gpu.total_bytes else ""
     peak = [] if gpu.peak_bytes is None else [f"peak {gib(gpu.peak_bytes)}{of}"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from gpucheck.commands.watch.summary import Summary, length, seconds
+from gpucheck.commands.watch.summary import Summary, joined, length, seconds
 from gpucheck.core.cluster.ranks import rank_of_size
 from gpucheck.core.cluster.tf_config import TRAINING_JOBS, Parsed
 from gpucheck.core.reports.shared.training import ALIKE
@@ -94,8 +94,7 @@ def together(summaries: Mapping[int, Summary], count: int) -> list[str]:
     more += [f"GPUs busy: {_range(busy, _percent, PERCENT_POINTS)}"] if busy else []
     slowest = _slowest(steps, waits)
     name, limit = ("", first.limit) if slowest is None else (f"worker {slowest}: ", summaries[slowest].limit)
-    last = "" if limit is None else f"{name}{limit}"
-    return [f"gpucheck: {text}" for text in [" · ".join(parts), " · ".join(more), last] if text]
+    return joined(parts, more, limit and f"{name}{limit}")
 
 
 def _slowest(steps: Mapping[int, float], waits: Mapping[int, float]) -> int | None:
