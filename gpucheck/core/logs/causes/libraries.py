@@ -6,7 +6,6 @@ searched and installed.
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.cuda import CUDNN_FOR_XLA
@@ -32,23 +31,10 @@ _FOREIGN_STDLIB = re.compile(
 )
 _CONVOLUTION_OF_TENSORFLOW = r'^(?!.*(?:JaxRuntimeError|XlaRuntimeError|op_name="jit\()).*%cudnn-conv'
 _BELOW = ("google.protobuf", "numpy")
-
-
-class LibraryFailure(NamedTuple):
-    """Why CUDA's libraries could not be used."""
-
-    code: str  # of the rule
-    events: list[Event]  # the lines that show it
-    names: list[str]  # the libraries or packages in these lines
-    failed: bool  # a program failed because of it, or TensorFlow skipped its GPUs
-    majors: tuple[int, int] | None = None  # the CUDA version required, and the one present
-    beside: tuple[str, ...] = ()  # libraries that were opened
-
-    @property
-    def named(self) -> dict[str, str]:
-        """What its repairs depend on."""
-        sonames = [name for name in self.names if ".so" in name or name.endswith(".dll")]
-        return {"sonames": " ".join(sonames), "beside": " ".join(self.beside)}
+_CONFLICT = (
+    "{file|A library} does not find {symbol/version|what it was built with} in {library|the copy of the CUDA library that is"
+    " loaded}: another copy comes first in the search path."
+)
 
 
 class _Signs:
@@ -71,50 +57,85 @@ class _Signs:
         return bool(self.missing or self.given_up or self.no_runtime)
 
 
-def infer_library_failure(events: Events) -> LibraryFailure | None:
-    """Return the cause that the log shows; None if no library is missing, or CUDA has no GPU anyway."""
+def _library_failure(events: Events) -> dict[str, Cause]:
+    """Return the one cause that the log shows, by its code; empty if no library is missing, or CUDA has no GPU anyway."""
     if events.of(Kind.WATCHED, code="cuda-libraries-.*|cuda-version-mismatch|cudnn-missing|library-path-conflict"):
-        return None  # Watch examined the machine, and named the cause
+        return {}  # Watch examined the machine, and named the cause
     signs = _Signs(events)
     if signs.conflicts:
-        return LibraryFailure("library-path-conflict", signs.conflicts, [], True)
+        return {"library-path-conflict": Cause(sentence(_CONFLICT, signs.conflicts[:1]), signs.conflicts, Severity.ERROR)}
     below = any(event.fields.get("module") in _BELOW for event in events.without_later_gpu_use(Kind.IMPORT_FAILED))
     if below and not signs.given_up:
-        return None  # a library that TensorFlow itself needs ended it
+        return {}  # a library that TensorFlow itself needs ended it
     if not signs.unused:
         return _named_in_python(events)
     if events.infer(infer_startup_failure) is not None and not signs.failed:
-        return None
-    return _code_of_missing(events, signs)
+        return {}
+    return _missing(events, signs)
 
 
-def _named_in_python(events: Events) -> LibraryFailure | None:
+def _named_in_python(events: Events) -> dict[str, Cause]:
     """A framework reports it, and the loader reports no missing file."""
     # it failed for another reason
     tried = events.without_later_gpu_use(Kind.CUDNN_FAILED, Kind.CUDNN_VERSION_MISMATCH, Kind.OUT_OF_MEMORY)
     if not tried and (absent := events.without_later_gpu_use(Kind.CUDNN_ABSENT)):
-        return LibraryFailure("cudnn-missing", absent, [], True)
+        return {"cudnn-missing": _without_cudnn(absent, True, [], [])}
     if packages := events.without_later_gpu_use(Kind.CUDA_PACKAGE_MISSING):
-        return LibraryFailure("cuda-libraries-missing", packages, values(packages, "package"), True)
-    return None
+        return {"cuda-libraries-missing": _without_libraries(packages, True, values(packages, "package"))}
+    return {}
 
 
-def _code_of_missing(events: Events, signs: _Signs) -> LibraryFailure:
-    # whether pip reported CUDA's libraries installed next to TensorFlow
-    installed = events.of(Kind.PACKAGE_INSTALLED, cuda="yes")
-    code = "cuda-libraries-unreachable" if installed else "cuda-libraries-missing"
-    if not signs.missing:
-        return LibraryFailure(code, [*signs.given_up[:1], *signs.no_runtime[:1]], [], signs.failed)
+def _missing(events: Events, signs: _Signs) -> dict[str, Cause]:
+    """The loader reports missing files, or TensorFlow skipped its GPUs."""
     names = values(signs.missing, "soname")
-    lines = [*signs.missing[:3], *signs.given_up[:1]]
-    if (majors := _majors(events, signs.missing)) is not None:
-        return LibraryFailure("cuda-version-mismatch", lines, names, signs.failed, majors)
+    lines = [*signs.missing[:3], *signs.given_up[:1], *([] if signs.missing else signs.no_runtime[:1])]
     opened = values(events.of(Kind.LIBRARY_OPENED), "soname")
-    if all(re.match(_CUDNN, name) for name in names):
-        return LibraryFailure("cudnn-missing", lines, names, signs.failed, beside=tuple(opened))
-    if names == ["libcusolver.so.11"] and "libcublas.so.12" in opened:  # TensorFlow 2.21.0 does not search its folder
-        code = "cuda-libraries-unreachable"
-    return LibraryFailure(code, lines, names, signs.failed)
+    if (majors := _majors(events, signs.missing)) is not None:
+        return {"cuda-version-mismatch": _of_another_version(lines, signs.failed, names, *majors)}
+    if names and all(re.match(_CUDNN, name) for name in names):
+        return {"cudnn-missing": _without_cudnn(lines, signs.failed, names, opened)}
+    # pip installed CUDA's libraries next to TensorFlow, or it is TensorFlow 2.21.0, which does not search that folder
+    here = events.of(Kind.PACKAGE_INSTALLED, cuda="yes") or (names == ["libcusolver.so.11"] and "libcublas.so.12" in opened)
+    if here:
+        return {"cuda-libraries-unreachable": _beyond_the_path(lines, names)}
+    return {"cuda-libraries-missing": _without_libraries(lines, signs.failed, names)}
+
+
+def _without_libraries(lines: list[Event], failed: bool, names: list[str]) -> Cause:
+    named = f": {listing(names)}" if names else ""
+    severity = None if failed or len(names) > 1 else Severity.WARNING
+    return Cause(f"CUDA libraries that this program needs are not found{named}.", lines, severity, named=_sonames(names))
+
+
+def _beyond_the_path(lines: list[Event], names: list[str]) -> Cause:
+    what = f"{listing(names)} {'is' if len(names) == 1 else 'are'}" if names else "CUDA's libraries are"
+    summary = f"{what} installed with the other CUDA libraries, but outside TensorFlow's search path."
+    return Cause(summary, lines, named=_sonames(names))
+
+
+def _of_another_version(lines: list[Event], failed: bool, names: list[str], wanted: int, there: int) -> Cause:
+    summary = f"The program needs the libraries of CUDA {wanted} ({listing(names)}), but only those of CUDA {there} are found."
+    named = {**_sonames(names), "built": str(wanted), "found": str(there)}
+    return Cause(summary, lines, None if failed else Severity.WARNING, named=named)
+
+
+def _without_cudnn(lines: list[Event], failed: bool, names: list[str], opened: list[str]) -> Cause:
+    name = names[0] if names else ""
+    part = "_" in name.partition(".so")[0].partition("64_")[0]
+    if part:
+        what = f"cuDNN is incomplete: {name} is not found"
+    elif name:
+        what = f"cuDNN is not found ({name})"
+    else:
+        what = "No usable cuDNN was found: it is missing or has another version"
+    severity = None if failed or part else Severity.WARNING
+    named = {**_sonames(names), "beside": " ".join(opened), "part": "yes" if part else ""}
+    return Cause(f"{what}, and the program needs it for every convolution.", lines, severity, named=named)
+
+
+def _sonames(names: list[str]) -> dict[str, str]:
+    """Return the names of files, on which the repairs depend; others are packages."""
+    return {"sonames": " ".join(name for name in names if ".so" in name or name.endswith(".dll"))}
 
 
 def is_conflict(event: Event) -> bool:
@@ -157,65 +178,27 @@ def _major(soname: str) -> int | None:
 
 def cuda_libraries_missing(events: Events) -> Cause | None:
     """The loader or TensorFlow reports it. The CUDA runtime alone is also missing on every machine without a GPU."""
-    failure = events.inferred(infer_library_failure, "cuda-libraries-missing")
-    if failure is None:
-        return None
-    named = f": {listing(failure.names)}" if failure.names else ""
-    severity = None if failure.failed or len(failure.names) > 1 else Severity.WARNING
-    return Cause(f"CUDA libraries that this program needs are not found{named}.", failure.events, severity, named=failure.named)
+    return events.infer(_library_failure).get("cuda-libraries-missing")
 
 
 def cuda_libraries_unreachable(events: Events) -> Cause | None:
     """pip installed the libraries, or others of the same folder were opened, but the loader does not find them."""
-    failure = events.inferred(infer_library_failure, "cuda-libraries-unreachable")
-    if failure is None:
-        return None
-    names = f"{listing(failure.names)} {'is' if len(failure.names) == 1 else 'are'}" if failure.names else "CUDA's libraries are"
-    summary = f"{names} installed with the other CUDA libraries, but outside TensorFlow's search path."
-    return Cause(summary, failure.events, named=failure.named)
+    return events.infer(_library_failure).get("cuda-libraries-unreachable")
 
 
 def cuda_version_mismatch(events: Events) -> Cause | None:
     """A program needs the libraries of one CUDA version, but those of another are installed."""
-    failure = events.inferred(infer_library_failure, "cuda-version-mismatch")
-    if failure is None or failure.majors is None:
-        return None
-    wanted, there = failure.majors
-    summary = (
-        f"The program needs the libraries of CUDA {wanted} ({listing(failure.names)}), but only those of CUDA {there} are found."
-    )
-    severity = None if failure.failed else Severity.WARNING
-    return Cause(summary, failure.events, severity, named={**failure.named, "built": str(wanted), "found": str(there)})
+    return events.infer(_library_failure).get("cuda-version-mismatch")
 
 
 def library_path_conflict(events: Events) -> Cause | None:
     """The loaded copy lacks a symbol or a version that its caller was built with."""
-    failure = events.inferred(infer_library_failure, "library-path-conflict")
-    if failure is None:
-        return None
-    template = (
-        "{file|A library} does not find {symbol/version|what it was built with} in {library|the copy of the CUDA library that is"
-        " loaded}: another copy comes first in the search path."
-    )
-    return Cause(sentence(template, failure.events[:1]), failure.events, Severity.ERROR)
+    return events.infer(_library_failure).get("library-path-conflict")
 
 
 def cudnn_missing(events: Events) -> Cause | None:
     """Only cuDNN, or a part of it, is missing, or TensorFlow found none that it can use."""
-    failure = events.inferred(infer_library_failure, "cudnn-missing")
-    if failure is None:
-        return None
-    name = failure.names[0] if failure.names else ""
-    part = "_" in name.partition(".so")[0].partition("64_")[0]
-    if part:
-        what = f"cuDNN is incomplete: {name} is not found"
-    elif name:
-        what = f"cuDNN is not found ({name})"
-    else:
-        what = "No usable cuDNN was found: it is missing or has another version"
-    severity = None if failure.failed or part else Severity.WARNING
-    named = {**failure.named, "part": "yes" if part else ""}
-    return Cause(f"{what}, and the program needs it for every convolution.", failure.events, severity, named=named)
+    return events.infer(_library_failure).get("cudnn-missing")
 
 
 def libdevice_missing(events: Events) -> Cause | None:
