@@ -32,11 +32,9 @@ def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
     """Infer it from the program's messages; if they only report a missing kernel, from the GPU's generation."""
     ignored = events.of(Kind.GPU_IGNORED, reason="capability")
     if ignored:
-        fields = ignored[0].fields
-        failed = not any(uses_gpu(event) for event in events.log.events)
-        return UnsupportedGpu(
-            True, ignored, fields.get("name"), capability_in(fields.get("capability")), fields.get("minimum"), failed
-        )
+        fields, failed = ignored[0].fields, not any(uses_gpu(event) for event in events.log.events)
+        capability = capability_in(fields.get("capability"))
+        return UnsupportedGpu(True, ignored, fields.get("name"), capability, fields.get("minimum"), failed)
     bare = events.unresolved(Kind.KERNEL_IMAGE_MISSING)
     rejected = events.unresolved(Kind.PTX_UNSUPPORTED, code="218")  # invalid PTX
     outdated = events.unresolved(Kind.PTXAS_TOO_OLD, target=".+", instead="")
@@ -100,8 +98,7 @@ def gpu_too_old(events: Events) -> Cause | None:
     if gpu is None or not gpu.old:
         return None
     why = f"the minimum this build supports is {gpu.lowest}" if gpu.lowest else "it has no kernels for this GPU"
-    summary = f"{_title(gpu)} is too old for this program: {why}."
-    return Cause(summary, gpu.events, None if gpu.failed else Severity.WARNING, named=_named(gpu))
+    return _cause(gpu, f"is too old for this program: {why}")
 
 
 def gpu_too_new(events: Events) -> Cause | None:
@@ -110,16 +107,13 @@ def gpu_too_new(events: Events) -> Cause | None:
     if gpu is None or gpu.old:
         return None
     why = "it has no kernels for this GPU, and kernels compiled from its PTX are rejected"
-    summary = f"{_title(gpu)} is too new for this program: {why}."
-    return Cause(summary, gpu.events, None if gpu.failed else Severity.WARNING, named=_named(gpu))
+    return _cause(gpu, f"is too new for this program: {why}")
 
 
-def _named(gpu: UnsupportedGpu) -> dict[str, str]:
-    """The values that the repairs depend on."""
+def _cause(gpu: UnsupportedGpu, what: str) -> Cause:
+    capability = ".".join(map(str, gpu.capability or ()))
+    has = f" (compute capability {capability})" if capability else ""
     left = gpu.events[0].kind == Kind.GPU_IGNORED and not gpu.failed  # another GPU trains
-    return {"gpu": gpu.name or "", "capability": ".".join(map(str, gpu.capability or ())), "left": "yes" if left else ""}
-
-
-def _title(gpu: UnsupportedGpu) -> str:
-    has = f" (compute capability {gpu.capability[0]}.{gpu.capability[1]})" if gpu.capability else ""
-    return f"{gpu.name or 'This GPU'}{has}"
+    named = {"gpu": gpu.name or "", "capability": capability, "left": "yes" if left else ""}
+    summary = f"{gpu.name or 'This GPU'}{has} {what}."
+    return Cause(summary, gpu.events, None if gpu.failed else Severity.WARNING, named=named)
