@@ -107,18 +107,13 @@ def draw_scaling(axes: Any, measured: list[Measurement]) -> None:
     """Draw the throughput by number of devices, with the ideal line: one device times that number."""
     unit, batches = _batches(measured)
     kind = "strong" if one_global_batch(measured) else "weak"
-    lines: dict[tuple[Any, ...], list[Measurement]] = {}
-    for measurement in measured:
-        lines.setdefault(comparison_key(measurement, kind), []).append(measurement)
-    number = 0
-    for points in lines.values():
-        # one_device takes precedence over mirrored on one device.
-        by_count = {len(measurement.devices): measurement for measurement in reversed(points)}
+    lines: dict[tuple[Any, ...], dict[int, Measurement]] = {}
+    for measurement in measured:  # the first of a count is kept: one_device takes precedence over mirrored on one device
+        lines.setdefault(comparison_key(measurement, kind), {}).setdefault(len(measurement.devices), measurement)
+    compared = [(key, by_count) for key, by_count in lines.items() if 1 in by_count and len(by_count) > 1]
+    for number, (key, by_count) in enumerate(compared):
         counts = sorted(by_count)
-        if 1 not in by_count or len(counts) < 2:
-            continue
-        several = len(set(batches)) > 1
-        name = (f"batch {comparison_key(points[0], kind)[-1]}" if several else "measured") + _variant(points[0], measured)
+        name = (f"batch {key[-1]}" if len(set(batches)) > 1 else "measured") + _variant(by_count[1], measured)
         percents = [(count, by_count[count].scaling_efficiency_percent) for count in counts[1:]]
         words = ", ".join(f"{percent:.0f} % on {count}" for count, percent in percents if percent is not None)
         _line(axes, number, f"{name}: {words}", counts, [by_count[count] for count in counts])
@@ -127,7 +122,6 @@ def draw_scaling(axes: Any, measured: list[Measurement]) -> None:
         color = COLORS[number % len(COLORS)]
         label = None if number else "ideal"
         axes.plot(counts, ideal, linestyle="--", linewidth=1.2, color=color, alpha=0.6, label=label, zorder=1)
-        number += 1
     ticks = sorted({len(measurement.devices) for measurement in measured})
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
     _finish(axes, f"Scaling, {kind}: the same {unit}", "devices", "scaling efficiency")
