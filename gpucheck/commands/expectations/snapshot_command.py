@@ -32,7 +32,8 @@ def snapshot(limit: TimeLimit, request: Request, file: str, force: bool, color: 
     with output(file, limit.end) as target:
         report = diagnose_here(request, limit, write_partial=lambda partial: [lambda: _print_refusal(partial, file, color)])
         if report.verdict not in (Verdict.PASS, Verdict.WARN) and not force:
-            _refuse(report, file, color)
+            _print_refusal(report, file, color)
+            raise SystemExit(report.exit_code or 1)
         text = _render(report)
         if target is not None:
             target.commit(text)
@@ -45,11 +46,6 @@ def _render(report: Report) -> str:
     from gpucheck.commands.expectations import snapshot
 
     return snapshot.render(snapshot.expectations(report), report)
-
-
-def _refuse(report: Report, file: str, color: str) -> None:
-    _print_refusal(report, file, color)
-    raise SystemExit(report.exit_code or 1)
 
 
 def _print_refusal(report: Report, file: str, color: str) -> None:
