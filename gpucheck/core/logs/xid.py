@@ -33,6 +33,11 @@ def reported(events: Iterable[Event], fault: str) -> list[tuple[Event, Xid]]:
     return [(event, message) for event, message in decoded if message is not None and message.fault == fault]
 
 
+def codes(reports: Iterable[tuple[Event, Xid]]) -> dict[str, str]:
+    """Return the codes of messages, on each of which the fix depends, for ``Cause.named``."""
+    return {"xids": ",".join(str(message.code) for _, message in reports)}
+
+
 def unknown(events: Iterable[Event]) -> list[Event]:
     """Return the driver's own Xid lines whose code is not in the table; a line without a GPU may be another program's."""
     return [event for event in events if event.kind == Kind.XID and address(event) and _decoded(event) is None]

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from gpucheck.core.compat.xid import Xid
 from gpucheck.core.logs.causes.events import Events, Later, has_fields
 from gpucheck.core.logs.events import Event, Kind
 from gpucheck.core.logs.reading.lines import headless
@@ -29,7 +28,6 @@ class Cause(NamedTuple):
     events: Sequence[Event]  # the lines that show it, the most relevant first
     severity: Severity | None = None  # None: that of the action, or the rule's own
     affects: tuple[str, ...] = ()  # devices
-    xids: tuple[Xid, ...] = ()  # messages of the kernel; the fix depends on each
     intended: bool = False  # nothing asks for the GPU that is missing, so the machine may have none on purpose: a warning
     named: Mapping[str, str] = {}  # what the repairs depend on and no event has as a field
     action: Action | None = None  # with the hardware; the severity follows from it
@@ -47,7 +45,7 @@ class Cause(NamedTuple):
 
     def values(self, names: Iterable[str]) -> dict[str, str]:
         """Return what the lines name: each field from the first event that has it, "text" from the first event, all in "lines"."""
-        found = {"xids": ",".join(str(message.code) for message in self.xids), "devices": ",".join(self.affects)}
+        found = {"devices": ",".join(self.affects)}
         if self.events:
             found |= {"text": self.events[0].text, "lines": "\n".join(event.text for event in self.events)}
         for event in reversed(self.events):

@@ -13,7 +13,7 @@ from gpucheck.core.logs.causes.startup import (
     ran_on,
 )
 from gpucheck.core.logs.events import Kind
-from gpucheck.core.logs.xid import address, reported, required_action
+from gpucheck.core.logs.xid import address, codes, reported, required_action
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import short
 
@@ -181,7 +181,7 @@ def cuda_init_failed(events: Events) -> Cause | None:
     action, lines = required_action(events.log.events, xids) if xids else (None, [])
     named = [*named, *(event for event, _ in xids), *lines]
     devices = [device for event, _ in xids if (device := address(event))]
-    return Cause(summary, named, None, tuple(devices), tuple(message for _, message in xids), action=action)
+    return Cause(summary, named, None, tuple(devices), named=codes(xids), action=action)
 
 
 def wsl_misconfigured(events: Events) -> Cause | None:

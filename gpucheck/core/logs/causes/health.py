@@ -2,11 +2,11 @@
 
 import re
 
-from gpucheck.core.compat.xid import RECOVERY_CHANGED, Xid, xid
+from gpucheck.core.compat.xid import RECOVERY_CHANGED, xid
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order
 from gpucheck.core.logs.events import Event, Kind
-from gpucheck.core.logs.xid import address, reported, requested_actions, required_action, unknown
+from gpucheck.core.logs.xid import address, codes, reported, requested_actions, required_action, unknown
 from gpucheck.core.model import Action, Severity
 from gpucheck.core.repairs.wording import listing, short
 
@@ -21,10 +21,6 @@ _ASKS = (
     (r"(?i)recovery action *: *drain p2p", Action.DRAIN),
     (r"(?i)recovery action *:|requires? (?:a )?reset|reset required|needs to be reset|\bGSP\b|rpcRecvPoll", Action.RESET_GPU),
 )
-
-
-def _codes(reports: list[tuple[Event, Xid]]) -> tuple[Xid, ...]:
-    return tuple(message for _, message in reports)
 
 
 def _addresses(events: list[Event]) -> list[str]:
@@ -51,7 +47,7 @@ def gpu_lost(events: Events) -> Cause | None:
         summary = f"{label} had a fault, after which the driver says that nothing is needed: {short(reason)}."
     else:
         summary = f"{label} no longer {'respond' if len(devices) > 1 else 'responds'}: {short(reason)}."
-    return Cause(summary, named, None, tuple(devices), _codes(reports), action=action)
+    return Cause(summary, named, None, tuple(devices), named=codes(reports), action=action)
 
 
 def _action(lines: list[Event]) -> Action:
@@ -85,10 +81,10 @@ def _unknown(events: Events) -> Cause | None:
     named = unknown(events.log.events)
     if not named:
         return None
-    codes = list(dict.fromkeys(event.fields["code"] for event in named))
+    numbers = list(dict.fromkeys(event.fields["code"] for event in named))
     devices = _addresses(named)
-    summary = f"The GPU at {devices[0]} reports Xid {listing(codes)}, which gpucheck does not know."
-    return Cause(summary, named, None, tuple(devices), named={"xids": ",".join(codes)}, action=Action.IGNORE)
+    summary = f"The GPU at {devices[0]} reports Xid {listing(numbers)}, which gpucheck does not know."
+    return Cause(summary, named, None, tuple(devices), named={"xids": ",".join(numbers)}, action=Action.IGNORE)
 
 
 def ecc_errors(events: Events) -> Cause | None:
@@ -122,7 +118,7 @@ def ecc_errors(events: Events) -> Cause | None:
     else:
         summary = f"{label} has had memory errors: {reports[0][1].title}."
     action = Action.strongest([asks, Action.RESET_GPU if unrepaired else Action.IGNORE])
-    return Cause(summary, named, None, (device,) if device else (), _codes(reports), action=action)
+    return Cause(summary, named, None, (device,) if device else (), named=codes(reports), action=action)
 
 
 def nvlink_down(events: Events) -> Cause | None:
@@ -148,7 +144,7 @@ def nvlink_down(events: Events) -> Cause | None:
     which = f"{f'NVLink {link}' if link else 'An NVLink'}{f' of the GPU at {device}' if device else ''}"
     why = reports[0][1].title if reports else short(named[0].text)
     state = "had a fault, after which the driver says that nothing is needed" if action is Action.IGNORE else "is down"
-    return Cause(f"{which} {state}: {why}.", named, None, (device,) if device else (), _codes(reports), action=action)
+    return Cause(f"{which} {state}: {why}.", named, None, (device,) if device else (), named=codes(reports), action=action)
 
 
 def training_failed(events: Events) -> Cause | None:
