@@ -1,11 +1,10 @@
 """The subcommands of ``fleet``."""
 
-import contextlib
 import importlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 import click
@@ -229,24 +228,13 @@ def _merged(
 
     merging = Merge(max_age, strict=strict)
     try:
-        with _progress() as show_count:
+        with progress_text() as line:
+            shown = time.monotonic()
             for count, report in enumerate(collect(files(paths, limit.reading_end), time.time(), until=limit.reading_end), 1):
                 merging.add(report)
-                show_count(count)
+                if line is not None and time.monotonic() - shown > PROGRESS_SECONDS:
+                    shown = time.monotonic()
+                    line(f"{count:,} reports")
     except OSError as error:
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror or error}") from None
     return merging.fleet(time.monotonic() - limit.started, nodes)
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Any]:
-    with progress_text() as line:
-        last = [time.monotonic()]
-
-        def show_count(count: int) -> None:
-            now = time.monotonic()
-            if line is not None and now - last[0] > PROGRESS_SECONDS:
-                last[0] = now
-                line(f"{count:,} reports")
-
-        yield show_count
