@@ -102,15 +102,14 @@ class Slurm:
 
     def _check(self, name: str, variables: Mapping[str, str]) -> Checked:
         env = ["env", *(f"{key}={value}" for key, value in variables.items())] if variables else []
+        seconds = self._limit + GRACE_SECONDS
         for program in ([*env, sys.executable, "-m", "gpucheck"], [*env, "gpucheck"]):
             options = ("--quiet", "-N1", "-n1", "-w", name, f"--immediate={max(1, int(self._limit))}", f"--job-name={self._name}")
-            done = self._host.run(
-                ["srun", *options, *self._options, *program, *self._arguments], timeout=self._limit + GRACE_SECONDS
-            )
+            done = self._host.run(["srun", *options, *self._options, *program, *self._arguments], timeout=seconds)
             if done.ending != "exited":
                 self._host.run(["scancel", "-n", self._name, "-w", name], timeout=CANCEL_SECONDS)
-                late = f"no response within {self._limit + GRACE_SECONDS:g} s"
-                return Checked(name, late if done.ending == "timed out" else f"srun {done.ending}")
+                late = done.ending == "timed out"
+                return Checked(name, f"no response within {seconds:g} s" if late else f"srun {done.ending}")
             if done.stdout.strip():
                 return Checked(name, keep(self._folder, name, done.stdout))
             complaint = _complaint(done.stderr)
