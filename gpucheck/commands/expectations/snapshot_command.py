@@ -29,23 +29,19 @@ def snapshot(limit: TimeLimit, request: Request, file: str, force: bool, color: 
 
     For a machine with a fault (exit code 1), or without a verdict (3), nothing is written.
     """
+    from gpucheck.commands.expectations.snapshot import expectations, render
+
     with output(file, limit.end) as target:
         report = diagnose_here(request, limit, write_partial=lambda partial: [lambda: _print_refusal(partial, file, color)])
         if report.verdict not in (Verdict.PASS, Verdict.WARN) and not force:
             _print_refusal(report, file, color)
             raise SystemExit(report.exit_code or 1)
-        text = _render(report)
+        text = render(expectations(report), report)
         if target is not None:
             target.commit(text)
             say(f"gpucheck: wrote {file}")
         else:
             show(text)
-
-
-def _render(report: Report) -> str:
-    from gpucheck.commands.expectations import snapshot
-
-    return snapshot.render(snapshot.expectations(report), report)
 
 
 def _print_refusal(report: Report, file: str, color: str) -> None:
