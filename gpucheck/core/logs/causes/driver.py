@@ -7,6 +7,7 @@ from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order, values
 from gpucheck.core.logs.causes.startup import (
     NVML_NO_GPU,
+    NVML_UNKNOWN,
     infer_startup_failure,
     missing_driver_libraries,
     module_failures,
@@ -66,11 +67,8 @@ def driver_not_loaded(events: Events) -> Cause | None:
     foreign = events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER)
     silent = [] if events.without_later_gpu_use(Kind.WSL) else events.nvml_refusals("9")
     # all GPUs: if only some fail, they are lost
-    handles = (
-        [event for event in events.nvml_refusals("999") if event.fields.get("device")]
-        if events.nvml_refusals(NVML_NO_GPU)
-        else []
-    )
+    handles = events.nvml_refusals(NVML_UNKNOWN) if events.nvml_refusals(NVML_NO_GPU) else []
+    handles = [event for event in handles if event.fields.get("device")]
     named = [*failed, *foreign, *silent, *handles]
     failure = events.inferred(infer_startup_failure, "driver-not-loaded")
     if not named and failure:
@@ -187,11 +185,8 @@ def cuda_init_failed(events: Events) -> Cause | None:
 def wsl_misconfigured(events: Events) -> Cause | None:
     """The driver's libraries or the container toolkit report a problem with WSL."""
     wsl = any("wsl" in event.text.lower() for event in events.log.events)  # /dev/dxg is also missing without Windows
-    named = [
-        event
-        for event in events.without_later_gpu_use(Kind.WSL)
-        if wsl or not event.fields.get("message", "").startswith("/dev/dxg")
-    ]
+    named = events.without_later_gpu_use(Kind.WSL)
+    named = [event for event in named if wsl or not event.fields.get("message", "").startswith("/dev/dxg")]
     inside = events.of(Kind.WSL_INSIDE)
     refused = (events.cuda_refusals() + events.nvml_refusals("9", "12", "17"))[:2] if inside else []
     if not named and not refused:

@@ -149,11 +149,9 @@ def nvlink_down(events: Events) -> Cause | None:
 
 def training_failed(events: Events) -> Cause | None:
     """The kernel reports a program's illegal access; with a fault of the GPU this is a consequence."""
-    messages = [
-        (event, message) for event in events.unresolved(Kind.XID) if (message := xid(int(event.fields["code"]))) is not None
-    ]
-    own = [(event, message) for event, message in messages if message.fault is None and message.code in _OF_PROGRAMS]
-    if not own or any(message.fault is not None for _, message in messages):
+    decoded = [(event, xid(int(event.fields["code"]))) for event in events.unresolved(Kind.XID)]
+    own = [(event, message) for event, message in decoded if message and not message.fault and message.code in _OF_PROGRAMS]
+    if not own or any(message and message.fault for _, message in decoded):
         return None
     summary = f"A program was stopped because of its own error on the GPU: {own[0][1].title}."
     return Cause(summary, [event for event, _ in own], Severity.WARNING)

@@ -40,20 +40,14 @@ def gpu_memory_exhausted(events: Events) -> Cause | None:
     on = f" on {fields['device']}" if fields.get("device") and not on_tpu else ""
     whole = first_value(failed, "whole") or ""
     size_of = f"{what}, for a copy of a whole array," if whole else what
-    return Cause(
-        f"{'TPU' if on_tpu else 'GPU'} memory ran out: {size_of}{on} failed.",
-        failed[:1],
-        named={"shape": first_value(failed, "shape") or "", "whole": whole},
-    )
+    summary = f"{'TPU' if on_tpu else 'GPU'} memory ran out: {size_of}{on} failed."
+    return Cause(summary, failed[:1], named={"shape": first_value(failed, "shape") or "", "whole": whole})
 
 
 def host_memory_exhausted(events: Events) -> Cause | None:
     """An allocation in main memory failed, or the program was killed because memory ran out."""
-    failed = [
-        event
-        for event in events.unresolved(Kind.HOST_OUT_OF_MEMORY, Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP, Kind.KILLED)
-        if _on_host(event)
-    ]
+    failed = events.unresolved(Kind.HOST_OUT_OF_MEMORY, Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP, Kind.KILLED)
+    failed = [event for event in failed if _on_host(event)]
     if not failed:
         return None
     status = [event for event in failed if event.kind == Kind.KILLED and _STATUS.search(event.text)]

@@ -160,9 +160,8 @@ def tensorflow_gpu_package_removed(events: Events) -> Cause | None:
     refused = events.inferred(infer_refused_package, "tensorflow-gpu-package-removed")
     if refused is None:
         return None
-    return Cause(
-        f"There is no tensorflow-gpu{refused.asked}: the package was discontinued in 2022.", refused.events, Severity.ERROR
-    )
+    summary = f"There is no tensorflow-gpu{refused.asked}: the package was discontinued in 2022."
+    return Cause(summary, refused.events, Severity.ERROR)
 
 
 def macos_no_cuda(events: Events) -> Cause | None:

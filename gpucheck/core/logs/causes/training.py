@@ -44,15 +44,13 @@ def input_pipeline_bound(events: Events) -> Cause | None:
     again = [fill[0] for fill, size in zip(fills, sizes, strict=True) if sizes.count(size) >= _REFILLS]
     seconds = _FILL_REPORT_SECONDS * len(longest)
     if seconds >= _FILL_SECONDS:
-        lines, how = (
-            longest,
-            f"for {seconds} s or more while its shuffle buffer of {longest[0].fields['size']} elements is filled",
-        )
+        lines, when, state = longest, f"for {seconds} s or more", "filled"
     elif again:
-        lines, how = again, f"in every epoch while its shuffle buffer of {again[0].fields['size']} elements is refilled"
+        lines, when, state = again, "in every epoch", "refilled"
     else:
         return None
-    return Cause(f"Training waits {how}.", [lines[0], lines[-1]])
+    buffer = f"its shuffle buffer of {lines[0].fields['size']} elements"
+    return Cause(f"Training waits {when} while {buffer} is {state}.", [lines[0], lines[-1]])
 
 
 def _goes_on(before: Event, event: Event) -> bool:
@@ -75,11 +73,10 @@ def training_crashed(events: Events) -> Cause | None:
 
 def worker_unreachable(events: Events) -> Cause | None:
     """A worker can't listen, or does not respond; other programs use gRPC, too."""
+    on_tpu, clustered = events.log.of_tpu, events.has(Kind.CLUSTER_NAMED)
+    others = [event for event in events.of(Kind.WORKER_UNREACHABLE) if on_tpu or ("needs" in event.fields and not clustered)]
     failed = events.unresolved(Kind.WORKER_UNREACHABLE, Kind.WORKER_ADDRESS_IN_USE)
-    clustered = events.has(Kind.CLUSTER_NAMED)
-    failed = [
-        event for event in failed if event.kind == Kind.WORKER_ADDRESS_IN_USE or _of_workers(event, clustered, events.log.of_tpu)
-    ]
+    failed = [event for event in failed if event not in others]
     if not failed:
         return None
     taken = failed[0].kind == Kind.WORKER_ADDRESS_IN_USE
@@ -88,10 +85,6 @@ def worker_unreachable(events: Events) -> Cause | None:
     # The line may be too long for the repairs to find the reason in its text.
     how = {"how": "port taken"} if taken else {}
     return Cause(f"{what}: {short(failed[0].text)}.", [*failed[:1], *of_nccl], named=how)
-
-
-def _of_workers(event: Event, clustered: bool, tpu: bool) -> bool:
-    return not tpu and ("needs" not in event.fields or clustered)
 
 
 def tpu_unreachable(events: Events) -> Cause | None:
