@@ -71,11 +71,8 @@ def collect(
     """
     paths = iter(paths)
     first = list(itertools.islice(paths, MIN_FILES_FOR_PROCESSES))
-    count = processes or (
-        1
-        if len(first) < MIN_FILES_FOR_PROCESSES
-        else max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    )
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = processes or (1 if len(first) < MIN_FILES_FOR_PROCESSES else usable)
     chunks = _chunks(itertools.chain(first, paths))
     yield from _serial(chunks, now, until) if count == 1 else _parallel(chunks, now, until, count)
 
