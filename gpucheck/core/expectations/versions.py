@@ -73,24 +73,17 @@ def _cudnn(machine: Machine) -> Version:
     return None, ()
 
 
-def _tensorflow(machine: Machine) -> Version:
-    tensorflow, packages = machine.get(TensorFlow), machine.get(Packages)
-    if tensorflow is not None and tensorflow.version:
-        return tensorflow.version, saw(tensorflow, "version")
+def _framework(machine: Machine, kind: type[TensorFlow] | type[Keras], name: str) -> Version:
+    """Return the version as imported, else that of the package."""
+    imported, packages = machine.get(kind), machine.get(Packages)
+    if imported is not None and imported.version:
+        return imported.version, saw(imported, "version")
     if packages is None:
         return None, ()
-    if packages.tensorflow is None:
-        return (None if packages.tensorflow_folder else ABSENT), saw(packages, "tensorflow")
-    return packages.tensorflow.version, saw(packages, "tensorflow.version")
-
-
-def _keras(machine: Machine) -> Version:
-    keras, packages = machine.get(Keras), machine.get(Packages)
-    if keras is not None and keras.version:
-        return keras.version, saw(keras, "version")
-    if packages is None:
-        return None, ()
-    return (packages.keras.version if packages.keras else ABSENT), saw(packages, "keras.version" if packages.keras else "keras")
+    if (installed := getattr(packages, name)) is not None:
+        return installed.version, saw(packages, f"{name}.version")
+    there = name == "tensorflow" and packages.tensorflow_folder  # without metadata, so of an unknown version
+    return (None if there else ABSENT), saw(packages, name)
 
 
 def _python(machine: Machine) -> Version:
@@ -102,8 +95,8 @@ _VERSIONS: dict[str, tuple[str, Callable[[Machine], Version]]] = {
     "driver": ("the NVIDIA driver", _driver),
     "cuda": ("the driver's CUDA", _cuda),
     "cudnn": ("cuDNN", _cudnn),
-    "tensorflow": ("TensorFlow", _tensorflow),
-    "keras": ("Keras", _keras),
+    "tensorflow": ("TensorFlow", lambda machine: _framework(machine, TensorFlow, "tensorflow")),
+    "keras": ("Keras", lambda machine: _framework(machine, Keras, "keras")),
     "python": ("Python", _python),
 }
 
