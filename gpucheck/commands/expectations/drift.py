@@ -157,8 +157,6 @@ _EXPECTED: tuple[tuple[Callable[[Machine], Iterator[Item]], Callable[[Item], str
 def _differ(was: Tracked, now: Tracked) -> bool:
     if was.number is not None and now.number is not None:
         return abs(now.number - was.number) > SPEED_TOLERANCE * max(abs(was.number), abs(now.number))
-    if was.coarse is not None and now.coarse is not None and (was.vague or now.vague):
-        return was.coarse != now.coarse
     return was.words != now.words
 
 
