@@ -41,7 +41,7 @@ class Times:
         self._counted, self._last, self._mark, self.in_epoch = 0, None, None, True
         if self._first_began is not None and self.wait.between_steps:
             self._part = self._epoch_started, 0, self.wait.seconds()
-            self.wait.resume()
+            self.wait.end()
 
     def step_begins(self, first: int, count: int) -> None:
         """Record that steps begin, in the training thread.

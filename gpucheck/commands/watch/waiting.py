@@ -45,11 +45,7 @@ class GapWait:
             self._seconds += max(0.0, self._clock() - self._ended)
 
     def end(self) -> None:
-        """Record the end of a step."""
-        self._ended = self._clock()
-
-    def resume(self) -> None:
-        """Record that a step follows as soon as its data is ready."""
+        """Record the end of a step, or of what came before the first: a step follows as soon as its data is ready."""
         self._ended = self._clock()
 
     def pause(self) -> None:
