@@ -189,7 +189,8 @@ def _check(
     whole: TimeLimit, given: dict[str, Any], *, limit: float, arguments: tuple[str, ...], port: int | None = None
 ) -> NoReturn:
     """Check all nodes with these arguments, and print the merged reports; ``given``: the options that both commands have."""
-    from gpucheck.commands.fleet.nodes import Task, check_all
+    from gpucheck.commands.fleet.engines import Task
+    from gpucheck.commands.fleet.nodes import check_all
 
     of_engine = {name: given.pop(name) for name in ("engine", "address", "nodes", "options", "folder")}
     task = Task(**of_engine, limit=limit, arguments=(*arguments, "--format", "json"), port=port)

@@ -7,6 +7,7 @@ no report.
 import concurrent.futures
 import contextlib
 import json
+import math
 import os
 import sys
 import threading
@@ -17,7 +18,7 @@ from typing import NamedTuple, Protocol
 from gpucheck.core.host import Host
 from gpucheck.core.system.write import replace
 
-AT_A_TIME = 64  # concurrent srun calls
+AT_A_TIME, MOST_TOGETHER = 64, 4096  # concurrent srun calls; the latter if the nodes wait for each other
 ASK_SECONDS = 20.0  # timeout for the list of nodes
 CONNECT_SECONDS = 60.0  # timeout to connect to Ray, whose worker processes start slowly
 GRACE_SECONDS = 15.0  # in addition to a node's limit, for the engine to start and end the command
@@ -28,6 +29,25 @@ MARK = "gpucheck-node|"  # before each node in the output of sinfo
 NODES, WANTED = "@nodes", "@wanted"  # files: Ray's driver writes the nodes, and reads which ones to check
 DRIVER = "import sys; sys.path[:1] = []; from gpucheck.core.child.ray_fleet import main; main()"  # without the current folder
 COMPLAINT_LENGTH = 300  # characters of a program's error message
+
+
+class Task(NamedTuple):
+    """What to run on which nodes."""
+
+    engine: str
+    address: str
+    nodes: tuple[str, ...] | None  # None: all
+    options: tuple[str, ...]  # of the engine
+    folder: str | None  # to keep the reports in; None: they are not kept
+    limit: float  # seconds for each node
+    arguments: tuple[str, ...]  # of gpucheck
+    port: int | None = None  # all train together, each worker on this port; None: each is checked separately
+
+
+def most_seconds(task: Task, count: int) -> float:
+    """Return how long the check of so many nodes may take: the number of concurrent srun calls is limited."""
+    turns = math.ceil(count / AT_A_TIME) if task.engine == "slurm" and task.port is None else 1
+    return CONNECT_SECONDS + max(1, turns) * 2 * (task.limit + 2 * GRACE_SECONDS)
 
 
 class Checked(NamedTuple):
@@ -65,12 +85,9 @@ class Engine(Protocol):
 class Slurm:
     """One srun for each node, so that a busy or hung node does not delay the others."""
 
-    def __init__(
-        self, host: Host, folder: str, arguments: list[str], limit: float, options: tuple[str, ...], at_a_time: int = AT_A_TIME
-    ) -> None:
-        """Set the host that starts processes, the folder of reports, gpucheck's arguments, seconds per node, srun options."""
-        self._host, self._folder, self._arguments, self._limit, self._options = host, folder, arguments, limit, options
-        self._at_a_time = at_a_time
+    def __init__(self, host: Host, folder: str, task: Task) -> None:
+        """Set the host that starts processes, the folder of reports, and what to run."""
+        self._host, self._folder, self._task = host, folder, task
         self._name = f"gpucheck-fleet-{os.getpid()}"
 
     def nodes(self) -> dict[str, ClusterNode]:
@@ -90,7 +107,7 @@ class Slurm:
 
     def check(self, wanted: Mapping[str, Mapping[str, str]]) -> Iterator[Checked]:
         """Run srun in threads; late jobs are also cancelled in Slurm."""
-        pool = concurrent.futures.ThreadPoolExecutor(self._at_a_time)
+        pool = concurrent.futures.ThreadPoolExecutor(AT_A_TIME if self._task.port is None else MOST_TOGETHER)
         futures = [pool.submit(self._check, name, variables) for name, variables in wanted.items()]
         try:
             for future in concurrent.futures.as_completed(futures):
@@ -102,14 +119,15 @@ class Slurm:
 
     def _check(self, name: str, variables: Mapping[str, str]) -> Checked:
         env = ["env", *(f"{key}={value}" for key, value in variables.items())] if variables else []
-        seconds = self._limit + GRACE_SECONDS
+        limit, arguments = self._task.limit, self._task.arguments
         for program in ([*env, sys.executable, "-m", "gpucheck"], [*env, "gpucheck"]):
-            options = ("--quiet", "-N1", "-n1", "-w", name, f"--immediate={max(1, int(self._limit))}", f"--job-name={self._name}")
-            done = self._host.run(["srun", *options, *self._options, *program, *self._arguments], timeout=seconds)
+            options = ("--quiet", "-N1", "-n1", "-w", name, f"--immediate={max(1, int(limit))}", f"--job-name={self._name}")
+            argv = ["srun", *options, *self._task.options, *program, *arguments]
+            done = self._host.run(argv, timeout=limit + GRACE_SECONDS)
             if done.ending != "exited":
                 self._host.run(["scancel", "-n", self._name, "-w", name], timeout=CANCEL_SECONDS)
                 late = done.ending == "timed out"
-                return Checked(name, f"no response within {seconds:g} s" if late else f"srun {done.ending}")
+                return Checked(name, f"no response within {limit + GRACE_SECONDS:g} s" if late else f"srun {done.ending}")
             if done.stdout.strip():
                 return Checked(name, keep(self._folder, name, done.stdout))
             complaint = _complaint(done.stderr)
@@ -121,11 +139,11 @@ class Slurm:
 class Ray:
     """One task for each node, pinned to it. Only a separate process imports Ray."""
 
-    def __init__(self, host: Host, folder: str, arguments: list[str], limit: float, address: str) -> None:
-        """Set the host that starts processes, the folder of reports, gpucheck's arguments, seconds per node, Ray's address."""
-        self._host, self._folder, self._limit = host, folder, limit
-        task = {"address": address, "folder": folder, "arguments": arguments, "limit": limit, "grace": GRACE_SECONDS}
-        self._argv = [sys.executable, "-c", DRIVER, json.dumps(task)]
+    def __init__(self, host: Host, folder: str, task: Task) -> None:
+        """Set the host that starts processes, the folder of reports, and what to run."""
+        self._host, self._folder, self._limit = host, folder, task.limit
+        given = {"address": task.address, "folder": folder, "arguments": task.arguments, "limit": task.limit}
+        self._argv = [sys.executable, "-c", DRIVER, json.dumps({**given, "grace": GRACE_SECONDS})]
         self._thread = threading.Thread(target=self._drive, name="ray", daemon=True)
         self._ended: str | None = None
 

@@ -1,13 +1,11 @@
 """``fleet run`` and ``fleet train``: list the engine's nodes, check each, merge the reports."""
 
 import contextlib
-import math
 import os
 import pathlib
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 import click
 import msgspec
@@ -15,32 +13,17 @@ import msgspec
 from gpucheck.cli.screen import progress_text, say
 from gpucheck.cli.signals import interruptible
 from gpucheck.cli.time_limit import TimeLimit
-from gpucheck.commands.fleet.engines import AT_A_TIME, CONNECT_SECONDS, GRACE_SECONDS, Engine, EngineTimeout, Ray, Slurm, Unusable
+from gpucheck.commands.fleet.engines import Engine, EngineTimeout, Ray, Slurm, Task, Unusable, most_seconds
 from gpucheck.commands.fleet.merge import Merge
 from gpucheck.commands.fleet.model import Fleet
 from gpucheck.commands.fleet.read import NodeReport, read
 from gpucheck.commands.fleet.together import configurations, with_training
-from gpucheck.core.host import Host
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import ExitCode, Request
 
 LONGEST_SECONDS = 86_400.0
-MOST_TOGETHER = 4096  # concurrent srun calls if the nodes wait for each other
 UNKNOWN_NODE = "not a node of the engine"
 NOT_WAITED = "interrupted by Ctrl-C"
-
-
-class Task(NamedTuple):
-    """What to run on which nodes."""
-
-    engine: str
-    address: str
-    nodes: tuple[str, ...] | None  # None: all
-    options: tuple[str, ...]  # of the engine
-    folder: str | None  # to keep the reports in; None: they are not kept
-    limit: float  # seconds for each node
-    arguments: tuple[str, ...]  # of gpucheck
-    port: int | None = None  # all train together, each worker on this port; None: each is checked separately
 
 
 def check_all(task: Task, limit: TimeLimit, *, strict: bool) -> Fleet:
@@ -57,7 +40,7 @@ def check_all(task: Task, limit: TimeLimit, *, strict: bool) -> Fleet:
     """
     limit.set(LONGEST_SECONDS)
     with _reports(task.folder) as place, LocalHost(Request(timeout_seconds=LONGEST_SECONDS)) as host:
-        engine = _engine(task, host, place)
+        engine: Engine = (Ray if task.engine == "ray" else Slurm)(host, place, task)
         try:
             known = engine.nodes()
         except EngineTimeout as error:
@@ -70,9 +53,7 @@ def check_all(task: Task, limit: TimeLimit, *, strict: bool) -> Fleet:
         unreached = {name: why for name, why in problems.items() if why is not None}
         unreached.update({name: "not valid as a file name" for name in wanted if "/" in name or name.startswith(".")})
         names = [name for name in wanted if name not in unreached]
-        # The number of concurrent srun calls is limited.
-        turns = math.ceil(len(names) / AT_A_TIME) if task.engine == "slurm" and task.port is None else 1
-        limit.set_end(time.monotonic() + CONNECT_SECONDS + max(1, turns) * 2 * (task.limit + 2 * GRACE_SECONDS))
+        limit.set_end(time.monotonic() + most_seconds(task, len(names)))
         if task.port is not None and len(names) == 1:
             unreached[names.pop()] = "training together requires two nodes, and no other is usable"
         places, variables = _configured({name: known[name].address for name in names}, task.port)
@@ -120,13 +101,6 @@ def _take(name: str, problem: str | None, merging: Merge, unreached: dict[str, s
         merging.add(msgspec.structs.replace(report, node=name))
     else:
         unreached[name] = problem or "" if report is None else f"its report is {report.kind}: {report.why}"
-
-
-def _engine(task: Task, host: Host, place: str) -> Engine:
-    if task.engine == "ray":
-        return Ray(host, place, list(task.arguments), task.limit, task.address)
-    at_a_time = AT_A_TIME if task.port is None else MOST_TOGETHER
-    return Slurm(host, place, list(task.arguments), task.limit, task.options, at_a_time)
 
 
 @contextlib.contextmanager
