@@ -152,7 +152,7 @@ class Host(Protocol):
         """Count the logical processors of the machine, and those this process may run on."""
 
     def ulimit(self, name: str) -> int | None:
-        """Return a soft limit by its name in ``resource`` without RLIMIT_ ("AS", "NOFILE"); -1: unlimited; None: unknown."""
+        """Return a soft limit by its name in ``resource`` without RLIMIT_ ("AS", "NOFILE"); None: unlimited or unknown."""
 
     def user(self) -> int | None:
         """Return the effective user id; None on Windows."""

@@ -173,7 +173,7 @@ class LocalHost:
         return os.cpu_count(), allowed
 
     def ulimit(self, name: str) -> int | None:
-        """Return a soft limit by its name without RLIMIT_; -1: unlimited; None: unknown."""
+        """Return a soft limit by its name without RLIMIT_; None: unlimited or unknown."""
         return ulimits.soft(name)
 
     def user(self) -> int | None:

@@ -65,13 +65,13 @@ def read(host: Host) -> Limits:
         memory_limit_used_bytes=used,
         shared_memory_total_bytes=None if shared is None else shared.total_bytes,
         shared_memory_free_bytes=None if shared is None else shared.free_bytes,
-        address_space_bytes=_ulimit(host, "AS"),
-        open_files=_ulimit(host, "NOFILE"),
-        processes=_ulimit(host, "NPROC"),
+        address_space_bytes=host.ulimit("AS"),
+        open_files=host.ulimit("NOFILE"),
+        processes=host.ulimit("NPROC"),
         processes_cgroup=tasks,
         processes_cgroup_file=tasks_file,
-        cpu_seconds=_ulimit(host, "CPU"),
-        file_size_bytes=_ulimit(host, "FSIZE"),
+        cpu_seconds=host.ulimit("CPU"),
+        file_size_bytes=host.ulimit("FSIZE"),
         home=home,
         home_writable=None if home is None else host.writable(home),
         kernel_cache=cache,
@@ -218,11 +218,6 @@ def _number(text: str) -> int | None:
         return int(text)
     except ValueError:
         return None
-
-
-def _ulimit(host: Host, name: str) -> int | None:
-    limit = host.ulimit(name)
-    return None if limit is None or limit < 0 else limit
 
 
 def _temporary_folders(host: Host) -> tuple[str, ...]:

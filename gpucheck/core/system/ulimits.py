@@ -14,24 +14,18 @@ _original: list[tuple[int, int]] = []  # the soft and hard limit on open files, 
 
 def raise_open_files() -> None:
     """Raise a low limit on open files as far as the system permits. Called when the command line starts."""
-    try:
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limit
         import resource
-    except ImportError:  # Windows has no such limit
-        return
-    try:
+
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         if _original or soft == resource.RLIM_INFINITY or soft >= WANTED:
             return
         enough = hard == resource.RLIM_INFINITY or hard >= WANTED
         for limits in [(WANTED, hard)] if enough else [(WANTED, WANTED), (hard, hard)]:  # root may raise the hard one, too
-            try:
+            with contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-            except (ValueError, OSError):
-                continue
-            _original.append((soft, hard))
-            return
-    except (ValueError, OSError):
-        return
+                _original.append((soft, hard))
+                return
 
 
 def save_address_space() -> None:
@@ -40,7 +34,8 @@ def save_address_space() -> None:
     By default, glibc reserves 8 MiB for the stack of each thread, and up to 128 MiB for its malloc arena. Once nothing is left,
     threads end without an exception that Python could catch.
     """
-    if not 0 <= (soft("AS") or -1) < ADDRESS_SPACE:
+    limit = soft("AS")
+    if limit is None or limit >= ADDRESS_SPACE:
         return
     import threading
 
@@ -65,14 +60,14 @@ def original_open_files() -> tuple[int, int] | None:
 
 
 def soft(name: str) -> int | None:
-    """Return the original soft limit by its name without RLIMIT_; -1: unlimited; None: unknown."""
+    """Return the original soft limit by its name without RLIMIT_; None: unlimited or unknown."""
     return _original[0][0] if _original and name == "NOFILE" else _current(name)
 
 
 def open_files_problem() -> str | None:
     """Return an error message if the limit on open files is too low for a run and could not be raised; else None."""
     limit = _current("NOFILE")
-    if limit is None or not 0 <= limit < NEEDED:
+    if limit is None or limit >= NEEDED:
         return None
     return f"{limit} files may be open in this process (ulimit -n), too few for gpucheck itself, which holds up to {NEEDED}"
 
@@ -85,7 +80,7 @@ def _current(name: str) -> int | None:
         limit, _ = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
     except (ImportError, AttributeError, ValueError, OSError):
         return None
-    return -1 if limit == resource.RLIM_INFINITY else limit
+    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def explain(error: BaseException) -> str | None:
