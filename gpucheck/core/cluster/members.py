@@ -6,6 +6,7 @@ workers on this machine.
 """
 
 import json
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from gpucheck.core.cluster import slurm
@@ -84,7 +85,7 @@ def _ranked(host: Host, together: Ranks, asked: bool) -> Members | str:
         )
     each = gpu_count(host) // together.local_size
     gpus = tuple(range(together.local_rank * each, (together.local_rank + 1) * each)) if each else None
-    return _joined(together.launcher, together.addresses, together.rank, gpus)
+    return _workers(together.launcher, together.addresses, {together.rank: gpus})
 
 
 def _scheduled(host: Host, asked: bool) -> Members | str:
@@ -99,7 +100,7 @@ def _scheduled(host: Host, asked: bool) -> Members | str:
     count = len(step.addresses)
     if count < 2 or not asked:
         return _local(host, _invitation(f"the {count} tasks of this Slurm step") if count > 1 else None)
-    return _joined("Slurm", step.addresses, step.number, _assigned_gpus(host, step))
+    return _workers("Slurm", step.addresses, {step.number: _assigned_gpus(host, step)})
 
 
 def _orchestrated(host: Host, asked: bool) -> Members | str:
@@ -121,15 +122,19 @@ def _orchestrated(host: Host, asked: bool) -> Members | str:
         if indexed:  # an indexed Job has other pods: two workers here would prove nothing about them
             return f"the other pods of this Job can't be found: {error}; gpucheck --full trains two workers on this machine"
         return _local(host, f"two workers on this machine; whether other pods train with this one is not known: {error}")
-    return _joined("Kubernetes", pods.addresses, pods.number, None)
+    return _workers("Kubernetes", pods.addresses, {pods.number: None})
 
 
-def _joined(source: str, addresses: tuple[str, ...], number: int, gpus: tuple[int, ...] | None) -> Members:
-    """A cluster of which this run starts one worker."""
+def _workers(source: str, addresses: Sequence[str], gpus: dict[int, tuple[int, ...] | None], note: str | None = None) -> Members:
+    """A cluster of workers with these addresses; ``gpus`` are those of each worker that this run starts, by its index."""
     names = tuple(f"worker {index}" for index in range(len(addresses)))
+    cluster = {"worker": list(addresses)}
+    starts = tuple(
+        Start(index, json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}}), own)
+        for index, own in gpus.items()
+    )
     addresses_by_name = {name: parts for name, address in zip(names, addresses, strict=True) if (parts := split(address))}
-    own = {"cluster": {"worker": list(addresses)}, "task": {"type": "worker", "index": number}}
-    return Members(source, names, addresses_by_name, (Start(number, json.dumps(own), gpus),))
+    return Members(source, names, addresses_by_name, starts, note)
 
 
 def _assigned_gpus(host: Host, step: slurm.Step) -> tuple[int, ...] | None:
@@ -139,16 +144,9 @@ def _assigned_gpus(host: Host, step: slurm.Step) -> tuple[int, ...] | None:
 
 
 def _local(host: Host, note: str | None = None) -> Members:
-    ports = [host.free_port() for _ in range(LOCAL_WORKERS)]
-    cluster = {"worker": [f"127.0.0.1:{port}" for port in ports]}
-    names = tuple(f"worker {index}" for index in range(LOCAL_WORKERS))
+    addresses = [f"127.0.0.1:{host.free_port()}" for _ in range(LOCAL_WORKERS)]
     enough = gpu_count(host) >= LOCAL_WORKERS  # one GPU each, or none: two workers can't share a GPU
-    starts = tuple(
-        Start(index, json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}}), (index,) if enough else ())
-        for index in range(LOCAL_WORKERS)
-    )
-    addresses = {name: ("127.0.0.1", port) for name, port in zip(names, ports, strict=True)}
-    return Members(HERE, names, addresses, starts, note)
+    return _workers(HERE, addresses, {index: (index,) if enough else () for index in range(LOCAL_WORKERS)}, note)
 
 
 def _invitation(whom: str) -> str:
