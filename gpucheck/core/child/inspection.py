@@ -131,17 +131,11 @@ def growth_refused(reporter: Reporter, tf: Any, usable: list[str]) -> None:
 
 def mapped_libraries(reporter: Reporter) -> None:
     """Report the library files mapped into this process, by soname: what the loader chose, independent of the search path."""
+    from gpucheck.core.child.loader import mapped_files  # not earlier: a file of the user may hide ctypes from TensorFlow
+
     reporter.begin(LibrariesMapped)
-    mapped: dict[str, str] = {}
-    try:
-        with open("/proc/self/maps") as maps:
-            for line in maps:
-                match = LIBRARY.search(line.rstrip())
-                if match:
-                    mapped[match.group(1)] = line.split(None, 5)[5].strip()
-    except OSError:
-        pass
-    reporter.end(LibrariesMapped(mapped))
+    matches = (LIBRARY.search(path) for path in mapped_files())
+    reporter.end(LibrariesMapped({match[1]: match.string for match in matches if match}))
 
 
 def import_keras(reporter: Reporter, tf: Any = None) -> tuple[Any, str | None]:
@@ -209,17 +203,18 @@ def report_backend(reporter: Reporter) -> bool:
     """Report, before any import, which backend Keras is configured to use; return whether it is JAX or PyTorch."""
     reporter.begin(BackendChosen)
     source, name = backend_source()
-    if name in OTHER_BACKENDS and _keras_major() == "2":
+    if name in OTHER_BACKENDS and (installed_version("keras") or "").startswith("2."):
         source, name = "default", None  # Keras 2 supports only TensorFlow, and ignores these settings
     reporter.end(BackendChosen(name or "tensorflow", source))
     return name in OTHER_BACKENDS
 
 
-def _keras_major() -> str | None:
+def installed_version(distribution: str) -> str | None:
+    """The version of an installed distribution; None: it is not installed."""
     from importlib import metadata
 
     try:
-        return metadata.version("keras").split(".")[0]
+        return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return None
 

@@ -36,15 +36,16 @@ def load(names: dict[str, str], symbol: str) -> tuple[Any, LibraryLoaded]:
 def mapped(name: str) -> str | None:
     """The file of a loaded library: the mapped file of this process whose name begins with the soname's stem."""
     stem = name.partition(".so")[0] + ".so"
+    return next((path for path in mapped_files() if path.rpartition("/")[2].startswith(stem)), None)
+
+
+def mapped_files() -> list[str]:
+    """The files that are mapped into this process, in the order of addresses; empty if the system does not list them."""
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-            for line in maps:
-                path = line.rstrip("\n").split(None, 5)[5:]
-                if path and path[0].rpartition("/")[2].startswith(stem):
-                    return path[0]
+            return [path for line in maps for path in line.rstrip("\n").split(None, 5)[5:]]
     except OSError:
-        pass
-    return None
+        return []
 
 
 def _absent(name: str, error: Exception) -> bool:

@@ -191,13 +191,13 @@ def versions(tf: Any, keras: Any) -> dict[str, str]:
     """Versions that should be equal on every worker; missing or unreadable ones are omitted."""
     build = inspection.build(tf)
     cuda = str(build.cuda_version or "").partition(".")[0]
-    versions_by_name = {
+    versions_by_name = {  # the libraries of installed wheels take precedence over the system's
         "python": ".".join(map(str, sys.version_info[:3])),
         "tensorflow": str(tf.__version__),
         "keras": _keras_version(keras),
         "cuda": build.cuda_version,
-        "cudnn": installed_version(f"nvidia-cudnn-cu{cuda}") or build.cudnn_version,
-        "nccl": installed_version(f"nvidia-nccl-cu{cuda}"),
+        "cudnn": inspection.installed_version(f"nvidia-cudnn-cu{cuda}") or build.cudnn_version,
+        "nccl": inspection.installed_version(f"nvidia-nccl-cu{cuda}"),
         "driver": driver_version(),
     }
     return {name: str(version) for name, version in versions_by_name.items() if version}
@@ -208,16 +208,6 @@ def _keras_version(keras: Any) -> str:
     if not hasattr(keras, "__version__"):
         keras = importlib.import_module("keras")
     return str(keras.__version__)
-
-
-def installed_version(wheel: str) -> str | None:
-    """Version of an installed NVIDIA wheel, whose library takes precedence over the system's."""
-    from importlib import metadata
-
-    try:
-        return metadata.version(wheel)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def driver_version(path: str = "/proc/driver/nvidia/version") -> str | None:
