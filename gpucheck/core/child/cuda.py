@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import itertools
 from typing import Any
 
 from gpucheck.core.child.loader import load
@@ -95,14 +96,12 @@ def _missing_peers(cuda: Any, count: int) -> tuple[tuple[int, int], ...] | None:
     """Pairs of ordinals of which the first can't access the second's memory; None if the driver does not report it."""
     handles = [_number(cuda, "cuDeviceGet", ordinal) for ordinal in range(count)]
     missing = []
-    for ordinal, device in enumerate(handles):
-        for peer, other in enumerate(handles):
-            if ordinal != peer:
-                allowed = None if device is None or other is None else _number(cuda, "cuDeviceCanAccessPeer", device, other)
-                if allowed is None:
-                    return None
-                if not allowed:
-                    missing.append((ordinal, peer))
+    for (ordinal, device), (peer, other) in itertools.permutations(enumerate(handles), 2):
+        allowed = None if device is None or other is None else _number(cuda, "cuDeviceCanAccessPeer", device, other)
+        if allowed is None:
+            return None
+        if not allowed:
+            missing.append((ordinal, peer))
     return tuple(missing)
 
 

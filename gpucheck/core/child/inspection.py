@@ -80,18 +80,15 @@ def list_devices(reporter: Reporter, tf: Any) -> list[str]:
     for device in tf.config.list_physical_devices():
         details: dict[str, Any] = {}
         if device.device_type == "GPU":
-            try:
+            with contextlib.suppress(Exception):  # details are optional
                 details = tf.config.experimental.get_device_details(device)
-            except Exception:  # details are optional
-                details = {}
         capability = details.get("compute_capability")
         if not device.device_type.startswith("XLA_"):
-            description = details.get("device_name")
             devices.append(
                 Device(
                     name=name_of(device),
                     kind=device.device_type,
-                    description=description,
+                    description=details.get("device_name"),
                     compute_capability=tuple(capability) if capability else None,
                 )
             )

@@ -86,7 +86,7 @@ def _load(gpu: Gpu, nvml: Queries) -> Gpu:
     now = sample(nvml)
     return replace(
         gpu,
-        temperature_celsius=_temperature(nvml),
+        temperature_celsius=now.temperature_celsius,
         temperature_slowdown_celsius=nvml.ask("nvmlDeviceGetTemperatureThreshold", SLOWDOWN),
         power_limit_watts=nvml.ask("nvmlDeviceGetPowerManagementLimit|nvmlDeviceGetEnforcedPowerLimit", convert=_watts),
         power_default_limit_watts=nvml.ask("nvmlDeviceGetPowerManagementDefaultLimit", convert=_watts),
@@ -104,11 +104,6 @@ def identity(nvml: Queries) -> tuple[str | None, int | None]:
     return nvml.ask("nvmlDeviceGetUUID"), total
 
 
-def _temperature(nvml: Queries) -> int | None:
-    degrees: int | None = nvml.ask("nvmlDeviceGetTemperature|nvmlDeviceGetTemperatureV", GPU_SENSOR)
-    return degrees
-
-
 def sample(nvml: Queries) -> GpuSample:
     """A GPU's utilization, power, clock and temperature now. Raises ``GpuLost``."""
     return GpuSample(
@@ -116,7 +111,7 @@ def sample(nvml: Queries) -> GpuSample:
         power_watts=nvml.ask("nvmlDeviceGetPowerUsage", convert=_watts),
         sm_clock_mhz=nvml.ask("nvmlDeviceGetClockInfo", SM_CLOCK),
         clock_event_reasons=nvml.ask("nvmlDeviceGetCurrentClocksEventReasons|nvmlDeviceGetCurrentClocksThrottleReasons"),
-        temperature_celsius=_temperature(nvml),
+        temperature_celsius=nvml.ask("nvmlDeviceGetTemperature|nvmlDeviceGetTemperatureV", GPU_SENSOR),
     )
 
 
@@ -165,8 +160,7 @@ def _recovery(gpu: Gpu, nvml: Queries) -> Gpu:
     """The recovery action that the driver requests. Older drivers do not have this field."""
     field = getattr(nvml.pynvml, "NVML_FI_DEV_GET_GPU_RECOVERY_ACTION", None)
     (value,) = (nvml.ask("nvmlDeviceGetFieldValues", [field]) if field is not None else None) or (None,)
-    known = value is not None and value.nvmlReturn == 0
-    return replace(gpu, recovery_action=value.value.uiVal) if known and value is not None else gpu
+    return gpu if value is None or value.nvmlReturn else replace(gpu, recovery_action=value.value.uiVal)
 
 
 def _mig(gpu: Gpu, nvml: Queries) -> Gpu:

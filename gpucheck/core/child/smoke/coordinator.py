@@ -27,13 +27,8 @@ def train(tf: Any, keras: Any, strategy: Any, result: TrainingRun, begin: Callab
     """
     begin("build")
     workers, batch = result.replicas, network.batch_size("CPU:0")
-    keras.backend.clear_session()
-    keras.utils.set_random_seed(network.SEED)
     coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
-    with strategy.scope():
-        model = network.model(keras, compiled=False)
-        model.optimizer.build(model.trainable_variables)
-    before = [weight.numpy() for weight in model.trainable_weights]
+    model, before = loop.untrained(keras, strategy)
     batches = iter(coordinator.create_per_worker_dataset(lambda: network.dataset(tf, batch)))
     step = _step(tf, keras, strategy, model)
     count = ROUNDS * network.STEPS - workers

@@ -38,12 +38,7 @@ def train(tf: Any, keras: Any, strategy: Any, result: TrainingRun, begin: Callab
     result.replicas = strategy.num_replicas_in_sync
     note_sizes(result, network.batch_size(str(devices[0]).rpartition("device:")[2]), network.STEPS)
     global_batch = result.global_batch_size or 0
-    keras.backend.clear_session()
-    keras.utils.set_random_seed(network.SEED)
-    with strategy.scope():
-        model = network.model(keras, compiled=False)
-        model.optimizer.build(model.trainable_variables)
-    before = [weight.numpy() for weight in model.trainable_weights]
+    model, before = untrained(keras, strategy)
     batches = iter(strategy.experimental_distribute_dataset(_sharded(tf, network.dataset(tf, global_batch))))
     step = _step(tf, keras, strategy, model, global_batch)
     seconds: list[float] = []
@@ -67,6 +62,16 @@ def train(tf: Any, keras: Any, strategy: Any, result: TrainingRun, begin: Callab
     proof.note_numerics(result, model, proof.tf32(tf), devices)
     weights = b"".join(weight.numpy().tobytes() for weight in model.trainable_weights)
     return model, Shard(hashlib.sha256(weights).hexdigest()[:16], samples)
+
+
+def untrained(keras: Any, strategy: Any) -> tuple[Any, list[Any]]:
+    """Return the network in a strategy's scope, with the variables of its optimizer, and the values of its weights."""
+    keras.backend.clear_session()
+    keras.utils.set_random_seed(network.SEED)
+    with strategy.scope():
+        model = network.model(keras, compiled=False)
+        model.optimizer.build(model.trainable_variables)
+    return model, [weight.numpy() for weight in model.trainable_weights]
 
 
 def _sharded(tf: Any, data: Any) -> Any:
