@@ -23,11 +23,11 @@ class Strategy(NamedTuple):
     """The properties that a file of this folder declares."""
 
     level: int  # minimum level of a run that includes it: 0 to 2; 3: only on request
-    # Called with device names, whether to test everything (--full), and whether to test every logical CPU device. Returns the
-    # jobs to train, or the reason for none.
-    jobs: Callable[[list[str], bool, bool], list[Wanted] | str]
     # Called with TensorFlow, logical device names, and the method to exchange gradients (None: TensorFlow's default).
     build: Callable[[Any, tuple[str, ...], str | None], Any] | None
+    # Called with device names, whether to test everything (--full), and whether to test every logical CPU device. Returns the
+    # jobs to train, or the reason for none. By default there are none in this process: the strategy trains in other processes.
+    jobs: Callable[[list[str], bool, bool], list[Wanted] | str] = lambda devices, full, every: []
     position: int = 9  # order in a run; equal ones are sorted by name
     backends: tuple[str, ...] = ("tensorflow",)  # Keras backends that support it
     steps_per_execution: int = 1  # of ``Model.fit``, run without returning to Python

@@ -9,12 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpucheck.core.training.strategies import Strategy, Wanted
-
-
-def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
-    """No jobs in this process: workers are separate processes."""
-    return []
+from gpucheck.core.training.strategies import Strategy
 
 
 def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
@@ -24,7 +19,6 @@ def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
 
 STRATEGY = Strategy(
     level=2,  # every worker imports TensorFlow again
-    jobs=jobs,
     build=build,
     not_in_bench="gpucheck bench measures one process; `gpucheck --full --strategy multi_worker_mirrored` trains with several",
 )

@@ -8,14 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpucheck.core.training.strategies import Strategy, Wanted
+from gpucheck.core.training.strategies import Strategy
 
 _servers: list[Any] = []  # kept until the process ends
-
-
-def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
-    """No jobs in the main training process, which would become part of a cluster."""
-    return []
 
 
 def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
@@ -30,9 +25,8 @@ def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
     return tf.distribute.ParameterServerStrategy(resolver)
 
 
-STRATEGY = Strategy(
+STRATEGY = Strategy(  # no jobs in the main training process, which would become part of the cluster
     level=3,
-    jobs=jobs,
     build=build,
     not_in_bench="gpucheck bench measures one process; `gpucheck --strategy parameter_server` trains with several",
 )
