@@ -55,6 +55,7 @@ def test_programs(host):
 
 def test_our_own_interpreter_needs_no_child(host):
     assert host.interpreter().executable == sys.executable
+    assert len(set(host.interpreter().path)) == len(host.interpreter().path)
     assert host.started.shared == {}
 
 

@@ -22,7 +22,7 @@ def describe() -> Interpreter:
         implementation=sys.implementation.name,
         prefix=sys.prefix,
         base_prefix=sys.base_prefix,
-        path=tuple(_absolute(entry) for entry in sys.path),
+        path=tuple(dict.fromkeys(_absolute(entry) for entry in sys.path)),
         bits=64 if sys.maxsize > 2**32 else 32,
         platform=sys.platform,
         stdlib=os.path.dirname(getattr(os, "__file__", "")),

@@ -51,11 +51,6 @@ def interpreter(host: Host) -> Interpreter:
     return answer
 
 
-def search_path(answer: Interpreter) -> tuple[str, ...]:
-    """The interpreter's ``sys.path`` without repetitions."""
-    return tuple(dict.fromkeys(answer.path))
-
-
 def installed(host: Host, folders: Iterable[str], only: Container[str] = ()) -> dict[str, Installed]:
     """Distributions by normalised name, all or ``only`` these; the first one on the path wins, as for import.
 

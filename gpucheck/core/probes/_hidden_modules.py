@@ -67,7 +67,7 @@ def _module(name: str) -> str:
 
 def _before(host: Host, interpreter: Interpreter, homes: set[str]) -> Iterator[str]:
     """The folders that Python searches before site-packages."""
-    folders = list(dict.fromkeys(interpreter.path))
+    folders = list(interpreter.path)
     if host.request.python is None:  # gpucheck's own sys.path lacks the current folder, which a user's program has
         folders.insert(0, host.real("."))
     for folder in folders:

@@ -41,8 +41,7 @@ HOMES_MAX = 30  # interpreters to check, so that a PATH with a thousand environm
 def read(host: Host) -> Interpreter:
     """Query the interpreter (in a child, if it is not gpucheck's own) and search PATH for others."""
     answer = _distributions.interpreter(host)
-    path = _distributions.search_path(answer)
-    distributions = _distributions.installed(host, path)
+    distributions = _distributions.installed(host, answer.path)
     pip = distributions.get("pip")
     prefix, base = answer.prefix, answer.base_prefix
     virtual = prefix != base
@@ -56,9 +55,9 @@ def read(host: Host) -> Interpreter:
         externally_managed=not virtual and "EXTERNALLY-MANAGED" in host.names(_library(answer)),
         pip_version=pip.version if pip else None,
         bits=answer.bits,
-        path=path,
+        path=answer.path,
         active_environment=host.env.get("VIRTUAL_ENV") or host.env.get("CONDA_PREFIX"),
-        others=() if _distributions.flavours(distributions) else tuple(_others(host, path)),
+        others=() if _distributions.flavours(distributions) else tuple(_others(host, answer.path)),
     )
 
 

@@ -83,9 +83,8 @@ def read(host: Host) -> Libraries:
     if host.platform != "linux":
         return Libraries()
     interpreter = _distributions.interpreter(host)
-    path = _distributions.search_path(interpreter)
-    distributions = _distributions.installed(host, path)
-    folder = _distributions.tensorflow_folder(host, path)
+    distributions = _distributions.installed(host, interpreter.path)
+    folder = _distributions.tensorflow_folder(host, interpreter.path)
     tensorflow = _distributions.provider(host, _distributions.flavours(distributions), folder)
     if tensorflow is None:
         return Libraries()
@@ -115,10 +114,10 @@ def read(host: Host) -> Libraries:
         libdevice=libdevice,
         xla_folders=tuple(
             _cuda_tools.unsearched(
-                host, distributions, path, lacks_ptxas=ptxas.path is None, lacks_libdevice=libdevice.path is None
+                host, distributions, interpreter.path, lacks_ptxas=ptxas.path is None, lacks_libdevice=libdevice.path is None
             )
         ),
-        other_versions=_other_versions(host, loader, needed, (*extra, *(f"{site}/nvidia/cu13/lib" for site in path))),
+        other_versions=_other_versions(host, loader, needed, (*extra, *(f"{site}/nvidia/cu13/lib" for site in interpreter.path))),
     )
 
 

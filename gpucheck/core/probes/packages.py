@@ -15,7 +15,6 @@ from gpucheck.core.probes._distributions import (
     installed,
     interpreter,
     provider,
-    search_path,
     tensorflow_folder,
 )
 from gpucheck.core.probes._hidden_modules import hidden
@@ -70,10 +69,9 @@ _CHECKED = ("keras", "numpy", "protobuf", "ml-dtypes", "h5py")  # their files ar
 def read(host: Host) -> Packages:
     """Read the ``*.dist-info`` folders on the examined interpreter's path, and compare files with their RECORD."""
     own = interpreter(host)
-    path = search_path(own)
-    distributions = installed(host, path)
+    distributions = installed(host, own.path)
     several = flavours(distributions)
-    folder = tensorflow_folder(host, path)
+    folder = tensorflow_folder(host, own.path)
     tensorflow = provider(host, several, folder)
     keras = distributions.get("keras") or distributions.get("keras-nightly")
     nvidia = [distributions[name] for name in sorted(distributions) if _cuda_library(name)]

@@ -4,7 +4,7 @@ from gpucheck.core.compat.tpu import LOCK_FILE, VENDOR, generation
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
-from gpucheck.core.probes._distributions import installed, search_path
+from gpucheck.core.probes._distributions import installed
 from gpucheck.core.probes.pci import DEVICES, functions
 
 ANNOUNCING = ("TPU_NAME", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_ACCELERATOR_TYPE", "TPU_CONFIG", "COLAB_TPU_ADDR")
@@ -38,7 +38,7 @@ def read(host: Host) -> Tpu:
         nodes += host.glob("/dev/vfio/[0-9]*")
     variables = _announcing(host)
     interpreter = host.interpreter()
-    distributions = installed(host, () if isinstance(interpreter, str) else search_path(interpreter), PACKAGES)
+    distributions = installed(host, () if isinstance(interpreter, str) else interpreter.path, PACKAGES)
     tensorflow_tpu = distributions.get("tensorflow-tpu")
     libtpu = distributions.get("libtpu") or distributions.get("libtpu-nightly")
     packaged = f"{libtpu.folder}/libtpu/libtpu.so" if libtpu else ""

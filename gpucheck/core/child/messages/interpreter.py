@@ -23,7 +23,7 @@ class Interpreter(Message):
     implementation: str
     prefix: str
     base_prefix: str
-    path: tuple[str, ...]  # sys.path, absolute, in order
+    path: tuple[str, ...]  # sys.path, absolute, in order, without repetitions
     bits: int
     platform: str  # as sys.platform
     stdlib: str  # folder of the standard library
