@@ -36,26 +36,10 @@ def with_timeout(seconds: float, work: Callable[..., _Result], *args: Any) -> _R
     Raises:
         NoResponse: it did not return in time. Its own exceptions are raised here.
     """
-    results: list[_Result] = []
-    problems: list[BaseException] = []
-    finished = threading.Event()
-
-    def call() -> None:
-        try:
-            results.append(work(*args))
-        except BaseException as problem:
-            problems.append(problem)
-        finished.set()
-
-    try:
-        threading.Thread(target=call, daemon=True).start()
-    except RuntimeError:  # a resource limit forbids threads
-        return work(*args)
-    wait = min(seconds, max(LEAST_SECONDS, _run_end[0] - time.monotonic()))
-    if not finished.wait(min(wait, threading.TIMEOUT_MAX)):
+    wait = min(seconds, max(LEAST_SECONDS, _run_end[0] - time.monotonic()), threading.TIMEOUT_MAX)
+    results = _in_threads(wait, lambda _: work(*args), [[0]])
+    if not results:
         raise NoResponse
-    if problems:
-        raise problems[0]
     return results[0]
 
 
