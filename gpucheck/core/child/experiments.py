@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import pkgutil
 from typing import Any
@@ -67,5 +68,6 @@ def run_all(setting: Setting, reporter: Reporter) -> None:
             result = ExperimentResult(skipped=str(reason))
         except Exception as error:
             result = ExperimentResult(problem=first_sentence(error))
-            fresh(setting.keras, "float32")  # the experiment did not clean up
+        fresh(setting.keras, "float32")
+        gc.collect()  # releases the models of the experiment
         reporter.end(result, name)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from gpucheck.core.child.experiments import Setting
 from gpucheck.core.child.messages.training import ExperimentResult
 from gpucheck.core.child.smoke import network
-from gpucheck.core.training.experiments._measure import Comparison, finite, forget, replicas, tf32
+from gpucheck.core.training.experiments._measure import Comparison, finite, replicas, tf32
 
 STEPS = 6
 # In standard deviations, or relative to a variance. The statistics are computed from moving averages, to which one step
@@ -42,7 +42,6 @@ def run(setting: Setting) -> ExperimentResult:
         local, from_global = _distance(statistics, np.split(inputs, len(devices))), _distance(statistics, whole)
         synchronized_losses, statistics, _ = _trained(setting, devices, synchronized=True)
         synchronized = _distance(statistics, whole)
-    forget(setting.keras)
     return ExperimentResult(
         devices=tuple(devices),
         problem=problem(synchronized, from_global, local),

@@ -12,7 +12,7 @@ import statistics
 from gpucheck.core.child.experiments import Setting
 from gpucheck.core.child.messages.training import ExperimentResult
 from gpucheck.core.child.smoke import network
-from gpucheck.core.training.experiments._measure import Comparison, finite, forget, percent, relative_difference, replicas, tf32
+from gpucheck.core.training.experiments._measure import Comparison, finite, percent, relative_difference, replicas, tf32
 
 STEPS = 6
 # Relative. With any division of the batch, a float32 loss without TF32 is equal except for rounding (measured on a CPU: 2e-7).
@@ -28,7 +28,6 @@ def run(setting: Setting) -> ExperimentResult:
     count, per_replica = len(devices), network.batch_size(devices[0])
     together = count * per_replica
     several, single, small = _losses(setting, devices, per_replica)
-    forget(setting.keras)
     return ExperimentResult(
         devices=tuple(devices),
         problem=problem(several[0], single[0], count, together),

@@ -18,7 +18,7 @@ from gpucheck.core.child.smoke import network
 from gpucheck.core.child.smoke.shares import input_wait_share
 from gpucheck.core.child.smoke.tensorflow import fresh
 from gpucheck.core.child.smoke.throughput import Trainer, trainer
-from gpucheck.core.training.experiments._measure import build_strategy, forget, measurements, step_seconds
+from gpucheck.core.training.experiments._measure import build_strategy, measurements, step_seconds
 
 STORED_PIXELS = 96  # side of a stored sample: decoding and augmenting it takes some tenths of a millisecond
 RESIZED_PIXELS, PIXELS = 40, 32  # sides before and after the random crop
@@ -56,8 +56,6 @@ def run(setting: Setting) -> ExperimentResult:
         # The iterator is the dataset's own: a strategy's would prefetch to the device. The warm-up fills the cache.
         timed = partial(job.piped, iter(data))
         figures[f"jpeg_{name}_samples_per_second"] = round(samples / step_seconds(timed, network.BATCHES), 1)
-    del job
-    forget(setting.keras)
     return ExperimentResult((device,), figures, run=trained)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from gpucheck.core.child.experiments import Setting
 from gpucheck.core.child.messages.training import ExperimentResult
 from gpucheck.core.child.smoke import network, proof
-from gpucheck.core.training.experiments._measure import Comparison, finite, forget, percent, relative_difference
+from gpucheck.core.training.experiments._measure import Comparison, finite, percent, relative_difference
 
 STEPS = 4
 CPU_BATCH = 4  # a CPU emulates float16: some 30 ms per sample
@@ -46,7 +46,6 @@ def run(setting: Setting) -> ExperimentResult:
             )
         elif skipped > STEPS // 2:
             problems.append(f"loss scaling skipped {skipped} of {STEPS} steps in {precision}: the gradients overflow")
-    forget(setting.keras)
     return ExperimentResult((device,), finite(figures), "; ".join(problems) or None)
 
 

@@ -40,7 +40,6 @@ def run(setting: Setting) -> ExperimentResult:
     for name in ("step_seconds", "repeated_batch_step_seconds"):
         figures[f"one_device_{name}"], figures[f"all_devices_{name}"] = round(on_one[name], 6), round(every[name], 6)
     figures.update(_exchange(setting, devices))
-    forget(setting.keras)
     trained.scaling_efficiency = figures["scaling_efficiency"]
     trained.doubled_batch_scaling_efficiency = figures["doubled_batch_scaling_efficiency"]
     return ExperimentResult(tuple(devices), figures, run=trained)

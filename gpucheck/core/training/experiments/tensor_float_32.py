@@ -5,15 +5,7 @@ from __future__ import annotations
 from gpucheck.core.child.experiments import NotHere, Setting
 from gpucheck.core.child.messages.training import ExperimentResult
 from gpucheck.core.child.smoke import network
-from gpucheck.core.training.experiments._measure import (
-    Comparison,
-    finite,
-    forget,
-    percent,
-    relative_difference,
-    step_seconds,
-    tf32,
-)
+from gpucheck.core.training.experiments._measure import Comparison, finite, percent, relative_difference, step_seconds, tf32
 
 CAPABILITY = (8, 0)  # the first with TF32: CUDA C++ Programming Guide, "Compute Capabilities"
 STEPS = 6  # for the loss
@@ -27,7 +19,6 @@ def run(setting: Setting) -> ExperimentResult:
     require_tf32(setting, device)
     batch = BATCHES * network.batch_size(device)
     losses, seconds = measure(setting, device, batch)
-    forget(setting.keras)
     return result_of(device, batch, losses, seconds)
 
 
