@@ -26,9 +26,6 @@ PROFILED_STEPS = 20  # viewers can't open larger traces
 
 def run(reporter: Reporter, task: BenchTask) -> None:
     """Import, report the devices, then run the measurements that the parent requests."""
-    import faulthandler
-
-    faulthandler.enable()
     tf = inspection.import_tensorflow(reporter)
     if tf is None:
         return

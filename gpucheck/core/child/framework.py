@@ -20,9 +20,6 @@ SHARE_BYTES = 600 << 20  # of each logical GPU's share, reserved for CUDA's cont
 
 def run(reporter: Reporter, task: FrameworkTask) -> None:
     """Inspect, then train."""
-    import faulthandler
-
-    faulthandler.enable()
     other_backend = inspection.report_backend(reporter)
     tf = inspection.import_tensorflow(reporter)
     if tf is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import gc
 import json
 import os
@@ -56,7 +57,11 @@ def without_gc() -> Iterator[None]:
 
 
 def import_tensorflow(reporter: Reporter) -> Any | None:
-    """Import TensorFlow, and report seconds and build, or the exception. Return None if it failed."""
+    """Import TensorFlow, and report seconds and build, or the exception. Return None if it failed.
+
+    From then on, a crash writes the Python calls to the log.
+    """
+    faulthandler.enable()
     reporter.begin(TensorFlowImported)
     started = time.perf_counter()
     try:

@@ -38,9 +38,6 @@ PLACES = re.compile(r"(?:Graph execution error|Detected at node|File |The error 
 
 def run(reporter: Reporter, task: WorkerTask) -> None:
     """Train as one worker, or as the coordinator."""
-    import faulthandler
-
-    faulthandler.enable()
     os.environ["TF_CONFIG"] = task.tf_config
     tf = inspection.import_tensorflow(reporter)
     keras = inspection.import_keras(reporter, tf)[0] if tf is not None else None

@@ -5,6 +5,7 @@ The differences between the two frameworks are in ``jax`` and ``torch``, which h
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import time
 from typing import Any
@@ -23,8 +24,6 @@ TASK = BackendTask
 
 def run(reporter: Reporter, task: BackendTask) -> None:
     """Inspect, then train."""
-    import faulthandler
-
     faulthandler.enable()
     framework = importlib.import_module("gpucheck.core.child.backend." + task.backend)
     framework.prepare(task.logical_devices or plan.replicas(task.level >= plan.FULL))
