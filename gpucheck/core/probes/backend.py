@@ -3,7 +3,6 @@
 import msgspec
 from msgspec.structs import replace
 
-from gpucheck.core.child.messages import Shadowed
 from gpucheck.core.child.messages.frameworks import BackendImport, BackendImported, Device
 from gpucheck.core.compat import keras
 from gpucheck.core.host import Host
@@ -39,22 +38,12 @@ class Backend(BackendImport, Fact, frozen=True, kw_only=True):
 def read(host: Host) -> Backend:
     """Wait until the child reports the import and the devices; TensorFlow needs no second child."""
     chosen = frameworks.backend(host)
-    name, source = chosen.name, chosen.source
     if frameworks.other_backend(host) is None:
-        return Backend(name=name, source=source)
+        return Backend(name=chosen.name, source=chosen.source)
     child = frameworks.backend_child(host)
     imported = child.wait_for(BackendImported)
     if imported is None:
-        how = child.end().how
-        hidden = child.message(Shadowed)  # they break the child like any program
-        return Backend(
-            name=name,
-            source=source,
-            imported=None if how == "timed out" else False,
-            error=how,
-            shadows=hidden.files if hidden else {},
-            ending=how,
-        )
+        return Backend(name=chosen.name, source=chosen.source, ending=child.end().how, **frameworks.not_imported(child))
     outcome = msgspec.convert(imported.outcome, Backend, from_attributes=True)
     if not outcome.imported:
         return outcome

@@ -3,7 +3,6 @@
 import msgspec
 from msgspec.structs import replace
 
-from gpucheck.core.child.messages import Shadowed
 from gpucheck.core.child.messages.frameworks import (
     XLA_VARIABLES,
     Device,
@@ -55,9 +54,7 @@ def read(host: Host) -> TensorFlow:
     framework = frameworks.tensorflow_child(host)
     imported = framework.wait_for(TensorFlowImported)
     if imported is None:
-        how, hidden = framework.end().how, framework.message(Shadowed)  # they break the child like any program
-        outcome = TensorFlow(imported=None if how == "timed out" else False, error=how, shadows=hidden.files if hidden else {})
-        return _with_ending(host, outcome, framework)
+        return _with_ending(host, TensorFlow(**frameworks.not_imported(framework)), framework)
     outcome = msgspec.convert(imported.outcome, TensorFlow, from_attributes=True)
     if not outcome.imported:
         return outcome

@@ -4,6 +4,9 @@ If connecting to a TPU fails, a second TensorFlow child trains on the other devi
 the configuration of devices.
 """
 
+from typing import Any
+
+from gpucheck.core.child.messages import Shadowed
 from gpucheck.core.child.messages.frameworks import (
     BackendChosen,
     BackendTask,
@@ -76,6 +79,13 @@ def backend_child(host: Host) -> Child:
 def devices_listed(host: Host, child: Child) -> DevicesListed | None:
     """Wait for the devices that a framework lists; if the driver hangs, not until the end of the run."""
     return child.wait_for(DevicesListed, within=HUNG_SECONDS if driver_hangs(host) else None)
+
+
+def not_imported(child: Child) -> dict[str, Any]:
+    """The fields of an import that a child did not report, because it ended before."""
+    how = child.end().how
+    hidden = child.message(Shadowed)  # such files break the child like any program
+    return {"imported": None if how == "timed out" else False, "error": how, "shadows": hidden.files if hidden else {}}
 
 
 def driver_hangs(host: Host) -> bool:
