@@ -226,20 +226,16 @@ def _unfinished_workers(still: list[Worker], workers: list[Worker], watched: Wat
     least = min(worker.moves for worker in still)
     behind = [worker for worker in still if worker.moves == least or len(still) < len(workers)]
     how = "late" if watched.late and not (watched.listening and forming) else "stalled"
-    silent = []
-    for worker in behind:
-        reason = f"no progress for {worker.still_seconds:.0f} s"
-        if watched.late:
-            reason = "not done in time" if how == "late" else "all others listen, but the cluster did not form"
-        silent.append(
-            WorkerFault(
-                worker=worker.name,
-                how=how,
-                reason=reason,
-                stage=worker.stage,
-            )
+    reason = "not done in time" if how == "late" else "all others listen, but the cluster did not form"
+    return [
+        WorkerFault(
+            worker=worker.name,
+            how=how,
+            reason=reason if watched.late else f"no progress for {worker.still_seconds:.0f} s",
+            stage=worker.stage,
         )
-    return silent
+        for worker in behind
+    ]
 
 
 def _absent(task: str, problem: str) -> WorkerFault:
