@@ -14,7 +14,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from gpucheck.core.host import LOG_LIMIT_BYTES
 from gpucheck.core.host.stream import POLLS, Stream, follow
@@ -70,7 +69,8 @@ class Process:
                 start_new_session=True,
             )
         except BaseException:
-            self.close()
+            self.out.close()
+            self.err.close()
             raise
         finally:
             os.close(self.out.writer)
@@ -178,16 +178,15 @@ class Process:
 
     def close(self) -> None:
         """Close files and pipes."""
-        for capture in (self.out, self.err):
-            capture.close()
-        popen: Any = getattr(self, "_popen", None)
-        if popen is not None and popen.stdin is not None:
+        self.out.close()
+        self.err.close()
+        with contextlib.suppress(OSError):
+            if self._popen.stdin is not None:
+                self._popen.stdin.close()
+        pidfd, self._pidfd = self._pidfd, None
+        if pidfd is not None:
             with contextlib.suppress(OSError):
-                popen.stdin.close()
-        if getattr(self, "_pidfd", None) is not None:
-            with contextlib.suppress(OSError):
-                os.close(self._pidfd or -1)
-            self._pidfd = None
+                os.close(pidfd)
 
     def _settle(self) -> None:
         """If only threads read (Windows), wait after the child's end until they have read everything."""
