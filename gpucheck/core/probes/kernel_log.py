@@ -190,11 +190,9 @@ def _latest(items: list[Item], key: Callable[[Item], object]) -> tuple[Item, ...
     return tuple(reversed(kept))
 
 
-def _device(text: str) -> str | None:
+def _device(text: str) -> str:
     """An address as in ``Gpu``: Xid lines omit the function, and old drivers the domain."""
     *domain, bus, device = text.partition(".")[0].split(":")
-    if len(domain) > 1:
-        return None
     return f"{int(domain[0], 16) if domain else 0:04x}:{int(bus, 16):02x}:{int(device, 16):02x}.0"
 
 

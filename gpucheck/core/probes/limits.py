@@ -225,11 +225,7 @@ def _temporary_folders(host: Host) -> tuple[str, ...]:
     if host.platform == "win32":
         return ()
     named = [host.env.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
-    try:
-        current = host.real(".")
-    except FileNotFoundError:  # it was deleted
-        current = ""
-    return tuple(dict.fromkeys(filter(None, [*named, "/tmp", "/var/tmp", "/usr/tmp", current])))  # noqa: S108
+    return tuple(dict.fromkeys(filter(None, [*named, "/tmp", "/var/tmp", "/usr/tmp", host.real(".")])))  # noqa: S108
 
 
 def _default_cache(host: Host, home: str | None) -> str | None:
