@@ -83,8 +83,7 @@ def _ranked(host: Host, together: Ranks, asked: bool) -> Members | str:
             f"{whom} run on several machines, and {together.launcher} does not provide their addresses: set TF_CONFIG for each of"
             " them, or start them with srun"
         )
-    each = gpu_count(host) // together.local_size
-    gpus = tuple(range(together.local_rank * each, (together.local_rank + 1) * each)) if each else None
+    gpus = _share(host, together.local_rank, together.local_size)
     return _workers(together.launcher, together.addresses, {together.rank: gpus})
 
 
@@ -100,7 +99,8 @@ def _scheduled(host: Host, asked: bool) -> Members | str:
     count = len(step.addresses)
     if count < 2 or not asked:
         return _local(host, _invitation(f"the {count} tasks of this Slurm step") if count > 1 else None)
-    return _workers("Slurm", step.addresses, {step.number: _assigned_gpus(host, step)})
+    gpus = None if step.bound else _share(host, step.place, step.places)
+    return _workers("Slurm", step.addresses, {step.number: gpus})
 
 
 def _orchestrated(host: Host, asked: bool) -> Members | str:
@@ -137,10 +137,10 @@ def _workers(source: str, addresses: Sequence[str], gpus: dict[int, tuple[int, .
     return Members(source, names, addresses_by_name, starts, note)
 
 
-def _assigned_gpus(host: Host, step: slurm.Step) -> tuple[int, ...] | None:
-    """The GPUs of this worker: an even share of the node's, as in the resolver, or all that are visible if Slurm bound them."""
-    each = gpu_count(host) // step.places
-    return None if step.bound or step.places < 2 or each == 0 else tuple(range(step.place * each, (step.place + 1) * each))
+def _share(host: Host, place: int, places: int) -> tuple[int, ...] | None:
+    """The GPUs of one of several workers of a machine: an even share, as in Slurm's resolver; None: all that are visible."""
+    each = gpu_count(host) // places
+    return tuple(range(place * each, (place + 1) * each)) if each and places > 1 else None
 
 
 def _local(host: Host, note: str | None = None) -> Members:
