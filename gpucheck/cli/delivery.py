@@ -14,9 +14,9 @@ from typing import Any
 import click
 
 from gpucheck.cli import examined, time_limit
-from gpucheck.cli.formats import FORMATS
+from gpucheck.cli.formats import FORMATS, Outputs
 from gpucheck.cli.group import exit_code_of
-from gpucheck.cli.screen import display_options, output, say, show
+from gpucheck.cli.screen import UNWRITTEN, display_options, output, say, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import Level, Report, Request, Verdict
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
@@ -29,46 +29,41 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 class Delivery:
     """The output files of one run: opened before it, written by ``deliver`` after it."""
 
-    def __init__(
-        self, targets: list[tuple[str, OutputFile | None]], redacting: bool | None, unwritable: int, until: float
-    ) -> None:
+    def __init__(self, outputs: Outputs, targets: list[tuple[str, OutputFile | None]], unwritable: int, until: float) -> None:
+        self._outputs = outputs
         self._targets = targets
-        self._redacting = redacting
         self._unwritable = unwritable
         self._until = until
         self._redacted: Report | None = None
 
-    def deliver(self, report: Report, color: str, verbose: bool, exit_code: int) -> None:
+    def deliver(self, report: Report, exit_code: int) -> None:
         """Write the files, then standard output; if one can't be written (a full disk), the others still are."""
         problem: OSError | None = None
         if any(style == "github" for style, _ in self._targets):
             _append_summary(self._prepared(report, "markdown"))
         for style, file in sorted(self._targets, key=lambda target: target[1] is None):
-            plain = self._prepared(report, style)
-            text = _render(style, plain, color, verbose, to_file=file is not None)
+            text = self._rendered(report, style, file)
             try:
-                if file is not None:
-                    time_limit.lock(file)
-                    file.commit(text)
-                else:
-                    code = exit_code if problem is None else self._unwritable
-                    show(text, code, self._unwritable, commands=style == "github")
+                _write(text, file, style, exit_code if problem is None else self._unwritable, self._unwritable)
             except OSError as error:
                 problem = error
         if problem is not None:
             raise problem
 
-    def write_partial(self, report: Report, color: str, verbose: bool) -> Iterator[time_limit.Write]:
+    def write_partial(self, report: Report) -> Iterator[time_limit.Write]:
         """Render the partial report in every format; runs in another thread than the one that hangs."""
         # The other thread may hang in redaction, so this one does not wait for it.
         self._until, self._redacted = time.monotonic() + REDACTION_SECONDS / 2, None
         for style, file in sorted(self._targets, key=lambda target: target[1] is not None):
             with contextlib.suppress(Exception):  # one failed format does not affect the others
-                text = _render(style, self._prepared(report, style), color, verbose, to_file=file is not None)
-                yield functools.partial(_write, text, file, style)
+                yield functools.partial(_write, self._rendered(report, style, file), file, style)
+
+    def _rendered(self, report: Report, style: str, file: OutputFile | None) -> str:
+        return _render(style, self._prepared(report, style), self._outputs, to_file=file is not None)
 
     def _prepared(self, report: Report, style: str) -> Report:
-        wanted = FORMATS[style].redacted if self._redacting is None else self._redacting
+        redacting = self._outputs.redacting
+        wanted = FORMATS[style].redacted if redacting is None else redacting
         if wanted and self._redacted is None:
             self._redacted = redacted(report, self._until)
         return self._redacted if wanted and self._redacted is not None else report
@@ -88,23 +83,15 @@ def redacted(report: Report, until: float) -> Report:
 
 
 @contextlib.contextmanager
-def delivery(
-    style: str | None,
-    target: str | None,
-    reports: tuple[tuple[str, str], ...],
-    redacting: bool | None,
-    exit_style: str,
-    limit: TimeLimit,
-) -> Iterator[Delivery]:
+def delivery(outputs: Outputs, limit: TimeLimit) -> Iterator[Delivery]:
     """Check and open every output before the run.
-
-    Without a ``style`` the caller prints something other than a report.
 
     Raises:
         click.UsageError: a format's extra is missing, two reports go into one file, or a file can't be written.
     """
-    files = [*([(style, target)] if style is not None and target not in (None, "-") else []), *reports]
-    for name in filter(None, (style, *(name for name, _ in reports))):
+    style, target = outputs.style, outputs.target
+    files = [*([(style, target)] if style is not None and target not in (None, "-") else []), *outputs.reports]
+    for name in filter(None, (style, *(name for name, _ in outputs.reports))):
         if FORMATS[name].extra:  # formats without an extra are always installed, and are imported later
             _load(name)
     places: list[str] = []
@@ -117,7 +104,7 @@ def delivery(
             raise click.UsageError(f"two reports would go into {path}")
         places.append(place)
     with contextlib.ExitStack() as stack:
-        unknown = exit_code_of("unknown", exit_style)
+        unknown = exit_code_of("unknown", outputs.exit_style)
         limit.exit_code = unknown
         targets: list[tuple[str, OutputFile | None]] = [
             (name, stack.enter_context(output(path, limit.end, in_place=FORMATS[name].in_place, exit_code=unknown)))
@@ -125,12 +112,12 @@ def delivery(
         ]
         if style is not None and target in (None, "-"):
             targets.append((style, None))
-        yield Delivery(targets, redacting, unknown, limit.end)
+        yield Delivery(outputs, targets, unknown, limit.end)
 
 
-def _write(text: str, file: OutputFile | None, style: str) -> None:
+def _write(text: str, file: OutputFile | None, style: str, exit_code: int = 0, unwritable: int = UNWRITTEN) -> None:
     if file is None:
-        show(text, commands=style == "github")
+        show(text, exit_code, unwritable, commands=style == "github")
     else:
         time_limit.lock(file)
         file.commit(text)
@@ -157,14 +144,14 @@ def _load(style: str) -> Any:
         raise click.UsageError(f"the format {style} needs {error.name or 'a package'}: {extras.command(extra)}") from None
 
 
-def _render(style: str, report: Report, color: str, verbose: bool, to_file: bool) -> str:
+def _render(style: str, report: Report, outputs: Outputs, to_file: bool) -> str:
     module = _load(style)
     if style != "terminal":
         return str(module.render(report))
-    options = display_options("never" if to_file and color == "auto" else color)
+    options = display_options("never" if to_file and outputs.color == "auto" else outputs.color)
     again = _as_typed() if report.verdict is Verdict.FAIL else None
     following = None if to_file else _following(report)
-    text = str(module.render(report, verbose=verbose, again=again, following=following, **options))
+    text = str(module.render(report, verbose=outputs.verbose, again=again, following=following, **options))
     return _with_own_expectations(text)
 
 

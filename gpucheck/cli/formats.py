@@ -1,13 +1,14 @@
 """The report formats, and the options that select them: ``--format``, ``--report``, ``--redact``, ``--exit-style``."""
 
+import functools
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import msgspec
 
-from gpucheck.cli.parameters import FilePath
+from gpucheck.cli.parameters import FilePath, typed
 
 STYLES = ("default", "nagios", "npd", "docker")
 NODE_STYLES = (*STYLES, "slurm")
@@ -35,6 +36,18 @@ FORMATS = {
     "npd": Format(),
     "termination": Format(in_place=True),
 }
+
+
+class Outputs(NamedTuple):
+    """What a command writes, and how, as its options say."""
+
+    style: str | None  # the format of ``target``; None: the command prints something other than a report
+    target: str | None = None  # a file; None and "-" are standard output
+    reports: tuple[tuple[str, str], ...] = ()  # more reports: format, file
+    redacting: bool | None = None  # None: as the format does by default
+    exit_style: str = "default"
+    color: str = "auto"
+    verbose: bool = False
 
 
 OF_SUFFIX = {".json": "json", ".html": "html", ".md": "markdown", ".xml": "junit", ".prom": "prometheus"}
@@ -66,7 +79,11 @@ class ReportFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 def report_options(styles: tuple[str, ...]) -> Callable[[Command], Command]:
-    """Add the options for a report's format and output to a command; ``styles`` are the exit styles it offers."""
+    """Add the options for a report's format and output to a command, which receives ``outputs``, an ``Outputs``.
+
+    Args:
+        styles: the exit styles that it offers.
+    """
     options = (
         click.option(
             "--format",
@@ -111,8 +128,14 @@ def report_options(styles: tuple[str, ...]) -> Callable[[Command], Command]:
     )
 
     def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_outputs(**given: Any) -> Any:
+            outputs = Outputs(*(given.pop(name) for name in Outputs._fields))
+            style = outputs.style if typed("style") else format_of(outputs.target) or outputs.style
+            return command(outputs=outputs._replace(style=style), **given)
+
         for option in reversed(options):
-            command = option(command)
-        return command
+            with_outputs = option(with_outputs)
+        return with_outputs
 
     return decorate

@@ -9,6 +9,7 @@ import textwrap
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from gpucheck.cli.screen import show
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
@@ -70,6 +71,12 @@ def _help(context: click.Context, option: click.Parameter, wanted: bool) -> None
     if wanted and not context.resilient_parsing:
         show(context.get_help() + "\n")
         context.exit()
+
+
+def typed(*names: str) -> bool:
+    """Whether one of these options is given on the command line."""
+    context = click.get_current_context()
+    return any(context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in names)
 
 
 def here() -> str:

@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from gpucheck.cli import examined, failure, time_limit
-from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter
+from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter, typed
 from gpucheck.cli.screen import progress_line, say
 from gpucheck.cli.time_limit import TimeLimit, Write
 from gpucheck.core.engine.discovery import modules
@@ -169,12 +169,6 @@ def _depth(flags: dict[str, bool]) -> str | None:
     if len(explicit) > 1:
         raise click.UsageError(f"{' and '.join(f'--{name}' for name in explicit)} select different depths, and can't be combined")
     return next(iter(explicit or wanted), None)
-
-
-def typed(*names: str) -> bool:
-    """Whether one of these options is given on the command line."""
-    context = click.get_current_context()
-    return any(context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in names)
 
 
 def diagnose_here(

@@ -16,7 +16,7 @@ from log_cases import TOPICS, log_cases
 from one_rule import RULES, changed
 
 from gpucheck.cli.delivery import delivery
-from gpucheck.cli.formats import FORMATS
+from gpucheck.cli.formats import FORMATS, Outputs
 from gpucheck.cli.group import cli
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.explain import table
@@ -86,8 +86,8 @@ def deliver(report: Report, style: str = "terminal", verbose: bool = False) -> N
     """End as ``gpucheck check`` ends once it has its report."""
     limit = TimeLimit(time.monotonic())
     limit.set(60)
-    with delivery(style, None, (), None, "default", limit) as files:
-        files.deliver(report, "auto", verbose, report.exit_code)
+    with delivery(Outputs(style, verbose=verbose), limit) as files:
+        files.deliver(report, report.exit_code)
     raise SystemExit(report.exit_code)
 
 

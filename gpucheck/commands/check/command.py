@@ -8,9 +8,10 @@ import click
 import msgspec
 
 from gpucheck.cli.delivery import delivery
-from gpucheck.cli.formats import STYLES, format_of, report_options
-from gpucheck.cli.parameters import EXAMPLES, MINUTES, Command
-from gpucheck.cli.request import diagnose_here, request_options, typed
+from gpucheck.cli.exit_styles import exit_code
+from gpucheck.cli.formats import STYLES, Outputs, report_options
+from gpucheck.cli.parameters import EXAMPLES, MINUTES, Command, typed
+from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.cli.screen import say
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import Level, Report, Request
@@ -56,16 +57,10 @@ class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 def check(
     limit: TimeLimit,
     request: Request,
-    style: str,
+    outputs: Outputs,
     brief: bool,
-    target: str | None,
-    reports: tuple[tuple[str, str], ...],
-    redacting: bool | None,
-    exit_style: str,
     recorded: tuple[str, bytes] | None,
     soak_minutes: float | None,
-    color: str,
-    verbose: bool,
     opened: bool,
 ) -> None:
     """Check this machine, and train on every device as the proof (the default command)."""
@@ -74,25 +69,25 @@ def check(
     if soak_minutes is not None:
         request = _with_soak(request, soak_minutes)
         limit.set(request.timeout_seconds)
-    if not typed("style"):
-        style = "brief" if brief else format_of(target) or style
+    if brief:
+        outputs = outputs._replace(style="brief")
     page = _own_page() if opened else None
     if page is not None:
-        redacting = False if redacting is None and not reports else redacting
-        reports = (*reports, ("html", page))
-    rank = 0 if brief or typed("style") or target is not None else _rank(request)
-    with delivery(None if rank else style, target, reports, redacting, exit_style, limit) as files:
+        redacting = False if outputs.redacting is None and not outputs.reports else outputs.redacting
+        outputs = outputs._replace(redacting=redacting, reports=(*outputs.reports, ("html", page)))
+    rank = 0 if brief or typed("style") or outputs.target is not None else _rank(request)
+    with delivery(outputs._replace(style=None) if rank else outputs, limit) as files:
         if recorded is None:
-            report = diagnose_here(request, limit, write_partial=lambda partial: files.write_partial(partial, color, verbose))
+            report = diagnose_here(request, limit, write_partial=files.write_partial)
         else:
             report = _replay(*recorded, request)
-        exit_code = _exit_code(report, exit_style)
-        files.deliver(report, color, verbose, exit_code)
+        code = exit_code(report, outputs.exit_style)
+        files.deliver(report, code)
     if page is not None:
         _show_page(page)
-    if rank and exit_code:
+    if rank and code:
         _print_own_fault(report, rank)
-    raise SystemExit(exit_code)
+    raise SystemExit(code)
 
 
 def _own_page() -> str:
@@ -132,14 +127,6 @@ def _print_own_fault(report: Report, rank: int) -> None:
     workers = [name for finding in roots(report) for name in finding.affects if name.startswith("worker ")]
     if not workers or f"worker {rank}" in workers:
         say(f"gpucheck: worker {rank} on {platform.node()}: {report.verdict.value.upper()}: {headline(report)}")
-
-
-def _exit_code(report: Report, exit_style: str) -> int:
-    if exit_style == "default":
-        return report.exit_code
-    from gpucheck.cli.exit_styles import exit_code
-
-    return exit_code(report, exit_style)
 
 
 def _replay(name: str, text: bytes, request: Request) -> Report:

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 import click
 
 from gpucheck.cli.formats import format_of
-from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, FilePath
-from gpucheck.cli.request import typed
+from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, FilePath, typed
 from gpucheck.cli.screen import display_options, output, progress_text, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.fleet.model import Fleet

@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from gpucheck.cli.delivery import delivery
-from gpucheck.cli.exit_styles import exit_code as code_of
-from gpucheck.cli.formats import NODE_STYLES, format_of, report_options
+from gpucheck.cli.exit_styles import exit_code
+from gpucheck.cli.formats import NODE_STYLES, Outputs, report_options
 from gpucheck.cli.group import exit_code_of
-from gpucheck.cli.parameters import SECONDS, Command, ExpectationsFile
-from gpucheck.cli.request import diagnose_here, merged, set_limit, typed
+from gpucheck.cli.parameters import SECONDS, Command, ExpectationsFile, typed
+from gpucheck.cli.request import diagnose_here, merged, set_limit
 from gpucheck.cli.screen import say, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, PromisedGpus, Report, Request, Verdict
@@ -83,13 +83,7 @@ def node(
     gres: str | None,
     strict: bool,
     timeout: float,
-    style: str,
-    target: str | None,
-    reports: tuple[tuple[str, str], ...],
-    redacting: bool | None,
-    exit_style: str,
-    color: str,
-    verbose: bool,
+    outputs: Outputs,
     reason: bool,
 ) -> None:
     """Check the machine itself: driver, GPUs, buses, memory errors, the kernel's log, device files, limits.
@@ -100,7 +94,7 @@ def node(
     everything else is 0: Slurm drains a node for any other code of its Prolog. A script that acts on a fault must check for
     the line of --drain-reason on standard output: Python itself exits with 1 if gpucheck is broken.
     """
-    if reason and (typed("style") or target is not None):
+    if reason and (typed("style") or outputs.target is not None):
         raise click.UsageError("--drain-reason prints one line; --report FORMAT=FILE writes a report beside it")
     promised = _promised(gres)
     request = Request(
@@ -113,15 +107,14 @@ def node(
         promised=promised,
     )
     limit.set(timeout)
-    style = style if typed("style") else format_of(target) or style
     env = {name: value for name, value in os.environ.items() if name not in OF_JOBS}
-    with delivery(None if reason else style, target, reports, redacting, exit_style, limit) as files:
-        report = diagnose_here(request, limit, env, lambda partial: files.write_partial(partial, color, verbose))
-        exit_code = code_of(report, exit_style)
-        files.deliver(report, color, verbose, exit_code)
+    with delivery(outputs._replace(style=None) if reason else outputs, limit) as files:
+        report = diagnose_here(request, limit, env, files.write_partial)
+        code = exit_code(report, outputs.exit_style)
+        files.deliver(report, code)
         if reason:
-            _print_drain_reason(report, exit_code, exit_style)
-    raise SystemExit(exit_code)
+            _print_drain_reason(report, code, outputs.exit_style)
+    raise SystemExit(code)
 
 
 def _promised(gres: str | None) -> PromisedGpus | None:
@@ -142,12 +135,12 @@ def _text(path: str) -> str | None:
         return None
 
 
-def _print_drain_reason(report: Report, exit_code: int, exit_style: str) -> None:
+def _print_drain_reason(report: Report, code: int, exit_style: str) -> None:
     line = _reason_to_drain(report)
     if report.verdict is Verdict.UNKNOWN:
         say(line, nl=False)
     elif line:
-        show(line, exit_code, exit_code_of("unknown", exit_style))
+        show(line, code, exit_code_of("unknown", exit_style))
 
 
 def _reason_to_drain(report: Report) -> str:

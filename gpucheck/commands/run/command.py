@@ -10,8 +10,8 @@ import click
 import msgspec
 
 from gpucheck.cli import failure, signals
-from gpucheck.cli.parameters import DEPTHS, SECONDS, Command
-from gpucheck.cli.request import diagnose_here, request_options, typed
+from gpucheck.cli.parameters import DEPTHS, SECONDS, Command, typed
+from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.cli.screen import display_options, say, say_wrapped
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.host import Host, orphans
