@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import importlib
-import itertools
 import os
 import shutil
 import sys
@@ -14,8 +13,8 @@ from typing import Any
 import click
 
 from gpucheck.cli import examined, time_limit
+from gpucheck.cli.exit_styles import EXIT_STYLES, values_of
 from gpucheck.cli.formats import FORMATS, Outputs
-from gpucheck.cli.group import exit_code_of
 from gpucheck.cli.screen import UNWRITTEN, display_options, output, say, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import Level, Report, Request, Verdict
@@ -104,7 +103,7 @@ def delivery(outputs: Outputs, limit: TimeLimit) -> Iterator[Delivery]:
             raise click.UsageError(f"two reports would go into {path}")
         places.append(place)
     with contextlib.ExitStack() as stack:
-        unknown = exit_code_of("unknown", outputs.exit_style)
+        unknown = EXIT_STYLES[outputs.exit_style]["unknown"]
         limit.exit_code = unknown
         targets: list[tuple[str, OutputFile | None]] = [
             (name, stack.enter_context(output(path, limit.end, in_place=FORMATS[name].in_place, exit_code=unknown)))
@@ -159,8 +158,7 @@ def _with_own_expectations(text: str) -> str:
     """Return the text with the file of the option --expect in its commands, instead of the usual name."""
     from gpucheck.core.system.shells import word
 
-    arguments = [part for text in sys.argv for part in (text.split("=", 1) if text.startswith("--expect=") else [text])]
-    files = [value for name, value in itertools.pairwise(arguments) if name == "--expect"]
+    files = list(values_of("--expect", sys.argv))
     return text.replace(" expected.toml", f" {word(files[0])}") if len(files) == 1 else text
 
 

@@ -9,7 +9,7 @@ Imports only the standard library: a damaged installation needs the codes too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,11 +31,15 @@ def exit_code(report: Report, style: str) -> int:
 
 def unknown_code(arguments: Sequence[str]) -> int:
     """Return the exit status for "unknown" in the style on a command line that was not parsed."""
+    style = next(values_of("--exit-style", arguments), "default")
+    return EXIT_STYLES.get(style, EXIT_STYLES["default"])["unknown"]
+
+
+def values_of(option: str, arguments: Sequence[str]) -> Iterator[str]:
+    """Yield the values of an option on a command line that was not parsed, and may be invalid."""
     for number, argument in enumerate(arguments):
         name, equals, value = argument.partition("=")
         if name == "--":
-            break
-        if name == "--exit-style":
-            style = value if equals else next(iter(arguments[number + 1 :]), "")
-            return EXIT_STYLES.get(style, EXIT_STYLES["default"])["unknown"]
-    return EXIT_STYLES["default"]["unknown"]
+            return
+        if name == option:
+            yield value if equals else next(iter(arguments[number + 1 :]), "")

@@ -7,14 +7,14 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from gpucheck import __version__
 from gpucheck.cli import failure, registry
-from gpucheck.cli.exit_styles import EXIT_STYLES
+from gpucheck.cli.exit_styles import EXIT_STYLES, values_of
 from gpucheck.cli.parameters import DEPTHS, EXAMPLES, Command, here
 from gpucheck.cli.screen import say, show
 from gpucheck.cli.time_limit import TimeLimit
@@ -85,15 +85,15 @@ class Commands(Command, click.Group):
             if style == "default":
                 raise
             _show_error(error)
-            raise SystemExit(exit_code_of("usage", style)) from None
+            raise SystemExit(EXIT_STYLES[style]["usage"]) from None
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except failure.NoVerdict as error:
             say(f"gpucheck: no verdict: {error}")
-            raise SystemExit(exit_code_of("unknown", _style(ctx))) from None
+            raise SystemExit(EXIT_STYLES[_style(ctx)]["unknown"]) from None
         except Exception as error:
             failure.report(error)
-            raise SystemExit(exit_code_of("unknown", _style(ctx))) from None
+            raise SystemExit(EXIT_STYLES[_style(ctx)]["unknown"]) from None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """Complete the options of ``check`` too."""
@@ -132,7 +132,7 @@ def cli(context: click.Context) -> None:
     """
     context.obj = context.obj or TimeLimit(time.monotonic())
     with contextlib.suppress(StopIteration, ValueError):  # before the search for settings; the option reports a wrong value
-        context.obj.set(abs(float(next(_typed(context, "--timeout")))) or math.inf)
+        context.obj.set(abs(float(next(values_of("--timeout", context.meta[ARGUMENTS])))) or math.inf)
     context.default_map = defaults(context)
 
 
@@ -182,11 +182,6 @@ def _closest(name: str, names: Sequence[str]) -> list[str]:
     return [one for one, ratio in ratios.items() if ratio >= max(ratios.values()) - ALMOST]
 
 
-def exit_code_of(state: str, exit_style: str) -> int:
-    """Return the exit code of a state ("usage", "unknown") in a style."""
-    return EXIT_STYLES[exit_style][state]
-
-
 def _style(context: click.Context) -> str:
     """Return the exit style, from arguments and settings that may be invalid."""
     from gpucheck.cli.settings import exit_style
@@ -195,20 +190,9 @@ def _style(context: click.Context) -> str:
         return "default"
     of_node = context.invoked_subcommand == "node"  # reads no settings, and is the only one with Slurm's style
     styles = [style for style in EXIT_STYLES if of_node or style != "slurm"]
-    typed = next((value for value in _typed(context, "--exit-style") if value in styles), None)
+    typed = next((value for value in values_of("--exit-style", context.meta[ARGUMENTS]) if value in styles), None)
     configured = None if of_node or typed else exit_style(os.environ, here())
     return typed or (configured if configured in styles else None) or "default"
-
-
-def _typed(context: click.Context, option: str) -> Iterator[str]:
-    """Yield the values of an option on a command line that may be invalid."""
-    arguments: list[str] = context.meta.get(ARGUMENTS, [])
-    for number, argument in enumerate(arguments):
-        name, equals, value = argument.partition("=")
-        if name == "--":
-            return
-        if name == option:
-            yield value if equals else next(iter(arguments[number + 1 :]), "")
 
 
 def defaults(context: click.Context) -> dict[str, Any] | None:

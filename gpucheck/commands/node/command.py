@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from gpucheck.cli.delivery import delivery
-from gpucheck.cli.exit_styles import exit_code
+from gpucheck.cli.exit_styles import EXIT_STYLES, exit_code
 from gpucheck.cli.formats import NODE_STYLES, Outputs, report_options
-from gpucheck.cli.group import exit_code_of
 from gpucheck.cli.parameters import SECONDS, Command, ExpectationsFile, typed
 from gpucheck.cli.request import diagnose_here, merged, set_limit
 from gpucheck.cli.screen import say, show
@@ -140,7 +139,7 @@ def _print_drain_reason(report: Report, code: int, exit_style: str) -> None:
     if report.verdict is Verdict.UNKNOWN:
         say(line, nl=False)
     elif line:
-        show(line, code, exit_code_of("unknown", exit_style))
+        show(line, code, EXIT_STYLES[exit_style]["unknown"])
 
 
 def _reason_to_drain(report: Report) -> str:
