@@ -4,10 +4,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from gpucheck.commands.explain import table
 from gpucheck.core.engine import manual
 from gpucheck.core.model import Severity
 from gpucheck.core.model.plugin import Row, Rule
+from gpucheck.core.reports.page import entry, title
 
 
 def matching(what: str, rows: Mapping[str, Row]) -> list[str]:
@@ -37,7 +37,7 @@ def render(name: str, row: Row, rules: Sequence[Rule], style: str, *, width: int
     own = [rule for rule in rules if rule.row == name]
     if style == "json":
         head = {"row": name, "problem": row.problem, "first_check": row.first_check, "action": row.action}
-        diagnoses = [{**table.entry(rule, row), "symptoms": _symptoms(rule)} for rule in own]
+        diagnoses = [{**entry(rule, row), "symptoms": _symptoms(rule)} for rule in own]
         return json.dumps({**head, "diagnoses": diagnoses}, indent=2, ensure_ascii=False) + "\n"
     from gpucheck.core.reports.shared.terminal_text import TerminalText  # rich is for terminals only
 
@@ -48,7 +48,7 @@ def render(name: str, row: Row, rules: Sequence[Rule], style: str, *, width: int
         out.blank()
         error = rule.severity is Severity.ERROR
         out.add((rule.code, "title"), " · ", (rule.severity.value, "fail" if error else "warn"), indent=2)
-        out.add(table.title(rule), indent=4)
+        out.add(title(rule), indent=4)
         out.add((f"shows as: {_symptoms(rule)[0]}", "quiet"), indent=4, hang=6)
     out.blank()
     out.add("gpucheck explain CODE prints the page of a diagnosis.")

@@ -2,15 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from gpucheck.core.model import Severity
 from gpucheck.core.model.plugin import Row, Rule
-
-
-def title(rule: Rule) -> str:
-    """Return the first line of a rule's page."""
-    return rule.doc.strip().partition("\n")[0].strip()
+from gpucheck.core.reports.page import entry, title
 
 
 def render(rules: Sequence[Rule], rows: dict[str, Row], style: str = "terminal", *, width: int, color: bool, ascii: bool) -> str:
@@ -45,21 +40,6 @@ def _terminal(rules: Sequence[Rule], rows: dict[str, Row], width: int, color: bo
 def render_json(rules: Sequence[Rule], rows: dict[str, Row]) -> str:
     """Render the table as a JSON array."""
     return json.dumps([entry(rule, rows[rule.row]) for rule in rules], indent=2, ensure_ascii=False) + "\n"
-
-
-def entry(rule: Rule, row: Row) -> dict[str, Any]:
-    """Return the JSON object of a rule, for the table and its page."""
-    return {
-        "row": rule.row,
-        "problem": row.problem,
-        "first_check": rule.first_check or row.first_check,
-        "action": row.action,
-        "code": rule.code,
-        "severity": rule.severity.value,
-        "scope": rule.scope.value,
-        "title": title(rule),
-        "explains": list(rule.explains),
-    }
 
 
 def render_markdown(rules: Sequence[Rule], rows: dict[str, Row]) -> str:

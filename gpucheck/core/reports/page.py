@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 from gpucheck.core.engine.manual import SECTIONS, Page
 from gpucheck.core.model.plugin import Row, Rule
@@ -48,19 +49,29 @@ def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: 
 
 def render_json(page: Page, rule: Rule, row: Row) -> str:
     """Render the page as one JSON object."""
-    data = {
-        "code": page.code,
-        "title": page.title,
+    sections = {name.lower(): text for name, text in page.sections.items()}
+    data = {"code": rule.code, "title": title(rule), **entry(rule, row), "sections": sections}
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def entry(rule: Rule, row: Row) -> dict[str, Any]:
+    """Return the JSON object of a rule, for its page and for lists of rules."""
+    return {
         "row": rule.row,
         "problem": row.problem,
         "first_check": rule.first_check or row.first_check,
         "action": row.action,
+        "code": rule.code,
         "severity": rule.severity.value,
         "scope": rule.scope.value,
+        "title": title(rule),
         "explains": list(rule.explains),
-        "sections": {name.lower(): text for name, text in page.sections.items()},
     }
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def title(rule: Rule) -> str:
+    """Return the first line of a rule's page."""
+    return rule.doc.strip().partition("\n")[0].strip()
 
 
 def render_markdown(page: Page, rule: Rule, row: Row, folder: str = "") -> str:
