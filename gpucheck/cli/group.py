@@ -202,8 +202,7 @@ def defaults(context: click.Context) -> dict[str, Any] | None:
         click.UsageError: an invalid setting, with its location.
     """
     name = context.invoked_subcommand
-    command = context.command.get_command(context, name) if name and isinstance(context.command, click.Group) else None
-    options = {option: param for param in command.params for option in param.opts} if command is not None else {}
+    options = options_of(context, name) if name else {}
     if "--allow-cpu" not in options:
         return None
     from gpucheck.cli.settings import collect
@@ -229,6 +228,12 @@ def defaults(context: click.Context) -> dict[str, Any] | None:
         except click.BadParameter as error:
             raise click.UsageError(f"{source}: {key}: {error.message}") from None
     return {str(name): values} if values else None
+
+
+def options_of(group: click.Context, name: str) -> dict[str, click.Parameter]:
+    """Return the options of a command, by how each is written; empty for an unknown command."""
+    command = group.command.get_command(group, name) if isinstance(group.command, click.Group) else None
+    return {option: param for param in command.params for option in param.opts} if command is not None else {}
 
 
 def _converted(value: Any, option: click.Parameter, context: click.Context) -> Any:

@@ -7,7 +7,7 @@ import click
 
 from gpucheck.cli.parameters import Command
 from gpucheck.cli.screen import show
-from gpucheck.cli.settings import Settings
+from gpucheck.cli.settings import Setting, Settings
 
 
 @click.command(cls=Command)
@@ -36,49 +36,43 @@ def config(context: click.Context, style: str) -> None:
     parent = context.parent or context
     parent.invoked_subcommand = "check"
     defaults(parent)  # reports the same errors as a check
-    settings_in_force = collect(os.environ, here())
-    built_in = _built_in(parent)
-    rows = {
-        name: (settings_in_force.values[name].value, settings_in_force.values[name].source)
-        if name in settings_in_force.values
-        else (built_in.get(name), "default")
-        for name in [*KEYS, *([EXPECTATIONS] if EXPECTATIONS in settings_in_force.values else [])]
-    }
-    show(_json(rows, settings_in_force) if style == "json" else _lines(rows, settings_in_force.unknown))
+    settings, built_in = collect(os.environ, here()), _built_in(parent)
+    names = [*KEYS, *([EXPECTATIONS] if EXPECTATIONS in settings.values else [])]
+    rows = {name: settings.values.get(name) or Setting(built_in.get(name), "default") for name in names}
+    show(_json(rows, settings) if style == "json" else _lines(rows, settings.unknown))
 
 
 def _built_in(group: click.Context) -> dict[str, Any]:
     """Return the defaults of `check` without any settings."""
-    command = group.command.get_command(group, "check") if isinstance(group.command, click.Group) else None
-    options = {option: param for param in command.params for option in param.opts} if command is not None else {}
+    from gpucheck.cli.group import options_of
+
     built_in: dict[str, Any] = {"level": "default"}
-    for name, option in ((name.removeprefix("--"), param) for name, param in options.items() if name.startswith("--")):
+    for name, option in options_of(group, "check").items():
         plain = option.default if isinstance(option.default, (str, int, float, bool)) else None
         if plain is None and getattr(option, "is_flag", False) and not option.secondary_opts:
             plain = False
-        built_in.setdefault(name, [] if option.multiple else plain)
+        built_in.setdefault(name.removeprefix("--"), [] if option.multiple else plain)
     return built_in
 
 
-def _lines(rows: dict[str, tuple[Any, str]], unknown: tuple[str, ...]) -> str:
+def _lines(rows: dict[str, Setting], unknown: tuple[str, ...]) -> str:
     from gpucheck.core.expectations import toml
 
     texts = {name: "-" if value is None else toml.value(_plain(value)) for name, (value, _) in rows.items()}
     shown = {name: words if len(words) <= 40 else f"{words[:39]}…" for name, words in texts.items()}
     width = max(map(len, shown.values()))
-    lines = [f"{name:12}  {words:{width}}  {rows[name][1]}" for name, words in shown.items()]
+    lines = [f"{name:12}  {words:{width}}  {rows[name].source}" for name, words in shown.items()]
     lines += [f"{name:12}  not a setting of gpucheck" for name in unknown]
     return "\n".join(lines) + "\n"
 
 
-def _json(rows: dict[str, tuple[Any, str]], settings_in_force: Settings) -> str:
+def _json(rows: dict[str, Setting], settings: Settings) -> str:
     import json
 
-    settings = {name: {"value": _plain(value), "source": source} for name, (value, source) in rows.items()}
     document = {
-        "settings": settings,
-        "unknown_variables": list(settings_in_force.unknown),
-        "ignored_files": list(settings_in_force.ignored),
+        "settings": {name: {"value": _plain(value), "source": source} for name, (value, source) in rows.items()},
+        "unknown_variables": list(settings.unknown),
+        "ignored_files": list(settings.ignored),
     }
     return json.dumps(document, indent=2) + "\n"
 
