@@ -5,7 +5,8 @@ import functools
 import numbers
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Literal, TextIO, cast, get_args
 
 import msgspec
@@ -15,9 +16,7 @@ from gpucheck.core.engine.pipeline import diagnose
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request, Verdict
 from gpucheck.core.probes.cuda import Cuda
-from gpucheck.core.reports import notebook
-from gpucheck.core.reports.progress import Progress
-from gpucheck.core.reports.shared import waiting
+from gpucheck.core.reports import notebook, progress
 from gpucheck.core.system import integrity
 
 Depth = Literal["quick", "default", "full"]
@@ -152,20 +151,13 @@ def check(
         python=python,
         strategies=strategies,
     )
-    with LocalHost(request, started=started) as host, contextlib.closing(_progress(request)) as progress:
-        return result(diagnose(host, started, lambda pending: progress.update(pending, host.activities())))
+    with LocalHost(request, started=started) as host, _progress(host) as tick:
+        return result(diagnose(host, started, tick))
 
 
-def _progress(request: Request) -> Progress:
+def _progress(host: LocalHost) -> AbstractContextManager[Callable[[list[str]], None] | None]:
     """Return a progress line for notebooks; in a script nothing is printed."""
-    shown = notebook.runs()
-    return Progress(
-        waiting.phases(request),
-        cast("TextIO", notebook.Line()) if shown else None,
-        width=lambda: 80,
-        shown=shown,
-        soak_seconds=60 * request.soak_minutes,
-    )
+    return progress.line(host, cast("TextIO", notebook.Line())) if notebook.runs() else contextlib.nullcontext()
 
 
 def _expectations(path: str) -> Expectations:

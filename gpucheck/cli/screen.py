@@ -132,13 +132,10 @@ def progress_line(host: Any) -> Iterator[Callable[[list[str]], None] | None]:
     if sys.stderr is None or not sys.stderr.isatty():  # None: a service manager closed it
         yield None
         return
-    from gpucheck.core.reports.progress import Progress
-    from gpucheck.core.reports.shared import waiting
+    from gpucheck.core.reports import progress
 
-    progress = Progress(waiting.phases(host.request), width=_columns, soak_seconds=60 * host.request.soak_minutes)
-
-    with contextlib.closing(progress):
-        yield lambda pending: progress.update(pending, host.activities())
+    with progress.line(host, sys.stderr, _columns) as tick:
+        yield tick
 
 
 def measurement_lines(host: Any) -> Callable[[list[str]], None]:

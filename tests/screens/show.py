@@ -54,7 +54,9 @@ def hang() -> None:
     from gpucheck.core.reports.shared import waiting
 
     now = [0.0]
-    progress = Progress(waiting.phases(Request()), clock=lambda: now[0])
+    progress = Progress(
+        waiting.phases(Request()), sys.stderr, clock=lambda: now[0], width=lambda: shutil.get_terminal_size().columns
+    )
     for now[0] in (1.0, SECONDS_IN_A_HANG):
         progress.update(["driver"], [Activity("nvml", "init")])
     print()

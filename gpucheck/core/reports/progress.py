@@ -1,9 +1,9 @@
 """A progress line on standard error with what a run is waiting for. It uses no thread: the pipeline's tick updates it."""
 
-import sys
+import contextlib
 import time
-from collections.abc import Callable
-from typing import TextIO
+from collections.abc import Callable, Iterator
+from typing import Any, TextIO
 
 from gpucheck.core.model.activity import Activity
 from gpucheck.core.reports.shared import waiting
@@ -21,23 +21,21 @@ class Progress:
     def __init__(
         self,
         phases: tuple[str, ...],
-        stream: TextIO | None = None,
+        stream: TextIO,
         clock: Callable[[], float] = time.monotonic,
-        width: Callable[[], int] | None = None,
-        shown: bool | None = None,
+        width: Callable[[], int] = lambda: 80,
         soak_seconds: float = 0.0,
     ) -> None:
         """Start the clock.
 
         Args:
             phases: the phases of the run, in order; see ``waiting.phases``.
-            stream: where to write; by default standard error.
+            stream: where to write.
             clock: a monotonic clock, in seconds.
-            width: returns the columns of the terminal; by default rich's.
-            shown: whether the stream can overwrite a line; by default if it is a terminal.
+            width: returns the columns of the terminal.
             soak_seconds: of a --full run, for the estimate of its end.
         """
-        self._stream = stream or sys.stderr
+        self._stream = stream
         self._clock = clock
         self._started = self._last = clock()  # when a child was last active
         self._phases = phases
@@ -47,14 +45,8 @@ class Progress:
         self._full, self._soak = waiting.EXPERIMENT in phases, soak_seconds
         self._passed = self._whole = 0.0  # completed share of a --full run, and the estimated seconds of the whole run
         self._shown = ""
-        self._open = self._stream.isatty() if shown is None else shown
-        self._width: Callable[[], int] = width or (lambda: 80)
-        if self._open and width is None:
-            from rich.console import Console  # only with a terminal
-
-            console = Console(file=self._stream)
-            self._open = not console.is_dumb_terminal
-            self._width = lambda: console.size.width
+        self._open = self._stream.isatty()
+        self._width = width
         self._ascii = not (getattr(self._stream, "encoding", None) or "").lower().startswith("utf")
 
     def update(self, pending: list[str], doing: list[Activity]) -> None:
@@ -135,6 +127,15 @@ class Progress:
             self._stream.flush()
         except (OSError, ValueError):  # the terminal is gone; the run continues without it
             self._open = False
+
+
+@contextlib.contextmanager
+def line(host: Any, stream: TextIO, width: Callable[[], int] = lambda: 80) -> Iterator[Callable[[list[str]], None]]:
+    """Yield a function to call while waiting for what the children of a ``Host`` do. The line is removed on exit."""
+    soak_seconds = 60 * host.request.soak_minutes
+    progress = Progress(waiting.phases(host.request), stream, width=width, soak_seconds=soak_seconds)
+    with contextlib.closing(progress):
+        yield lambda pending: progress.update(pending, host.activities())
 
 
 def _is_late(kind: waiting.Wait, seconds: float) -> bool:
