@@ -53,6 +53,6 @@ def roots(plain):
 
 def log_findings(text):
     """What nothing else explains, most likely cause first, of a log of which nothing else is known."""
-    report = explain(text.rstrip("\n").split("\n"), "train.log")
+    report = explain([("", text.rstrip("\n").split("\n"))], "train.log")
     assert [outcome for outcome in report.outcomes if outcome.status is Status.CRASHED] == []
     return [finding for finding in report.findings if finding.explained_by is None]

@@ -19,7 +19,7 @@ LOGS = [
 @given(texts(*LOGS))
 def test_any_log_is_explained(text):
     with Bounded():
-        report = explain(text.splitlines(keepends=True), "train.log")
+        report = explain([("", text.splitlines(keepends=True))], "train.log")
         json.render(report)
         terminal.render(report, verbose=True, width=80, color=False, ascii=False)
         markdown.render(redact(report))

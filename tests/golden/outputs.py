@@ -214,7 +214,7 @@ def logs() -> dict[str, str]:
     """What ``gpucheck explain`` names in each log, by first cause; what to do is left out."""
     causes = defaultdict(dict)
     for text in log_texts():
-        report = msgspec.to_builtins(explain(text.split("\n"), "train.log"))
+        report = msgspec.to_builtins(explain([("", text.split("\n"))], "train.log"))
         named = [summary_of(finding) for finding in report["findings"]]
         first = next((line for line in text.splitlines() if line.strip()), "").strip()
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -42,7 +42,7 @@ def test_repeated_lines_cost_nothing():
 
 
 def test_skipped_files_are_reported():
-    report = explain(LINES[:100], "log")
+    report = explain([("", LINES[:100])], "log")
     log = report.facts["log"]
     text = _rendered(_with(report, skimmed=40))
     assert f"Of its {log.lines} lines 40 were skipped" in text

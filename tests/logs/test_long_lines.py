@@ -19,7 +19,7 @@ import sys
 from gpucheck.commands.explain.log import explain
 for fill in sys.argv[1:]:
     text = (fill * 100_000)[:100_000]
-    report = explain([text, "failed call to cuInit: CUDA_ERROR_NO_DEVICE"], "log")
+    report = explain([("", [text, "failed call to cuInit: CUDA_ERROR_NO_DEVICE"])], "log")
     assert [event.line for event in report.facts["log"].events if event.kind == "cuinit-failed"] == [2], fill
 """
 

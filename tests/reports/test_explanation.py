@@ -12,7 +12,7 @@ TRACEBACK = 'Traceback (most recent call last):\n  File "train.py", line 3, in <
 
 
 def shown(text: str) -> str:
-    return explanation.render(explain(text.split("\n"), "train.log"), width=100, color=False, ascii=False, verbose=False)
+    return explanation.render(explain([("", text.split("\n"))], "train.log"), width=100, color=False, ascii=False, verbose=False)
 
 
 ENDS = [
@@ -58,5 +58,5 @@ def test_nothing_is_added_to_what_is_known(text):
 
 
 def test_json_has_the_type_of_each_suspect():
-    suspects = explain([CUINIT, 'KeyError: "label"'], "train.log").facts["log"].suspects
+    suspects = explain([("", [CUINIT, 'KeyError: "label"'])], "train.log").facts["log"].suspects
     assert [(event.line, event.fields["looks"]) for event in suspects] == [(2, "exception"), (1, "error")]

@@ -94,7 +94,7 @@ def _explain_code(rule: Any, style: str, color: str) -> None:
 def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, redacting: bool, limit: TimeLimit) -> None:
     from gpucheck.cli.delivery import redacted
     from gpucheck.commands.explain import report as explanation
-    from gpucheck.commands.explain.log import explain_files
+    from gpucheck.commands.explain.log import explain
     from gpucheck.core.reports import json
     from gpucheck.core.system.archives import Archive, archive_in
     from gpucheck.core.system.limited import opened
@@ -113,9 +113,9 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, r
         name = STDIN if what == "-" else what
         content = archive_in(log, what, name)
         if isinstance(content, Archive):
-            report = explain_files(content.texts(), name, lambda: log.cut or content.cut, progress)
+            report = explain(content.texts(), name, lambda: log.cut or content.cut, progress)
         else:
-            report = explain_files([("", split(content, name))], name, lambda: log.cut, progress)
+            report = explain([("", split(content, name))], name, lambda: log.cut, progress)
     except Refused as refused:
         raise click.UsageError(str(refused)) from None
     except OSError as error:
@@ -123,7 +123,7 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, r
             raise click.UsageError(f"cannot read {what}: {error.strerror}") from None
         if _explain_row(what, codes, style, color):
             return
-        report = explain_files([("", what.splitlines())], MESSAGE, lambda: None, progress)
+        report = explain([("", what.splitlines())], MESSAGE, lambda: None, progress)
         if not _known(report, what):
             raise _unknown(what, codes) from None
     show(text(report))

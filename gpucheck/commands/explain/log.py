@@ -37,39 +37,24 @@ TIMED_OUT = "the time limit was reached (--timeout)"
 
 
 def explain(
-    lines: Iterable[str],
-    source: str,
-    cut: Callable[[], str | None] = lambda: None,
-    progress: Progress[Report] | None = None,
-) -> Report:
-    """Find the root cause of the failure in a log.
-
-    Args:
-        lines: the log, as a stream; it is read once.
-        source: its name: a file name, "standard input".
-        cut: returns, after reading, why the log was not read to its end; None if it was.
-        progress: its snapshot becomes the report of the part read so far.
-
-    Returns:
-        A report whose only fact is the log. Its findings are like those of a check, except that failures which the text only
-        mentions (in source code or advice) are warnings. Without findings it proves nothing about the machine.
-    """
-    return explain_files([("", lines)], source, cut, progress)
-
-
-def explain_files(
     files: Iterable[tuple[str, Iterable[str]]],
     source: str,
     cut: Callable[[], str | None] = lambda: None,
     progress: Progress[Report] | None = None,
 ) -> Report:
-    """Find the root cause of the failure in the logs of one archive; each is judged alone, and the first certain one counts.
+    """Find the root cause of the failure in a log, or in the logs of one archive: each is judged alone, and the first certain
+    one counts.
 
     Args:
-        files: name and lines of each log, as streams. With a name, each cited line begins with it.
-        source: the name of the archive.
+        files: name and lines of each log, as streams, which are read once. A log that is alone has no name; else each cited line
+            begins with it.
+        source: the name of the log or of the archive: a file name, "standard input".
         cut: returns, after reading, why not all was read; None if it was.
         progress: its snapshot becomes the report of the part read so far.
+
+    Returns:
+        A report whose only fact is the log. Its findings are like those of a check, except that failures which the text only
+        mentions (in source code or advice) are warnings. Without findings it proves nothing about the machine.
     """
     started = time.monotonic()
     parts: list[Part] = []
