@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.judgement import EXPECTATION, fold, judge
-from gpucheck.core.engine.pipeline import assemble, observe
+from gpucheck.core.engine.observation import Observation
+from gpucheck.core.engine.pipeline import assemble
 from gpucheck.core.model import (
     Action,
     Expectations,
@@ -76,14 +77,14 @@ def test_probes_without_a_thread_of_their_own_are_read_all_the_same(monkeypatch,
         start(thread)
 
     monkeypatch.setattr(threading.Thread, "start", refused)
-    taken = observe(FakeHost(), [probe(lambda host: Thing(), name=f"p{number}") for number in range(4)])
+    taken = Observation(FakeHost(), [probe(lambda host: Thing(), name=f"p{number}") for number in range(4)]).wait()
     assert [reading.status for reading in taken] == [ProbeStatus.OK] * 4
 
 
 def test_a_probe_with_a_limit_of_its_own_is_not_waited_for_any_longer():
     blocked = threading.Event()
     slow = replace(probe(lambda host: blocked.wait(30) and Thing()), limit_seconds=0.2)
-    (reading,) = observe(FakeHost(remaining=20.0), [slow])
+    (reading,) = Observation(FakeHost(remaining=20.0), [slow]).wait()
     assert reading.status is ProbeStatus.TIMED_OUT
     assert not blocked.is_set()
     blocked.set()
@@ -96,7 +97,7 @@ def test_probes_run_at_the_same_time():
         barrier.wait()
         return Thing()
 
-    got = observe(FakeHost(), [probe(read, name) for name in "abc"])
+    got = Observation(FakeHost(), [probe(read, name) for name in "abc"]).wait()
     assert [reading.status for reading in got] == [ProbeStatus.OK] * 3
 
 
@@ -104,7 +105,7 @@ def test_a_probe_fails_alone():
     def broken(host):
         raise OSError("no such bus")
 
-    got = observe(FakeHost(), [probe(broken, "a"), probe(lambda host: Thing(), "b")])
+    got = Observation(FakeHost(), [probe(broken, "a"), probe(lambda host: Thing(), "b")]).wait()
     assert [(reading.probe, reading.status, reading.problem) for reading in got] == [
         ("a", ProbeStatus.FAILED, "OSError: no such bus"),
         ("b", ProbeStatus.OK, None),
@@ -119,7 +120,7 @@ def test_a_late_probe_is_a_result():
             return max(0.0, self.deadline - time.monotonic())
 
     began = time.monotonic()
-    (reading,) = observe(Hurried(), [probe(lambda host: time.sleep(30))])
+    (reading,) = Observation(Hurried(), [probe(lambda host: time.sleep(30))]).wait()
     assert time.monotonic() - began < 5
     assert reading.status is ProbeStatus.TIMED_OUT
     assert reading.problem.startswith("did not respond within")
@@ -127,7 +128,7 @@ def test_a_late_probe_is_a_result():
 
 def test_levels_and_no_smoke():
     host = FakeHost(request=Request(level=Level.DEFAULT, smoke=False))
-    got = observe(host, [probe(None, "full", Level.FULL), probe(None, "training", Level.DEFAULT, smoke=True)])
+    got = Observation(host, [probe(None, "full", Level.FULL), probe(None, "training", Level.DEFAULT, smoke=True)]).wait()
     assert [(reading.status, reading.problem) for reading in got] == [
         (ProbeStatus.SKIPPED, "only with --full"),
         (ProbeStatus.SKIPPED, "not checked with --no-smoke"),
@@ -142,7 +143,7 @@ def test_tick_names_what_is_pending():
         seen.append(pending)
         gate.set()
 
-    observe(FakeHost(), [probe(lambda host: (gate.wait(10), Thing())[1], "slow")], tick)
+    Observation(FakeHost(), [probe(lambda host: (gate.wait(10), Thing())[1], "slow")]).wait(tick)
     assert seen[0] == ["slow"]
 
 
@@ -234,7 +235,7 @@ def test_an_expectation_that_could_not_be_checked_is_not_met():
 def test_probes_and_rules_about_tensorflow_are_left_out():
     request = Request(backend="torch")
     host = FakeHost(request=request)
-    (got,) = observe(host, [replace(probe(None, "tensorflow"), tensorflow=True)])
+    (got,) = Observation(host, [replace(probe(None, "tensorflow"), tensorflow=True)]).wait()
     assert (got.status, got.problem) == (ProbeStatus.SKIPPED, "not checked with --backend torch")
     plain = {**machine("laptop-jax"), "request": {"backend": "torch"}}
     (judgement,) = judge(facts(plain), [replace(rule("a", found()), tensorflow=True)])

@@ -11,7 +11,8 @@ import gpucheck
 from gpucheck.core.child.messages.drivers import LibraryLoaded
 from gpucheck.core.engine.discovery import load_probes, load_rows, load_rules
 from gpucheck.core.engine.judgement import judge
-from gpucheck.core.engine.pipeline import assemble, gather, observe
+from gpucheck.core.engine.observation import Observation
+from gpucheck.core.engine.pipeline import assemble, gather
 from gpucheck.core.model import Level, ProbeStatus, Request
 
 ABSENT = LibraryLoaded("library-not-found", problem="NVIDIA makes no driver for it")
@@ -48,7 +49,7 @@ def report(platform, uname, allow_cpu, **options):
         processors=(8, None),
         **options,
     )
-    readings = observe(host, load_probes())
+    readings = Observation(host, load_probes()).wait()
     failed = {one.probe: one.problem for one in readings if one.status not in (ProbeStatus.OK, ProbeStatus.SKIPPED)}
     assert failed == {}
     return assemble(request, readings, judge(gather(request, readings), load_rules()), load_rows(), time.monotonic())

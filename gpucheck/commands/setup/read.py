@@ -41,7 +41,7 @@ def read(host: Host, tick: Tick | None = None) -> Examined:
 
     Args:
         host: the machine.
-        tick: see ``observe``.
+        tick: see ``Observation.wait``.
     """
     observation = Observation(host, [probe for probe in load_probes() if probe.name in PROBES])
     found = find(host, getattr(sys, "_base_executable", None) or sys.executable)

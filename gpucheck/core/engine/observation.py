@@ -24,7 +24,12 @@ class Observation:
     """Running probes: started on construction, so that the caller can load the rules meanwhile."""
 
     def __init__(self, host: Host, probes: Iterable[Probe]) -> None:
-        """Start a thread for each wanted probe; if a limit allows fewer threads, each runs several probes in turn."""
+        """Start a thread for each wanted probe; if a limit allows fewer threads, each runs several probes in turn.
+
+        Args:
+            host: the machine; ``host.request`` selects the probes, ``host.remaining()`` is their time limit.
+            probes: candidates.
+        """
         self._host = host
         self._probes = list(probes)
         self._started = time.monotonic()
@@ -46,7 +51,14 @@ class Observation:
         self._alone = not any(thread.ident for thread in threads)
 
     def wait(self, tick: Tick | None = None) -> list[Reading]:
-        """Wait for all readings, at most until shortly after the host's time limit."""
+        """Wait for all readings, at most until shortly after the host's time limit.
+
+        Args:
+            tick: called about ten times a second with the names of the probes that still run.
+
+        Returns:
+            One reading per probe, in their order; the reading of a probe that raised or timed out gives the reason.
+        """
         if self._alone:
             self._work()
         end = time.monotonic() + self._host.remaining() + GRACE_SECONDS

@@ -25,25 +25,11 @@ from gpucheck.core.model import (
     Tool,
     Verdict,
 )
-from gpucheck.core.model.plugin import Probe, Row, Rule
+from gpucheck.core.model.plugin import Row, Rule
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system import integrity, ulimits
 
 TIMED_OUT = "gpucheck was ended at its time limit: a file system or driver did not respond"
-
-
-def observe(host: Host, probes: Iterable[Probe], tick: Tick | None = None) -> list[Reading]:
-    """Run the probes at the same time; a failed probe does not affect the others.
-
-    Args:
-        host: the machine; ``host.request`` selects the probes, ``host.remaining()`` is their time limit.
-        probes: candidates.
-        tick: called about ten times a second with the names of the probes that still run.
-
-    Returns:
-        One reading per probe, in their order; the reading of a probe that raised or timed out gives the reason.
-    """
-    return Observation(host, probes).wait(tick)
 
 
 class _Partial:
@@ -70,7 +56,7 @@ def diagnose(host: Host, started: float, tick: Tick | None = None, progress: Pro
     Args:
         host: the machine; ``host.request`` is what the user asked for.
         started: ``time.monotonic()`` at the run's start.
-        tick: see ``observe``.
+        tick: see ``Observation.wait``.
         progress: its snapshot becomes the partial report.
 
     Raises:
