@@ -84,7 +84,7 @@ def replace_process(path: str, argv: Sequence[str], env: Mapping[str, str]) -> N
             stream.flush()
     if sys.platform == "win32":
         os._exit(_run(path, argv, env))
-    _restore_signals()
+    _stop_ignoring_signals()
     try:
         os.execve(path, list(argv), dict(env))  # noqa: S606 - no shell is the point
     except OSError as error:
@@ -106,14 +106,11 @@ def reap() -> None:
             pass
 
 
-def _restore_signals() -> None:
-    """Restore default handlers before exec(2) does, so that no signal is lost in between."""
+def _stop_ignoring_signals() -> None:
+    """Restore the default handlers of the signals that Python ignores: exec(2) would keep them ignored."""
     for name in _IGNORED_BY_PYTHON:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if callable(signal.getsignal(number)):
             signal.signal(number, signal.SIG_DFL)
 
 
