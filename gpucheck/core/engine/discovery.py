@@ -1,9 +1,8 @@
 """Find the plugins by walking their folders: no list names them."""
 
-import importlib
 import os
 from collections.abc import Sequence
-from typing import Any
+from importlib import import_module
 
 import msgspec
 
@@ -12,14 +11,12 @@ from gpucheck.core.model.plugin import Combiner, Probe, Row, Rule
 
 def load_probes() -> tuple[Probe, ...]:
     """Return all probes, sorted by name."""
-    return tuple(
-        _module(name).read.plugin for name in modules("gpucheck.core.probes") if not name.rpartition(".")[2].startswith("_")
-    )
+    return tuple(import_module(name).read.plugin for name in modules("gpucheck.core.probes"))
 
 
 def load_combiners() -> tuple[Combiner, ...]:
     """Return all combiners, each after those whose facts it needs."""
-    return in_order([_module(name).combine.plugin for name in modules("gpucheck.core.combiners")])
+    return in_order([import_module(name).combine.plugin for name in modules("gpucheck.core.combiners")])
 
 
 def in_order(combiners: Sequence[Combiner]) -> tuple[Combiner, ...]:
@@ -44,27 +41,23 @@ def load_rules() -> tuple[Rule, ...]:
     rules = []
     for row in modules("gpucheck.core.rules"):
         for name in modules(row):
-            module = _module(name)
+            module = import_module(name)
             rules.append(msgspec.structs.replace(module.check.plugin, doc=module.__doc__ or ""))
     return tuple(rules)
 
 
 def load_rows() -> dict[str, Row]:
     """Return the rows of the troubleshooting table by name (kebab case), in the table's order."""
-    rows = {name.rpartition(".")[2].replace("_", "-"): _module(name).ROW for name in modules("gpucheck.core.rules")}
+    rows = {name.rpartition(".")[2].replace("_", "-"): import_module(name).ROW for name in modules("gpucheck.core.rules")}
     return dict(sorted(rows.items(), key=lambda item: item[1].position))
 
 
 def modules(package: str) -> tuple[str, ...]:
     """Return the full names of a package's public modules and packages, sorted, without importing them."""
-    (folder, *_) = importlib.import_module(package).__path__
+    (folder, *_) = import_module(package).__path__
     names = (
         entry.name.removesuffix(".py")
         for entry in os.scandir(folder)
         if entry.name.endswith(".py") or (entry.is_dir() and not entry.name.startswith("_"))
     )
     return tuple(f"{package}.{name}" for name in sorted(names) if not name.startswith("_"))
-
-
-def _module(name: str) -> Any:
-    return importlib.import_module(name)
