@@ -24,7 +24,7 @@ from gpucheck.core.reports.shared.limited_text import plain
 from gpucheck.core.reports.shared.redaction_notice import notice
 from gpucheck.core.reports.shared.training import concurrency_note, row, shares, why_not
 from gpucheck.core.reports.shared.versions import versions
-from gpucheck.core.reports.shared.words import duration
+from gpucheck.core.reports.shared.words import duration, spelled
 
 MOST_FACTS = 20_000  # rows; a browser searches these at once
 
@@ -61,7 +61,7 @@ def render(report: Report) -> str:
         ],
         beside=concurrency_note(report.training),
         experiments=[
-            (made, experiments.name(made), devices(made.devices) or "–", experiments.figures(made)) for made in report.experiments
+            (made, spelled(made.name), devices(made.devices) or "–", experiments.figures(made)) for made in report.experiments
         ],
         conclusion=conclusion(report),
         paths=hardware_paths.paths(report),

@@ -20,7 +20,7 @@ from gpucheck.core.reports.shared.headline import headline
 from gpucheck.core.reports.shared.limited_text import line, plain
 from gpucheck.core.reports.shared.redaction_notice import notice
 from gpucheck.core.reports.shared.training import concurrency_note, row
-from gpucheck.core.reports.shared.words import duration, plural
+from gpucheck.core.reports.shared.words import duration, plural, spelled
 
 LIMIT_CHARACTERS = 60_000  # GitHub's limit for an issue is 65,536, GitLab's is higher
 MARKUP = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|^[-+#])")  # except an underscore inside a word
@@ -98,7 +98,7 @@ def _training(runs: tuple[TrainingRun, ...]) -> list[str]:
 def _experiments(report: Report) -> list[str]:
     rows = [
         (
-            experiments.name(experiment),
+            spelled(experiment.name),
             devices(experiment.devices) or "–",
             experiment.status + (f": {experiment.reason}" if experiment.reason else ""),
             ", ".join(experiments.figures(experiment)) or "–",

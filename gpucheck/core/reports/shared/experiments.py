@@ -26,11 +26,6 @@ UNITS: dict[str, Callable[[float], str]] = {
 }
 
 
-def name(experiment: Experiment) -> str:
-    """'input pipeline'."""
-    return spelled(experiment.name)
-
-
 def figures(experiment: Experiment) -> list[str]:
     """Return its formatted figures, in its order."""
     return [figure(key, value) for key, value in experiment.figures.items()]
@@ -54,13 +49,14 @@ def write(out: TerminalText, report: Report) -> None:
         return
     out.blank()
     out.add(("experiments", "title"), indent=2)
-    widths = [max(len(words(experiment)) for experiment in made) for words in (name, _on)]
+    names, places = [spelled(each.name) for each in made], [devices(each.devices) for each in made]
+    widths = [max(map(len, names)), max(map(len, places))]
     widths[1] *= out.width >= TABLE_WIDTH  # on narrower terminals the figures need the space
-    for experiment in made:
+    for experiment, name, place in zip(made, names, places, strict=True):
         word = RESULTS.get(experiment.status, experiment.status)
         reason = None if experiment.reason in (None, word) else experiment.reason
-        on = f"{_on(experiment):{widths[1]}}   " if widths[1] else ""
-        label = f"{name(experiment):{widths[0]}}   {on}"
+        on = f"{place:{widths[1]}}   " if widths[1] else ""
+        label = f"{name:{widths[0]}}   {on}"
         text = reason or measured(experiment)
         mark: Part = (f"{word:{RESULT_WIDTH if widths[1] else 0}}", STYLES.get(experiment.status, ""))
         out.add(mark, "   ", text, indent=4, label=label, hang=4 + len(label))
@@ -77,10 +73,6 @@ def write_conclusion(out: TerminalText, report: Report) -> None:
         again = number and sentence.kind == sentences[number - 1].kind
         out.add(sentence.text, indent=2, label="" if again else (sentence.kind, "title"), hang=10)
     out.blank()
-
-
-def _on(experiment: Experiment) -> str:
-    return devices(experiment.devices)
 
 
 def _seconds(value: float) -> str:
