@@ -1,7 +1,8 @@
 """The command ``env``: print the variables that repair this environment, or install them permanently."""
 
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -47,18 +48,19 @@ def env(limit: TimeLimit, /, shell: str, apply_growth: bool, action: str | None,
     code 0 if they then found no fault, else 1 (3: no verdict), with the reason on standard error.
     """
     from gpucheck.core.repairs.prove import growth, prove
+    from gpucheck.core.system.shells import SHELLS
 
     limit.set(timeout)
-    if action == "uninstall":
-        _uninstall(Request(level=Level.QUICK, timeout_seconds=timeout, python=python), limit)
-        return
     request = Request(level=Level.QUICK, timeout_seconds=timeout, python=python)
+    if action == "uninstall":
+        _uninstall(request, limit)
+        return
     proof = prove(lambda changed: _check(request, limit, changed), os.environ)
     assignments = proof.assignments + (growth(os.environ) if apply_growth else ())
     if action == "install":
         _install(assignments, proof.report)
     else:
-        _print(assignments, shell, proof.report.exit_code)
+        show(SHELLS[shell](assignments, os.environ), proof.report.exit_code)
     if proof.report.exit_code != ExitCode.HEALTHY:
         _complain(proof.report, bool(assignments))
     raise SystemExit(proof.report.exit_code)
@@ -68,12 +70,6 @@ def _check(request: Request, limit: TimeLimit, changed: Mapping[str, str]) -> Re
     """Run one of several checks, each with the full time limit."""
     limit.restart(request.timeout_seconds)
     return diagnose_here(request, limit, changed, lambda partial: [lambda: _complain(partial, False)])
-
-
-def _print(assignments: tuple["Assignment", ...], shell: str, exit_code: int) -> None:
-    from gpucheck.core.system.shells import SHELLS
-
-    show(SHELLS[shell](assignments, os.environ), exit_code)
 
 
 def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
@@ -86,7 +82,7 @@ def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
     for assignment in assignments:
         if assignment not in wanted:
             _say(f"not saved: specific to this job: {assignment.variable} ({assignment.reason})")
-    with _Refusals():
+    with _refusals():
         if wanted:
             changed = install.install(wanted, prefix, kind)
             _say(*([f"written: {path}" for path in changed] or ["already there"]))
@@ -100,26 +96,24 @@ def _uninstall(request: Request, limit: TimeLimit) -> None:
     from gpucheck.core.probes import interpreter
     from gpucheck.core.repairs import install
 
-    with this_machine(request, limit.started) as host, _Refusals():
+    with this_machine(request, limit.started) as host, _refusals():
         found = interpreter.read(host)
         changed = install.uninstall(found.prefix, found.environment)
     _say(*([f"restored: {path}" for path in changed] or ["nothing was installed"]))
 
 
-class _Refusals:
+@contextlib.contextmanager
+def _refusals() -> Iterator[None]:
     """Convert errors inside the block into one line and an exit code."""
+    from gpucheck.core.repairs.install import NoEnvironment
 
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        from gpucheck.core.repairs.install import NoEnvironment
-
-        if isinstance(error, NoEnvironment):
-            raise click.UsageError(str(error)) from None
-        if isinstance(error, OSError):
-            _say(f"cannot write {error.filename}: {error.strerror or error}")
-            raise SystemExit(ExitCode.FAULT) from None
+    try:
+        yield
+    except NoEnvironment as error:
+        raise click.UsageError(str(error)) from None
+    except OSError as error:
+        _say(f"cannot write {error.filename}: {error.strerror or error}")
+        raise SystemExit(ExitCode.FAULT) from None
 
 
 def _complain(report: Report, printed: bool) -> None:
