@@ -122,7 +122,7 @@ def _check(
         name = _cache_key(request, repair)
         changes = None if name is None else _with_cache_timeout(CACHE_SECONDS, pass_cache.recall, name, cache_seconds, env)
         if changes is not None:
-            return _with_changes(env, changes)
+            return {name: value for name, value in {**env, **dict(changes)}.items() if value is not None}
 
     def examine(request: Request, env: Mapping[str, str] | None = None) -> Report:
         return diagnose_here(request, limit, env, lambda partial: [lambda: _print_outcome(partial, "stop", color, verbose)])
@@ -183,15 +183,6 @@ def _describe(host: Host) -> dict[str, Any]:
     """Return the description of the examined interpreter; empty if it failed."""
     answer = host.interpreter()
     return {} if isinstance(answer, str) else msgspec.structs.asdict(answer)
-
-
-def _with_changes(env: dict[str, str], changes: list[tuple[str, str | None]]) -> dict[str, str]:
-    for name, value in changes:
-        if value is None:
-            env.pop(name, None)
-        else:
-            env[name] = value
-    return env
 
 
 def _print_outcome(report: Report, on_fail: str, color: str, verbose: bool) -> None:
