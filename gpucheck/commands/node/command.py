@@ -146,13 +146,8 @@ def _reason_to_drain(report: Report) -> str:
     """One line for Slurm's ``scontrol update reason=`` and ``sinfo -R``: "gpucheck gpu-lost: GPU 3 at 0000:3b:00.0 no longer
     answers its driver: GPU is lost. [power-cycle]"; empty for a healthy node.
     """
-    from gpucheck.core.reports.shared.findings import action_mark, root_code
-    from gpucheck.core.reports.shared.headline import headline
-    from gpucheck.core.reports.shared.limited_text import cut, line
+    from gpucheck.core.reports import npd
 
     if report.verdict is not Verdict.UNKNOWN and report.effective_verdict != "fail":
         return ""
-    words = " ".join(filter(None, ("gpucheck", root_code(report))))
-    text = line(f"{words}: {headline(report)}").replace('"', "'")  # scontrol interprets quotes
-    mark = action_mark(report)
-    return cut(text, REASON_BYTES - 1 - len(mark)) + mark + "\n"
+    return npd.one_line(report, "gpucheck", REASON_BYTES).replace('"', "'")  # scontrol interprets quotes

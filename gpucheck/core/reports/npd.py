@@ -3,8 +3,8 @@
 Source: kubernetes/node-problem-detector, docs/custom_plugin_monitor.md (``max_output_length``).
 """
 
-from gpucheck.core.model import Report
-from gpucheck.core.reports.shared.findings import action_mark, root_code
+from gpucheck.core.model import Report, Severity
+from gpucheck.core.reports.shared.findings import first_root
 from gpucheck.core.reports.shared.headline import headline
 from gpucheck.core.reports.shared.limited_text import cut, line
 
@@ -13,6 +13,16 @@ LIMIT_BYTES = 80
 
 def render(report: Report) -> str:
     """At most 80 bytes of UTF-8, the newline included: "FAIL gpu-lost: GPU 3 has fallen off the bus. [power-cycle]\\n"."""
-    verdict = " ".join(filter(None, (report.verdict.value.upper(), root_code(report))))
-    mark = action_mark(report)
-    return cut(line(f"{verdict}: {headline(report)}"), LIMIT_BYTES - 1 - len(mark)) + mark + "\n"
+    return one_line(report, report.verdict.value.upper(), LIMIT_BYTES)
+
+
+def one_line(report: Report, begin: str, limit: int) -> str:
+    """Return at most ``limit`` bytes, the newline included: the begin, the first root cause's code, and the headline.
+
+    It ends with the action that the cause requires before a new job may start: "[reset-gpu]".
+    """
+    root = first_root(report)
+    action = None if root is None else root.action
+    mark = f" [{action.value}]" if action is not None and action.severity is Severity.ERROR else ""
+    words = begin if root is None else f"{begin} {root.code}"
+    return cut(line(f"{words}: {headline(report)}"), limit - 1 - len(mark)) + mark + "\n"

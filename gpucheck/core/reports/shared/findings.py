@@ -17,15 +17,15 @@ def roots(report: Report) -> list[Diagnosis]:
     return sorted(causes, key=lambda finding: finding.severity is not Severity.ERROR)
 
 
+def first_root(report: Report) -> Diagnosis | None:
+    """The first root cause; None without one, or without a verdict."""
+    return next(iter(roots(report)), None) if report.verdict is not Verdict.UNKNOWN else None
+
+
 def root_code(report: Report) -> str | None:
-    """The code of the first root cause; None without one, or without a verdict."""
-    return next((root.code for root in roots(report) if report.verdict is not Verdict.UNKNOWN), None)
-
-
-def action_mark(report: Report) -> str:
-    """ " [reset-gpu]": the action that the first root cause requires before a new job may start; else empty."""
-    action = next((root.action for root in roots(report) if report.verdict is not Verdict.UNKNOWN), None)
-    return f" [{action.value}]" if action is not None and action.severity is Severity.ERROR else ""
+    """The code of the first root cause; None as for it."""
+    root = first_root(report)
+    return None if root is None else root.code
 
 
 def muted(report: Report) -> list[Diagnosis]:

@@ -4,7 +4,7 @@ from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.model import Level, Report, Request, TrainingRun, Verdict
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.tpu import Tpu
-from gpucheck.core.reports.shared.findings import first_steps, roots
+from gpucheck.core.reports.shared.findings import first_root, first_steps
 from gpucheck.core.reports.shared.machine import gpu_count, gpu_names, of_node
 
 CPU_ONLY = "the CPU only (--allow-cpu): no accelerator was found"
@@ -12,9 +12,9 @@ CPU_ONLY = "the CPU only (--allow-cpu): no accelerator was found"
 
 def headline(report: Report) -> str:
     """Return the most important sentence: the root cause, why there is no verdict, or what was proved."""
-    first = next(iter(roots(report)), None)
     if report.verdict is Verdict.UNKNOWN:
         return f"No verdict: {next(iter(report.unknown_because), 'no reason given')}"
+    first = first_root(report)
     return first.summary if first is not None else proved(report)
 
 
@@ -26,7 +26,7 @@ def in_lines(report: Report, outcome: str, *, steps: bool = True) -> list[str]:
         outcome: of the command: "not started".
         steps: whether to include the commands to type.
     """
-    first = next(iter(roots(report)), None) if report.verdict is not Verdict.UNKNOWN else None
+    first = first_root(report)
     code = f"{first.code}: " if first is not None else ""
     lines = [f"{outcome}: {code}{' '.join(headline(report).split())}"]
     if first is not None and steps:
