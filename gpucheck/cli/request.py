@@ -45,14 +45,13 @@ def set_limit(context: click.Context, option: click.Parameter, seconds: float | 
     return seconds
 
 
-_EXPECT = click.option(
-    "--expect",
-    "expectations",
-    type=ExpectationsFile(),
-    multiple=True,
-    metavar="FILE.toml",
-    help="Compare this machine with the expectations in a file; `gpucheck snapshot` writes one. May be repeated.",
-)
+def expect_option(text: str) -> Callable[[Any], Any]:
+    """Add ``--expect`` to a command, which receives ``expectations``; ``text`` is the option's help."""
+    kind = ExpectationsFile()
+    return click.option("--expect", "expectations", type=kind, multiple=True, metavar="FILE.toml", help=text)
+
+
+_EXPECT = expect_option("Compare this machine with the expectations in a file; `gpucheck snapshot` writes one. May be repeated.")
 _OPTIONS = (
     click.option("--quick", is_flag=True, help="Everything that needs no TensorFlow import: a fraction of a second."),
     click.option("--full", is_flag=True, help="Also other precisions, XLA-compiled training and several workers."),

@@ -9,8 +9,8 @@ import click
 from gpucheck.cli.delivery import delivery
 from gpucheck.cli.exit_styles import EXIT_STYLES, exit_code
 from gpucheck.cli.formats import NODE_STYLES, Outputs, report_options
-from gpucheck.cli.parameters import SECONDS, Command, ExpectationsFile, typed
-from gpucheck.cli.request import diagnose_here, merged, set_limit
+from gpucheck.cli.parameters import SECONDS, Command, typed
+from gpucheck.cli.request import diagnose_here, expect_option, merged, set_limit
 from gpucheck.cli.screen import say, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, PromisedGpus, Report, Request, Verdict
@@ -43,14 +43,7 @@ class Gres(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
-@click.option(
-    "--expect",
-    "expectations",
-    type=ExpectationsFile(),
-    multiple=True,
-    metavar="FILE.toml",
-    help="Expectations of the node's GPUs and driver; may be repeated. The rest of the file is ignored here.",
-)
+@expect_option("Expectations of the node's GPUs and driver; may be repeated. The rest of the file is ignored here.")
 @click.option(
     "--gres",
     type=Gres(),
