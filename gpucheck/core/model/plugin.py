@@ -6,13 +6,12 @@ not use ``from __future__ import annotations``.
 """
 
 import sys
-import types
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import Any, TypeVar, get_args
 
 import msgspec
 
-from gpucheck.core.model.fact import Fact
+from gpucheck.core.model.fact import Fact, probe_of
 from gpucheck.core.model.findings import Finding, Fix, Skip
 from gpucheck.core.model.kinds import Level, Scope, Severity
 
@@ -42,7 +41,7 @@ class Need(msgspec.Struct, frozen=True):
     @property
     def probe(self) -> str:
         """The probe or combiner of the fact: the module that declares it (the model declares the request)."""
-        return self.fact.__module__.rpartition(".")[2]
+        return probe_of(self.fact)
 
 
 class Combiner(msgspec.Struct, frozen=True):
@@ -168,7 +167,6 @@ def _needs(function: Callable[..., Any]) -> tuple[Need, ...]:
 
 
 def _need(name: str, annotation: Any) -> Need:
-    if get_origin(annotation) in (Union, types.UnionType):
-        (kind,) = (member for member in get_args(annotation) if member is not type(None))
-        return Need(name=name, fact=kind, optional=True)
-    return Need(name=name, fact=annotation, optional=False)
+    members = get_args(annotation) or (annotation,)  # of "Driver | None"
+    (kind,) = (member for member in members if member is not type(None))
+    return Need(name=name, fact=kind, optional=type(None) in members)
