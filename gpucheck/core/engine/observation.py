@@ -36,14 +36,13 @@ class Observation:
         self._readings: dict[str, Reading] = {}
         self._began: dict[str, float] = {}
         self._changed = threading.Condition()
-        wanted = collections.deque[Probe]()
+        self._wanted = wanted = collections.deque[Probe]()
         for probe in self._probes:
             reason = why_excluded(probe, host.request)
             if reason is None:
                 wanted.append(probe)
             else:
                 self._readings[probe.name] = Reading(probe=probe.name, status=ProbeStatus.SKIPPED, problem=reason)
-        self._wanted = wanted
         threads = [threading.Thread(target=self._work, name=f"probe {probe.name}", daemon=True) for probe in wanted]
         with contextlib.suppress(RuntimeError):  # can't start new thread
             for thread in threads:

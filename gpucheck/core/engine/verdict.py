@@ -31,7 +31,7 @@ from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.pci import Pci
-from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.probes.tensorflow import Device, TensorFlow
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.training import Training
 
@@ -133,20 +133,24 @@ def _node_gaps(facts: Facts) -> Iterable[str]:
 
 def _accelerator(facts: Facts) -> bool:
     gpus, cuda, tpu = facts.get(Gpus), facts.get(Cuda), facts.get(Tpu)
-    listed = [framework.devices or () for framework in (facts.get(TensorFlow), facts.get(Backend)) if framework is not None]
     return bool(
         (gpus is not None and gpus.gpus)
         or (cuda is not None and cuda.device_count)
         or (tpu is not None and tpu.nodes)
-        or any(device.kind != "CPU" for devices in listed for device in devices)
+        or any(device.kind != "CPU" for device in _listed(facts))
     )
+
+
+def _listed(facts: Facts) -> list[Device]:
+    """Return the devices that the frameworks list."""
+    frameworks = (facts.get(TensorFlow), facts.get(Backend))
+    return [device for framework in frameworks if framework is not None for device in framework.devices or ()]
 
 
 def _unlisted(request: Request, facts: Facts) -> str | None:
     """Describe the devices that no framework lists. None: one is listed, the machine has none, or all are hidden on purpose."""
-    listed = [framework.devices for framework in (facts.get(TensorFlow), facts.get(Backend)) if framework is not None]
-    known = [device for devices in listed if devices is not None for device in devices]
-    if not known or any(device.kind != "CPU" for device in known) or request.gpuless:
+    listed = _listed(facts)
+    if not listed or any(device.kind != "CPU" for device in listed) or request.gpuless:
         return None
     cuda, driver, tpu = facts.get(Cuda), facts.get(Driver), facts.get(Tpu)
     if tpu is not None and tpu.nodes:
