@@ -94,8 +94,7 @@ def _areas(out: TerminalText, every: list[Area]) -> None:
 
 def _listed(out: TerminalText, title: str, codes: list[str]) -> None:
     if codes:
-        out.blank()
-        out.add((title, "title"), indent=2)
+        out.section(title)
         out.add(", ".join(codes), indent=4)
 
 
@@ -105,16 +104,14 @@ def _not_checked(out: TerminalText, report: Report) -> None:
         crashed = "crashed, please report it: " if outcome.status is Status.CRASHED else ""
         reasons.setdefault(f"{crashed}{outcome.reason or 'no reason given'}", []).append(outcome.code)
     if reasons:
-        out.blank()
-        out.add(("not checked", "title"), indent=2)
+        out.section("not checked")
         for reason, codes in reasons.items():
             out.add(reason, indent=4)
             out.add(", ".join(codes), indent=6)
 
 
 def _probes(out: TerminalText, report: Report) -> None:
-    out.blank()
-    out.add(("probes", "title"), indent=2)
+    out.section("probes")
     for run in report.probes:
         if run.name == "request":
             continue

@@ -47,8 +47,7 @@ def write(out: TerminalText, report: Report) -> None:
     made = report.experiments
     if not made:
         return
-    out.blank()
-    out.add(("experiments", "title"), indent=2)
+    out.section("experiments")
     names, places = [spelled(each.name) for each in made], [devices(each.devices) for each in made]
     widths = [max(map(len, names)), max(map(len, places))]
     widths[1] *= out.width >= TABLE_WIDTH  # on narrower terminals the figures need the space

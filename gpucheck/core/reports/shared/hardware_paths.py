@@ -39,8 +39,7 @@ def write(out: TerminalText, report: Report) -> None:
     rows = [row for row in paths(report) if not row.fits.startswith(("not here", "not tried"))]
     if not rows:
         return
-    out.blank()
-    out.add(("which path fits", "title"), indent=2)
+    out.section("which path fits")
     for row in rows:
         metric = f"; {row.metric}: {row.measured}" if row.measured else ""
         out.add(f"{row.fits}{metric}", indent=4, label=row.option, hang=4 + LABEL_CELLS)

@@ -90,6 +90,11 @@ class TerminalText:
         if self._lines and self._lines[-1]:
             self._lines.append([])
 
+    def section(self, title: str) -> None:
+        """Begin a section: an empty line, and the indented title."""
+        self.blank()
+        self.add((title, "title"), indent=2)
+
     def __str__(self) -> str:
         return "".join("".join(map(self._painted, _stripped(line))) + "\n" for line in self._lines)
 
