@@ -59,33 +59,21 @@ def explain(
     started = time.monotonic()
     parts: list[Part] = []
     reading = Progress[Log]()
-    first = FirstLines()
-    name = ""
+    name, listing, reader = "", Listing(), ContextReader()
 
     def snapshot() -> Report | None:
         log = reading.snapshot()
-        known = parts if log is None else [*parts, Part(name, log, first)]
+        known = parts if log is None else [*parts, Part(name, log, listing, reader)]
         return _report(known, source, TIMED_OUT, started) if known else None
 
     if progress is not None:
         progress.snapshot = snapshot
     for name, lines in files:
-        first = FirstLines()
-        log = parse(first.through(lines), name or source, time.thread_time, reading)
+        listing, reader = Listing(), ContextReader()
+        log = parse(reader.through(listing.through(lines)), name or source, time.thread_time, reading)
         reading.snapshot = lambda: None
-        parts.append(Part(name, log, first))
+        parts.append(Part(name, log, listing, reader))
     return _report(parts, source, cut(), started)
-
-
-class FirstLines:
-    """Properties of a log, from its first lines."""
-
-    def __init__(self) -> None:
-        self.listing, self.reader = Listing(), ContextReader()
-
-    def through(self, lines: Iterable[str]) -> Iterable[str]:
-        """Yield the same lines."""
-        return self.reader.through(self.listing.through(lines))
 
 
 class Part(NamedTuple):
@@ -93,7 +81,8 @@ class Part(NamedTuple):
 
     name: str  # of its file in an archive; empty: the log is alone
     log: Log
-    first: FirstLines
+    listing: Listing  # these two read its first lines
+    reader: ContextReader
 
     def causes(self, mild: Collection[str]) -> dict[str, Cause]:
         """Return its causes, by code; a warning if all lines only mention a failure. ``mild``: see ``causes.judge``."""
@@ -107,21 +96,21 @@ class Part(NamedTuple):
 
     def located(self, fix: Fix) -> Fix:
         """Return the advice to lint with the file of the program that the log names."""
-        if self.first.reader.program is None:
+        if self.reader.program is None:
             return fix
-        file, line = self.first.reader.program
+        file, line = self.reader.program
         text = f"{fix.text}; the log names line {line} of this file"
         quoted = f'"{file}"' if _WINDOWS_PATH.fullmatch(file) else word(file)
         return msgspec.structs.replace(fix, text=text, command=f"gpucheck lint {quoted}")
 
     def _weighed(self, cause: Cause) -> Cause:
-        only_mentioned = all(self.first.listing.only_mentions(event.text) for event in cause.events)
+        only_mentioned = all(self.listing.only_mentions(event.text) for event in cause.events)
         return cause.weakened() if only_mentioned else cause
 
     @property
     def context(self) -> Context:
         """The context of its repairs."""
-        return self.first.reader.context(self.log)
+        return self.reader.context(self.log)
 
 
 def _report(parts: Sequence[Part], source: str, cut: str | None, started: float) -> Report:
