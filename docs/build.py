@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from click.testing import CliRunner
 
 from gpucheck.cli.group import cli, sections
-from gpucheck.commands.explain import table
 from gpucheck.commands.fleet.formats.json import schema as fleet_schema
 from gpucheck.commands.lint.pages import ROWS
 from gpucheck.commands.lint.pages import load_rules as load_lint_rules
@@ -104,7 +103,7 @@ def diagnoses(rules: Sequence[Rule], rows: dict[str, Row]) -> str:
     parts = []
     for name, row in rows.items():
         own = [rule for rule in rules if rule.row == name]
-        meanings = [table.title(rule).replace("|", "\\|") for rule in own]
+        meanings = [page.title(rule).replace("|", "\\|") for rule in own]
         codes = [f"| [{rule.code}]({rule.code}.md) | {rule.severity.value} | " for rule in own]
         lines = [f"{code}{meaning} |\n" for code, meaning in zip(codes, meanings, strict=True)]
         first = f"First check: {row.first_check}. Then: {row.action}."

@@ -5,9 +5,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gpucheck.core.engine import manual
-from gpucheck.core.model import Severity
 from gpucheck.core.model.plugin import Row, Rule
-from gpucheck.core.reports.page import entry, title
+from gpucheck.core.reports.page import entry, severity, title
 
 
 def matching(what: str, rows: Mapping[str, Row]) -> list[str]:
@@ -46,8 +45,7 @@ def render(name: str, row: Row, rules: Sequence[Rule], style: str, *, width: int
     out.add(f"first check: {row.first_check}; then: {row.action}", indent=2, hang=4)
     for rule in own:
         out.blank()
-        error = rule.severity is Severity.ERROR
-        out.add((rule.code, "title"), " · ", (rule.severity.value, "fail" if error else "warn"), indent=2)
+        out.add((rule.code, "title"), " · ", severity(rule), indent=2)
         out.add(title(rule), indent=4)
         out.add((f"shows as: {_symptoms(rule)[0]}", "quiet"), indent=4, hang=6)
     out.blank()

@@ -3,16 +3,15 @@
 import json
 from collections.abc import Sequence
 
-from gpucheck.core.model import Severity
 from gpucheck.core.model.plugin import Row, Rule
-from gpucheck.core.reports.page import entry, title
+from gpucheck.core.reports.page import entry, severity, title
 
 
 def render(rules: Sequence[Rule], rows: dict[str, Row], style: str = "terminal", *, width: int, color: bool, ascii: bool) -> str:
     """Render the table as "terminal" (which uses width, color and ascii), "json" or "markdown"."""
     if style == "json":
-        return render_json(rules, rows)
-    return render_markdown(rules, rows) if style == "markdown" else _terminal(rules, rows, width, color, ascii)
+        return json.dumps([entry(rule, rows[rule.row]) for rule in rules], indent=2, ensure_ascii=False) + "\n"
+    return _markdown(rules, rows) if style == "markdown" else _terminal(rules, rows, width, color, ascii)
 
 
 def _terminal(rules: Sequence[Rule], rows: dict[str, Row], width: int, color: bool, ascii: bool) -> str:
@@ -26,9 +25,8 @@ def _terminal(rules: Sequence[Rule], rows: dict[str, Row], width: int, color: bo
         for rule in rules:
             if rule.row != name:
                 continue
-            error = rule.severity is Severity.ERROR
             out.add(
-                (rule.severity.value, "fail" if error else "warn"),
+                severity(rule),
                 f" ({rule.scope.value}) {title(rule)}",
                 indent=2,
                 label=(rule.code, "title"),
@@ -37,13 +35,7 @@ def _terminal(rules: Sequence[Rule], rows: dict[str, Row], width: int, color: bo
     return str(out)
 
 
-def render_json(rules: Sequence[Rule], rows: dict[str, Row]) -> str:
-    """Render the table as a JSON array."""
-    return json.dumps([entry(rule, rows[rule.row]) for rule in rules], indent=2, ensure_ascii=False) + "\n"
-
-
-def render_markdown(rules: Sequence[Rule], rows: dict[str, Row]) -> str:
-    """Render the table as Markdown."""
+def _markdown(rules: Sequence[Rule], rows: dict[str, Row]) -> str:
     lines = ["| problem | code | severity | scope | meaning |", "| --- | --- | --- | --- | --- |"]
     for name, row in rows.items():
         for rule in rules:

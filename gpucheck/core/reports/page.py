@@ -21,8 +21,7 @@ def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: 
     from gpucheck.core.reports.shared.terminal_text import TerminalText  # rich is for terminals only
 
     out = TerminalText(width=width, color=color, ascii=ascii)
-    severity = (rule.severity.value, "fail" if rule.severity.value == "error" else "warn")
-    out.flow([(page.code, "title"), severity, f"scope: {rule.scope.value}", row.problem], " · ")
+    out.flow([(page.code, "title"), severity(rule), f"scope: {rule.scope.value}", row.problem], " · ")
     out.blank()
     out.add((page.title, "title"))
     for name in SECTIONS:
@@ -45,6 +44,11 @@ def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: 
         out.add((ALSO, "title"))
         out.add(", ".join(rule.explains), indent=4)
     return str(out)
+
+
+def severity(rule: Rule) -> tuple[str, str]:
+    """Return the severity of a rule, with its style on a terminal."""
+    return rule.severity.value, "fail" if rule.severity.value == "error" else "warn"
 
 
 def render_json(page: Page, rule: Rule, row: Row) -> str:
