@@ -4,7 +4,6 @@ Needs jinja2. The templates are in this folder.
 """
 
 import json
-import pkgutil
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -39,7 +38,7 @@ class Row(NamedTuple):
 def render(report: Report) -> str:
     """Render an HTML document. Text from the machine is escaped, without control characters."""
     page = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_source),
+        loader=jinja2.PackageLoader("gpucheck.core.reports", ""),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -76,11 +75,6 @@ def render(report: Report) -> str:
         notice=(notice(report) or "").split("`"),
     )
     return text
-
-
-def _source(name: str) -> str | None:
-    source = pkgutil.get_data("gpucheck.core.reports", name)
-    return None if source is None else source.decode("utf-8")
 
 
 def _facts(facts: dict[str, Fact]) -> dict[str, list[Row]]:
