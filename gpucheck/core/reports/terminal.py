@@ -138,13 +138,10 @@ def _conclusion(out: TerminalText, report: Report, verbose: bool) -> None:
 
 
 def _counts(report: Report) -> list[Part]:
-    errors = sum(root.severity is Severity.ERROR for root in roots(report))
-    warnings = len(roots(report)) - errors
     counts: list[Part] = []
-    if errors:
-        counts.append((plural(errors, "error"), "fail"))
-    if warnings:
-        counts.append((plural(warnings, "warning"), "warn"))
+    for severity, style in ((Severity.ERROR, "fail"), (Severity.WARNING, "warn")):
+        if count := sum(root.severity is severity for root in roots(report)):
+            counts.append((plural(count, severity.value), style))
     if muted(report):
         counts.append(f"{len(muted(report))} muted")
     return counts
