@@ -54,9 +54,7 @@ def in_one_file() -> bool:
 
 def _is_tool_environment(prefix: str) -> bool:
     """Whether pipx, ``uv tool`` or ``uvx`` created the environment."""
-    if any(os.path.exists(os.path.join(prefix, name)) for name in _MADE_FOR_ONE_TOOL):
-        return True
-    return in_uvx_cache(prefix)
+    return in_uvx_cache(prefix) or any(os.path.exists(os.path.join(prefix, name)) for name in _MADE_FOR_ONE_TOOL)
 
 
 def in_uvx_cache(prefix: str) -> bool:

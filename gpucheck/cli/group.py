@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from gpucheck import __version__
-from gpucheck.cli import failure, registry
+from gpucheck.cli import INTERRUPTED, failure, registry
 from gpucheck.cli.exit_styles import EXIT_STYLES, values_of
 from gpucheck.cli.parameters import DEPTHS, EXAMPLES, Command, here
 from gpucheck.cli.screen import say, show
@@ -21,7 +21,6 @@ from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 ARGUMENTS = "gpucheck.arguments"
-INTERRUPTED = 130
 ALIASES = {"help": "", "version": "--version", "doctor": "check"}  # what other tools call them
 # click's words, which differ by its version and by the number of names, and those of `did_you_mean`.
 ALMOST = 0.1  # of a ratio of difflib, from 0 to 1
