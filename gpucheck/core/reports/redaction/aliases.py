@@ -131,10 +131,7 @@ class Aliases:
             self._learn_folders(value.rpartition("/")[0])
 
     def _learn_text(self, text: str, start: int, end: int) -> None:
-        lowered = text[start : end + _OVERLAP].lower()
-        for kind, begin, stop in _announced(ANNOUNCED, text, lowered, start, end):
-            self._learn_name(kind, text[begin:stop])
-        for kind, begin, stop in pairs(text, start, end + _OVERLAP):
+        for kind, begin, stop in _matches(ANNOUNCED, text, start, end):
             self._learn_name(kind, text[begin:stop])
         for match in HOMES.finditer(text, start, end):
             self._learn_user(match[1])
@@ -184,10 +181,7 @@ class Aliases:
 
     def _spans(self, key: str, text: str, start: int, end: int) -> Iterator[Span]:
         """Yield the spans to redact in one window of a text."""
-        lowered = text[start : end + _OVERLAP].lower()
-        for kind, begin, stop in _announced((*ANNOUNCED, *SHAPES), text, lowered, start, end):
-            yield from self._hidden(kind, text, begin, stop)
-        for kind, begin, stop in pairs(text, start, end + _OVERLAP):
+        for kind, begin, stop in _matches((*ANNOUNCED, *SHAPES), text, start, end):
             if kind != "value" or key != "command":  # a command shows variables on purpose
                 yield from self._hidden(kind, text, begin, stop)
         for match in AT.finditer(text, start, end):
@@ -268,8 +262,9 @@ def _unescaped(text: str) -> Iterator[str]:
         yield searched
 
 
-def _announced(shapes: tuple[Shape, ...], text: str, lowered: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-    """Yield every group of every match: kind, start, end."""
+def _matches(shapes: tuple[Shape, ...], text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    """Yield every group of every pattern's matches, then the values of pairs: kind, start, end."""
+    lowered = text[start : end + _OVERLAP].lower()
     for literals, regex in shapes:
         if literals and not any(literal in lowered for literal in literals):
             continue
@@ -279,6 +274,7 @@ def _announced(shapes: tuple[Shape, ...], text: str, lowered: str, start: int, e
             for group, value in match.groupdict().items():
                 if value:
                     yield group.rstrip("2"), match.start(group), match.end(group)
+    yield from pairs(text, start, end + _OVERLAP)
 
 
 def _replaced(text: str, spans: list[Span]) -> str:
