@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from gpucheck.commands.explain.log import explain
 from gpucheck.core.engine.discovery import load_rules
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.verdict import OF_PROCESS, decide
@@ -135,3 +136,9 @@ def test_a_limit_of_this_process_is_no_fault_of_the_node(request_, severity, ver
 def test_rules_with_the_same_crash_are_reported_together(count, rules):
     outcomes = [Outcome(code=code, status=Status.CRASHED, reason="bug") for code in "abc"[:count]]
     assert gaps(QUICK, [], outcomes) == (f"the {rules} crashed (bug); please report it",)
+
+
+def test_a_log_without_a_failure_proves_nothing():
+    lines = ["Created device /job:localhost/replica:0/task:0/device:GPU:0 with 77536 MB memory", "Epoch 1/3"]
+    report = explain([("", lines)], "test")
+    assert (report.verdict, report.unknown_because[0][:27]) == ("unknown", "a log without a known failu")

@@ -33,6 +33,7 @@ LINT = (Fix(text="Find the lines of your program that cause it", command="gpuche
 MOST_CITED = 6  # lines of a finding
 # Of Windows, without characters that a shell expands inside double quotes: the log may be a stranger's.
 _WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/][\w .\\/-]*")
+NO_PROOF = ("a log without a known failure does not prove that the machine works",)
 TIMED_OUT = "the time limit was reached (--timeout)"
 
 
@@ -127,7 +128,8 @@ def _report(parts: Sequence[Part], source: str, cut: str | None, started: float)
         _judgement(rule, found[rule.code] if rule.code in named else [], LINT if rule.code in of_programs else (), mild)
         for rule in rules
     ]
-    return assemble(Request(smoke=False), [reading], judgements, load_rows(), started)
+    report = assemble(Request(smoke=False), [reading], judgements, load_rows(), started)
+    return msgspec.structs.replace(report, unknown_because=NO_PROOF) if report.unknown_because else report
 
 
 def _joined(parts: Sequence[Part], source: str) -> Log:
