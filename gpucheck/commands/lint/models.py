@@ -128,9 +128,19 @@ def hidden_scope(script: Script) -> bool:
     )
 
 
+def calls_on_models(script: Script, *methods: str) -> list[tuple[Call, list[Call]]]:
+    """Return every call of these methods on a certain model, with the calls that may have built it."""
+    return [(call, models) for call in script.methods(*methods) if (models := built(call.receiver))]
+
+
 def trainings(script: Script) -> list[tuple[Call, list[Call]]]:
     """Return every ``fit`` of a certain model, with the calls that may have built it."""
-    return [(call, models) for call in script.methods("fit") if (models := built(call.receiver))]
+    return calls_on_models(script, "fit")
+
+
+def replicated(calls: Iterable[Call]) -> bool:
+    """Whether these calls are certainly in the scope of a strategy with several replicas."""
+    return several_replicas(strategies_around(calls))
 
 
 def legacy_keras(script: Script) -> bool:

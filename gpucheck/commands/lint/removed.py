@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.environment import checks_versions
 from gpucheck.commands.lint.lookup import constant, options
-from gpucheck.commands.lint.models import built, uses_keras_3
+from gpucheck.commands.lint.models import calls_on_models, uses_keras_3
 from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.values import Call, Class, Name
 from gpucheck.core.model import Fix
@@ -26,10 +26,9 @@ def calls_of(script: Script, names: Iterable[str]) -> Iterator[Call]:
 
 def calls_of_models(script: Script, *methods: str) -> Iterator[Call]:
     """Yield calls of these methods on values that are certainly models of Keras 3, unless a class of the file defines them."""
-    for call in script.methods(*methods) if uses_keras_3(script) else ():
-        models = built(call.receiver)
+    for call, models in calls_on_models(script, *methods) if uses_keras_3(script) else ():
         own = any(isinstance(model.function, Class) and model.function.member(call.method) for model in models)
-        if models and not own and not expected_to_fail(call.place, "AttributeError"):
+        if not own and not expected_to_fail(call.place, "AttributeError"):
             yield call
 
 

@@ -32,15 +32,7 @@ References:
 """
 
 from gpucheck.commands.lint.lookup import constant, options
-from gpucheck.commands.lint.models import (
-    built,
-    hidden_scope,
-    optimizer_outside,
-    outside,
-    several_replicas,
-    standalone_keras,
-    strategies_around,
-)
+from gpucheck.commands.lint.models import calls_on_models, hidden_scope, optimizer_outside, outside, replicated, standalone_keras
 from gpucheck.commands.lint.script import Findings, Script, at
 
 SEVERITY = "error"
@@ -52,11 +44,8 @@ def check(script: Script) -> Findings:
     """Report compile if the model is certainly inside the scope, and compile and its optimizer certainly outside."""
     if hidden_scope(script):
         return
-    for call in script.methods("compile"):
-        models = built(call.receiver)
-        if not models or call.starred or not outside(call):
-            continue
-        if not all(several_replicas(strategies_around([model])) for model in models):
+    for call, models in calls_on_models(script, "compile"):
+        if call.starred or not outside(call) or not all(replicated([model]) for model in models):
             continue
         optimizers = list(options(call.argument("optimizer", 0)))
         by_name = standalone_keras(script) and all(isinstance(constant(optimizer), str) for optimizer in optimizers)

@@ -33,7 +33,7 @@ References:
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.edits import switch_off
 from gpucheck.commands.lint.lookup import constant, in_uncalled_function
-from gpucheck.commands.lint.models import built, trainings
+from gpucheck.commands.lint.models import calls_on_models, trainings
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call
 
@@ -45,9 +45,8 @@ FOR_ALL = ("tensorflow.config.run_functions_eagerly", "tensorflow.config.experim
 def check(script: Script) -> Findings:
     """Report a trained model that is compiled this way, or a permanent global setting in a script that trains."""
     trained = {id(model) for _, models in trainings(script) for model in models}
-    for call in script.methods("compile"):
-        eager = constant(call.argument("run_eagerly")) is True
-        if eager and any(id(model) in trained for model in built(call.receiver)):
+    for call, models in calls_on_models(script, "compile"):
+        if constant(call.argument("run_eagerly")) is True and any(id(model) in trained for model in models):
             yield from _finding(call, "compile(run_eagerly=True)")
     settings = script.named(*FOR_ALL)
     if trained and all(constant(call.argument("run_eagerly", 0)) is True for call in settings):

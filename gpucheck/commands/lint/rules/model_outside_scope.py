@@ -40,11 +40,12 @@ from gpucheck.commands.lint.layers import weights
 from gpucheck.commands.lint.lookup import before, constant, in_uncalled_function, is_call, options
 from gpucheck.commands.lint.models import (
     built,
+    calls_on_models,
     hidden_scope,
     inside,
     optimizer_outside,
     outside,
-    several_replicas,
+    replicated,
     standalone_keras,
     strategies,
     strategies_around,
@@ -66,10 +67,8 @@ def check(script: Script) -> Findings:
     made = strategies(script)
     if not made or hidden_scope(script):
         return
-    for call in script.methods("compile", "fit"):
-        models = built(call.receiver)
-        around = strategies_around([call])
-        if several_replicas(around) and all(map(outside, models)):
+    for call, models in calls_on_models(script, "compile", "fit"):
+        if replicated([call]) and all(map(outside, models)):
             message = f"The model is built outside the scope in which {VERBS[call.method]} ({script.where(call.node)})."
             yield from (at(model.node, message, FIX) for model in models)
     for call, models in trainings(script) if len(made) == 1 and not _used(script, made[0]) else ():

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from gpucheck.commands.lint.devices import LISTS
 from gpucheck.commands.lint.layers import policy_name, policy_setters, stack
 from gpucheck.commands.lint.lookup import before, constant, earlier, is_call, parts
-from gpucheck.commands.lint.models import built
+from gpucheck.commands.lint.models import calls_on_models
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Call, Class, Function, Items, Name, Place, Value
 
@@ -47,8 +47,8 @@ SOFTMAX = ("keras.activations.softmax", "tensorflow.nn.softmax", "keras.ops.soft
 
 def check(script: Script) -> Iterator[Finding]:
     """Report the last layer of a compiled model if it is created while a mixed policy is certainly active."""
-    for call in script.methods("compile"):
-        for model in built(call.receiver):
+    for _, models in calls_on_models(script, "compile"):
+        for model in models:
             for last in _last(script, model):
                 policy = _policy(script, last)
                 if policy is not None and _softmax(last):
