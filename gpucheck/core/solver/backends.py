@@ -21,17 +21,16 @@ def solve(machine: Machine, wishes: Wishes) -> Answer:
     if wishes.cpu or machine.gpus == ():
         return _without_gpu(machine, wishes)
     choices: list[Choice] = []
-    excluded = []
+    newer = []  # builds above the best that fits
     for build in frameworks.BUILDS[wishes.backend]:
         reasons = list(_reasons(build, machine, wishes))
         python = python_for(build, machine, wishes)
         if reasons or python is None:
-            excluded.append(Excluded(tensorflow=build.name, reasons=tuple(reasons)))
+            newer += [] if choices else [Excluded(tensorflow=build.name, reasons=tuple(reasons))]
         elif not (choices and build.glibc == _FOR_OLD_GLIBC):
             choices.append(_choice(build, machine, python, wishes.backend))
     if machine.gpus is None and not choices:
         return _without_gpu(machine, wishes)
-    newer = [entry for entry in excluded if not choices or _place(entry.tensorflow, wishes) < _place(_name(choices[0]), wishes)]
     advice = (f"NVIDIA's packages for Jetson: {vendors.JETSON_TORCH}",) if machine.jetson and not choices else ()
     return Answer(machine=machine, choices=tuple(choices), excluded=tuple(newer), limits=tuple(_limits(newer)), advice=advice)
 
@@ -162,14 +161,9 @@ def _on_tpu(machine: Machine, wishes: Wishes) -> Answer:
 def python_for(build: Build | CpuBuild, machine: Machine, wishes: Wishes) -> Python | None:
     """The newest Python that fits a build: one of the machine, else one that uv fetches; None if the user's does not fit."""
     candidates = (wishes.python,) if wishes.python is not None else machine.pythons or ()
-    fitting = [python for python in candidates if _between(build.python_min, python, build.python_max)]
+    fitting = [python for python in candidates if constraints.has_packages(build, python)]
     newest = max(fitting, key=lambda python: versions.parse(python.version)[:2], default=None)
     return newest or (Python(version=build.python_max) if wishes.python is None else None)
-
-
-def _between(lowest: str, python: Python, highest: str) -> bool:
-    minor = versions.minor(python.version)
-    return versions.at_least(minor, lowest) and versions.at_least(highest, minor)
 
 
 def fetched(python: Python, machine: Machine) -> Iterator[str]:
@@ -196,15 +190,3 @@ def _condition(reason: Reason) -> str:
     if reason.needs is not None and reason.source == constraints.LEGACY_GPUS:
         return f"a driver of branch {reason.needs}"
     return f"{_NAMES_OF_KINDS[reason.kind]} {reason.needs} or newer"
-
-
-def _place(name: str, wishes: Wishes) -> int:
-    return [build.name for build in frameworks.BUILDS[wishes.backend]].index(name)
-
-
-def _name(choice: Choice) -> str:
-    return next(
-        build.name
-        for build in frameworks.BUILDS[choice.backend]
-        if set(build.packages) <= set(choice.packages) and build.url == choice.index
-    )

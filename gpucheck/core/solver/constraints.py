@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from gpucheck.core.compat import builds, tensorflow, vendors, versions
 from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import gpus as gpu_tables
+from gpucheck.core.compat.frameworks import Build, CpuBuild
 from gpucheck.core.compat.tensorflow import Release
 from gpucheck.core.solver.answer import Reason
 from gpucheck.core.solver.machine import Machine, Python
@@ -158,8 +159,8 @@ def options(machine: Machine) -> tuple[str, ...]:
     return (ONLY_WHEELS,) if old else ()
 
 
-def has_packages(release: Release, candidate: Python) -> bool:
-    """Whether the release supports that Python."""
+def has_packages(release: Release | Build | CpuBuild, candidate: Python) -> bool:
+    """Whether a release, or another framework's build, supports that Python."""
     minor = versions.minor(candidate.version)
     return versions.at_least(minor, release.python_min) and versions.at_least(release.python_max, minor)
 

@@ -13,7 +13,7 @@ _LIBTPU = "https://pypi.org/project/libtpu/0.0.43.2/#files"
 
 def solve(machine: Machine, wishes: Wishes) -> Answer:
     """Choose tensorflow-tpu on the newest Python that it supports."""
-    release = RELEASES[versions.minor(tpu.LATEST_TENSORFLOW_TPU)]
+    release = RELEASES[versions.minor(tpu.LATEST_TENSORFLOW_TPU)]._replace(python_min=tpu.LIBTPU_PYTHON_MIN)
     works = next((entry.tensorflow for entry in tpu.GENERATIONS if entry.name == machine.tpu), "unknown")
     reasons = []
     if works == "no":
@@ -25,10 +25,9 @@ def solve(machine: Machine, wishes: Wishes) -> Answer:
     candidates = (wishes.python,) if wishes.python is not None else (*(machine.pythons or ()), Python(version=release.python_max))
     if glibc := constraints.old_glibc(tpu.LIBTPU_GLIBC, machine, _LIBTPU, "its libtpu"):
         reasons.append(glibc)
-    fitting = (candidate for candidate in candidates if constraints.has_packages(release, candidate))
-    python = next((candidate for candidate in fitting if versions.at_least(candidate.version, tpu.LIBTPU_PYTHON_MIN)), None)
+    python = next((candidate for candidate in candidates if constraints.has_packages(release, candidate)), None)
     if python is None:
-        reasons.append(constraints.python_reason(release._replace(python_min=tpu.LIBTPU_PYTHON_MIN), candidates))
+        reasons.append(constraints.python_reason(release, candidates))
     if reasons or python is None:
         return refused(machine, release.minor, *reasons)
     which = "this TPU, whose generation is not known," if machine.tpu == "unknown" else f"TPU {machine.tpu}"
