@@ -3,16 +3,15 @@
 import csv
 import os
 import re
-import sys
-from collections.abc import Callable
 
 from gpucheck.commands.setup.describe import Draft, Unknown, finish, machine
 from gpucheck.core.compat import gpu_names, versions
 from gpucheck.core.solver.machine import Gpu, Machine, Python
-from gpucheck.core.system.bounded import FILE_SECONDS, with_timeout
+from gpucheck.core.system.bounded import with_timeout
+from gpucheck.core.system.read import whole
 
 MAX_BYTES = 8 << 20
-STDIN_SECONDS = 30.0
+READ_SECONDS = 30.0
 
 _DRIVER = re.compile(r"(?:Driver Version|driver_version)\s*:?\s*(\d{3}\.\d{1,3}(?:\.\d{1,3})?)")
 _SMI = re.compile(r"NVIDIA-SMI\s+(\d{3}\.\d{1,3})")
@@ -30,35 +29,18 @@ def read(value: str) -> Machine:
     Raises:
         Unknown: the description, or the file, can't be understood.
     """
-    if value == "-":
-        return of_file(_whole(lambda: sys.stdin.buffer.read(MAX_BYTES), STDIN_SECONDS), "standard input")
-    if not _is_path(value):
+    if value != "-" and not _is_path(value):
         return machine(value)
+    name = "standard input" if value == "-" else value
     try:
-        descriptor = with_timeout(FILE_SECONDS, os.open, value, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        return of_file(with_timeout(READ_SECONDS, whole, value, MAX_BYTES, True), name)
     except OSError as error:
-        raise Unknown(f"{value}: {error.strerror}") from None
-    try:
-        return of_file(_bytes(descriptor, FILE_SECONDS), value)
-    finally:
-        os.close(descriptor)
+        raise Unknown(f"{name}: {error.strerror}") from None
 
 
 def _is_path(value: str) -> bool:
     """Whether the value is a path: it begins or ends like one, or a file has that name."""
     return bool(re.search(r"^[./~\\]|\.(?:json|txt|log|csv)$", value)) or os.path.isfile(value)
-
-
-def _bytes(descriptor: int, seconds: float) -> bytes:
-    with open(descriptor, "rb", closefd=False) as file:
-        return _whole(lambda: file.read(MAX_BYTES), seconds)
-
-
-def _whole(read_all: Callable[[], bytes | None], seconds: float) -> bytes:
-    try:
-        return with_timeout(seconds, read_all) or b""
-    except OSError as error:
-        raise Unknown(f"nothing could be read: {error.strerror}") from None
 
 
 def of_file(content: bytes, name: str) -> Machine:
