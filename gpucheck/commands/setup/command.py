@@ -135,12 +135,14 @@ def setup(
     3 no verdict: the machine could not be examined in time, or --apply could not start (no disk space, a folder that cannot be
     written to, a Python without venv).
     """
+    from gpucheck.core.solver.machine import Wishes
+
     _refuse(tensorflow, backend, others, elsewhere, style, folder)
     seconds = timeout or (READ_SECONDS if folder is None else APPLY_SECONDS)
     limit.set(seconds, grace_seconds=SWEEP_SECONDS if folder is not None else 0.0)
     request = Request(level=Level.QUICK, timeout_seconds=seconds, python=examined.active() if elsewhere is None else None)
     with this_machine(request, limit.started, option="") as host:  # --python is that of the new environment
-        answer, here = _answer(host, tensorflow, backend, others, python, cpu, elsewhere)
+        answer, here = _answer(host, Wishes(tensorflow=tensorflow, backend=backend, cpu=cpu), others, python, elsewhere)
         if folder is None:
             _print(answer, style, here)
         else:
@@ -161,17 +163,10 @@ def _refuse(
 
 
 def _answer(
-    host: "Host",
-    tensorflow: str | None,
-    backend: str,
-    others: tuple[str, ...],
-    python: str | None,
-    cpu: bool,
-    elsewhere: "Machine | None",
+    host: "Host", wishes: "Wishes", others: tuple[str, ...], python: str | None, elsewhere: "Machine | None"
 ) -> "tuple[Answer, Here]":
     from gpucheck.commands.setup.read import read
     from gpucheck.commands.setup.render import Here
-    from gpucheck.core.solver.machine import Wishes
     from gpucheck.core.solver.solve import solve
     from gpucheck.core.solver.together import solve_together
 
@@ -182,8 +177,8 @@ def _answer(
         if host.remaining() <= 0:
             say("gpucheck: no verdict: the time limit (--timeout) ended before the machine was examined")
             raise SystemExit(ExitCode.UNKNOWN)
-    wish = None if python is None else _python(host, python, machine, here=elsewhere is None)
-    wishes = Wishes(tensorflow=tensorflow, backend=backend, python=wish, cpu=cpu)
+    if python is not None:
+        wishes = replace(wishes, python=_python(host, python, machine, here=elsewhere is None))
     answer = solve_together(machine, wishes, others, solve) if others else solve(machine, wishes)
     asked = _excluding_options(machine, wishes, python) if answer.best is None else None
     if elsewhere is not None:
@@ -192,12 +187,12 @@ def _answer(
 
     options = (
         *(("--with", name) for name in others),
-        ("--tensorflow", tensorflow),
-        ("--backend", None if backend == "tensorflow" else backend),
+        ("--tensorflow", wishes.tensorflow),
+        ("--backend", None if wishes.backend == "tensorflow" else wishes.backend),
         ("--python", python),
     )
     given = [part for name, value in options if value is not None for part in (name, word(value))]
-    return answer, here.look(host, answer, wishes, packages, (*given, *(["--cpu"] if cpu else [])), asked)
+    return answer, here.look(host, answer, wishes, packages, (*given, *(["--cpu"] if wishes.cpu else [])), asked)
 
 
 def _excluding_options(machine: "Machine", wishes: "Wishes", python: str | None) -> str | None:

@@ -181,22 +181,15 @@ def _reason(entry: _Requirement, newest: str | None, working: dict[str, Choice],
         return "no TensorFlow that gpucheck knows matches"
     if newest not in working:
         out = solve(machine, replace(wishes, tensorflow=f"=={newest}.*")).excluded
-        return (
-            f"TensorFlow {newest} does not work here: {out[0].reasons[0].text}"
-            if out
-            else f"TensorFlow {newest} does not work here"
-        )
-    cuda = working[newest].cuda is not None
-    if cuda and entry.name != "tensorflow":
+        why = f": {out[0].reasons[0].text}" if out else ""
+        return f"TensorFlow {newest} does not work here{why}"
+    choice = working[newest]
+    if choice.cuda is None:
+        return None
+    if entry.name != "tensorflow":
         return f"{entry.name} cannot use the GPU"
-    if (
-        cuda
-        and "and-cuda" not in entry.extras
-        and entry.line is not None
-        and working[newest].packages[0].startswith("tensorflow[")
-    ):
-        return "it comes without CUDA libraries, which TensorFlow needs to use the GPU"
-    return None
+    complete = entry.line is None or "and-cuda" in entry.extras or not choice.packages[0].startswith("tensorflow[")
+    return None if complete else "it comes without CUDA libraries, which TensorFlow needs to use the GPU"
 
 
 def _change(entry: _Requirement, choice: Choice) -> str:

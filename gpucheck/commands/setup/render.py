@@ -15,13 +15,12 @@ from gpucheck.commands.setup.place import Place
 from gpucheck.commands.setup.project import Found
 from gpucheck.core.compat import downloads, versions
 from gpucheck.core.reports.shared.words import clean
-from gpucheck.core.solver import commands
+from gpucheck.core.solver import commands, constraints
 from gpucheck.core.solver.answer import Answer, Choice, Excluded
 from gpucheck.core.solver.machine import Machine
 
 _MACHINE_FIELDS = ("system", "architecture", "os_name", "glibc", "wsl", "driver", "cuda", "gpus", "tpu")  # as they are
 _CHOICE_FIELDS = ("cuda", "cudnn", "backend", "source", "image", "packages", "index")
-_SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 _MBIT_PER_SECOND = 100  # network speed for the printed time
 _OTHERS = 3  # number of other releases to print
 
@@ -146,7 +145,7 @@ def _project(found: tuple[Found, ...], width: int) -> Iterator[str]:
 
 
 def _machine(machine: Machine) -> str:
-    system = machine.os_name or _SYSTEMS.get(machine.system, machine.system)
+    system = machine.os_name or constraints.SYSTEMS.get(machine.system, machine.system)
     parts = [f"{system} on {machine.architecture}" if machine.architecture else system]
     parts += ["WSL2"] if machine.wsl else []
     parts += [f"glibc {machine.glibc}"] if machine.glibc else []
