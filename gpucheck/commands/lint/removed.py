@@ -1,13 +1,13 @@
 """Helpers for rules about removed functions: calls that certainly fail, and how to run an old program unchanged."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.environment import checks_versions
 from gpucheck.commands.lint.lookup import constant, options
 from gpucheck.commands.lint.models import calls_on_models, uses_keras_3
 from gpucheck.commands.lint.script import Script
-from gpucheck.commands.lint.values import Call, Class, Name
+from gpucheck.commands.lint.values import Call, Class, Name, Place
 from gpucheck.core.model import Fix
 
 COMPATIBLE = Fix(text="Run the program for TensorFlow 1 unchanged: import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()")
@@ -18,10 +18,13 @@ def calls_of(script: Script, names: Iterable[str]) -> Iterator[Call]:
     """Yield calls of removed names, unless the program guards or assigns them, or supports several versions."""
     if checks_versions(script):
         return
-    put_back = set(assigned_names(script))
-    for call in script.named(*names):
-        if put_back.isdisjoint((call.name, call.name.rpartition(".")[0])) and not expected_to_fail(call.place, *CAUGHT):
-            yield call
+    assigned = set(assigned_names(script))
+    yield from (call for call in script.named(*names) if fails(call.name, call.place, assigned))
+
+
+def fails(name: str, place: Place, assigned: Set[str]) -> bool:
+    """Whether the use of a removed name certainly fails: the program neither assigns it, nor expects the error."""
+    return assigned.isdisjoint((name, name.rpartition(".")[0])) and not expected_to_fail(place, *CAUGHT)
 
 
 def calls_of_models(script: Script, *methods: str) -> Iterator[Call]:

@@ -40,29 +40,20 @@ from gpucheck.commands.lint.edits import rename
 from gpucheck.commands.lint.environment import checks_versions
 from gpucheck.commands.lint.models import uses_keras_3
 from gpucheck.commands.lint.names import canonical
-from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, assigned_names, calls_of, calls_of_models
+from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, assigned_names, calls_of, calls_of_models, fails
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Call, Import, Name
-from gpucheck.core.compat.removed import (
-    FIT_ARGUMENTS,
-    FUNCTIONS,
-    KERAS_2,
-    KERAS_GONE,
-    LATER_KERAS_2,
-    MODEL_METHODS,
-    MODULES,
-    TF_KERAS,
-)
+from gpucheck.core.compat import removed
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.packages import newer
 
 SEVERITY = "error"
-GONE = {f"tensorflow.{name}": new for name, new in MODULES.items()} | KERAS_GONE
-SUCCESSORS = GONE | FUNCTIONS
-SINCE_KERAS_3 = (*KERAS_2, *LATER_KERAS_2, "tensorflow.estimator")  # removed in TensorFlow 2.16
+GONE = {f"tensorflow.{name}": new for name, new in removed.MODULES.items()} | removed.KERAS_GONE
+SUCCESSORS = GONE | removed.FUNCTIONS
+SINCE_KERAS_3 = (*removed.KERAS_2, *removed.LATER_KERAS_2, "tensorflow.estimator")  # removed in TensorFlow 2.16
 TF_KERAS_USED = re.compile(r"\b(tf|tensorflow)\.([\w.]+\.)?keras\b|\bfrom tensorflow[\w.]* import [^#\n]*\bkeras\b")
-WORDS = tuple(sorted({name.rpartition(".")[2] for name in (*FUNCTIONS, *GONE, *MODEL_METHODS, *FIT_ARGUMENTS)}))
+WORDS = tuple(sorted({name.rpartition(".")[2] for name in (*SUCCESSORS, *removed.MODEL_METHODS, *removed.FIT_ARGUMENTS)}))
 
 
 def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: str = "keras.optimizers.Adam") -> Iterator[Fix]:
@@ -80,32 +71,28 @@ def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: 
 
 def check(script: Script) -> Iterator[Finding]:
     """Report what TensorFlow 2 and Keras removed, unless the script supports several versions."""
-    yield from (_gone(call.node, call.name) for call in calls_of(script, FUNCTIONS))
+    yield from (_gone(call.node, call.name) for call in calls_of(script, removed.FUNCTIONS))
     if not checks_versions(script):
         yield from _names(script)
-    for call in calls_of_models(script, *MODEL_METHODS):
-        yield at(call.node, f"Keras removed {call.method}.", f"Use {MODEL_METHODS[call.method]}.")
+    for call in calls_of_models(script, *removed.MODEL_METHODS):
+        yield at(call.node, f"Keras removed {call.method}.", f"Use {removed.MODEL_METHODS[call.method]}.")
     for call in calls_of_models(script, "fit"):
         yield from _arguments(call)
 
 
 def _names(script: Script) -> Iterator[Finding]:
     """Report imports of removed names, and uses of those that the script does not import."""
-    keras_3, put_back = uses_keras_3(script), set(assigned_names(script))
+    keras_3, assigned = uses_keras_3(script), set(assigned_names(script))
     only_keras = not TF_KERAS_USED.search(script.written)
     imported = [(event, found) for event in script.imports if (found := _imported(event, keras_3=keras_3))]
     yield from (_gone(event.node, found) for event, found in imported if not expected_to_fail(event.place, *CAUGHT))
     used, seen = tuple(found for _, found in imported), set[str]()
     for read in script.reads:
         found = _removed(read.value.path, keras_3=keras_3) if isinstance(read.value, Name) else None
-        if not found or (found.startswith("keras") and not (keras_3 and (only_keras or found not in TF_KERAS))):
+        if not found or (found.startswith("keras") and not (keras_3 and (only_keras or found not in removed.TF_KERAS))):
             continue
-        known = found.startswith(used) or expected_to_fail(read.place, *CAUGHT)
-        if (
-            put_back.isdisjoint((found, found.rpartition(".")[0]))
-            and not known
-            and (_is_written(read.node, found) or found not in seen)
-        ):
+        new = not found.startswith(used) and (_is_written(read.node, found) or found not in seen)
+        if new and fails(found, read.place, assigned):
             seen.add(found)
             yield _gone(read.node, found)
 
@@ -124,9 +111,9 @@ def _imported(event: Import, *, keras_3: bool) -> str | None:
     if event.module.startswith(("tf_keras", "keras_core", "tensorflow.python")):  # others than Keras 3
         return None
     names = [*(f"{event.module}.{name}" for name in event.names), event.module]
-    removed = (_removed(canonical(name), keras_3=keras_3) for name in names)
+    every = (_removed(canonical(name), keras_3=keras_3) for name in names)
     of_tensorflow = event.module.startswith("tensorflow")
-    return next((found for found in removed if found and not (of_tensorflow and found in TF_KERAS)), None)
+    return next((found for found in every if found and not (of_tensorflow and found in removed.TF_KERAS)), None)
 
 
 def _removed(name: str, *, keras_3: bool) -> str | None:
@@ -145,8 +132,8 @@ def _gone(node: ast.AST, name: str) -> Finding:
 def _arguments(call: Call) -> Iterator[Finding]:
     """Report arguments of Keras 1, and rename the one with another name only."""
     for keyword in call.node.keywords:
-        if keyword.arg in FIT_ARGUMENTS:
-            new = FIT_ARGUMENTS[keyword.arg]
+        if keyword.arg in removed.FIT_ARGUMENTS:
+            new = removed.FIT_ARGUMENTS[keyword.arg]
             alone = new == "epochs" and "epochs" not in call.keywords and not call.starred
             edit = rename(keyword, new) if alone else None
             yield at(call.node, f"fit has no argument {keyword.arg}.", f"Use {new}." if new else "Remove it.", edit)

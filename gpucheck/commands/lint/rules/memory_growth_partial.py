@@ -44,15 +44,16 @@ def check(script: Script) -> Findings:
     """Report settings that are all for the same position of the list, if nothing hides the other GPUs."""
     settings = [call for call in script.named("tensorflow.config.set_memory_growth") if not expected_to_fail(call.place)]
     devices = [listed_device(call.argument("device", 0), ("tensorflow.config.list_physical_devices",)) for call in settings]
-    positions = {device.index for device in devices if device is not None}
-    if not settings or None in devices or len(positions) != 1 or positions == {None}:
+    positions = {device and device.index for device in devices}
+    if len(positions) != 1 or None in positions:
         return
     named = [setting.name for setting in variables(script)] + [constant(value) for call in script.calls for value in call.args]
     if script.mentions(*RESTRICTED) or any(name in VARIABLES for name in named):
         return
-    device, call = devices[0], settings[0]
-    listed = device and device.of
+    listed = devices[0] and devices[0].of
     kind = constant(listed.argument("device_type", 0)) if isinstance(listed, Call) else None
-    if device and kind == "GPU" and not compares_gpu_count(script):
-        message = f"Memory growth is set for GPU {device.index} only: with several GPUs TensorFlow fails to initialize them."
-        yield at(call.node, message, "Set it for every GPU in a loop, or hide the others with tf.config.set_visible_devices.")
+    if kind == "GPU" and not compares_gpu_count(script):
+        message = f"Memory growth is set for GPU {positions.pop()} only: with several GPUs TensorFlow fails to initialize them."
+        yield at(
+            settings[0].node, message, "Set it for every GPU in a loop, or hide the others with tf.config.set_visible_devices."
+        )

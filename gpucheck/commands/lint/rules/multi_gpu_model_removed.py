@@ -39,14 +39,11 @@ FIX = "Use tf.distribute.MirroredStrategy, and build and compile the model under
 
 def check(script: Script) -> Findings:
     """Report every call, or the import if nothing calls it. Uses guarded by except are not reported."""
-    imports = [event for event in script.imports if any(_is_removed(f"{event.module}.{name}") for name in event.names)]
+    names = [(event, canonical(f"{event.module}.{name}")) for event in script.imports for name in event.names]
+    imports = [event for event, name in names if MULTI_GPU_MODEL.fullmatch(name)]
     calls = [call for call in script.calls if MULTI_GPU_MODEL.fullmatch(call.name)]
     if any(event.place.catches(*CAUGHT) for event in imports) or checks_versions(script):
         return
     for event in calls or imports:
         if not event.place.catches(*CAUGHT):
             yield at(event.node, "multi_gpu_model was removed from Keras and TensorFlow in 2020.", FIX)
-
-
-def _is_removed(name: str) -> bool:
-    return MULTI_GPU_MODEL.fullmatch(canonical(name)) is not None
