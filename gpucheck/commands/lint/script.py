@@ -58,10 +58,12 @@ class Script:
         traced = trace(tree, {name: MEANINGS[name] for name in unbound(tree, written)})
         self.events = traced.events
         self.complete = traced.complete
-        self._tests = traced.tests
+        self._conditions = traced.conditions
         self._by_name: dict[str, list[Call]] = {}  # methods begin with a dot
         self.names = frozenset(_names(self.events))  # all imported names that are read or called
         self.calls = [event for event in self.events if isinstance(event, Call)]
+        # Calls that the trace could not follow: they may do anything with their arguments.
+        self.unfollowed = [call for call in self.calls if call.result is None and call.name not in HARMLESS]
         self.stores = [event for event in self.events if isinstance(event, Store)]
         self.reads = [event for event in self.events if isinstance(event, Read)]
         self.tests = [event for event in self.events if isinstance(event, Test)]
@@ -85,7 +87,7 @@ class Script:
 
     def conditions(self, steps: Iterable[tuple[int, int]]) -> list[Value | None]:
         """Return the condition of each step of a place's path; None if it is unknown (not an if, or not its first branch)."""
-        return [self._tests.get(step) if step[1] == 0 else None for step in steps]
+        return [self._conditions.get(node) if arm == 0 else None for node, arm in steps]
 
     def modules(self) -> set[str]:
         """Return the top-level modules that are imported."""
@@ -97,10 +99,8 @@ class Script:
 
     def passed_on(self, value: Value) -> bool:
         """Whether a value is passed to a call that the trace could not follow, or stored where other code can use it."""
-
-        unknown = (call for call in self.calls if call.result is None and call.name not in HARMLESS)
         stored = [store.value for store in self.stores if _escapes(store.of)]
-        return holds(stored, value) or any(holds(call.given, value) for call in unknown)
+        return holds(stored, value) or any(holds(call.given, value) for call in self.unfollowed)
 
 
 def _names(events: Iterable[Event]) -> Iterator[str]:

@@ -30,7 +30,7 @@ class State:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.tests: dict[tuple[int, int], Value] = {}  # the condition of each branch of an if
+        self.conditions: dict[int, Value] = {}  # of each if; key: id of the node
         self.complete = True
         self.scope = Scope()
         self.stars: list[str] = []  # modules imported with ``*``

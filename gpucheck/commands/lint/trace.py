@@ -117,7 +117,7 @@ class _Tracer(Caller):
             condition = constant(test)
             if isinstance(condition, int) and not ways:
                 return self.block(left[0].body if condition else left[0].orelse)
-            self.tests[id(node), len(ways)] = self.tests[id(node), len(ways) + 1] = test
+            self.conditions.setdefault(id(node), test)
             ways.append(left[0].body)
             left = left[0].orelse
         return self.branches(node, [*ways, left])

@@ -59,15 +59,11 @@ OTHER = re.compile(r"cpu|job|task|tpu", re.IGNORECASE)
 def check(script: Script) -> Findings:
     """Report a device that depends on a loop variable and is used for gradients or for models whose weights are copied."""
     copied = bool(script.methods("set_weights"))
-    inside: dict[int, tuple[Call, list[Call]]] = {}
-    for call in script.calls:
-        for context in call.place.contexts:
-            if is_call(context, "tensorflow.device"):
-                inside.setdefault(id(context), (context, []))[1].append(call)
-    for context, calls in inside.values():
-        device = context.argument("device_name", 0)
+    devices = [(context, context.argument("device_name", 0)) for context in script.named("tensorflow.device")]
+    for context, device in [pair for pair in devices if _each_gpu(pair[1])]:
+        calls = [call for call in script.calls if context in call.place.contexts]
         separate = isinstance(device, Each) and _differs_per_iteration(calls)
-        if separate or not _each_gpu(device) or not _replicates(calls, copied=copied) or _independent(script, context, calls):
+        if separate or not _replicates(calls, copied=copied) or _independent(script, context, calls):
             continue
         message = "This loop builds replicas manually: the GPUs run one after the other, and their weights are not synchronized."
         yield at(

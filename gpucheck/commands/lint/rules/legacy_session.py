@@ -32,7 +32,7 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.commands.lint.devices import expected_to_fail
+from gpucheck.commands.lint.devices import GRAPHS, expected_to_fail
 from gpucheck.commands.lint.lookup import constant, is_call, options
 from gpucheck.commands.lint.models import uses_keras_3
 from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, calls_of
@@ -44,8 +44,7 @@ from gpucheck.core.repairs.context import Context
 SEVERITY = "error"
 WORDS = ("Session", "ConfigProto", "GPUOptions", "set_session", "get_session")
 IN_KERAS_2 = "tensorflow.compat.v1.keras.backend.set_session"
-ON_PURPOSE = ("disable_eager_execution", "disable_v2_behavior")
-GRAPHS = (*ON_PURPOSE, "compat.v1.Session", "compat.v1.InteractiveSession", "compat.v1.train.")
+USES_GRAPHS = (*GRAPHS, "compat.v1.Session", "compat.v1.InteractiveSession", "compat.v1.train.")
 GRAPH_SESSIONS = ("tensorflow.compat.v1.Session", "tensorflow.compat.v1.InteractiveSession")
 FIX = "Use tf.config: set_memory_growth, set_logical_device_configuration, set_visible_devices."
 WITHOUT_SESSION = (
@@ -87,7 +86,7 @@ def check(script: Script) -> Findings:
         fix = f"{replaced} {WITHOUT_SESSION}.".lstrip() if call.name.endswith(("Session", "get_session")) else replaced or FIX
         yield at(call.node, f"{SESSIONS[call.name]} was removed in {by}.", fix)
     yield from _sessions_of_keras_2(script)
-    eager = not any(word in name for name in script.names for word in GRAPHS)
+    eager = not any(word in name for name in script.names for word in USES_GRAPHS)
     if eager and script.methods("fit") and any(name.startswith("keras.") for name in script.names):
         message = "device_count affects only a session, and Keras trains without one: it has no effect here."
         for call in script.named("tensorflow.compat.v1.ConfigProto"):
@@ -98,7 +97,7 @@ def check(script: Script) -> Findings:
 def _sessions_of_keras_2(script: Script) -> Findings:
     """Report a configured session that is passed to Keras through compat.v1; Keras 3 has no such function."""
     tried = any(event.place.catches(*CAUGHT) for event in script.imports if event.module.startswith("tensorflow.compat.v1"))
-    if tried or not uses_keras_3(script) or any(name.endswith(ON_PURPOSE) for name in script.names):
+    if tried or not uses_keras_3(script) or any(name.endswith(GRAPHS) for name in script.names):
         return
     for call in script.named(IN_KERAS_2):
         sessions = list(options(call.argument("session", 0)))

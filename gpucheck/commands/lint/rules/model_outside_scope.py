@@ -52,7 +52,7 @@ from gpucheck.commands.lint.models import (
     trainings,
     uses_keras_3,
 )
-from gpucheck.commands.lint.script import HARMLESS, Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Attribute, Call, Function, Place, Value
 
 SEVERITY = "error"
@@ -133,15 +133,9 @@ def _updated(call: Call) -> list[Call]:
 
 def _passed_to_unknown(script: Script, value: Call) -> bool:
     """Whether a model is passed to an untraced function, which may freeze it; Keras' functions do not."""
-    return any(
-        any(option is value for given in call.given for option in options(given))
-        for call in script.calls
-        if call.result is None
-        and call.name not in HARMLESS
-        and not call.name.startswith(("keras.", "tensorflow."))
-        and call.method != "add"
-        and not isinstance(call.function, Call)
-    )
+    calls = [call for call in script.unfollowed if not (call.method == "add" or isinstance(call.function, Call))]
+    given = [given for call in calls if not call.name.startswith(("keras.", "tensorflow.")) for given in call.given]
+    return any(option is value for one in given for option in options(one))
 
 
 def _used(script: Script, strategy: Call) -> bool:

@@ -55,5 +55,5 @@ def check(script: Script) -> Findings:
 
 def _given(script: Script, resolver: Value) -> bool:
     """Whether an untraced call may initialize the resolver."""
-    others = (call for call in script.calls if call.name not in (TPU, CONNECT) and call.result is None)
+    others = (call for call in script.unfollowed if call.name not in (TPU, CONNECT))
     return any(holds(call.given, resolver) for call in others if not call.name.startswith("builtins."))
