@@ -4,6 +4,7 @@ Sources: developer.nvidia.com/cuda-gpus and /cuda-legacy-gpus (compute capabilit
 rocm.docs.amd.com/en/latest/reference/gpu-arch-specs.html (AMD's chips). Not verified: laptop GPUs of the MX series.
 """
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -100,6 +101,7 @@ _ADDED = (
 )
 
 
+@functools.cache
 def _patterns() -> list[tuple[re.Pattern[str], KnownGpu]]:
     rows = [(rf"{_BRANDS['nvidia']}(?:{pattern})", KnownGpu("nvidia", chip, where)) for pattern, chip, where in _NVIDIA]
     rows += [(rf"{_BRANDS['amd']}(?:{pattern})", KnownGpu("amd", gfx, _X86)) for pattern, gfx in _AMD]
@@ -108,17 +110,11 @@ def _patterns() -> list[tuple[re.Pattern[str], KnownGpu]]:
     return [(re.compile(rf"(?:{pattern}){_ADDED}(?![\w.])", re.ASCII), named) for pattern, named in rows]
 
 
-_PATTERNS: list[tuple[re.Pattern[str], KnownGpu]] = []
-
-
 def at_start(text: str) -> tuple[int, KnownGpu] | None:
     """Return the length of the GPU name at the start of a text in lower case, and the GPU; None without one."""
-    if not _PATTERNS:
-        _PATTERNS.extend(_patterns())
-    best: tuple[int, KnownGpu] | None = None
-    for pattern, named in _PATTERNS:
-        match = pattern.match(text)
-        if match and (best is None or match.end() > best[0]):
-            chip = re.search(r"gfx[0-9a-f]+", match.group()) if named.vendor == "amd" and named.chip is None else None
-            best = match.end(), named._replace(chip=chip.group()) if chip else named
-    return best
+    matches = [(match, named) for pattern, named in _patterns() if (match := pattern.match(text))]
+    if not matches:
+        return None
+    match, named = max(matches, key=lambda found: found[0].end())  # of the longest the first
+    chip = re.search(r"gfx[0-9a-f]+", match[0]) if named.vendor == "amd" and named.chip is None else None
+    return match.end(), named._replace(chip=chip[0]) if chip else named
