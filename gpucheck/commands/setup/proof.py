@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from gpucheck.commands.setup.steps import LOG_BYTES, Failed, Screen, start
+from gpucheck.commands.setup.steps import LOG_BYTES, Failed, Screen, running
 from gpucheck.core.host.child import PACKAGE
 from gpucheck.core.host.process import Process
 from gpucheck.core.model import Verdict
@@ -52,13 +52,9 @@ def prove(choice: Choice, python: str, env: dict[str, str], screen: Screen, dead
     if commands.trains_on_cpu(choice):
         argv.append("--allow-cpu")
         env = {**env, "CUDA_VISIBLE_DEVICES": "-1"}  # hide a GPU that the user does not want to use
-    process = start(argv, env)
-    try:
+    with running(argv, env) as process:
         process.late = not process.wait(deadline, _ticking(screen))
         text = process.out.text(LOG_BYTES)
-    finally:
-        process.kill()
-        process.close()
     return _proof(text, process)
 
 

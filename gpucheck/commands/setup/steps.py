@@ -1,9 +1,9 @@
 """Run a step of an installation: a program, its output as progress, and the reason if it fails."""
 
+import contextlib
 import os
 import re
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from gpucheck.core.host.process import Process
@@ -52,7 +52,7 @@ class Screen(NamedTuple):
 
     say: Callable[[str], None]  # prints a line
     progress: Callable[[str], None] | None  # replaces the progress line; None without a terminal
-    uninterruptible: Callable[[], AbstractContextManager[None]]  # ignores signals inside
+    uninterruptible: Callable[[], contextlib.AbstractContextManager[None]]  # ignores signals inside
 
 
 def run(argv: list[str], env: Mapping[str, str], screen: Screen, deadline: float, index: str | None = None) -> None:
@@ -68,20 +68,17 @@ def run(argv: list[str], env: Mapping[str, str], screen: Screen, deadline: float
     Raises:
         Failed: the step failed.
     """
-    process = start(argv, _environment(env))
-    try:
+    with running(argv, _environment(env)) as process:
         output = _Output(process, screen)
         process.late = not process.wait(deadline, output.more)
         if process.late or process.returncode != 0:
             raise _failure(process, argv, index)
         output.more()
-    finally:
-        process.kill()
-        process.close()
 
 
-def start(argv: list[str], env: Mapping[str, str]) -> Process:
-    """Start a program in the root folder.
+@contextlib.contextmanager
+def running(argv: list[str], env: Mapping[str, str]) -> Iterator[Process]:
+    """Start a program in the root folder, and kill what is left of it at the end of the block.
 
     Args:
         argv: the program's absolute path, and arguments.
@@ -94,9 +91,14 @@ def start(argv: list[str], env: Mapping[str, str]) -> Process:
     if refused is not None:
         raise Failed(f"{argv[0]} was not started: {refused}")
     try:
-        return Process(argv, env, log_bytes=LOG_BYTES, folder=ROOT_FOLDER)
+        process = Process(argv, env, log_bytes=LOG_BYTES, folder=ROOT_FOLDER)
     except OSError as error:
         raise Failed(f"{argv[0]} cannot be started: {error.strerror or error}") from None
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.close()
 
 
 class _Output:
