@@ -9,7 +9,6 @@ from command import gpucheck
 from gpucheck.commands.setup import describe, files
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.machine import Wishes
-from gpucheck.core.solver.solve import solve
 from gpucheck.core.solver.together import solve_together
 
 TORCH = "https://download.pytorch.org/whl/"
@@ -71,7 +70,7 @@ TORCH = "https://download.pytorch.org/whl/"
     ],
 )
 def test_the_packages_share_one_cuda(words, others, steps):
-    answer = solve_together(describe.machine(words), Wishes(), others, solve)
+    answer = solve_together(describe.machine(words), Wishes(), others)
     assert list(commands.installs(answer.best)) == steps
 
 
@@ -87,7 +86,7 @@ def test_the_symbols_of_each_combination_were_checked():
 
 
 def test_frameworks_on_the_cpu_are_named():
-    best = solve_together(describe.machine("RTX 5090, driver 580, Python 3.12"), Wishes(), ("jax",), solve).best
+    best = solve_together(describe.machine("RTX 5090, driver 580, Python 3.12"), Wishes(), ("jax",)).best
     assert files.title(best).startswith("TensorFlow 2.21.0 (CPU) with JAX (CUDA 13.0), Python 3.12")
     assert "TensorFlow uses the CPU in this environment" in best.remarks
 
@@ -96,13 +95,13 @@ def test_frameworks_on_the_cpu_are_named():
     ("driver", "said"), [("570.86", True), ("580.65", False)]
 )  # JAX for CUDA 12, which TensorFlow finds, or 13
 def test_tensorflow_is_kept_from_a_gpu_that_it_does_not_support(driver, said):
-    best = solve_together(describe.machine(f"RTX 5090, driver {driver}, Python 3.12"), Wishes(), ("jax",), solve).best
+    best = solve_together(describe.machine(f"RTX 5090, driver {driver}, Python 3.12"), Wishes(), ("jax",)).best
     assert any("set_visible_devices" in remark for remark in best.remarks) is said
 
 
 @pytest.mark.parametrize("words", ["TPU v5e", "Alpine, no GPU", "ppc64le, no GPU"])
 def test_incompatible_frameworks_get_separate_environments(words):
-    answer = solve_together(describe.machine(words), Wishes(), ("jax",), solve)
+    answer = solve_together(describe.machine(words), Wishes(), ("jax",))
     assert answer.best is None
     assert "gpucheck setup --backend jax" in answer.advice[0]
 

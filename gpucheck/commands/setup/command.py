@@ -179,7 +179,7 @@ def _answer(
             raise SystemExit(ExitCode.UNKNOWN)
     if python is not None:
         wishes = replace(wishes, python=_python(host, python, machine, here=elsewhere is None))
-    answer = solve_together(machine, wishes, others, solve) if others else solve(machine, wishes)
+    answer = solve_together(machine, wishes, others) if others else solve(machine, wishes)
     asked = _excluding_options(machine, wishes, python) if answer.best is None else None
     if elsewhere is not None:
         return answer, Here(asked=asked)

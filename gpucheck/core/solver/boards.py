@@ -63,6 +63,19 @@ def _rocm_elsewhere(machine: Machine, chips: set[str]) -> list[str]:
     return [f"AMD makes PyTorch with ROCm for Windows (Python {vendors.ROCM_PYTHON}): {vendors.ROCM_WINDOWS_TORCH}", wsl]
 
 
+def nvidia_image(name: str, remark: str) -> Choice:
+    """The last image with TensorFlow that NVIDIA made, under its name for this kind of machine."""
+    return Choice(
+        tensorflow=images.LAST.tensorflow,
+        keras=images.LAST.keras,
+        python=Python(version=images.LAST.python),
+        cuda=images.LAST.cuda,
+        source="image",
+        image=name,
+        remarks=(remark,),
+    )
+
+
 def jetson(machine: Machine, wishes: Wishes) -> Answer:
     """NVIDIA's image with TensorFlow for a Jetson, and NVIDIA's wheels for its JetPack."""
     reason = Reason(
@@ -74,15 +87,7 @@ def jetson(machine: Machine, wishes: Wishes) -> Answer:
         lines = [f"NVIDIA makes TensorFlow for Jetson itself, one for each JetPack: {vendors.JETSON_GUIDE}"]
         lines += [] if _THOR in boards else [f"PyTorch for Jetson: {vendors.JETSON_TORCH}"]
         return Answer(machine=machine, excluded=excluded, advice=tuple(lines))
-    image = Choice(
-        tensorflow=images.LAST.tensorflow,
-        keras=images.LAST.keras,
-        python=Python(version=images.LAST.python),
-        cuda=images.LAST.cuda,
-        source="image",
-        image=vendors.JETSON_IMAGE,
-        remarks=("NVIDIA's image for Jetson boards with JetPack 6",),
-    )
+    image = nvidia_image(vendors.JETSON_IMAGE, "NVIDIA's image for Jetson boards with JetPack 6")
     wheel = (
         f"NVIDIA's wheel for JetPack 6.1 and 6.2 (Python 3.10): pip install --extra-index-url {vendors.JETSON_INDEX}"
         f" {vendors.JETSON_WHEEL}"

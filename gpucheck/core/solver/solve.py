@@ -235,15 +235,8 @@ def _images(machine: Machine, wishes: Wishes) -> Iterator[Choice]:
     covered = all(image.lowest <= capability <= image.highest for capability, _ in machine.kinds)
     new_enough = machine.driver is None or machine.driver_reaches(image.lowest_driver(machine.windows_driver))
     if covered and new_enough and constraints.driver_for_gpus(machine) is None:
-        yield Choice(
-            tensorflow=image.tensorflow,
-            keras=image.keras,
-            python=Python(version=image.python),
-            cuda=image.cuda,
-            source="image",
-            image=image.name,
-            remarks=("NVIDIA's own build, the last one that it made; Docker and the NVIDIA Container Toolkit start it",),
-        )
+        remark = "NVIDIA's own build, the last one that it made; Docker and the NVIDIA Container Toolkit start it"
+        yield boards.nvidia_image(image.name, remark)
 
 
 def _limits(machine: Machine, wishes: Wishes, newest: str | None, reasons: dict[str, tuple[Reason, ...]]) -> Iterator[Limit]:
@@ -274,9 +267,8 @@ def _lifted(machine: Machine, wishes: Wishes, kind: Kind, need: str) -> tuple[Ma
     if kind == "glibc":
         return replace(machine, glibc=need), wishes
     python = Python(version=need)
-    return replace(machine, pythons=(*(machine.pythons or ()), python)), replace(
-        wishes, python=python
-    ) if wishes.python else wishes
+    wishes = replace(wishes, python=python) if wishes.python else wishes
+    return replace(machine, pythons=(*(machine.pythons or ()), python)), wishes
 
 
 def _condition(machine: Machine, wishes: Wishes, kind: Kind, need: str) -> str:

@@ -6,43 +6,39 @@ JAX requires; older releases pin exact versions. PyTorch 2.6.0, its last release
 these ranges and would need an old JAX. Source: METADATA of the wheels; tools/check_symbols.py resolves and reads them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.keras import TITLES
-from gpucheck.core.solver.answer import Answer, Choice, Excluded, Reason
+from gpucheck.core.solver.answer import Answer, Choice, Reason, refused
 from gpucheck.core.solver.machine import Machine, Python, Wishes
+from gpucheck.core.solver.solve import solve
 
-Solve = Callable[[Machine, Wishes], Answer]
 SOURCE = "https://pypi.org/project/tensorflow/#files"
 FIRST_WITH_RANGES = "2.20"
 OLDEST_CUDA = "12.5"  # of packages that more than one framework uses
 _FETCHED = ("3.13", "3.12", "3.11", "3.10")  # Pythons that uv can fetch
 
 
-def solve_together(machine: Machine, wishes: Wishes, others: tuple[str, ...], solve: Solve) -> Answer:
+def solve_together(machine: Machine, wishes: Wishes, others: tuple[str, ...]) -> Answer:
     """Return the environment with TensorFlow and the other frameworks.
 
     Args:
         machine: the target.
         wishes: the user's; the backend is TensorFlow.
         others: "jax", "torch".
-        solve: the solver for one framework.
     """
     alone = solve(machine, wishes)
     for python in _pythons(machine, wishes):
-        choice = _combined(machine, replace(wishes, python=python), others, solve)
+        choice = _combined(machine, replace(wishes, python=python), others)
         if choice is not None:
             return Answer(machine=machine, choices=(choice,), advice=alone.advice, depends=alone.depends, first=alone.first)
     names = " and ".join(["TensorFlow", *(TITLES[name] for name in others)])
     reason = Reason(kind="platform", text="no packages of theirs fit together on this machine", source=SOURCE)
-    separate = "Use one environment for each: gpucheck setup, and " + ", ".join(
-        f"gpucheck setup --backend {name}" for name in others
-    )
-    return Answer(
-        machine=machine, excluded=(Excluded(tensorflow=names, reasons=(reason,)),), advice=(separate,), first=alone.first
-    )
+    separate = ", ".join(f"gpucheck setup --backend {name}" for name in others)
+    advice = (f"Use one environment for each: gpucheck setup, and {separate}",)
+    return replace(refused(machine, names, reason, advice=advice), first=alone.first)
 
 
 def _pythons(machine: Machine, wishes: Wishes) -> Iterator[Python]:
@@ -53,13 +49,13 @@ def _pythons(machine: Machine, wishes: Wishes) -> Iterator[Python]:
     yield from (Python(version=version) for version in _FETCHED)
 
 
-def _combined(machine: Machine, wishes: Wishes, others: tuple[str, ...], solve: Solve) -> Choice | None:
+def _combined(machine: Machine, wishes: Wishes, others: tuple[str, ...]) -> Choice | None:
     """Return the combination for one Python: the frameworks that fit use the GPU, the others the CPU."""
     if machine.tpu is not None and not wishes.cpu:
         return None  # tensorflow-tpu and jax[tpu] need different releases of libtpu
-    on_cpu = [_cpu(machine, wishes, name, solve) for name in ("tensorflow", *others)]
+    on_cpu = [_cpu(machine, wishes, name) for name in ("tensorflow", *others)]
     tensorflow = next(filter(_has_ranges, solve(machine, wishes).choices), None)
-    builds = [_gpu(machine, wishes, name, solve) for name in others]
+    builds = [_gpu(machine, wishes, name) for name in others]
     if tensorflow is not None and (tensorflow.cuda is not None or not any(builds)):
         major = _major(tensorflow)
     else:
@@ -77,12 +73,12 @@ def _has_ranges(choice: Choice) -> bool:
     return choice.source == "pip" and (choice.cuda is None or versions.at_least(choice.tensorflow or "", FIRST_WITH_RANGES))
 
 
-def _cpu(machine: Machine, wishes: Wishes, backend: str, solve: Solve) -> Choice | None:
+def _cpu(machine: Machine, wishes: Wishes, backend: str) -> Choice | None:
     asked = replace(wishes, backend=backend, cpu=True, tensorflow=wishes.tensorflow if backend == "tensorflow" else None)
     return solve(machine, asked).best
 
 
-def _gpu(machine: Machine, wishes: Wishes, backend: str, solve: Solve) -> list[Choice]:
+def _gpu(machine: Machine, wishes: Wishes, backend: str) -> list[Choice]:
     if wishes.cpu:
         return []
     choices = solve(machine, replace(wishes, backend=backend, tensorflow=None)).choices
