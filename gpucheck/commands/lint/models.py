@@ -11,6 +11,7 @@ from gpucheck.commands.lint.values import Attribute, Call, Choice, Class, Place,
 TPU = "tensorflow.distribute.TPUStrategy"
 ONE_HOST = "tensorflow.distribute.MirroredStrategy"
 WORKERS = "tensorflow.distribute.MultiWorkerMirroredStrategy"
+# Those with several replicas.
 MIRRORED = {TPU, ONE_HOST, WORKERS, "tensorflow.distribute.CentralStorageStrategy"}
 STRATEGY = re.compile(r"tensorflow\.distribute\.(\w+Strategy|get_strategy)")
 BUILDS = re.compile(
@@ -45,11 +46,6 @@ def built(value: Value | None) -> list[Call]:
     choices = list(options(value))
     models = [option for option in choices if isinstance(option, Call) and is_model(option)]
     return models if len(models) == len(choices) else []
-
-
-def strategies(script: Script) -> list[Call]:
-    """Return the calls that create a strategy with several replicas."""
-    return [call for call in script.calls if call.name in MIRRORED]
 
 
 def several_replicas(strategies: list[Value]) -> bool:

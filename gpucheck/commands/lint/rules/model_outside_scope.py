@@ -39,6 +39,7 @@ References:
 from gpucheck.commands.lint.layers import weights
 from gpucheck.commands.lint.lookup import before, constant, in_uncalled_function, is_call, options
 from gpucheck.commands.lint.models import (
+    MIRRORED,
     built,
     calls_on_models,
     hidden_scope,
@@ -47,7 +48,6 @@ from gpucheck.commands.lint.models import (
     outside,
     replicated,
     standalone_keras,
-    strategies,
     strategies_around,
     trainings,
     uses_keras_3,
@@ -64,7 +64,7 @@ FIX = "Build the model, and compile it, under: with strategy.scope():"
 
 def check(script: Script) -> Findings:
     """Report models built outside and compiled inside, with parts built outside, or built and trained outside."""
-    made = strategies(script)
+    made = script.named(*MIRRORED)
     if not made or hidden_scope(script):
         return
     for call, models in calls_on_models(script, "compile", "fit"):

@@ -39,7 +39,7 @@ import re
 from gpucheck.commands.lint.datasets import chains
 from gpucheck.commands.lint.devices import LISTS
 from gpucheck.commands.lint.lookup import all_calls, constant, is_call, is_none, options
-from gpucheck.commands.lint.models import ONE_HOST, WORKERS, several_replicas, strategies, strategies_around, trainings
+from gpucheck.commands.lint.models import MIRRORED, ONE_HOST, WORKERS, several_replicas, strategies_around, trainings
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Attribute, Call, Constant, Items, Name, Value
 
@@ -62,7 +62,7 @@ def check(script: Script) -> Findings:
         if _several(around):
             yield from _batched(script, call.argument("x", 0), around)
             yield from _sized(script, call, call.argument("batch_size", 2), "fit", around)
-    made: list[Value] = [call for call in strategies(script) if _several([call])]
+    made: list[Value] = [call for call in script.named(*MIRRORED) if _several([call])]
     for call in script.named("tensorflow.nn.compute_average_loss") if made else ():
         yield from _sized(script, call, call.keywords.get("global_batch_size"), "compute_average_loss", made)
 

@@ -36,7 +36,7 @@ References:
 import re
 
 from gpucheck.commands.lint.lookup import all_calls, constant
-from gpucheck.commands.lint.models import WORKERS, built, strategies, strategies_around
+from gpucheck.commands.lint.models import MIRRORED, WORKERS, built, strategies_around
 from gpucheck.commands.lint.script import Findings, Script, at
 
 SEVERITY = "warning"
@@ -49,7 +49,7 @@ IDENTITY = re.compile(r"task_id|task_type|TF_CONFIG|is_chief|SLURM_PROCID|RANK|h
 
 def check(script: Script) -> Findings:
     """Report literal paths of a model in this strategy's scope, if the script does not distinguish the workers."""
-    if IDENTITY.search(script.written) or not all_calls(strategies(script), WORKERS):
+    if IDENTITY.search(script.written) or not all_calls(script.named(*MIRRORED), WORKERS):
         return
     for call in script.calls:
         saves = call.method in SAVES and all_calls(strategies_around(built(call.receiver)), WORKERS)
