@@ -41,12 +41,10 @@ def check(script: Script) -> Findings:
     """Report every optimizer of Keras that is created with lr, and rename the argument."""
     if not uses_keras_3(script):
         return
-    for call in script.calls:
-        if not OPTIMIZER.fullmatch(call.name) or expected_to_fail(call.place, "ValueError", "TypeError"):
-            continue
-        for keyword in call.node.keywords:
-            if keyword.arg == "lr":
-                message = "Keras 3 (in TensorFlow since 2.16) has no argument lr."
-                alone = not (call.args or call.starred or "learning_rate" in call.keywords)
-                edit = rename(keyword, "learning_rate") if alone else None
-                yield at(call.node, message, "Use learning_rate instead.", edit)
+    optimizers = [call for call in script.calls if OPTIMIZER.fullmatch(call.name)]
+    for call, keyword in [(one, keyword) for one in optimizers for keyword in one.node.keywords if keyword.arg == "lr"]:
+        if not expected_to_fail(call.place, "ValueError", "TypeError"):
+            message = "Keras 3 (in TensorFlow since 2.16) has no argument lr."
+            alone = not (call.args or call.starred or "learning_rate" in call.keywords)
+            edit = rename(keyword, "learning_rate") if alone else None
+            yield at(call.node, message, "Use learning_rate instead.", edit)
