@@ -57,15 +57,8 @@ def driver_words(machine: Machine, need: str) -> str:
 def _first(answer: Answer, wishes: Wishes, solve: Solve) -> str | None:
     """The driver to install if nothing works with the present one."""
     machine = answer.machine
-    if (
-        answer.choices
-        or machine.driver is None
-        or not machine.gpus
-        or wishes.cpu
-        or machine.tpu is not None
-        or machine.jetson
-        or machine.musl
-    ):
+    another_cause = wishes.cpu or machine.tpu is not None or machine.jetson or machine.musl
+    if answer.choices or another_cause or machine.driver is None or not machine.gpus:
         return None
     too_new = constraints.driver_for_gpus(machine)
     needs = [too_new.needs] if too_new is not None and too_new.source == constraints.LEGACY_GPUS else drivers(machine)
@@ -187,18 +180,10 @@ def _depends(machine: Machine, wishes: Wishes, answer: Answer, solve: Solve) -> 
     if "architecture" in left_open and "system" not in left_open:
         yield f"the processor (assumed: {machine.architecture or 'any with packages'})"
     if "gpu" in left_open and not wishes.cpu:
-        yield (
-            "the GPU (assumed: an NVIDIA GPU that these packages have code for)"
-            if _uses_cuda(best)
-            else "the GPU (assumed: none)"
-        )
-    if (
-        "driver" in left_open
-        and not wishes.cpu
-        and machine.gpus != ()
-        and not machine.jetson
-        and (machine.gpus or _uses_cuda(best))
-    ):
+        assumed = "an NVIDIA GPU that these packages have code for" if _uses_cuda(best) else "none"
+        yield f"the GPU (assumed: {assumed})"
+    has_gpu = machine.gpus or (machine.gpus is None and _uses_cuda(best))
+    if "driver" in left_open and has_gpu and not (wishes.cpu or machine.jetson):
         need = _lowest_driver(machine, wishes, answer, solve)
         yield f"the driver ({need} or newer{', on Windows' if machine.wsl else ''})" if need else "the driver"
     if "python" in left_open and wishes.python is None and best is not None and best.source == "pip":

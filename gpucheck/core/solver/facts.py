@@ -62,7 +62,5 @@ def _version(driver: Driver | None) -> str | None:
 
 def _gpus(gpus: Gpus | None, cuda: Cuda | None) -> tuple[Gpu, ...]:
     """NVML's list if there is one: it includes GPUs that CUDA_VISIBLE_DEVICES hides."""
-    listed = [Gpu(capability=gpu.compute_capability, name=gpu.name) for gpu in (gpus.gpus if gpus else ())]
-    return tuple(
-        listed or [Gpu(capability=device.compute_capability, name=device.name) for device in (cuda.devices if cuda else ())]
-    )
+    listed = gpus.gpus if gpus and gpus.gpus else cuda.devices if cuda else ()
+    return tuple(Gpu(capability=gpu.compute_capability, name=gpu.name) for gpu in listed)

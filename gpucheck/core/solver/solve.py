@@ -176,9 +176,8 @@ def _cudnn(release: Release, machine: Machine) -> tuple[tuple[str, ...], tuple[s
     ranges = any(part.startswith("nvidia-cudnn-cu12<") for part in release.and_cuda)
     if old is None or not ranges:
         return (), ()
-    remark = (
-        f"cuDNN 9.11 and newer have no code for {old.title}, so {cuda_tables.CUDNN_LAST_FOR_OLD_GPUS} is the last that may come"
-    )
+    last = cuda_tables.CUDNN_LAST_FOR_OLD_GPUS
+    remark = f"cuDNN 9.11 and newer have no code for {old.title}, so {last} is the last that may come"
     return ("nvidia-cudnn-cu12<9.11",), (remark,)
 
 
