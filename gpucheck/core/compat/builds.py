@@ -21,9 +21,8 @@ _PLATFORMS: dict[tuple[str, str], tuple[str, str | None]] = {
 def has_wheels(release: Release, system: str, architecture: str) -> bool:
     """Whether PyPI has a wheel of this release: ('darwin', 'arm64') from 2.13 on."""
     first, last = _PLATFORMS.get((system, architecture), (None, None))
-    return (
-        first is not None and versions.at_least(release.minor, first) and (last is None or versions.at_least(last, release.minor))
-    )
+    ended = last is not None and not versions.at_least(last, release.minor)
+    return first is not None and versions.at_least(release.minor, first) and not ended
 
 
 def has_cuda(release: Release, system: str, architecture: str) -> bool:

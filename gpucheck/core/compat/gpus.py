@@ -69,11 +69,9 @@ LOWEST_MULTIPROCESSORS = 8
 
 def named(name: str) -> tuple[int, int] | None:
     """Return the compute capability for a product name, or its series: (12, 0) for 'RTX 5070 Ti'; None if unknown."""
-    capabilities = [
-        capability for capability, entry in CAPABILITIES.items() if any(product in name for product in entry.products)
-    ]
-    series = [capability for pattern, capability in _SERIES.items() if re.search(pattern, name)]
-    return capabilities[-1] if capabilities else next(iter(series), None)
+    listed = [number for number, entry in CAPABILITIES.items() if any(product in name for product in entry.products)]
+    series = (number for pattern, number in _SERIES.items() if re.search(pattern, name))
+    return listed[-1] if listed else next(series, None)
 
 
 def architecture(capability: tuple[int, int]) -> str | None:

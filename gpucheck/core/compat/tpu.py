@@ -83,8 +83,7 @@ def libtpu_matches(tensorflow_tpu_version: str, libtpu_version: str) -> bool | N
         return libtpu_version == pin
     if versions.minor(tensorflow_tpu_version) != "2.20":
         return None
-    if not versions.at_least(libtpu_version, "0.0.14") or versions.at_least(
-        libtpu_version, LIBTPU_FIRST_WITHOUT_TENSORFLOW_ENTRY
-    ):
+    too_new = versions.at_least(libtpu_version, LIBTPU_FIRST_WITHOUT_TENSORFLOW_ENTRY)
+    if too_new or not versions.at_least(libtpu_version, "0.0.14"):
         return False
     return True if versions.at_least(LIBTPU_LAST_WITH_TENSORFLOW_ENTRY, libtpu_version) else None
