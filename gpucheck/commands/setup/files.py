@@ -41,14 +41,9 @@ def title(choice: Choice) -> str:
 
 def measured(choice: Choice, machine: Machine) -> downloads.Size | None:
     """Return the size of an environment; None if it was not measured for this kind of machine."""
-    if (
-        choice.source != "pip"
-        or choice.index is not None
-        or choice.steps
-        or (machine.system, machine.architecture) != ("linux", "x86_64")
-    ):
-        return None
-    return downloads.size(choice.packages, choice.cuda)
+    measured_here = (machine.system, machine.architecture) == ("linux", "x86_64")
+    from_pypi = choice.source == "pip" and choice.index is None and not choice.steps
+    return downloads.size(choice.packages, choice.cuda) if measured_here and from_pypi else None
 
 
 def _pip_choice(answer: Answer, *, with_conda: bool = False) -> Choice:

@@ -81,9 +81,8 @@ def _best(best: Choice, machine: Machine, here: Here, width: int) -> Iterator[li
 
 
 def _pip_installs_cuda(choice: Choice) -> bool:
-    return choice.source == "pip" and any(
-        "[and-cuda]" in package for packages, _ in commands.installs(choice) for package in packages
-    )
+    every = (package for packages, _ in commands.installs(choice) for package in packages)
+    return choice.source == "pip" and any("[and-cuda]" in package for package in every)
 
 
 def _of_place(place: Place, measured: downloads.Size | None) -> Iterator[str]:
@@ -136,9 +135,8 @@ def _project(found: tuple[Found, ...], width: int) -> Iterator[str]:
     for entry in found:
         place = entry.file if entry.line is None else f"{entry.file}:{entry.line}"
         yield f"  {place}: {clean(entry.text)}"
-        yield from textwrap.wrap(
-            entry.reason or f"works here with Python {entry.python}", width, initial_indent="    ", subsequent_indent="    "
-        )
+        judged = entry.reason or f"works here with Python {entry.python}"
+        yield from textwrap.wrap(judged, width, initial_indent="    ", subsequent_indent="    ")
         if entry.change:
             yield "    type:" if entry.line is None else "    write in its place:"
             yield from (f"      {line}" for line in entry.change.splitlines())
