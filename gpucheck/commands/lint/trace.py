@@ -63,12 +63,8 @@ class _Tracer(Caller):
         if self.steps > STATEMENTS_MAX:
             self.complete = False
             return True
-        handler = getattr(self, "_on_" + type(node).__name__, self.others)
-        return bool(handler(node))
-
-    def others(self, node: ast.stmt) -> None:
-        """Follow a statement's expressions."""
-        self._visit_others(node)
+        handler = getattr(self, "_on_" + type(node).__name__, self._visit_others)
+        return handler(node) is True  # others return nothing, or a value
 
     def _on_Expr(self, node: ast.Expr) -> bool:
         value = self.value(node.value)
@@ -224,7 +220,7 @@ class _Tracer(Caller):
         return True
 
     def _on_Raise(self, node: ast.Raise | ast.Break | ast.Continue) -> bool:
-        self.others(node)
+        self._visit_others(node)
         return True
 
     _on_Break = _on_Continue = _on_Raise
