@@ -16,7 +16,6 @@ from gpucheck.commands.setup.proof import Proof, prove
 from gpucheck.commands.setup.steps import Failed, Screen, run
 from gpucheck.core.compat import frameworks, versions
 from gpucheck.core.host import Host
-from gpucheck.core.model import Assignment
 from gpucheck.core.repairs.install import install
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.answer import Answer, Choice
@@ -64,7 +63,7 @@ def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: flo
                 run(argv, host.env, screen, deadline, index)
             except Failed as error:
                 raise Failed("\n  ".join([str(error), *_alternatives(choice, index)])) if error.unreachable else error from None
-        assignments = tuple(_in_folder(assignment, path) for assignment in choice.assignments)
+        assignments = tuple(replace(one, value=one.value.replace("{environment}", path)) for one in choice.assignments)
         if assignments:
             install(assignments, path, "venv")
         screen.say(f"[{len(steps) + 1}/{len(steps) + 1}] Checking it: gpucheck trains in it")
@@ -83,11 +82,10 @@ def _alternatives(choice: Choice, index: str | None) -> Iterator[str]:
         return
     yield f"with a mirror: type the commands of `gpucheck setup`, with its URL in place of {index}"
     instead = frameworks.ON_PYPI.get(index.rpartition("/")[2])
-    if instead is not None and commands.trains_on_cpu(choice):
-        yield f"or PyPI's build for CUDA 13, which also trains on the CPU, and is several GB: the same commands with {instead}"
-    elif instead is not None:
-        yield f"or PyPI's build for the same GPUs: the same commands with {instead}"
     if instead is not None:
+        big = "for CUDA 13, which also trains on the CPU, and is several GB"
+        build = big if commands.trains_on_cpu(choice) else "for the same GPUs"
+        yield f"or PyPI's build {build}: the same commands with {instead}"
         yield f"  and without --index-url {index}"
 
 
@@ -142,10 +140,6 @@ def _create_folder(path: str, choice: Choice, machine: Machine, host: Host) -> N
     except (OSError, ValueError) as error:
         wrong = not isinstance(error, OSError) or error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
         raise Refused(f"cannot create {path}: {getattr(error, 'strerror', None) or error}", usage=wrong) from None
-
-
-def _in_folder(assignment: Assignment, path: str) -> Assignment:
-    return replace(assignment, value=assignment.value.replace("{environment}", path))
 
 
 def _remove(path: str, screen: Screen) -> None:
