@@ -80,6 +80,7 @@ _TYPED = re.compile(
     r"|apptainer|singularity|export|unset|nvidia-smi|apt(?:-get)?|modprobe|rmmod|brew) [^\n]{1,200}|nvidia-smi$)"
 )
 _PYTHON = re.compile(r"python(3\.\d{1,2})[/\\]|[/\\]Python(3)(\d{1,2})[/\\]|\bcp(3)(\d{1,2})-|\bPython (3\.\d{1,2})\.\d")
+_NUMBERED = re.compile(r"(?i)(?:python|pip|\bcp|\bc) ?\d")  # a line that could say something else with other digits
 # A file of a traceback: the package that it belongs to, if it is installed.
 _FRAME = re.compile(r'^(?:File "|Cell |/)(?:[^"\n]*[/\\](?:site|dist)-packages[/\\](\w+)[/\\])?[^"\n]*(?:", line \d+| in \w+\()')
 # A file of a traceback that is not installed, and neither Python's own nor generated: the program's.
@@ -101,7 +102,7 @@ class ContextReader:
         self._pythons: Counter[str] = Counter()
         self._tried: dict[str, None] = {}
         self._before: set[str] = set()
-        # Lines, with masked digits, that say nothing else than their frameworks: most lines of a log repeat them.
+        # Lines, with masked digits, that say nothing else than their frameworks, whatever their digits: most lines of a log.
         self._familiar: dict[str, list[str]] = {}
         self._raised_in: str | None = None
         self.program: tuple[str, str] | None = None  # the file of the program that a traceback names last, and the line
@@ -154,7 +155,7 @@ class ContextReader:
         frameworks = self._familiar.get(shape)
         if frameworks is None:
             frameworks = [framework for framework, sign in _FRAMEWORKS.items() if sign.search(line)]
-            if not self._read_signs(line):
+            if not self._read_signs(line) and not _NUMBERED.search(line):
                 self._familiar[shape] = frameworks
         self._frameworks.update(frameworks)
 

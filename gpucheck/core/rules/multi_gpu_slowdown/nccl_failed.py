@@ -154,9 +154,9 @@ _NAMED = {
     "network": r"no socket interface|NET/Socket|socketStartConnect|[Bb]ootstrap\b.*\binterface",
     "no kernel": r"No OpKernel was registered",
     "memory": r"(?i)out of memory",
-    "usage": r"(?i)invalid ?usage",
+    "usage": r"(?i)invalid ?usage|-> 5\b",  # ncclInvalidUsage
     "peers": r"(?i)peer access|\bP2P\b",
-    "other rank": r"(?i)time(?:d )?out|heartbeat|connection (?:closed|reset) by|ncclRemoteError|remote error|communicator was aborted",
+    "other rank": r"(?i)time(?:d )?out|heartbeat|connection (?:closed|reset) by|ncclRemoteError|remote (?:error|process exited)|communicator was aborted",
 }
 _WAYS: dict[str, Callable[[Context], Iterator[Fix]]] = {
     "locked memory": lambda _: iter(_LOCKED),

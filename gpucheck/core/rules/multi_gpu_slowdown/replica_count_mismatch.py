@@ -72,12 +72,15 @@ def check(training: Training, tensorflow: TensorFlow | None, context: Context) -
     return None
 
 
-def repairs(context: Context, *, rank: str = "", asked: str = "", count: str = "", devices: str = "") -> Iterator[Fix]:
+def repairs(
+    context: Context, *, rank: str = "", shared: str = "", asked: str = "", count: str = "", devices: str = ""
+) -> Iterator[Fix]:
     """Match replicas and GPUs.
 
     Args:
         context: where.
         rank: of a process that shares its GPU with another.
+        shared: not empty: processes share a GPU, whatever their ranks.
         asked: the GPUs that the program requests: a number or a list.
         count: the available number of GPUs, with ``asked``.
         devices: those of the strategy that TensorFlow does not list.
@@ -93,7 +96,7 @@ def repairs(context: Context, *, rank: str = "", asked: str = "", count: str = "
         gpus = "one GPU" if count == "1" else f"{count or 'existing'} GPUs"
         yield Fix(text=f"Request no more than the {gpus} that this machine has; the first is number 0")
         yield Fix(text="If it should have more, count what the driver lists", command="nvidia-smi -L", kind="look")
-    elif rank:
+    elif rank or shared:
         yield from _one_each(context)
     else:
         yield from strategy
