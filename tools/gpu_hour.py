@@ -77,6 +77,14 @@ def main() -> int:
     return int(bool(record.unexpected()))
 
 
+def namespaces() -> list[str]:
+    """Those of this process: a container has its own."""
+    try:
+        return [os.readlink(f"/proc/self/ns/{name}") for name in ("pid", "ipc", "uts")]
+    except OSError:
+        return []
+
+
 class Record:
     """The folder of a record, which is complete after each change."""
 
@@ -104,10 +112,7 @@ class Record:
             "system": facts.get("system", {}).get("os_name"),
             "kernel": facts.get("system", {}).get("kernel"),
             "processors": os.cpu_count(),
-            "namespaces": [os.readlink(path) for path in ("/proc/self/ns/pid", "/proc/self/ns/ipc", "/proc/self/ns/uts")],
-            "root": next(
-                line for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines() if line.split()[4] == "/"
-            ),
+            "namespaces": namespaces(),
             "driver": facts.get("driver", {}).get("version"),
             "gpus": [gpu["name"] for gpu in facts.get("gpus", {}).get("gpus", [])],
             "packages": json.loads(versions.out) if versions.code == 0 else {},

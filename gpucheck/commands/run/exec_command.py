@@ -69,7 +69,7 @@ def replace_process(path: str, argv: Sequence[str], env: Mapping[str, str]) -> N
     """Replace this process by the program. On Windows, which can't, run it and exit with its exit code.
 
     Process id, working folder, standard streams and inherited file descriptors stay; our own descriptors are closed on exec
-    (PEP 446). All children must have ended before.
+    (PEP 446). All children must have ended, and the signals must have been released (``signals.release``) before.
 
     Args:
         path: the program's file, from ``locate``.
@@ -77,7 +77,7 @@ def replace_process(path: str, argv: Sequence[str], env: Mapping[str, str]) -> N
         env: the program's whole environment.
 
     Raises:
-        CannotStart: the system can't run the file. Signal handlers are already reset in this case.
+        CannotStart: the system can't run the file. Ignored signals are already reset in this case.
     """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # a closed stream is None

@@ -60,8 +60,8 @@ def _train(
     if not wanted:
         inspection.growth_refused(reporter, tf, usable)
     on_cpu = not tpus and all(device.startswith("CPU") for device in devices)
-    if on_cpu and free and not task.allow_cpu:  # CUDA has a GPU: training on the CPU would prove nothing, and delay the answer
-        reporter.end(Planned(()))
+    if on_cpu and free and not task.allow_cpu:  # training on the CPU would prove nothing, and delay the answer
+        reporter.end(Planned((), skipped="TensorFlow lists no GPU, although CUDA has one"))
         return
     jobs = plan.plan([*names, *tpus], task.level, task.strategies, bool(wanted))
     if backend != "tensorflow":

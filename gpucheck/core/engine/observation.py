@@ -70,7 +70,7 @@ class Observation:
                 if not pending:
                     break
                 pause = min(left[name] for name in pending)
-                self._changed.wait(min(pause, TICK_SECONDS) if tick else pause)
+                self._changed.wait(min(pause, TICK_SECONDS))  # on Windows, Ctrl-C does not end a wait
             if tick:
                 tick(pending)
         return self.readings()

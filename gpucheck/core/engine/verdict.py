@@ -214,7 +214,7 @@ def _training_gaps(request: Request, facts: Facts) -> Iterable[str]:
         if experiment.status == "timed_out":
             yield f"experiment {experiment.name.replace('_', ' ')}, and what comes after it: {experiment.reason or 'out of time'}"
     if not any(run.status in ("passed", "failed", "timed_out") for run in training.runs):
-        yield f"nothing was trained: {training.ending or 'no run was possible'}"
+        yield f"nothing was trained: {training.skipped or training.ending or 'no run was possible'}"
 
 
 def _unfinished(runs: Iterable[TrainingRun], requested: tuple[str, ...]) -> Iterable[str]:

@@ -28,6 +28,7 @@ class Training(Fact, frozen=True, kw_only=True):
     runs: tuple[TrainingRun, ...] = ()
     experiments: tuple[Experiment, ...] = ()  # with --full: experiments after the jobs
     checksums: Checksums | None = None  # of computations that were repeated on each device; None: not reached
+    skipped: str | None = None  # why nothing was to be trained: "TensorFlow lists no GPU, although CUDA has one"
     ending: str | None = None  # how the child ended if it did not finish: "timed out", "killed by SIGSEGV"
     stage: str | None = None  # the stage it was in at that time
     # If SIGKILL ended the child: processes that the OOM killer ended in the meantime. None: not counted.
@@ -48,7 +49,8 @@ def read(host: Host) -> Training:
     ending = child.end()
     runs: list[TrainingRun] = []
     experiments: list[Experiment] = []
-    if plan is not None:
+    skipped = plan.skipped if plan is not None else None
+    if plan is not None and skipped is None:
         runs = [_run(job, child, ending) for job in plan.jobs]
         runs = _train_alone(host, plan.jobs, runs, ending, free)
         runs += _without_nccl(host, plan.jobs, runs, free)
@@ -69,6 +71,7 @@ def read(host: Host) -> Training:
     how = None if ending.ok else ending.how
     return Training(
         runs=tuple(runs),
+        skipped=skipped,
         experiments=tuple(experiments),
         checksums=checksums,
         ending=how,

@@ -17,6 +17,7 @@ from gpucheck.core.child.messages.frameworks import (
 )
 from gpucheck.core.compat import keras
 from gpucheck.core.host import Child, Host
+from gpucheck.core.model import Request
 from gpucheck.core.probes import cuda, driver, limits, tpu
 
 HUNG_SECONDS = 1.0  # to list devices after cuInit or nvmlInit has hung in a process of its own: a framework calls both
@@ -125,12 +126,18 @@ def _start(host: Host, tpu: bool, only: tuple[str, ...] = (), cross_device: str 
         tpu=tpu,
         logical_devices=request.logical_devices,
         log_device_placement=request.log_device_placement,
-        allow_cpu=not request.needs_gpu or bool(request.strategies or request.logical_devices),
+        allow_cpu=_asks_for_cpu(request),
         only=only,
         cross_device=cross_device,
         soak_seconds=60 * request.soak_minutes or None,
     )
     return host.child(task, limit=request.timeout_seconds)
+
+
+def _asks_for_cpu(request: Request) -> bool:
+    """Whether to train on the CPU although CUDA has a GPU: on request, and to prove the rest if the missing GPU may be muted."""
+    muted = request.expectations is not None and bool(request.expectations.mute)
+    return not request.needs_gpu or muted or bool(request.strategies or request.logical_devices or request.log_device_placement)
 
 
 def tensorflow_children(host: Host) -> list[tuple[str, Child]]:

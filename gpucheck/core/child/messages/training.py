@@ -55,6 +55,7 @@ class Planned(Message):
     stage: ClassVar[str] = "plan"
     jobs: tuple[Job, ...]
     experiments: int = 0  # how many run after them
+    skipped: str | None = None  # why no job is trained
 
 
 class Loss(Struct, frozen=True, kw_only=True):

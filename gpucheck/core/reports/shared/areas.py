@@ -197,10 +197,7 @@ def _error(framework: TensorFlow | Backend | Keras) -> str:
 def _training(fact: Training, report: Report) -> Look:
     if not fact.runs:
         stage = f" in the stage {fact.stage}" if fact.ending and fact.stage else ""
-        tensorflow = report.fact(TensorFlow)
-        unlisted = tensorflow is not None and tensorflow.devices and not _lists(tensorflow.devices, report).sound
-        why = fact.ending or ("TensorFlow lists no GPU" if unlisted else "no run was possible")
-        return Look(None, f"nothing was trained: {why}{stage}")
+        return Look(None, f"nothing was trained: {fact.skipped or fact.ending or 'no run was possible'}{stage}")
     endings = {"failed": "failed", "timed_out": "out of time", "passed": "passed", "skipped": "not tried"}
     by_status = {status: [run for run in fact.runs if run.status == status] for status in endings}
     words = "; ".join(f"{_strategies(runs)} {endings[status]}" for status, runs in by_status.items() if runs)
