@@ -4,7 +4,6 @@ A child runs third-party code, which may write anything. Lines that are not part
 invalid content ends the report.
 """
 
-import json
 from collections import Counter
 from typing import Any
 
@@ -51,6 +50,8 @@ class Inbox:
         return dict(self._messages.get(kind, {}))  # type: ignore[arg-type]
 
     def _take_line(self, line: bytes) -> None:
+        import json  # not every run starts a child
+
         try:
             entry = json.loads(line)
         except (ValueError, RecursionError):

@@ -67,10 +67,12 @@ def whole(path: str, limit: int, dash: bool = False) -> bytes:
 
 def utf8(data: bytes) -> bytes:
     """Convert text to UTF-8 without a byte order mark, also from UTF-16 (PowerShell's ``>``); other data stays unchanged."""
-    import json
-
+    if b"\0" not in data and not data.startswith(MARKS):  # UTF-8, as nearly always
+        return data
     if not data.strip(b"\0"):  # a hole in a file is not text
         return data
+    import json
+
     try:
         return data.decode(json.detect_encoding(data)).encode()
     except UnicodeDecodeError:
