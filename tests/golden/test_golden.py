@@ -39,7 +39,7 @@ def write(folder: pathlib.Path, printed: dict[str, str]) -> None:
 
 
 def difference(recorded: dict[str, str], printed: dict[str, str]) -> str:
-    """The first lines of a unified diff of all files, and which files differ."""
+    """Which files differ, and the first lines of a unified diff of all files."""
     names = sorted(name for name in recorded.keys() | printed.keys() if recorded.get(name) != printed.get(name))
     lines = [
         line
@@ -48,4 +48,5 @@ def difference(recorded: dict[str, str], printed: dict[str, str]) -> str:
             recorded.get(name, "").splitlines(), printed.get(name, "").splitlines(), name, name, n=0, lineterm=""
         )
     ]
-    return "\n".join([*lines[:DIFFERENCE_LINES], f"{len(names)} files differ: {', '.join(names[:20])}"] if names else [])
+    first = f"{len(names)} files differ (run `make goldens`, then read the diff): {', '.join(names[:20])}"
+    return "\n".join([first, *lines[:DIFFERENCE_LINES]] if names else [])
