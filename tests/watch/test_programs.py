@@ -68,7 +68,8 @@ def test_healthy_training(tmp_path, way):
         r"gpucheck: 16 epochs, 464 steps, [\d.]+ s · [\d,]+ samples/s · median epoch .* · \d+ % of each step waits", figures
     )
     assert metric.startswith("gpucheck: val_accuracy 0.")
-    assert limit.endswith("computing on the CPU limits this training")
+    # Beside other load, the first step takes half of the time.
+    assert re.search(r"computing on the CPU limits this training$|: the first step, which traces and compiles, took ", limit)
 
 
 @pytest.mark.slow
