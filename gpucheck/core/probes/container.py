@@ -98,11 +98,12 @@ def _signs(host: Host, mounts: list[Mount]) -> Iterator[str | None]:
         yield "enroot"  # it locks its root file system with this file
     if host.stat("/run/.containerenv") is not None:
         yield "podman"
-    # A virtual machine or a WSL distribution that was made from an image of Docker keeps this file.
-    if host.stat("/.dockerenv") is not None and host.stat("/run/WSL") is None and (_overlay(mounts) or not _of_host(host)):
+    # A virtual machine or a WSL distribution that was made from an image keeps the image's files.
+    files_count = bool(_overlay(mounts)) or not _of_host(host)
+    if host.stat("/.dockerenv") is not None and host.stat("/run/WSL") is None and files_count:
         yield "docker"
     yield from by_cgroup
-    for word in _names(host):
+    for word in (host.env.get("container", ""), *(_names(host) if files_count else ())):
         if word in NAMED:
             yield NAMED[word]
     if any("lxcfs" in mount.kind for mount in mounts) or host.stat("/dev/lxd") is not None:
@@ -117,7 +118,6 @@ def _of_host(host: Host) -> bool:
 
 
 def _names(host: Host) -> Iterator[str]:
-    yield host.env.get("container", "")
     for path in ("/run/systemd/container", "/run/host/container-manager"):
         yield (host.read(path) or "").strip()
 
