@@ -33,6 +33,7 @@ class Kind(str, Enum):
     CONTAINER_GPU_DENIED = "container-gpu-denied"
     CONTAINER_HOST = "container-host"
     CPU_BUILD = "cpu-build"
+    CRASHED_CALL = "crashed-call"
     CPU_FALLBACK = "cpu-fallback"
     CPU_INSTRUCTIONS_MISSING = "cpu-instructions-missing"
     CPU_TIME_LIMIT = "cpu-time-limit"

@@ -63,8 +63,8 @@ def judge(log: Log, mild: Collection[str] = ()) -> dict[str, Cause]:
     """
     events = Events(_once(log))
     named = {code: cause for code in sorted(CODES - {_CRASH}) if (cause := _cause(code, events)) is not None}
-    if not named and (crash := _cause(_CRASH, events)):  # if the log has no other cause that explains it
-        named[_CRASH] = crash
+    if all(cause.intended for cause in named.values()) and (crash := _cause(_CRASH, events)):  # no other cause explains it
+        named = {_CRASH: crash}
     if all(
         cause.own_severity is Severity.WARNING or (cause.own_severity is None and code in mild) for code, cause in named.items()
     ) and (last := last_resort(events)):

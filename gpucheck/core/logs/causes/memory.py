@@ -31,6 +31,8 @@ def gpu_memory_exhausted(events: Events) -> Cause | None:
     if not failed and not any(of_host(event) for event in events.of(Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP)):
         # without the allocator's name it may be host memory
         failed = [event for event in events.unresolved(Kind.ALLOCATOR_DUMP) if not of_host(event)]
+    if events.has(Kind.OPEN_FILES_LIMIT):  # TensorFlow has the same name for it
+        failed = [event for event in failed if event.fields]
     if not failed:
         return None
     fields = failed[0].fields

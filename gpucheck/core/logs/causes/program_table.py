@@ -100,7 +100,7 @@ ROWS = (
     Row("tensorflow-import-failed", _LACKING, Match(Kind.CPU_INSTRUCTIONS_MISSING), Match(Kind.KILLED, signal="SIGILL")),
     always(
         "xla-flags-unknown",
-        "XLA_FLAGS contains {flag*|a flag}, which XLA in this TensorFlow does not support, so it ends the process.",
+        "{variable|XLA_FLAGS} contains {flag*|a flag}, which XLA in this TensorFlow does not support, so it ends the process.",
         Match(Kind.XLA_FLAG_UNKNOWN),
     ),
     # -- programs --
@@ -111,7 +111,7 @@ ROWS = (
         "The program failed: {said/text}.",
         Match(Kind.PROGRAM_ERROR, mild="", last=""),
     ),
-    Row("training-failed", "Training ended early: {text}.", Match(Kind.PROGRAM_ERROR, mild="yes"), severity=WARNING),
+    always("training-failed", "Training ended early: {text}.", Match(Kind.PROGRAM_ERROR, mild="yes"), severity=WARNING),
     Row(
         "variable-outside-scope",
         "Something was created or used outside the scope of the strategy that trains it: {text}.",
@@ -129,8 +129,14 @@ ROWS = (
         Match(Kind.PRECISION_UNSUPPORTED),
         severity=WARNING,
     ),
-    always("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE, passing=""), beside=Kind.FLOAT16_USED),
-    Row("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE), beside=Kind.FLOAT16_USED),
+    always(
+        "loss-not-finite",
+        "[The output of the operation {operation}|A tensor that the program checks] became {value}.",
+        Match(Kind.LOSS_NOT_FINITE, checked="yes"),
+        beside=Kind.FLOAT16_USED,
+    ),
+    always("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE, passing="", checked=""), beside=Kind.FLOAT16_USED),
+    Row("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE, checked=""), beside=Kind.FLOAT16_USED),
     *(always(code, "Watch reports: {message}.", Match(Kind.WATCHED, code=code)) for code in _WATCHED.split()),
     Row("loss-not-falling", "The model does not learn: {text}.", Match(Kind.LOSS_STUCK), severity=WARNING),
 )

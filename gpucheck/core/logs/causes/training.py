@@ -3,6 +3,7 @@
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events
 from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.reading.lines import headless
 from gpucheck.core.model import Severity
 from gpucheck.core.model.naming import devices
 from gpucheck.core.processes.last_words import fatal
@@ -64,8 +65,10 @@ def training_crashed(events: Events) -> Cause | None:
         return None
     before = [event for event in events.log.suspects if event.line <= crashed[0].line and fatal(event.text)]
     why = fatal(before[-1].text) if before else crashed[0].text
-    summary = f"The program crashed in native code ({crashed[0].fields['signal']}): {short(why or '')}."
-    return Cause(summary, [*before[-1:], *crashed])
+    calls = events.of(Kind.CRASHED_CALL)[-1:]
+    within = f" ({calls[0].fields['file']}, line {calls[0].fields['number']}, in {calls[0].fields['function']})" if calls else ""
+    summary = f"The program crashed in native code ({crashed[0].fields['signal']}): {short(why or '')}{within}."
+    return Cause(summary, [*before[-1:], *crashed], named={"called": "yes"} if calls else {})
 
 
 # -- GPUs and workers --
@@ -84,7 +87,7 @@ def worker_unreachable(events: Events) -> Cause | None:
     of_nccl = events.of(Kind.NCCL_INTERFACE)[:1] if "NCCL" in failed[0].text else []
     # The line may be too long for the repairs to find the reason in its text.
     how = {"how": "port taken"} if taken else {}
-    return Cause(f"{what}: {short(failed[0].text)}.", [*failed[:1], *of_nccl], named=how)
+    return Cause(f"{what}: {short(headless(failed[0].text))}.", [*failed[:1], *of_nccl], named=how)
 
 
 def tpu_unreachable(events: Events) -> Cause | None:

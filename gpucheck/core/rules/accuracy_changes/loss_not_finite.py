@@ -55,6 +55,7 @@ _ADVICE = {  # of each framework, by topic
         "operation": 'Find the operation that produces the first bad value: jax.config.update("jax_debug_nans", True)',
     },
 }
+_OF_SOME_INPUTS = ("Log", "Div", "RealDiv", "Reciprocal", "Rsqrt", "Sqrt")  # operations that are not finite for 0 or below
 _NOT_FINITE = {"losses_finite": "loss", "weights_finite": "weights"}
 
 
@@ -82,13 +83,20 @@ def _not_finite(run: TrainingRun) -> str | None:
 
 
 def repairs(
-    context: Context, *, step: str = "", precision: str = "", own_model: bool = False, gpu: bool = False
+    context: Context,
+    *,
+    step: str = "",
+    operation: str = "",
+    precision: str = "",
+    own_model: bool = False,
+    gpu: bool = False,
 ) -> Iterator[Fix]:
     """Keep values finite.
 
     Args:
         context: where.
         step: the step or batch in which it occurred.
+        operation: TensorFlow's operation that produced the first value that is not finite: "Log".
         precision: of the program: "float16"; of gpucheck's run: its policy.
         own_model: whether it is gpucheck's, which stays finite on a healthy machine.
         gpu: whether a GPU trained it.
@@ -99,7 +107,10 @@ def repairs(
         yield NEW_ENVIRONMENT
         yield from (COMPARE_WITH_CPU, TEST_GPU) if gpu else ()
         return
+    if operation in _OF_SOME_INPUTS:
+        yield Fix(text=f"Keep the input of {operation} where it is finite: a number above 0, for example keras.ops.log(x + 1e-7)")
     advice = _ADVICE.get(context.framework or "tensorflow", _ADVICE["tensorflow"])
     order = ("float16", "rate", "data") if precision else ("data", "rate") if step == "0" else ("rate", "data", "float16")
     yield from (Fix(text=advice[topic]) for topic in order)
-    yield Fix(text=advice["operation"])
+    if not operation:
+        yield Fix(text=advice["operation"])

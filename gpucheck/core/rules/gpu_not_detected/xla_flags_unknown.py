@@ -36,7 +36,7 @@ from gpucheck.core.system.shells import word
 @rule(
     scope=Scope.ENVIRONMENT,
     explains=("tensorflow-import-failed", "gpus-not-listed", "training-failed", "training-crashed"),
-    first_check="the variable XLA_FLAGS",
+    first_check="the variables XLA_FLAGS and TF_XLA_FLAGS",
 )
 def check(
     log: Log, environment: Environment | None, outcomes: TrainingOutcomes, tensorflow: TensorFlow | None, context: Context

@@ -137,17 +137,17 @@ def repairs(
 
 def _less(context: Context, shape: str, size: str) -> Iterator[Fix]:
     what = " with ".join(part for part in (f"{size}" if size else "", f"the shape {shape}" if shape else "") if part)
-    yield Fix(
+    fewer = Fix(
         text=f"Halve the batch size, then the input size; what did not fit has {what}"
         if what
         else "Load less into main memory at a time: smaller batches and inputs, fewer of them in one run"
     )
-    if context.framework == "torch":
-        yield Fix(text="Keep less data in memory: fewer workers in the DataLoader, each of which may copy the data set")
-    else:
-        yield Fix(
-            text="Read data from disk in batches (tf.data) instead of one array: no .cache() without a file name, a smaller .shuffle()"
-        )
+    read = Fix(
+        text="Keep less data in memory: fewer workers in the DataLoader, each of which may copy the data set"
+        if context.framework == "torch"
+        else "Read data from disk in batches (tf.data) instead of one array: no .cache() without a file name, a smaller .shuffle()"
+    )
+    yield from (read, fewer) if shape.startswith("(") else (fewer, read)  # NumPy's shapes have parentheses: an array of data
 
 
 def _more(context: Context) -> Iterator[Fix]:
