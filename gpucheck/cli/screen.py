@@ -128,14 +128,35 @@ def standard_input(what: str) -> None:
 
 @contextlib.contextmanager
 def progress_line(host: Any) -> Iterator[Callable[[list[str]], None] | None]:
-    """Yield a function to call while waiting; None if standard error is not a terminal. The line is removed on exit."""
+    """Yield a function to call while waiting; the line is removed on exit.
+
+    Without a terminal, a run of minutes prints one line for each job instead, and the function of any other run is None.
+    """
     if sys.stderr is None or not sys.stderr.isatty():  # None: a service manager closed it
-        yield None
+        from gpucheck.core.model import Level
+
+        yield _job_lines(host) if host.request.soak_minutes or host.request.level >= Level.FULL else None
         return
     from gpucheck.core.reports import progress
 
     with progress.line(host, sys.stderr, _columns) as tick:
         yield tick
+
+
+def _job_lines(host: Any) -> Callable[[list[str]], None]:
+    """Return a function to call while waiting: it prints a line when a job or an experiment begins."""
+    from gpucheck.core.reports.shared import waiting
+
+    begun: set[str] = set()
+
+    def tick(pending: list[str]) -> None:
+        for doing in host.activities():
+            kind = waiting.wait(doing if doing.stage == "checksums" else doing._replace(step=""))
+            if kind.phase in (waiting.TRAIN, waiting.EXPERIMENT) and kind.words not in begun:
+                begun.add(kind.words)
+                say(f"gpucheck: {kind.words[0].lower()}{kind.words[1:]}")
+
+    return tick
 
 
 def measurement_lines(host: Any) -> Callable[[list[str]], None]:
