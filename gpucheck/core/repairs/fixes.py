@@ -12,6 +12,10 @@ EXPECT_NO_GPU = Fix(text="If this node should have no GPU, expect none", command
 OUT_OF_SERVICE = Fix(text="Start no jobs on this machine, and have it restarted or repaired")
 COMPARE_WITH_CPU = Fix(text="Compare with the CPU alone", command="CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu", kind="look")
 NEW_ENVIRONMENT = Fix(text="Install TensorFlow and its libraries in a new environment, and compare again")
+UPDATE_WSL_CONTAINERS = Fix(
+    text="Update Docker Desktop (4.31 or newer) or the NVIDIA Container Toolkit (1.14.4 or newer), which pass a library that"
+    " newer Windows drivers need"
+)
 TEST_GPU = Fix(text="Test the GPU itself, as an administrator", command="dcgmi diag -r 3", kind="look")
 PREPARE_AHEAD = Fix(
     text="Prepare batches ahead, on several cores:"

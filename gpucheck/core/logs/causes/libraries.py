@@ -221,7 +221,8 @@ def _searched_for_ptxas(event: Event, lines: set[int]) -> bool:
 
 def _too_old(reads: Mapping[str, str]) -> str:
     if "instead" in reads:
-        return f" is older than this GPU's architecture ({reads['target']}); the driver compiled instead"
+        target = f" ({reads['target']})" if "target" in reads else ""
+        return f" is older than this GPU's architecture{target}; the driver compiled instead"
     return f" is too old: it reads PTX {reads['version']}, not {reads['needed']}"
 
 

@@ -15,6 +15,7 @@ _TOO_LITTLE_MB = 256  # all GPUs that TensorFlow supports have more, so the rest
 _LARGE_MB = 1024  # processes with less are desktop programs
 _INTEGRATED = re.compile(r"\b(?:Tegra|Xavier|Orin|Thor)\b")  # their memory is the host's, which files and a desktop use, too
 _OOM = re.compile(r"OOM when allocating .*?(?= on /job:| by allocator|$)")
+_REJECTED = re.compile("_(?:BAD_PARAM|INVALID_VALUE)$")  # a call of a library that has started
 _KILLED = re.compile(r"(?:signal )?(?:SIGKILL|KILL|9|137)")
 # The status of a shell or a container whose program ended by SIGKILL, and mpirun's message: whoever sent the signal
 _STATUS = re.compile(r"\b137\b|exited on signal 9")
@@ -122,7 +123,8 @@ def cudnn_init_failed(events: Events) -> Cause | None:
 
 
 def _library_did_not_start(events: Events, library: str, kind: Kind) -> Cause | None:
-    failed, at_all = events.unresolved(kind), events.of(kind)
+    at_all = [event for event in events.of(kind) if not _REJECTED.search(event.fields.get("status", ""))]
+    failed = [event for event in events.unresolved(kind) if event in at_all]
     broken = [event for event in events.log.events if is_kernel_fault(event)]
     if not failed:
         return None

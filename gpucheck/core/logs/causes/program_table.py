@@ -111,7 +111,7 @@ ROWS = (
         "The program failed: {said/text}.",
         Match(Kind.PROGRAM_ERROR, mild="", last=""),
     ),
-    always("training-failed", "Training ended early: {text}.", Match(Kind.PROGRAM_ERROR, mild="yes"), severity=WARNING),
+    Row("training-failed", "Training ended early: {text}.", Match(Kind.PROGRAM_ERROR, mild="yes"), severity=WARNING),
     Row(
         "variable-outside-scope",
         "Something was created or used outside the scope of the strategy that trains it: {text}.",

@@ -10,4 +10,4 @@ ROW = Row(
 )
 
 # Findings that follow if CUDA does not start: all causes below CUDA explain these.
-WITHOUT_CUDA = ("cuda-init-failed", "gpus-not-listed", "training-failed", "gpu-count-unexpected")
+WITHOUT_CUDA = ("cuda-init-failed", "gpus-not-listed", "training-failed", "gpu-count-unexpected", "cpu-fallback")

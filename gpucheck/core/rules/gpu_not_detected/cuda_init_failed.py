@@ -35,10 +35,15 @@ from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import UPDATE_WSL_CONTAINERS
 from gpucheck.core.repairs.machine import act, install_driver, required_action, restart, restart_container
 
 _MPS = Fix(text="Stop the MPS server and its clients, then restart it", command="echo quit | nvidia-cuda-mps-control")
 _OF_CODE = {
+    "500": (
+        UPDATE_WSL_CONTAINERS.after("In a container on WSL2:"),
+        Fix(text="Else reinstall the driver: its libraries do not fit each other", needs=("reboot",)),
+    ),
     "102": (
         Fix(
             text="Give the virtual GPU its licence: name the licence server in /etc/nvidia/gridd.conf, then restart the service",

@@ -168,9 +168,17 @@ def repairs(
         # PyTorch brings its own, but another was found
         yield from reversed(repaired) if context.framework == "torch" else repaired
     elif not versions.at_least(needed, _FIRST_FOR_CUDA_12):
-        yield cudnn_build(context, "11", fits)
+        yield _before_cuda_12(context, needed, fits)
     else:
         yield cudnn_build(context, "12", fits)
         yield from context.only(unset, system="linux|wsl")
         if needed.startswith("9."):
             yield for_old
+
+
+def _before_cuda_12(context: Context, needed: str, fits: str) -> Fix:
+    if versions.at_least(needed, "8"):
+        return cudnn_build(context, "11", fits)
+    return Fix(
+        text=f"Use a newer TensorFlow, or install cuDNN {needed} from NVIDIA's archive or conda: pip has no release that old"
+    )

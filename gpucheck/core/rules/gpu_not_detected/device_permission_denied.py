@@ -48,6 +48,10 @@ _OF_WSL = (
     Fix(text="Install NVIDIA's current driver on Windows (from nvidia.com/drivers), not inside WSL"),
 )
 _ROOTLESS = Fix(text="Start it with --security-opt=label=disable --group-add keep-groups, which a container without root needs")
+_NO_CGROUPS = Fix(
+    text="If a new container fails as well: set no-cgroups = false in /etc/nvidia-container-runtime/config.toml on the host, and"
+    " restart Docker"
+)
 _CDI = Fix(
     text="To prevent this (systemctl daemon-reload on the host removes GPUs from running containers), pass the GPUs with CDI:"
     " --device nvidia.com/gpu=all instead of --gpus all"
@@ -174,6 +178,7 @@ def _in_container(context: Context) -> Iterator[Fix]:
         return
     yield from context.only(_ROOTLESS, container="podman")
     yield from restart_container(context)
+    yield from context.only(_NO_CGROUPS, container="docker")
     yield from context.only(_CDI, container="docker|containerd|nspawn")
 
 

@@ -50,7 +50,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 _TOO_OLD = ("35", "36")  # insufficient driver; a call that needs a newer one
 
 
-@rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu"), tensorflow=True)
+@rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu", "cudnn-init-failed"), tensorflow=True)
 def check(
     stack: CudaStack, kernel_module: KernelModule | None, installation: Installation, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:

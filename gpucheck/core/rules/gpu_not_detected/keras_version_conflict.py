@@ -47,8 +47,8 @@ _IN_KERAS_3 = {
     r"keras\.engine\.topology": "Import it from where Keras documents it: from keras.layers import Input, Layer",
     "'batch_input_shape": "Begin the model with keras.Input(batch_shape=...) instead of this argument",
     r"passed to Embedding: \{'weights": "Pass the matrix as embeddings_initializer=keras.initializers.Constant(matrix)",
-    r"'lr\b": "Rename the optimizer's argument lr to learning_rate",
-    r"'decay\b": "Replace the optimizer's argument decay by a schedule: learning_rate=keras.optimizers.schedules.ExponentialDecay(...)",
+    r"'lr\b|^lr is": "Rename the optimizer's argument lr to learning_rate",
+    r"'decay\b|^decay is": "Replace the optimizer's argument decay by a schedule: learning_rate=keras.optimizers.schedules.ExponentialDecay(...)",
     "'time_major|'implementation": "Save the model again as .keras with the Keras that made it, or remove this argument of the layer",
     "A KerasTensor (?:cannot|is)": "Use keras.ops instead of TensorFlow's function, or call that function in a keras.Layer of your own",
     "File format not supported|Keras 3 only supports": "Load the SavedModel as a layer: keras.layers.TFSMLayer(PATH,"

@@ -40,7 +40,7 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.wsl import Wsl
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import ALLOW_CPU
+from gpucheck.core.repairs.fixes import ALLOW_CPU, UPDATE_WSL_CONTAINERS
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -140,7 +140,7 @@ def _absence(wsl: Wsl) -> tuple[str, str, tuple[str, ...]] | None:
     return None
 
 
-def repairs(context: Context, *, why: str = "", message: str = "", library: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, why: str = "", message: str = "", library: str = "", code: str = "") -> Iterator[Fix]:
     """Make WSL provide the GPU of Windows.
 
     Args:
@@ -148,7 +148,10 @@ def repairs(context: Context, *, why: str = "", message: str = "", library: str 
         why: "wsl1", "disabled", "no-device", "no-driver", "linux-driver", "unsearched"; empty: see the other arguments.
         message: the message that reports it.
         library: the one missing in the folder of the Windows driver.
+        code: cuInit's result in a log.
     """
+    if code == "500":
+        yield UPDATE_WSL_CONTAINERS.after("In a container:")
     said = "wsl1" if _WSL1.search(message) else "no-driver" if library or "no adapters" in message else ""
     yield from _BY_REASON[why or said]
     if not why:

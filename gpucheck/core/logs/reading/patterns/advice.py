@@ -17,7 +17,8 @@ _ANYWHERE += r"|you can |by (?:passing|setting|calling|using|adding) "
 _SAYS = re.compile(rf"(?i)^(?:(?:{_BEFORE})?(?:{_VERBS})\b|.{{0,80}}\b(?:{_ANYWHERE})\b)")
 _NEXT = re.compile(r" (?=(?:\w+\.)*[A-Z]\w*(?:Error|Exception)(?::|$))")  # a further exception
 _NO_CURE = re.compile(
-    r"(?i)\b(?:report|file an? |github\.com|bug|see (?:the|https?)|contact|try again|traceback|original stack trace|sudo|rm -)\b"
+    r"(?i)\b(?:report|file an? |github\.com|bug|see (?:the|https?)|contact|try again|feed a value"
+    r"|traceback|original stack trace|sudo|rm -)\b"
 )
 _NEEDS = re.compile(r"\b(?:requires?|needs?|[Cc]ould not import|[Cc]annot import) (?:the |that )?[`'\"]?([A-Za-z_]\w+)")
 _PIP = re.compile(r"pip3? install (?:-U |--upgrade |-q )*['\"`]?([A-Za-z][\w.-]*(?:\[[\w,-]+\])?(?:[<>=!~]=?[\w.*]+)?)")

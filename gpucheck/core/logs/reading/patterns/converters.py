@@ -8,7 +8,7 @@ import re
 import sys
 
 from gpucheck.core.compat import removed as gone
-from gpucheck.core.compat import results
+from gpucheck.core.compat import results, versions
 from gpucheck.core.logs.reading.patterns.advice import advice as advice
 from gpucheck.core.logs.reading.patterns.fields import file_name, named
 from gpucheck.core.repairs.wording import byte_count
@@ -149,11 +149,18 @@ def differing(match: Match) -> dict[str, str] | None:
     return None if kernel.startswith(library) or library.startswith(kernel) else named(match)
 
 
+def below_minimum(match: Match) -> dict[str, str] | None:
+    """Return the fields unless the GPU's compute capability is at least the minimum: code for 12.0 also runs on 12.1."""
+    fields = named(match)
+    lowest = fields.get("minimum")
+    return None if lowest and versions.at_least(fields["capability"], lowest) else fields
+
+
 # -- shared libraries --
 
 # Libraries that training does not need: healthy machines lack them and log that.
 _OPTIONAL = re.compile(
-    r"libnvinfer|libnvrtc|libnvjpeg|libcupti|libtpu|libnuma|librdmacm|libibverbs|libmlx|libnccl-|libamd"
+    r"libnvinfer|libnvrtc(?!-builtins)|libnvjpeg|libcupti|libtpu|libnuma|librdmacm|libibverbs|libmlx|libnccl-|libamd"
     r"|libhip|libroc|libcufile|tensorrt"
     r"|libhdfs|libjvm|libnvshmem|libnvonnx|nvinfer",
     re.IGNORECASE,
