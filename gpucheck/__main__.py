@@ -19,7 +19,7 @@ def _own_folder_only() -> None:
 try:
     _own_folder_only()
     from gpucheck.cli import main
-except Exception as error:  # exit code 1 would mean a fault
+except (Exception, SystemExit) as error:  # exit code 0 would mean healthy, 1 a fault
     try:
         from gpucheck.core.system.shadowing import report_shadowing_file
 

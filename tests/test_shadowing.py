@@ -81,7 +81,15 @@ def test_a_module_that_the_report_can_do_without_is_named_in_the_report(tmp_path
 
 @pytest.mark.parametrize(
     ("module", "body"),
-    [("json", "raise RuntimeError"), ("selectors", "x = ("), ("click", ""), ("typing", ""), ("signal", "")],
+    [
+        ("json", "raise RuntimeError"),
+        ("shutil", "raise SystemExit(0)"),
+        ("msgspec", "raise SystemExit(0)"),
+        ("selectors", "x = ("),
+        ("click", ""),
+        ("typing", ""),
+        ("signal", ""),
+    ],
 )
 def test_python_m_names_the_file_in_one_line(tmp_path, module, body):
     file = tmp_path / f"{module}.py"

@@ -67,12 +67,15 @@ ON_BUS = ok(
 )
 TPU = ok(tpu=Tpu(generations=("v5e",), nodes=("/dev/vfio/0",), libtpu="0.0.43.2"))
 CPU_ONLY = ok(tensorflow=TensorFlow(devices=(CPU,)))
-REFUSED = "driver: NVML returns NVML_4 (4), so this machine may have a GPU"
+REFUSED = "driver: NVML returns NVML_4 (4), so the state of its GPUs is not known"
 NEVER = "training one_device on GPU:0"
 TABLE = {
     "nothing": (QUICK, [], ()),
     "a driver that refuses": (QUICK, refused(4), (REFUSED,)),
     "a driver that refuses, and a GPU": (QUICK, [*refused(4), *ok(cuda=Cuda(status="ok", device_count=1))], ()),
+    "a driver of a node that refuses, and a GPU": (NODE, [*refused(4), *ok(cuda=Cuda(status="ok", device_count=1))], (REFUSED,)),
+    "a GPU of a node that NVML does not describe": (NODE, ok(gpus=Gpus(gpus=(Gpu(index=1, problem="Unknown", result=4),))),
+                                                    ("GPU 1: NVML returns Unknown (4), so its state is not known",)),
     **{f"NVML's {code}": (QUICK, refused(code), ()) for code in (6, 9, 12, 13, 28)},
     "no accelerator": (Request(level=Level.QUICK), [], ("no accelerator was detected, and no rule explains why",)),
     "a TPU that no framework was asked about": (Request(level=Level.QUICK), TPU, ()),
@@ -124,12 +127,13 @@ def test_gaps(request_, readings, expected):
         (QUICK, Severity.ERROR, Verdict.FAIL),
     ],
 )
-def test_a_limit_of_this_process_is_no_fault_of_the_node(request_, severity, verdict):
+@pytest.mark.parametrize("code", OF_PROCESS)
+def test_a_limit_of_this_process_is_no_fault_of_the_node(request_, severity, verdict, code):
     fields = {"row": "", "summary": "It is low.", "evidence": (), "first_check": "", "fix": (), "scope": Scope.HOST}
-    finding = Diagnosis(code=OF_PROCESS, severity=severity, **fields)
+    finding = Diagnosis(code=code, severity=severity, **fields)
     decision = decide(request_, Facts([]), (finding,), ())
     assert (decision.verdict, decision.unknown_because) == (verdict, ("It is low.",) * (verdict is Verdict.UNKNOWN))
-    assert OF_PROCESS in {rule.code for rule in load_rules()}
+    assert code in {rule.code for rule in load_rules()}
 
 
 @pytest.mark.parametrize(("count", "rules"), [(1, "rule a"), (3, "rule a and 2 more")])

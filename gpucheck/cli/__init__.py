@@ -32,7 +32,7 @@ def main() -> NoReturn:
     try:
         code = _run()
     except SystemExit as error:
-        code = error.code
+        code = _no_verdict(error) if _of_a_users_file(error) else error.code
         if code == INTERRUPTED and sys.stderr is not None:
             os.write(2, b"gpucheck: interrupted\n")
     except Exception as error:
@@ -75,7 +75,17 @@ def _run() -> Any:
     return start(limit)
 
 
-def _no_verdict(error: Exception) -> int:
+def _of_a_users_file(error: SystemExit) -> bool:
+    """Whether a user's file with the name of a module ended the program, as a script does that is imported by accident."""
+    try:
+        from gpucheck.core.system.shadowing import raised_in_shadowing_file
+
+        return raised_in_shadowing_file(error)
+    except Exception:  # a module that this needs is missing, which is reported elsewhere
+        return False
+
+
+def _no_verdict(error: BaseException) -> int:
     """Report the error and return the exit code; the module that reports it may itself be missing."""
     try:
         from gpucheck.cli import failure

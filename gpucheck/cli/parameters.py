@@ -109,7 +109,7 @@ class PositiveNumber(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         return number
 
 
-SECONDS = PositiveNumber("seconds")
+SECONDS = PositiveNumber("seconds", most=10_000_000)
 MINUTES = PositiveNumber("minutes", most=10_000)
 
 

@@ -143,12 +143,16 @@ def _quietly(write: Write) -> Callable[[], None]:
 
 def _say() -> None:
     with contextlib.suppress(OSError, ValueError, AttributeError):  # a closed stream is None
-        os.write(sys.stderr.fileno(), b"gpucheck: ended at its time limit: a file system or driver did not respond\n")
+        os.write(
+            sys.stderr.fileno(),
+            b"gpucheck: ended at its time limit: a file system or driver did not respond, or the processors are busy\n",
+        )
 
 
 def _close() -> None:
     if "gpucheck.core.host.children" in sys.modules:
-        sys.modules["gpucheck.core.host.children"].close_all()
+        with contextlib.suppress(AttributeError):  # it is being imported
+            sys.modules["gpucheck.core.host.children"].close_all()
 
 
 def _sweep() -> None:

@@ -1,5 +1,6 @@
 """The command ``run``: check, then replace this process by the job."""
 
+import contextlib
 import math
 import os
 import sys
@@ -88,7 +89,8 @@ def run(
                 raise
             failure.report(error)
             say("gpucheck: started anyway: the check could not be completed")
-        orphans.disown()
+        with contextlib.suppress(Exception):  # the command starts in any case
+            orphans.disown()
         exec_command.reap()
         if watch:
             from gpucheck.commands.run.watched import watched

@@ -43,6 +43,7 @@ _FIRST_CUDA = {
 # Values of CUDA_VISIBLE_DEVICES that hide all GPUs; Slurm sets NoDevFiles for a job without a GPU.
 HIDES_ALL = ("", "-1", "NoDevFiles", "none", "void")
 
+CUDA_ERROR_OUT_OF_MEMORY = 2
 CUDA_ERROR_STUB_LIBRARY = 34
 CUDA_ERROR_NO_DEVICE = 100
 

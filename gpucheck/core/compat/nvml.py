@@ -1,9 +1,15 @@
-"""NVML's bit masks: why a GPU runs below its maximum clocks, and what is wrong with its NVLink fabric.
+"""NVML's results and bit masks: failed calls, why a GPU is below its maximum clocks, and what is wrong with its NVLink fabric.
 
 Source: NVIDIA/go-nvml gen/nvml/nvml.h, NVML API 13 (names, bits); which of them are harmful is our judgement.
 """
 
 from typing import NamedTuple
+
+# Results (nvmlReturn_t) that are normal on a machine without a GPU: driver not loaded, library or function not found (a stub),
+# GPU not found
+WITHOUT_GPU = (6, 9, 12, 13, 28)
+RESET_REQUIRED = 16
+GPU_LOST = (8, 10, 11, 15, RESET_REQUIRED)  # of one GPU: power cables, timeout, interrupts, lost
 
 # Why the clocks are below their maximum. A GPU at full load runs at its power limit: bit 0x4 is a fault only if that was lowered.
 CLOCK_EVENT_REASONS = {

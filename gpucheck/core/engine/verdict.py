@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
+from gpucheck.core.compat.nvml import GPU_LOST, WITHOUT_GPU
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.model import (
     Diagnosis,
@@ -35,9 +36,8 @@ from gpucheck.core.probes.tensorflow import Device, TensorFlow
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.training import Training
 
-# Driver not loaded, library or function not found (a stub), GPU not found: normal on a machine without a GPU.
-NVML_WITHOUT_GPU = (6, 9, 12, 13, 28)
-OF_PROCESS = "process-limit-too-low"  # about this process, not about the machine
+# Rules about this process, not about the machine
+OF_PROCESS = ("process-limit-too-low", "temporary-folder-missing")
 SOME = 5  # if more probes fail with the same problem, it is reported once
 
 
@@ -103,8 +103,8 @@ def decide(
 
 
 def _limited(finding: Diagnosis) -> bool:
-    """Whether a limit of this process is so low that the run proves nothing about the node, whose jobs have other limits."""
-    return finding.code == OF_PROCESS and finding.severity is Severity.ERROR
+    """Whether a limit of this process proves nothing about the node, whose jobs have other limits and folders."""
+    return finding.code in OF_PROCESS and finding.severity is Severity.ERROR
 
 
 def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterable[str]:
@@ -125,8 +125,13 @@ def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterab
 
 
 def _node_gaps(facts: Facts) -> Iterable[str]:
-    """Report CUDA errors. Only for the level "node": at other levels the Python environment may be the cause."""
-    gpus, cuda = facts.get(Gpus), facts.get(Cuda)
+    """Report what NVML did not show, and CUDA errors. Only for the level "node": at other levels, training tells more."""
+    gpus, cuda, driver = facts.get(Gpus), facts.get(Cuda), facts.get(Driver)
+    if _accelerator(facts) and (refusal := _refusal(driver)):  # CUDA lists GPUs
+        yield refusal
+    for gpu in gpus.gpus if gpus is not None else ():
+        if gpu.problem is not None and gpu.result not in GPU_LOST:
+            yield f"{gpu.label}: NVML returns {gpu.problem} ({gpu.result}), so its state is not known"
     if gpus is not None and gpus.gpus and cuda is not None and cuda.status != "ok":
         yield f"CUDA: {cuda.problem or cuda.result_name or cuda.status}, and no rule explains why"
 
@@ -170,9 +175,9 @@ def _unlisted(request: Request, facts: Facts) -> str | None:
 
 def _refusal(driver: Driver | None) -> str | None:
     """Return NVML's error unless it means "no driver" or "no GPU": with any other, the machine may have a GPU."""
-    if driver is None or driver.status != "failed" or driver.result is None or driver.result in NVML_WITHOUT_GPU:
+    if driver is None or driver.status != "failed" or driver.result is None or driver.result in WITHOUT_GPU:
         return None
-    return f"driver: NVML returns {driver.result_name or 'an error'} ({driver.result}), so this machine may have a GPU"
+    return f"driver: NVML returns {driver.result_name or 'an error'} ({driver.result}), so the state of its GPUs is not known"
 
 
 def _tensorflow_not_needed(facts: Facts) -> bool:

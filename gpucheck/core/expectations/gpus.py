@@ -6,6 +6,7 @@ from typing import Any
 
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
+from gpucheck.core.compat.nvml import GPU_LOST, WITHOUT_GPU
 from gpucheck.core.expectations.items import Item, Machine
 from gpucheck.core.model import Evidence, Expectations, PromisedGpus, saw
 from gpucheck.core.probes.cuda import Cuda
@@ -33,10 +34,14 @@ def _scheduled(machine: Machine, promised: PromisedGpus) -> Item:
         return Item("number of GPUs", "what the scheduler hands out", promised.source, None)
     gpus, driver = machine.get(Gpus), machine.get(Driver)
     wanted = f"at least {promised.count} ({promised.source})"
-    if gpus is None or driver is None or driver.status in ("hung", "crashed"):
+    refused = driver is not None and driver.status == "failed" and driver.result not in WITHOUT_GPU
+    if gpus is None or driver is None or refused or driver.status in ("hung", "crashed"):
         return Item("number of GPUs", wanted, machine.why_not(Gpus), None if promised.count else True)
     # NVML's count: CUDA shows a process at most one MIG device.
     count = sum(gpu.mig_devices or 0 if gpu.mig_enabled else 1 for gpu in gpus.gpus if gpu.problem is None)
+    unread = sum(gpu.problem is not None and gpu.result not in GPU_LOST for gpu in gpus.gpus)
+    if count < promised.count <= count + unread:
+        return Item("number of GPUs", wanted, f"unknown: NVML could not describe {unread} of {len(gpus.gpus)}", None)
     return Item("number of GPUs", wanted, str(count), count >= promised.count, saw(driver, "gpu_count"))
 
 

@@ -6,6 +6,7 @@ from msgspec.structs import asdict, replace
 
 from gpucheck.core.child.messages.cuda import CudaCount, CudaDevice, CudaDevices, CudaPeers, CudaTask, CudaVersion
 from gpucheck.core.child.messages.drivers import DriverStarted
+from gpucheck.core.compat.cuda import CUDA_ERROR_OUT_OF_MEMORY
 from gpucheck.core.host import Host
 from gpucheck.core.model import Level
 from gpucheck.core.model.plugin import probe
@@ -41,6 +42,8 @@ def read(host: Host) -> Cuda:
     child = host.child(CudaTask(), limit=host.remaining())
     # One call may take as long as NVML's queries together: cuInit starts every GPU, too.
     query = query_driver(child, ACTIVITIES, (DriverStarted, CudaCount), silence, lambda: 2 * driver.seconds_of_nvml(host))
+    if query.answer.result == CUDA_ERROR_OUT_OF_MEMORY and (data := host.ulimit("DATA")) is not None:
+        raise RuntimeError(f"out of memory, under this process's limit on its data of {data >> 20} MiB (ulimit -d)")
     version, count = child.message(CudaVersion), child.message(CudaCount)
     devices, peers = child.message(CudaDevices), child.message(CudaPeers)
     return Cuda(

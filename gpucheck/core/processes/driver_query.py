@@ -77,6 +77,8 @@ def query_driver(
     if ending.how in LATE and seconds < max(CONCLUSIVE_SECONDS, longer() if longer is not None else 0.0):
         raise RuntimeError(f"out of time {where}: the driver is slow, but it responds; --timeout allows more")
     library = None if loaded is None else loaded.library
+    if ending.how == "killed by SIGKILL":  # by the kernel for memory, or by somebody; a driver that crashes gets other signals
+        raise RuntimeError(f"killed by SIGKILL {where}, most often because main memory ran out")
     if not ending.ok:
         status = "hung" if ending.how in LATE else "crashed"
         problem = _end_in_words(child, ending.how, where, seconds)

@@ -34,6 +34,11 @@ def shadowing_files(error: BaseException) -> dict[str, str]:
         return {}
 
 
+def raised_in_shadowing_file(error: BaseException) -> bool:
+    """Whether the innermost module of the exception is loaded from such a file."""
+    return next(iter(_passed(error)), "") in shadowing_files(error)
+
+
 def report_shadowing_file(error: BaseException) -> bool:
     """Write the first shadowing file to standard error, once; return whether one was found."""
     for name, file in [] if _reported else shadowing_files(error).items():

@@ -29,6 +29,7 @@ from collections.abc import Iterator, Sequence
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.xid_reports import GpuReport, XidReport, XidReports, affected, cited, codes, finding
+from gpucheck.core.compat.nvml import GPU_LOST, RESET_REQUIRED
 from gpucheck.core.model import Action, Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpu, Gpus
@@ -37,8 +38,6 @@ from gpucheck.core.repairs.machine import act, required_action
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_RESET_REQUIRED = 16
-_LOST = (8, 10, 11, 15, _RESET_REQUIRED)  # power cables, timeout, interrupts, lost, reset required
 _UNKNOWN = 999  # for a GPU's handle, not for one query: also means "lost"
 _NOT_FOUND = 28
 _READ = Fix(text="Read the kernel's messages about it", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
@@ -83,9 +82,9 @@ def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Non
         *(_reported(report) for report in reports if not report.responds and report.xid.fault == "gpu"),
         *(_reported(report) for report in xids.logged("gpu")),
     ]
-    if not lost and driver.result in _LOST:
+    if not lost and driver.result in GPU_LOST:
         problem = driver.problem or driver.result_name or f"NVML error {driver.result}"
-        action = Action.RESET_GPU if driver.result == _RESET_REQUIRED else Action.POWER_CYCLE
+        action = Action.RESET_GPU if driver.result == RESET_REQUIRED else Action.POWER_CYCLE
         lost = [LostGpu(None, None, saw(driver, "result", "problem"), problem, action)]
     if not lost:
         return _answering([report for report in reports if report.responds], xids, context)
@@ -143,14 +142,14 @@ def _needed(
 
 def _unanswering(stack: CudaStack, xids: XidReports) -> list[LostGpu]:
     gpus = xids.gpus
-    fatal = _LOST if stack.wsl.inside else (*_LOST, _UNKNOWN)
+    fatal = GPU_LOST if stack.wsl.inside else (*GPU_LOST, _UNKNOWN)
     return [
         LostGpu(
             xids.addresses.get(gpu.index),
             gpu,
             saw(gpus, f"gpus[{place}].problem", f"gpus[{place}].result"),
             gpu.problem or f"NVML error {gpu.result}",
-            Action.RESET_GPU if gpu.result == _RESET_REQUIRED else Action.SERVICE if gpu.result == 8 else Action.POWER_CYCLE,
+            Action.RESET_GPU if gpu.result == RESET_REQUIRED else Action.SERVICE if gpu.result == 8 else Action.POWER_CYCLE,
         )
         for place, gpu in enumerate(gpus.gpus if gpus is not None else ())
         if gpu.result in fatal

@@ -8,8 +8,9 @@ import re
 import sys
 
 from gpucheck.core.compat import removed as gone
-from gpucheck.core.compat import results, versions
+from gpucheck.core.compat import results
 from gpucheck.core.logs.reading.patterns.advice import advice as advice
+from gpucheck.core.logs.reading.patterns.fields import below_minimum as below_minimum
 from gpucheck.core.logs.reading.patterns.fields import file_name, named
 from gpucheck.core.repairs.wording import byte_count
 
@@ -147,13 +148,6 @@ def differing(match: Match) -> dict[str, str] | None:
     """Return the two versions if they differ; one may be a prefix of the other."""
     kernel, library = match["kernel"], match["library"]
     return None if kernel.startswith(library) or library.startswith(kernel) else named(match)
-
-
-def below_minimum(match: Match) -> dict[str, str] | None:
-    """Return the fields unless the GPU's compute capability is at least the minimum: code for 12.0 also runs on 12.1."""
-    fields = named(match)
-    lowest = fields.get("minimum")
-    return None if lowest and versions.at_least(fields["capability"], lowest) else fields
 
 
 # -- shared libraries --

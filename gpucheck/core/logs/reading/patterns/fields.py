@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 
+from gpucheck.core.compat import versions
+
 Fields = Callable[["re.Match[str]"], "dict[str, str] | None"]
 
 _QUOTES = ("'", '"', "`")
@@ -67,3 +69,10 @@ def with_constants(fields: Mapping[str, str], constants: Iterable[tuple[str, str
         if "{" in constant:
             made[name] = _GROUP.sub(lambda group: values.pop(group[1], ""), constant)
     return {**made, **values}
+
+
+def below_minimum(match: re.Match[str]) -> dict[str, str] | None:
+    """Return the fields unless the GPU's compute capability is at least the minimum: code for 12.0 also runs on 12.1."""
+    fields = named(match)
+    lowest = fields.get("minimum")
+    return None if lowest and versions.at_least(fields["capability"], lowest) else fields
