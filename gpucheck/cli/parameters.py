@@ -25,6 +25,7 @@ Examples:
   gpucheck --report html=report.html --report junit=report.xml
   gpucheck explain cuda-libraries-unreachable
 """
+LONGEST_SECONDS = 10_000_000.0  # a longer time limit means this one: the clocks of systems end somewhere
 READ_SECONDS = 120.0  # time limit of a command that only reads
 # Parameter names of rarely used options: shown below the others.
 ADVANCED = frozenset(
@@ -106,10 +107,10 @@ class PositiveNumber(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         if not (0 < number < math.inf and number <= self._most):
             wanted = "positive number" if self._most == math.inf else f"number above 0 and at most {self._most:g}"
             self.fail(f"{value!r} is not a {wanted}{f' of {self._unit}' if self._unit else ''}", param, ctx)
-        return number
+        return min(number, LONGEST_SECONDS) if self._unit == "seconds" else number
 
 
-SECONDS = PositiveNumber("seconds", most=10_000_000)
+SECONDS = PositiveNumber("seconds")
 MINUTES = PositiveNumber("minutes", most=10_000)
 
 

@@ -33,6 +33,7 @@ NOT_RUN_IN_DOCS = {
     "gpucheck setup --apply": "installs from the package index; tests/setup does",
     "gpucheck fleet\n": "a command's name",
     "gpucheck explain\n": "a command's name",
+    "gpucheck compare\n": "a command's name",
     "fleet train": "needs Slurm; tests/systems does",
     "fleet run": "needs Slurm; tests/systems does",
     "srun ": "needs Slurm; tests/systems does",

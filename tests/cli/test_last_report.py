@@ -14,7 +14,7 @@ from gpucheck.cli.formats import FORMATS
 ROOT = pathlib.Path(__file__).parents[2]
 # The run hangs at the first call; the thread that ends the command makes a second call.
 HANGS = program("last_report_stands.py")
-ENDED = "gpucheck: ended at its time limit: a file system or driver did not respond\n"
+ENDED = "gpucheck: ended at its time limit: a file system or driver did not respond, or the processors are busy\n"
 QUICK = ("--quick", "--allow-cpu", "--timeout", "4")
 JUDGING = "gpucheck.core.engine.pipeline.decide"
 PLACES = {

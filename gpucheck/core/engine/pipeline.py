@@ -29,7 +29,7 @@ from gpucheck.core.model.plugin import Row, Rule
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system import integrity, ulimits
 
-TIMED_OUT = "gpucheck was ended at its time limit: a file system or driver did not respond"
+TIMED_OUT = "gpucheck was ended at its time limit: a file system or driver did not respond, or the processors are busy"
 
 
 class _Partial:
