@@ -6,7 +6,7 @@ import pytest
 from gpucheck.commands.explain.log import explain
 from gpucheck.core.engine.discovery import load_rules
 from gpucheck.core.engine.facts import Facts
-from gpucheck.core.engine.verdict import OF_PROCESS, decide
+from gpucheck.core.engine.verdict import FOLDER, OF_PROCESS, decide
 from gpucheck.core.model import (
     Diagnosis,
     Level,
@@ -146,3 +146,10 @@ def test_a_log_without_a_failure_proves_nothing():
     lines = ["Created device /job:localhost/replica:0/task:0/device:GPU:0 with 77536 MB memory", "Epoch 1/3"]
     report = explain([("", lines)], "test")
     assert (report.verdict, report.unknown_because[0][:27]) == ("unknown", "a log without a known failu")
+
+
+def test_a_missing_folder_of_this_process_does_not_hide_a_fault_of_the_node():
+    fields = {"row": "", "evidence": (), "first_check": "", "fix": (), "scope": Scope.HOST, "severity": Severity.ERROR}
+    findings = [Diagnosis(code=code, summary=code, **fields) for code in (FOLDER, "gpu-lost")]
+    assert decide(NODE, Facts([]), findings, ()).verdict is Verdict.FAIL
+    assert decide(NODE, Facts([]), findings[:1], ()).verdict is Verdict.UNKNOWN

@@ -1,5 +1,7 @@
 """The command line: parse, call, print, exit. The only package that knows click."""
 
+from __future__ import annotations
+
 import time
 
 STARTED = time.monotonic()  # before the imports, which count towards --timeout
@@ -7,7 +9,10 @@ STARTED = time.monotonic()  # before the imports, which count towards --timeout
 import gc  # noqa: E402
 import os  # noqa: E402
 import sys  # noqa: E402
-from typing import Any, NoReturn  # noqa: E402
+
+TYPE_CHECKING = False  # as in typing, which a user's file may shadow
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 INTERRUPTED = 130  # exit code after Ctrl-C
 UNKNOWN = 3  # exit code: no verdict could be reached
@@ -44,7 +49,7 @@ def main() -> NoReturn:
             report_shadowing_file(SystemExit())  # a probe that failed because of a user's file did not raise
         if "gpucheck.core.system.write" in sys.modules:
             sys.modules["gpucheck.core.system.write"].sweep()
-    except Exception:  # already reported
+    except (Exception, SystemExit):  # already reported
         pass
     for stream in (sys.stdout, sys.stderr):
         try:  # noqa: SIM105 - contextlib may be the missing module
@@ -81,7 +86,7 @@ def _of_a_users_file(error: SystemExit) -> bool:
         from gpucheck.core.system.shadowing import raised_in_shadowing_file
 
         return raised_in_shadowing_file(error)
-    except Exception:  # a module that this needs is missing, which is reported elsewhere
+    except (Exception, SystemExit):  # a module that this needs is missing, which is reported elsewhere
         return False
 
 
@@ -91,12 +96,12 @@ def _no_verdict(error: BaseException) -> int:
         from gpucheck.cli import failure
 
         failure.report(error)
-    except Exception:
+    except (Exception, SystemExit):
         text = f"gpucheck: no verdict: this installation of gpucheck is damaged: {type(error).__name__}: {error}\n"
         os.write(2, text.encode("utf-8", "backslashreplace"))
     try:
         from gpucheck.cli.exit_styles import unknown_code
 
         return unknown_code(sys.argv[1:])
-    except Exception:
+    except (Exception, SystemExit):
         return UNKNOWN

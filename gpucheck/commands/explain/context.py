@@ -72,7 +72,7 @@ _FRAMEWORKS = {
     "tensorflow": re.compile(r"(?i)tensorflow|keras|\btf\.\w|\btf2?xla\b|\bTF_[A-Z]|external/local_(?:xla|tsl)"),
     "jax": re.compile(r"(?i)\bexternal/xla/|\bjax(?:lib)?\b|\bjax[._]|jax-cuda|\bxla_bridge\b|\bflax\b"),
     "torch": re.compile(
-        r"(?i)\btorch\b|\bpytorch\b|libtorch|\btriton[/\\]"
+        r"(?i)\btorch\b|\bpytorch\b|libtorch|\btriton[/\\]+(?:backends|compiler|runtime)\b"
         r"|\bc10[:/_]|torch[./]|\bDataLoader worker\b|implemented for '(?:Half|BFloat16)'"
     ),
 }

@@ -10,6 +10,7 @@ from typing import NamedTuple
 WITHOUT_GPU = (6, 9, 12, 13, 28)
 RESET_REQUIRED = 16
 GPU_LOST = (8, 10, 11, 15, RESET_REQUIRED)  # of one GPU: power cables, timeout, interrupts, lost
+HANDLE_LOST = (*GPU_LOST, 999)  # for a GPU's handle, "unknown error" means the same
 
 # Why the clocks are below their maximum. A GPU at full load runs at its power limit: bit 0x4 is a fault only if that was lowered.
 CLOCK_EVENT_REASONS = {

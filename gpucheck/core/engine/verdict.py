@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
-from gpucheck.core.compat.nvml import GPU_LOST, WITHOUT_GPU
+from gpucheck.core.compat.nvml import HANDLE_LOST, WITHOUT_GPU
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.model import (
     Diagnosis,
@@ -36,8 +36,8 @@ from gpucheck.core.probes.tensorflow import Device, TensorFlow
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.training import Training
 
-# Rules about this process, not about the machine
-OF_PROCESS = ("process-limit-too-low", "temporary-folder-missing")
+# About this process, not about the machine: the first may cause any other error, the second none at a node
+LIMIT, FOLDER = OF_PROCESS = ("process-limit-too-low", "temporary-folder-missing")
 SOME = 5  # if more probes fail with the same problem, it is reported once
 
 
@@ -83,7 +83,7 @@ def decide(
     counting = [finding for finding in findings if finding.muted is None]
     severities = {finding.severity for finding in counting}
     gaps = (*_gaps(request, facts, outcomes), *unchecked)
-    if request.level is Level.NODE and (limits := [finding.summary for finding in counting if _limited(finding)]):
+    if request.level is Level.NODE and (limits := _limits(counting)):
         return Decision(Verdict.UNKNOWN, ExitCode.UNKNOWN, (*limits, *gaps))
     if Severity.ERROR in severities:
         return Decision(Verdict.FAIL, ExitCode.FAULT, gaps)
@@ -102,9 +102,11 @@ def decide(
     return Decision(Verdict.PASS, ExitCode.HEALTHY, ())
 
 
-def _limited(finding: Diagnosis) -> bool:
-    """Whether a limit of this process proves nothing about the node, whose jobs have other limits and folders."""
-    return finding.code in OF_PROCESS and finding.severity is Severity.ERROR
+def _limits(findings: Iterable[Diagnosis]) -> tuple[str, ...]:
+    """Return the errors about this process that leave the state of the node open, whose jobs have other limits and folders."""
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    alone = all(finding.code == FOLDER for finding in errors)
+    return tuple(finding.summary for finding in errors if finding.code == LIMIT or alone)
 
 
 def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterable[str]:
@@ -130,7 +132,7 @@ def _node_gaps(facts: Facts) -> Iterable[str]:
     if _accelerator(facts) and (refusal := _refusal(driver)):  # CUDA lists GPUs
         yield refusal
     for gpu in gpus.gpus if gpus is not None else ():
-        if gpu.problem is not None and gpu.result not in GPU_LOST:
+        if gpu.problem is not None and gpu.result not in HANDLE_LOST:
             yield f"{gpu.label}: NVML returns {gpu.problem} ({gpu.result}), so its state is not known"
     if gpus is not None and gpus.gpus and cuda is not None and cuda.status != "ok":
         yield f"CUDA: {cuda.problem or cuda.result_name or cuda.status}, and no rule explains why"

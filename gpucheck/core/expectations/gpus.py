@@ -6,7 +6,7 @@ from typing import Any
 
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
-from gpucheck.core.compat.nvml import GPU_LOST, WITHOUT_GPU
+from gpucheck.core.compat.nvml import HANDLE_LOST, WITHOUT_GPU
 from gpucheck.core.expectations.items import Item, Machine
 from gpucheck.core.model import Evidence, Expectations, PromisedGpus, saw
 from gpucheck.core.probes.cuda import Cuda
@@ -39,7 +39,7 @@ def _scheduled(machine: Machine, promised: PromisedGpus) -> Item:
         return Item("number of GPUs", wanted, machine.why_not(Gpus), None if promised.count else True)
     # NVML's count: CUDA shows a process at most one MIG device.
     count = sum(gpu.mig_devices or 0 if gpu.mig_enabled else 1 for gpu in gpus.gpus if gpu.problem is None)
-    unread = sum(gpu.problem is not None and gpu.result not in GPU_LOST for gpu in gpus.gpus)
+    unread = sum(gpu.problem is not None and gpu.result not in HANDLE_LOST for gpu in gpus.gpus)
     if count < promised.count <= count + unread:
         return Item("number of GPUs", wanted, f"unknown: NVML could not describe {unread} of {len(gpus.gpus)}", None)
     return Item("number of GPUs", wanted, str(count), count >= promised.count, saw(driver, "gpu_count"))

@@ -25,6 +25,9 @@ ACTIVITIES = {
 }
 
 
+DATA_BYTES = 8 << 30  # cuInit needs less on nodes of eight GPUs
+
+
 class Cuda(DriverAnswer, frozen=True, kw_only=True):
     """libcuda's version and devices. ``status`` as in ``Driver``."""
 
@@ -42,7 +45,7 @@ def read(host: Host) -> Cuda:
     child = host.child(CudaTask(), limit=host.remaining())
     # One call may take as long as NVML's queries together: cuInit starts every GPU, too.
     query = query_driver(child, ACTIVITIES, (DriverStarted, CudaCount), silence, lambda: 2 * driver.seconds_of_nvml(host))
-    if query.answer.result == CUDA_ERROR_OUT_OF_MEMORY and (data := host.ulimit("DATA")) is not None:
+    if query.answer.result == CUDA_ERROR_OUT_OF_MEMORY and (data := host.ulimit("DATA") or DATA_BYTES) < DATA_BYTES:
         raise RuntimeError(f"out of memory, under this process's limit on its data of {data >> 20} MiB (ulimit -d)")
     version, count = child.message(CudaVersion), child.message(CudaCount)
     devices, peers = child.message(CudaDevices), child.message(CudaPeers)

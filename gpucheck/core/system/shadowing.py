@@ -35,8 +35,13 @@ def shadowing_files(error: BaseException) -> dict[str, str]:
 
 
 def raised_in_shadowing_file(error: BaseException) -> bool:
-    """Whether the innermost module of the exception is loaded from such a file."""
-    return next(iter(_passed(error)), "") in shadowing_files(error)
+    """Whether such a file ended the program: the exception left it before it reached gpucheck. A signal's is gpucheck's own."""
+    inner: set[str] = set()
+    for name, _ in reversed(_frames(error) if type(error) is SystemExit else []):
+        if name.partition(".")[0] == "gpucheck":
+            break
+        inner.add(name)
+    return not inner.isdisjoint(shadowing_files(error))
 
 
 def report_shadowing_file(error: BaseException) -> bool:
@@ -66,6 +71,11 @@ def _find(error: BaseException) -> dict[str, str]:
 
 def _passed(error: BaseException) -> dict[str, str]:
     """Return module -> file of all frames of the exception, and of a syntax error; the innermost first."""
+    return {name: file for name, file in reversed(_frames(error)) if file and "." not in name}
+
+
+def _frames(error: BaseException) -> list[tuple[str, str]]:
+    """Return the module and the file of each frame, the innermost last."""
     frames: list[tuple[str, str]] = []
     place = error.__traceback__
     while place is not None:
@@ -74,7 +84,7 @@ def _passed(error: BaseException) -> dict[str, str]:
         place = place.tb_next
     if isinstance(error, SyntaxError) and error.filename:
         frames.append((os.path.splitext(os.path.basename(error.filename))[0], error.filename))
-    return {name: file for name, file in reversed(frames) if file and "." not in name}
+    return frames
 
 
 def _hidden(name: str, file: str) -> str | None:

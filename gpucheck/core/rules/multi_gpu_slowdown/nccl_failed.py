@@ -147,7 +147,7 @@ _OWN_GPU = Fix(
 
 # Patterns of NCCL's lines, the most specific first.
 _NAMED = {
-    "locked memory": r"\bibv_\w+[^\n]{0,60}Cannot allocate memory|\bibv_create_(?:qp|cq) failed",
+    "locked memory": r"\bibv_\w+[^\n]{0,60}Cannot allocate memory|\bibv_create_(?:qp|cq) failed(?! with error)",
     "two copies": r"corrupted comm object",
     "infiniband": r"NET/IB\b|\bibv_|IBV_WC_|\bmlx\d_\d",
     "shared memory": r"(?i)shared memory|/dev/shm|posix_fallocate|\bshmget\b",
