@@ -25,7 +25,7 @@ Examples:
   gpucheck --report html=report.html --report junit=report.xml
   gpucheck explain cuda-libraries-unreachable
 """
-LONGEST_SECONDS = 10_000_000.0  # a longer time limit means this one: the clocks of systems end somewhere
+LONGEST_SECONDS = 10_000_000.0  # a longer time limit is reduced to this one: deadlines would overflow
 READ_SECONDS = 120.0  # time limit of a command that only reads
 # Parameter names of rarely used options: shown below the others.
 ADVANCED = frozenset(

@@ -130,7 +130,7 @@ def standard_input(what: str) -> None:
 def progress_line(host: Any) -> Iterator[Callable[[list[str]], None] | None]:
     """Yield a function to call while waiting; the line is removed on exit.
 
-    Without a terminal, a run of minutes prints one line for each job instead, and the function of any other run is None.
+    Without a terminal, --full and --soak print a line for each job instead; for other runs, yield None.
     """
     if sys.stderr is None or not sys.stderr.isatty():  # None: a service manager closed it
         from gpucheck.core.model import Level

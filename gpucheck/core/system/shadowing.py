@@ -41,7 +41,7 @@ def raised_in_shadowing_file(error: BaseException) -> bool:
         if name.partition(".")[0] == "gpucheck":
             break
         inner.add(name)
-    return not inner.isdisjoint(shadowing_files(error))
+    return bool(inner) and not inner.isdisjoint(shadowing_files(error))
 
 
 def report_shadowing_file(error: BaseException) -> bool:

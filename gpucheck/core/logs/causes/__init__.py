@@ -84,10 +84,7 @@ def _once(log: Log) -> Log:
     it has none.
     """
     lines = {event.line for event in log.events if event.kind == Kind.LEGACY_API}
-    if any(
-        (event.kind == Kind.JAX_CUDA_PLUGIN and "cuda" in event.fields) or event.kind == Kind.CUINIT_FAILED
-        for event in log.events
-    ):
+    if any(event.kind == Kind.JAX_CUDA_PLUGIN and "cuda" in event.fields for event in log.events):
         lines |= {event.line for event in log.events if event.kind == Kind.CPU_BUILD and event.fields.get("package") == "jaxlib"}
     kept = tuple(event for event in log.events if event.kind == Kind.LEGACY_API or event.line not in lines)
     return msgspec.structs.replace(log, events=kept)

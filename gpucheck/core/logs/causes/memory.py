@@ -34,7 +34,7 @@ def gpu_memory_exhausted(events: Events) -> Cause | None:
         failed = [event for event in events.unresolved(Kind.ALLOCATOR_DUMP) if not of_host(event)]
     if events.has(Kind.OPEN_FILES_LIMIT):  # TensorFlow has the same name for it
         failed = [event for event in failed if event.fields]
-    if events.has(Kind.NVML_FAILED, Kind.DRIVER_MISMATCH):  # which PyTorch meets when it describes what it has no memory for
+    if events.has(Kind.NVML_FAILED, Kind.DRIVER_MISMATCH):  # the cause of PyTorch's assertion
         failed = [event for event in failed if "NVML_SUCCESS" not in event.text]
     if not failed:
         return None

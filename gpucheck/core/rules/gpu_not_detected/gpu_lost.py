@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.xid_reports import GpuReport, XidReport, XidReports, affected, cited, codes, finding
-from gpucheck.core.compat.nvml import GPU_LOST, RESET_REQUIRED
+from gpucheck.core.compat.nvml import GPU_LOST, HANDLE_LOST, RESET_REQUIRED
 from gpucheck.core.model import Action, Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpu, Gpus
@@ -38,7 +38,6 @@ from gpucheck.core.repairs.machine import act, required_action
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_UNKNOWN = 999  # for a GPU's handle, not for one query: also means "lost"
 _NOT_FOUND = 28
 _READ = Fix(text="Read the kernel's messages about it", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
 _AGAIN = Fix(text="If it happens again: check power, seating and temperature, and have the board replaced")
@@ -142,7 +141,7 @@ def _needed(
 
 def _unanswering(stack: CudaStack, xids: XidReports) -> list[LostGpu]:
     gpus = xids.gpus
-    fatal = GPU_LOST if stack.wsl.inside else (*GPU_LOST, _UNKNOWN)
+    fatal = GPU_LOST if stack.wsl.inside else HANDLE_LOST
     return [
         LostGpu(
             xids.addresses.get(gpu.index),
