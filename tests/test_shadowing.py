@@ -72,6 +72,7 @@ def as_module(folder, *args):
     )
 
 
+@pytest.mark.tensorflow
 def test_a_module_that_the_report_can_do_without_is_named_in_the_report(tmp_path):
     (tmp_path / "json.py").write_text("")
     done = as_module(tmp_path)

@@ -145,6 +145,7 @@ def test_two_trainings_are_compared(tmp_path):
     ]
 
 
+@pytest.mark.tensorflow
 def test_what_cannot_be_compared_is_named(tmp_path):
     for name, text in (
         ("fit.json", json.dumps(FIT)),
