@@ -16,6 +16,7 @@ model.compile(loss="mse"{compiled})
 model.fit(dataset)
 """
 HEAD = "import keras\nimport tensorflow as tf\n"
+LOGGED = "tf.debugging.set_log_device_placement({0})\ntf.debugging.set_log_device_placement({0})\n"
 PIPELINE = "dataset = tf.data.TFRecordDataset(files).map(parse).batch(32)"
 # The wrong program, and the program that --fix writes.
 FIXED = {
@@ -42,6 +43,15 @@ FIXED = {
     "fit_generator": (
         f"{HEAD}{FIT.format(compiled='')}model.fit_generator(batches, epochs=2)\n",
         f"{HEAD}{FIT.format(compiled='')}model.fit(batches, epochs=2)\n",
+    ),
+    "the number of steps by its position": (f"{HEAD}{FIT.format(compiled='')}model.fit_generator(batches, 10, 2)\n",) * 2,
+    "twice the same": (
+        f"{HEAD}{LOGGED.format(True)}{FIT.format(compiled='')}",
+        f"{HEAD}{LOGGED.format(False)}{FIT.format(compiled='')}",
+    ),
+    "an import after a semicolon": (
+        '"A sample."; print(tf.config.list_physical_devices())\n',
+        '"A sample."; import tensorflow as tf; print(tf.config.list_physical_devices())\n',
     ),
     "an argument that fit lacks": (f"{HEAD}{FIT.format(compiled='')}model.fit_generator(batches, workers=4)\n",) * 2,
     "an argument of an optimizer": (

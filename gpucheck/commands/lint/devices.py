@@ -14,12 +14,12 @@ STARTS = re.compile(
     r"tensorflow\.(constant|Variable|zeros|ones|zeros_like|ones_like|eye|fill|range|linspace|convert_to_tensor|matmul|add|multiply"
     r"|reduce_(sum|mean|max|min)|random\.(normal|uniform|truncated_normal|shuffle|categorical)|linalg\.matmul|math\.\w+"
     r"|config\.list_logical_devices|distribute\.(MirroredStrategy|MultiWorkerMirroredStrategy|CentralStorageStrategy)"
-    r"|cast|one_hot|random\.Generator\.from_seed|summary\.create_file_writer"
+    r"|device|distribute\.OneDeviceStrategy|ragged\.constant|data\.Dataset\.from_generator|cast|one_hot|random\.Generator\.from_seed|summary\.create_file_writer"
     r"|data\.(Dataset\.(from_tensors|from_tensor_slices|range|list_files)|TFRecordDataset|TextLineDataset))"
 )
 # The same for Keras with the TensorFlow backend: layers and models with weights create them.
 KERAS_STARTS = re.compile(
-    r"keras\.(applications\.(\w+\.)?[A-Z]\w+|models\.load_model|(utils|preprocessing)\.\w+_dataset_from_directory)"
+    r"keras\.(metrics\.(Mean|Sum|\w*Accuracy)|applications\.(\w+\.)?[A-Z]\w+|models\.load_model|(utils|preprocessing)\.\w+_dataset_from_directory)"
 )
 # Calls that certainly use the GPU; reading and decoding files and images do not.
 COMPUTES = re.compile(

@@ -54,8 +54,9 @@ def add_import(script: Script, statement: str) -> Edit:
     """Add an import before the first statement that is neither the module's docstring nor an import from __future__."""
     body = script.tree.body[ast.get_docstring(script.tree, clean=False) is not None :]
     first = next(node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__"))
-    line = min(node.lineno for node in (first, *getattr(first, "decorator_list", ())))
-    return Edit(line, 1, line, 1, f"{statement}\n")
+    line, column = min((node.lineno, node.col_offset + 1) for node in (first, *getattr(first, "decorator_list", ())))
+    column = column if first.col_offset else 1  # a decorator's column is that after its @
+    return Edit(line, column, line, column, f"{statement}; " if first.col_offset else f"{statement}\n")
 
 
 def alias(script: Script, module: str) -> str | None:

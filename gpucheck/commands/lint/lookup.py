@@ -1,5 +1,6 @@
 """Queries about values and places: possible values, the parts of a value, the order of places."""
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeGuard
 
@@ -61,6 +62,12 @@ def all_calls(values: Iterable[Value], *names: str) -> bool:
 def under(place: Place, *names: str) -> bool:
     """Whether a with statement around a place may enter the result of a call of one of these canonical names."""
     return any(is_call(option, *names) for context in place.contexts for option in options(context))
+
+
+def left_on(calls: Iterable[Call], name: str, position: int) -> list[Call]:
+    """Return the last calls that pass True as an argument; none if the last call of all passes something else."""
+    latest = sorted(calls, key=lambda call: call.place.order, reverse=True)
+    return list(itertools.takewhile(lambda call: constant(call.argument(name, position)) is True, latest))
 
 
 def iterated(values: Iterable[Value | None]) -> Iterator[Value]:

@@ -15,6 +15,8 @@ PIECE = re.compile(
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>\n)|(?P<assigned>=[ \t]*(?=!|%[A-Za-z_]))|=|[^\"'#\\()\[\]{}=\n]+",
     re.DOTALL,
 )
+INDENT = re.compile(r"(?:[ \t]*\n)*([ \t]+)(?=\S)")
+PROMPT = re.compile(r"(?m)^(?:>>>|\.\.\.)(?: |$)")
 LINE = re.compile(r"(?:\\\n|[^\n])*")
 # Line magics that run the Python code after them, and their options that take a value.
 RUNS = dict.fromkeys(("time", "pyinstrument", "heat"), "")
@@ -27,6 +29,7 @@ def without_magics(source: str) -> str:
 
     The statement after ``%time`` and similar magics stays in its line.
     """
+    source = _without_prompts(source)
     first = source.lstrip()
     if first.startswith("%%") and not CELL.match(first):
         return "\n" * source.count("\n")  # a cell of another language
@@ -49,6 +52,13 @@ def without_magics(source: str) -> str:
             kept.append(_with_line_count(magic, _assigned))
             at += len(magic)
     return "".join(kept)
+
+
+def _without_prompts(source: str) -> str:
+    """Return a cell without the indentation of its first line, and the prompts of a copied session, which IPython ignores."""
+    if indent := INDENT.match(source):
+        source = re.sub(rf"(?m)^{indent[1]}", "", source)
+    return PROMPT.sub("", source) if source.lstrip().startswith(">>> ") else source
 
 
 def _line(source: str, at: int) -> str:

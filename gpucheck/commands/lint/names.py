@@ -11,6 +11,7 @@ _SAME = (
     (re.compile(r"^(tensorflow\.data)\.experimental\.(?=AUTOTUNE$)"), r"\1."),
     (re.compile(r"^keras\.(?:models|engine\.\w+|engine|src\.models\.\w+)\.(?=(?:Sequential|Model|Functional)$)"), "keras."),
     (re.compile(r"^keras\.(?:layers|engine)\.Input$"), "keras.Input"),
+    (re.compile(r"^tensorflow\.(?=(?:initializers|losses|metrics|optimizers)\.)"), "keras."),
     (re.compile(r"^keras\.saving\.load_model$"), "keras.models.load_model"),
     (re.compile(r"^keras\.mixed_precision\.experimental\."), "keras.mixed_precision."),
     (re.compile(r"^keras\.(?:optimizers\.(?:legacy|experimental|schedules)|optimizers_v[12]\.\w+)\."), "keras.optimizers."),

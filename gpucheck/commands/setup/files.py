@@ -93,8 +93,8 @@ def dockerfile(answer: Answer) -> str:
     """Render a Dockerfile."""
     best = answer.best
     choice = best if best is not None and (best.source == "image" or best.steps) else _pip_choice(answer)
-    gpus = "" if commands.trains_on_cpu(choice) else "--gpus all "
-    lines = [*_header(choice, python=False), f"# docker build -t keras . && docker run {gpus}-it --rm keras"]
+    options = "" if commands.trains_on_cpu(choice) else f"{choice.run_options} "
+    lines = [*_header(choice, python=False), f"# docker build -t keras . && docker run {options}-it --rm keras"]
     if choice.source == "image":
         return text((*lines, f"FROM {choice.image}"))
     lines.append(f"FROM python:{versions.minor(choice.python.version)}-slim")

@@ -33,6 +33,7 @@ _SUCCESSORS = {
     "Print": "tf.print",
     "Summary": "tf.summary",
     "assign_add": "variable.assign_add",
+    "enable_eager_execution": "nothing: TensorFlow 2 runs eagerly",
     "get_collection": "",
     "get_default_graph": "",
     "get_default_session": "",
@@ -125,6 +126,9 @@ KERAS = {
     "keras.engine.Layer": "keras.layers.Layer",
     "keras.layers.experimental.preprocessing": "keras.layers",
     "keras.layers.experimental": "keras.layers",
+    "keras.layers.CuDNNGRU": "keras.layers.GRU",
+    "keras.layers.CuDNNLSTM": "keras.layers.LSTM",
+    "keras.layers.advanced_activations": "keras.layers",
     "keras.layers.core": "keras.layers",
     "keras.layers.convolutional": "keras.layers",
     "keras.layers.embeddings": "keras.layers",
@@ -132,6 +136,7 @@ KERAS = {
     "keras.layers.normalization": "keras.layers",
     "keras.layers.recurrent": "keras.layers",
     "keras.layers.wrappers": "keras.layers",
+    "keras.mixed_precision.set_policy": "keras.mixed_precision.set_global_policy",
     "keras.optimizers.adam": "keras.optimizers.Adam",
     "keras.preprocessing.image.ImageDataGenerator": "keras.utils.image_dataset_from_directory, with augmentation layers",
     "keras.preprocessing.image.img_to_array": "keras.utils.img_to_array",
@@ -158,7 +163,10 @@ KERAS_GONE = {name: new for name, new in KERAS.items() if name not in _KEPT}
 # Those that every Keras 2 had.
 KERAS_2 = ("keras.optimizers.adam", "keras.preprocessing.image.ImageDataGenerator", "keras.preprocessing.text")
 # Those that later releases of Keras 2 had, up to TensorFlow 2.12 or 2.15.
-LATER_KERAS_2 = ("keras.layers.experimental", "keras.layers.experimental.preprocessing", "keras.wrappers.scikit_learn")
+LATER_KERAS_2 = (
+    *("keras.layers.experimental", "keras.layers.experimental.preprocessing", "keras.wrappers.scikit_learn"),
+    "keras.mixed_precision.set_policy",
+)
 TF_KERAS = KERAS_2[1:]  # tf.keras still has them
 _OPTIMIZERS = re.compile(r"Adam|AdamW|SGD|RMSprop|Adagrad|Adadelta|Adamax|Nadam|Ftrl|Lion|LossScaleOptimizer")
 # Methods of models and optimizers that Keras removed.
@@ -167,13 +175,17 @@ MODEL_METHODS = {
     "predict_proba": "model.predict(x)",
 }
 _METHODS = MODEL_METHODS | {"get_updates": "tf.GradientTape and optimizer.apply_gradients"}
-# Arguments of fit in Keras 1, and those of today; empty: it has none.
+# Arguments of fit in Keras 1 and 2, and those of today; empty: it has none.
+_LOADING = "the arguments of keras.utils.PyDataset"
 FIT_ARGUMENTS = {
     "nb_epoch": "epochs",
     "samples_per_epoch": "steps_per_epoch, which counts batches",
     "nb_val_samples": "validation_steps, which counts batches",
     "max_q_size": "",
     "nb_worker": "",
+    "max_queue_size": _LOADING,
+    "use_multiprocessing": _LOADING,
+    "workers": _LOADING,
 }
 
 

@@ -5,7 +5,7 @@ their options); rocm.docs.amd.com/projects/ai-ecosystem/en/latest/frameworks/ten
 Linux); rocm.docs.amd.com/projects/radeon-ryzen (PyTorch on Radeon: Linux, WSL2, Windows with Python 3.12);
 docs.jax.dev/en/latest/installation.html (jax[rocm7-local]: Linux x86_64, experimental in WSL2);
 rocm.docs.amd.com/en/latest/compatibility/compatibility-matrix.html (chips);
-tensorflow issue #84167 (tensorflow-metal 1.1.0 works with TensorFlow 2.17, and does not load in 2.18);
+pypi.org/project/tensorflow-metal (1.2.0 "fixes compatibility with 2.18+"; wheels for Python 3.9 to 3.12);
 catalog.ngc.nvidia.com/orgs/nvidia/containers/tensorflow (25.02-tf2-py3-igpu);
 developer.download.nvidia.com/compute/redist/jp (TensorFlow's wheels for JetPack). Not verified: the Python and the TensorFlow of
 AMD's image today, and which Radeon chips TensorFlow for ROCm still supports.
@@ -32,11 +32,11 @@ ROCM_WINDOWS_TORCH = (
 )
 
 METAL = "https://developer.apple.com/metal/tensorflow-plugin"
-METAL_PACKAGES = ("tensorflow==2.17.1", "tensorflow-metal==1.1.0")
-METAL_ISSUE = "https://github.com/tensorflow/tensorflow/issues/84167"
+METAL_PACKAGES, METAL_LAST_PYTHON = ("tensorflow==2.18.1", "tensorflow-metal==1.2.0"), "3.12"  # the last release
 
 JETSON_GUIDE = "https://docs.nvidia.com/deeplearning/frameworks/install-tf-jetson-platform/index.html"
 JETSON_TORCH = "https://docs.nvidia.com/deeplearning/frameworks/install-pytorch-jetson-platform/index.html"
+JETSON_OPTIONS = "--runtime=nvidia"  # its runtime refuses --gpus: github.com/dusty-nv/jetson-containers/issues/1577
 JETSON_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3-igpu"  # JetPack 6, Orin
 JETSON_WHEEL = "tensorflow==2.16.1+nv24.08"  # JetPack 6.1 and 6.2, Python 3.10
 JETSON_INDEX = "https://developer.download.nvidia.com/compute/redist/jp/v61"

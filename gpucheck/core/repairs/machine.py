@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from gpucheck.core.compat import versions
+from gpucheck.core.compat import vendors, versions
 from gpucheck.core.compat.xid import xid
 from gpucheck.core.model import Action, Fix
 from gpucheck.core.model.findings import Need
@@ -38,8 +38,6 @@ _RESTART = {
     "kubernetes": "Delete the pod, so that its controller starts another: kubectl delete pod POD",
     "lxc": "Restart the container: lxc restart CONTAINER",
 }
-# Apple's last release of its plug-in, and what it was built for.
-_PLUGIN, _PLUGIN_LAST_PYTHON = ("tensorflow==2.18.*", "tensorflow-metal==1.2.0"), "3.12"
 _COMMON = ("ubuntu", "debian", "fedora")  # the variants for an unknown distribution
 
 
@@ -132,8 +130,9 @@ def start_with_gpus(context: Context) -> Iterator[Fix]:
 def apple_plugin(context: Context) -> Fix:
     """Install Apple's plug-in for the Mac's own GPU with the newest TensorFlow that it works with."""
     own = context.interpreter.version if context.interpreter is not None else context.python_version
-    fits = own is None or versions.at_least(_PLUGIN_LAST_PYTHON, versions.minor(own))
-    command = context.pip(*_PLUGIN) if fits else context.new_environment(*_PLUGIN, python=_PLUGIN_LAST_PYTHON)
+    packages, newest = vendors.METAL_PACKAGES, vendors.METAL_LAST_PYTHON
+    fits = own is None or versions.at_least(newest, versions.minor(own))
+    command = context.pip(*packages) if fits else context.new_environment(*packages, python=newest)
     return Fix(
         text="For the GPU of a Mac with Apple silicon, install Apple's plug-in and a TensorFlow that it works with",
         command=command,

@@ -104,8 +104,8 @@ def _advice(answer: Answer, wishes: Wishes, solve: Solve) -> Iterator[str]:
         yield f"Use a container with {'glibc' if machine.musl else 'a newer glibc'}, such as python:3.12-slim"
     if machine.system == "darwin" and machine.architecture != "x86_64" and wishes.backend == "tensorflow" and not wishes.cpu:
         yield (
-            f"For Apple's GPU: {' '.join(vendors.METAL_PACKAGES)} (Python 3.9 to 3.11, {vendors.METAL});"
-            f" that plug-in does not load in TensorFlow 2.18 and newer ({vendors.METAL_ISSUE})"
+            f"For Apple's GPU: {' '.join(vendors.METAL_PACKAGES)} (Python 3.9 to {vendors.METAL_LAST_PYTHON}, {vendors.METAL}),"
+            " the last release of Apple's plug-in"
         )
     if machine.gpus == () and any(gpu.vendor == "amd" and not (gpu.chip or gpu.accelerator) for gpu in machine.others):
         yield 'An AMD GPU is here, of unknown model: for ROCm, name it, for example gpucheck setup --for "RX 7900 XTX"'

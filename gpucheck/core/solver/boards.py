@@ -63,7 +63,7 @@ def _rocm_elsewhere(machine: Machine, chips: set[str]) -> list[str]:
     return [f"AMD makes PyTorch with ROCm for Windows (Python {vendors.ROCM_PYTHON}): {vendors.ROCM_WINDOWS_TORCH}", wsl]
 
 
-def nvidia_image(name: str, remark: str) -> Choice:
+def nvidia_image(name: str, remark: str, run_options: str = "--gpus all") -> Choice:
     """The last image with TensorFlow that NVIDIA made, under its name for this kind of machine."""
     return Choice(
         tensorflow=images.LAST.tensorflow,
@@ -72,6 +72,7 @@ def nvidia_image(name: str, remark: str) -> Choice:
         cuda=images.LAST.cuda,
         source="image",
         image=name,
+        run_options=run_options,
         remarks=(remark,),
     )
 
@@ -87,7 +88,7 @@ def jetson(machine: Machine, wishes: Wishes) -> Answer:
         lines = [f"NVIDIA makes TensorFlow for Jetson itself, one for each JetPack: {vendors.JETSON_GUIDE}"]
         lines += [] if _THOR in boards else [f"PyTorch for Jetson: {vendors.JETSON_TORCH}"]
         return Answer(machine=machine, excluded=excluded, advice=tuple(lines))
-    image = nvidia_image(vendors.JETSON_IMAGE, "NVIDIA's image for Jetson boards with JetPack 6")
+    image = nvidia_image(vendors.JETSON_IMAGE, "NVIDIA's image for Jetson boards with JetPack 6", vendors.JETSON_OPTIONS)
     wheel = (
         f"NVIDIA's wheel for JetPack 6.1 and 6.2 (Python 3.10): pip install --extra-index-url {vendors.JETSON_INDEX}"
         f" {vendors.JETSON_WHEEL}"

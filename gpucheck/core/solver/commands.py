@@ -60,6 +60,8 @@ def create(choice: Choice, machine: Machine, folder: str) -> tuple[str, ...]:
         lines, install = [f"uv venv --python {python} {quoted(folder, system)}"], f"uv pip install --python {target}"
     else:
         python = quoted(choice.python.executable or f"python{minor}", system)
+        if system == "win32" and "\\" not in python:  # Python's installer for Windows does not make python3.12.exe
+            python = f"py -{minor}"
         lines, install = [f"{python} -m venv {quoted(folder, system)}"], f"{target} -m pip install"
     for packages, index in installs(choice):
         words = [quoted(package, system) for package in packages]

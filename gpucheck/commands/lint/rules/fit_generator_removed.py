@@ -54,5 +54,6 @@ def check(script: Script) -> Findings:
     for call in calls_of_models(script, *GENERATOR_METHODS):
         instead = call.method.removesuffix("_generator")
         message = f"{call.method} is missing in Keras 3 (in TensorFlow since 2.16)."
-        edit = None if call.starred or _MOVED & set(call.keywords) else append(call.node.func, instead, call.method)
+        same = len(call.node.args) <= 1 and not (call.starred or _MOVED & set(call.keywords))  # the second argument was the steps
+        edit = append(call.node.func, instead, call.method) if same else None
         yield at(call.node, message, f"Call {instead}, which also accepts generators.", edit)

@@ -31,7 +31,7 @@ References:
 """
 
 from gpucheck.commands.lint.edits import switch_off
-from gpucheck.commands.lint.lookup import before, constant
+from gpucheck.commands.lint.lookup import before, left_on
 from gpucheck.commands.lint.models import trainings
 from gpucheck.commands.lint.script import Findings, Script, at
 
@@ -41,13 +41,9 @@ SETTER = "tensorflow.debugging.set_log_device_placement"
 
 
 def check(script: Script) -> Findings:
-    """Report logging that is certainly on when a model is trained, if no call may switch it off."""
-    calls = script.named(SETTER)
-    if not all(constant(call.argument("enabled", 0)) is True for call in calls):
-        return
-    for call in calls:
+    """Report every call that leaves the log on while a model is trained, if no later call may switch it off."""
+    for call in left_on(script.named(SETTER), "enabled", 0):
         fit = next((fit for fit, _ in trainings(script) if before(call.place, fit.place)), None)
         if fit:
             message = f"Every operation's device is logged while the model is trained ({script.where(fit.node)})."
             yield at(call.node, message, "Remove this line.", switch_off(call.node, "enabled"))
-            return

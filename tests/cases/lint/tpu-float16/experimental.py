@@ -1,6 +1,6 @@
 import tensorflow as tf
 from tensorflow.keras.mixed_precision import experimental as mp
-mp.set_policy('mixed_float16')  # finding
+mp.set_policy('mixed_float16')  # finding: legacy-api, tpu-float16
 r = tf.distribute.cluster_resolver.TPUClusterResolver.connect()
 s = tf.distribute.experimental.TPUStrategy(r)
 with s.scope():

@@ -1,0 +1,3 @@
+import tensorflow as tf
+
+tf.enable_eager_execution()  # finding

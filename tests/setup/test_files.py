@@ -1,0 +1,21 @@
+"""The commands and files of `gpucheck setup` for machines whose containers or interpreters need their own options."""
+
+import pytest
+from command import gpucheck
+
+ROCM = "--device=/dev/kfd --device=/dev/dri"
+
+
+@pytest.mark.parametrize(
+    ("machine", "options"),
+    [("MI300X", ROCM), ("Jetson Orin Nano, JetPack 6.1", "--runtime=nvidia"), ("GH200, driver 580, Ubuntu 22.04", "--gpus all")],
+)
+def test_a_container_gets_the_options_of_its_accelerator(machine, options):
+    for form in ((), ("--format", "dockerfile")):
+        lines = [line for line in gpucheck("setup", "--for", machine, *form).stdout.splitlines() if "docker run" in line]
+        assert lines
+        assert all(options in line and ("--gpus" in line) == ("--gpus" in options) for line in lines), lines
+
+
+def test_windows_starts_the_interpreter_with_its_launcher():
+    assert "py -3.12 -m venv tensorflow-env" in gpucheck("setup", "--for", "Windows 11, no GPU, Python 3.12").stdout
