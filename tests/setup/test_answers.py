@@ -76,6 +76,7 @@ def test_every_command_is_a_command(tmp_path):
     assert subprocess.run(["sh", "-n", script], capture_output=True, text=True, timeout=60).stderr == ""
     words = {line.split()[0].partition("=")[0] for line in lines} - {
         "uv",
+        "py",
         "LD_LIBRARY_PATH",
         "echo",
         ".",

@@ -25,6 +25,8 @@ _NOT_GIVEN = {
     "runtime": "this container runtime has no GPU support configured",
     "no-driver": "the container toolkit did not find the host's driver",
     "old-toolkit": "the container toolkit does not know this host's control groups",
+    "driver-in-image": "its image contains files of a driver, in whose place the toolkit puts the host's",
+    "cgroups": "the container toolkit may not change its control group",
     "ldconfig": "the container toolkit could not run ldconfig for it",
     "cdi": "no description (CDI) of the host's GPUs was found",
     "plugin": "NVIDIA's device plugin found no driver in its own container",

@@ -13,7 +13,7 @@ ROWS = (
     # -- CUDA's start --
     until_gpu_use(
         "compute-mode-exclusive",
-        "CUDA was refused a GPU as busy or unavailable (error 46): its compute mode[ {mode}] allows one process or none.",
+        "CUDA was refused a GPU as busy or unavailable (error 46): [its compute mode {mode}|usually its compute mode] allows one process or none.",
         *refused("46"),
         beside=Kind.COMPUTE_MODE,
     ),

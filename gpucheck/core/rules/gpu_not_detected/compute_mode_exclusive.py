@@ -132,5 +132,11 @@ def repairs(context: Context, *, mode: str = "", indices: str = "", holder: str 
         yield Fix(text=f"Or wait until {holder} ends, or end it if it is yours")
     elif mode and mode != "prohibited":
         yield shared
+    if not mode:
+        yield Fix(
+            text="If it is a virtual GPU (vGPU), show whether it has a licence",
+            command="nvidia-smi -q | grep -i license",
+            kind="look",
+        )
     if mode != "prohibited":
         yield Fix(text="Show the compute mode and the processes that use it", command=f"nvidia-smi{only}", kind="look")

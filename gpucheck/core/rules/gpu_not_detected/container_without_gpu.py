@@ -57,6 +57,14 @@ _BY_REASON = {
         text="On the host: update the NVIDIA Container Toolkit, which knows version 2 of control groups since 1.8",
         command="sudo apt-get update && sudo apt-get install -y nvidia-container-toolkit",
     ),
+    "driver-in-image": Fix(
+        text="Build the image without the driver's files, which its Dockerfile can remove as its last step:"
+        " RUN rm -f /usr/lib/*/libnvidia-*.so* /usr/lib/*/libcuda.so*"
+    ),
+    "cgroups": Fix(
+        text="On the host, for rootless or nested containers: set no-cgroups = true in /etc/nvidia-container-runtime/config.toml;"
+        " otherwise update the NVIDIA Container Toolkit"
+    ),
     "ldconfig": Fix(
         text='On the host: name the host\'s ldconfig in /etc/nvidia-container-runtime/config.toml: ldconfig = "@/sbin/ldconfig.real" on'
         ' Ubuntu, "@/sbin/ldconfig" on other systems; if only one image fails, that image has a broken ldconfig'
@@ -167,11 +175,10 @@ def repairs(
         requested: whether the container was started with a request for a GPU.
         lost: not empty: the container had a GPU before.
         reason: why there is none, in a log: "runtime", "hook", "plugin" (of Kubernetes), "scheduler",
-            "no-files", "no-driver", "old-toolkit", "ldconfig", "cdi".
+            "no-files", "no-driver", "old-toolkit", "driver-in-image", "cgroups", "ldconfig", "cdi".
     """
     if reason in _BY_REASON:
         yield _BY_REASON[reason]
-        yield _TOOLKIT
         return
     if undriven or reason == "no-files":
         yield Fix(text="First make nvidia-smi work on the machine that runs this container")

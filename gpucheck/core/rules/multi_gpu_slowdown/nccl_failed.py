@@ -93,7 +93,7 @@ def repairs(
         yield from _unknown(context, lines or exchange)
     if not exchange and way in ("", "shared memory", "peers"):
         yield from context.only(without_nccl(), framework="tensorflow")
-    if way not in ("memory", "no kernel"):
+    if way not in ("memory", "no kernel", "not loaded"):
         yield _LOOK
 
 
@@ -144,6 +144,12 @@ _OWN_GPU = Fix(
     text="Give each process its own GPU, for example CUDA_VISIBLE_DEVICES=0 for the first and 1 for the second: two processes on"
     " one GPU are the most common invalid usage"
 )
+_NOT_LOADED = "Install NCCL for the CUDA of the framework (nvidia-nccl-cu13 with CUDA 13)"
+_SAME_CALLS = Fix(
+    text="Let every rank make the same collective calls in the same order with the same shapes: as many steps on each, and batches"
+    " of one size (drop_remainder=True)"
+)
+_WITHOUT_XLA = Fix(text="Train without XLA, which does not support several workers: model.compile(..., jit_compile=False)")
 
 # Patterns of NCCL's lines, the most specific first.
 _NAMED = {
@@ -152,16 +158,22 @@ _NAMED = {
     "infiniband": r"NET/IB\b|\bibv_|IBV_WC_|\bmlx\d_\d",
     "shared memory": r"(?i)shared memory|/dev/shm|posix_fallocate|\bshmget\b",
     "network": r"no socket interface|NET/Socket|socketStartConnect|[Bb]ootstrap\b.*\binterface",
+    "not loaded": r"Unable to load NCCL library",
+    "calls": r"[Mm]ismatched collective",
+    "xla": r"custom call 'xla\.[^\n]*invalid usage",
     "no kernel": r"No OpKernel was registered",
     "memory": r"(?i)out of memory",
     "usage": r"(?i)invalid ?usage|-> 5\b",  # ncclInvalidUsage
     "peers": r"(?i)peer access|\bP2P\b",
-    "other rank": r"(?i)time(?:d )?out|heartbeat|connection (?:closed|reset) by|ncclRemoteError|remote (?:error|process exited)|communicator was aborted",
+    "other rank": r"(?i)time(?:d )?out|heartbeat|connection (?:closed|reset) by|Bad file descriptor|ncclRemoteError|remote (?:error|process exited)|communicator was aborted",
 }
 _WAYS: dict[str, Callable[[Context], Iterator[Fix]]] = {
     "locked memory": lambda _: iter(_LOCKED),
     "two copies": lambda _: iter([_ONE_COPY]),
     "shared memory": _shared_memory,
+    "not loaded": lambda context: iter([Fix(text=_NOT_LOADED, command=context.pip("--upgrade", "nvidia-nccl-cu12"))]),
+    "calls": lambda _: iter([_SAME_CALLS]),
+    "xla": lambda context: iter([*context.only(_WITHOUT_XLA, framework="tensorflow"), _OWN_GPU]),
     "no kernel": lambda _: iter([without_nccl()]),
     "memory": lambda _: iter([_FULL]),
     "usage": lambda _: iter([_OWN_GPU]),

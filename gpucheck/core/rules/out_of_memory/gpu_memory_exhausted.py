@@ -57,7 +57,8 @@ def repairs(
     Args:
         context: where.
         shape: of the tensor that did not fit: "[64,256,56,56]".
-        allocator: the allocator that failed; "cuda": CUDA's own, below the framework's.
+        allocator: the allocator that failed; "cuda": CUDA's own, below the framework's;
+            "code": CUDA had no room for a kernel's code beside JAX's pool.
         own_model: whether gpucheck's model ran out, which is small.
         whole: the operation that copied a whole array to the GPU, a dataset's data.
         device: where memory ran out: "GPU:0", "TPU".
@@ -71,12 +72,17 @@ def repairs(
             text="Keep the data in main memory: pass fit the NumPy arrays, a keras.utils.PyDataset, or tf.data.Dataset.from_generator;"
             ' or make the dataset under with tf.device("CPU:0"), as from_tensor_slices copies all data to the GPU'
         )
+    if allocator == "code" and context.framework == "jax":
+        yield Fix(
+            text="Let JAX reserve less of the memory: the code of kernels needs room beside its pool",
+            command="export XLA_PYTHON_CLIENT_MEM_FRACTION=0.7",
+        )
     named = f"; the tensor that did not fit has the shape {shape}" if shape else ""
     yield Fix(text=f"Halve the batch size until it fits, then the input size{named}")
     kind = "TPU" if device == "TPU" else "GPU"
     yield from _smaller(context.framework, kind)
     yield Fix(text=f"Use a {kind} with more memory, or shard the model; replicas (MirroredStrategy, DDP) add no memory for it")
-    if allocator == "cuda":
+    if allocator in ("cuda", "code"):
         yield HOLDERS
 
 
