@@ -14,9 +14,11 @@ STARTS = re.compile(
     r"tensorflow\.(constant|Variable|zeros|ones|zeros_like|ones_like|eye|fill|range|linspace|convert_to_tensor|matmul|add|multiply"
     r"|reduce_(sum|mean|max|min)|random\.(normal|uniform|truncated_normal|shuffle|categorical)|linalg\.matmul|math\.\w+"
     r"|config\.list_logical_devices|distribute\.(MirroredStrategy|MultiWorkerMirroredStrategy|CentralStorageStrategy)"
-    r"|device|distribute\.OneDeviceStrategy|ragged\.constant|data\.Dataset\.from_generator|cast|one_hot|random\.Generator\.from_seed|summary\.create_file_writer"
+    r"|ragged\.constant|data\.Dataset\.from_generator|cast|one_hot|random\.Generator\.from_seed|summary\.create_file_writer"
     r"|data\.(Dataset\.(from_tensors|from_tensor_slices|range|list_files)|TFRecordDataset|TextLineDataset))"
 )
+# These initialize every visible GPU too, without using one.
+PLACES = re.compile(r"tensorflow\.(device|distribute\.OneDeviceStrategy)")
 # The same for Keras with the TensorFlow backend: layers and models with weights create them.
 KERAS_STARTS = re.compile(
     r"keras\.(metrics\.(Mean|Sum|\w*Accuracy)|applications\.(\w+\.)?[A-Z]\w+|models\.load_model|(utils|preprocessing)\.\w+_dataset_from_directory)"
@@ -41,8 +43,8 @@ def first_start(script: Script, place: Place) -> Call | None:
     tensorflow = all(constant(setting.value) == "tensorflow" for setting in settings(script) if setting.name == "KERAS_BACKEND")
     for call in script.calls:
         in_graph = any(isinstance(context, Call) and context.method == "as_default" for context in call.place.contexts)
-        starts = before(call.place, place) and (STARTS.fullmatch(call.name) or (tensorflow and _has_weights(script, call)))
-        if starts and not in_graph:
+        named = STARTS.fullmatch(call.name) or PLACES.fullmatch(call.name)
+        if before(call.place, place) and (named or (tensorflow and _has_weights(script, call))) and not in_graph:
             return call
     return None
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 
-from gpucheck.core.compat import downloads, frameworks, versions
+from gpucheck.core.compat import downloads, frameworks, vendors, versions
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.reports.shared.words import clean
 from gpucheck.core.solver import commands
@@ -96,7 +96,10 @@ def dockerfile(answer: Answer) -> str:
     options = "" if commands.trains_on_cpu(choice) else f"{choice.run_options} "
     lines = [*_header(choice, python=False), f"# docker build -t keras . && docker run {options}-it --rm keras"]
     if choice.source == "image":
-        return text((*lines, f"FROM {choice.image}"))
+        variables = (f'ENV {entry.variable}="{entry.value}"' for entry in choice.assignments)
+        return text((*lines, f"FROM {choice.image}", *variables))
+    if vendors.ROCM_JAX in choice.packages:
+        raise NoFile("the packages use the ROCm of the system, which an image of Python does not have: use the commands")
     lines.append(f"FROM python:{versions.minor(choice.python.version)}-slim")
     for packages, index in commands.installs(choice):
         words = " ".join(f'"{package}"' for package in packages)

@@ -176,7 +176,7 @@ MODEL_METHODS = {
 }
 _METHODS = MODEL_METHODS | {"get_updates": "tf.GradientTape and optimizer.apply_gradients"}
 # Arguments of fit in Keras 1 and 2, and those of today; empty: it has none.
-_LOADING = "the arguments of keras.utils.PyDataset"
+_LOADING = ""  # keras.utils.PyDataset has them
 FIT_ARGUMENTS = {
     "nb_epoch": "epochs",
     "samples_per_epoch": "steps_per_epoch, which counts batches",

@@ -74,6 +74,11 @@ def generation_of(accelerator_type: str) -> str | None:
     return name if name in {known.name for known in GENERATIONS} else None
 
 
+RUN_OPTIONS = (
+    "--privileged --network=host"  # docker's, which pass the TPU to a container (cloud.google.com/tpu/docs/run-in-container)
+)
+
+
 def libtpu_matches(tensorflow_tpu_version: str, libtpu_version: str) -> bool | None:
     """Whether this libtpu works with this tensorflow-tpu; None if unknown."""
     pin = LIBTPU_PINS.get(tensorflow_tpu_version)

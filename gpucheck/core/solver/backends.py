@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from gpucheck.core.compat import cuda as cuda_tables
+from gpucheck.core.compat import cuda as cuda_tables, tpu
 from gpucheck.core.compat import frameworks, keras, vendors, versions
 from gpucheck.core.compat.frameworks import ARM, Build, CpuBuild, Platform
 from gpucheck.core.model import Assignment, Operation
@@ -153,6 +153,7 @@ def _on_tpu(machine: Machine, wishes: Wishes) -> Answer:
         python=python,
         backend="jax",
         packages=("keras", "jax[tpu]"),
+        run_options=tpu.RUN_OPTIONS,
         assignments=assignments("jax"),
     )
     return Answer(machine=machine, choices=(choice,))

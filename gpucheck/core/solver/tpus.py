@@ -39,6 +39,7 @@ def solve(machine: Machine, wishes: Wishes) -> Answer:
         tensorflow=tpu.LATEST_TENSORFLOW_TPU,
         keras=release.keras,
         python=python,
+        run_options=tpu.RUN_OPTIONS,
         packages=(f"tensorflow-tpu=={tpu.LATEST_TENSORFLOW_TPU}", f"libtpu=={tpu.LIBTPU_LAST_WITH_TENSORFLOW_ENTRY}"),
         remarks=(
             "a newer libtpu lacks what TensorFlow calls, so its version is pinned",

@@ -56,4 +56,5 @@ def check(script: Script) -> Findings:
         message = f"{call.method} is missing in Keras 3 (in TensorFlow since 2.16)."
         same = len(call.node.args) <= 1 and not (call.starred or _MOVED & set(call.keywords))  # the second argument was the steps
         edit = append(call.node.func, instead, call.method) if same else None
-        yield at(call.node, message, f"Call {instead}, which also accepts generators.", edit)
+        steps = "" if len(call.node.args) <= 1 else ", and pass the steps by name"
+        yield at(call.node, message, f"Call {instead}, which also accepts generators{steps}.", edit)

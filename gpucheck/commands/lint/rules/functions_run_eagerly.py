@@ -32,7 +32,7 @@ References:
 
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.edits import switch_off
-from gpucheck.commands.lint.lookup import constant, in_uncalled_function, left_on
+from gpucheck.commands.lint.lookup import before, constant, in_uncalled_function, left_on
 from gpucheck.commands.lint.models import calls_on_models, trainings
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call
@@ -48,8 +48,9 @@ def check(script: Script) -> Findings:
     for call, models in calls_on_models(script, "compile"):
         if constant(call.argument("run_eagerly")) is True and any(id(model) in trained for model in models):
             yield from _finding(call, "compile(run_eagerly=True)")
-    for call in left_on(script.named(*FOR_ALL), "run_eagerly", 0) if trained else ():
-        yield from _finding(call, "run_functions_eagerly(True)")
+    for call in left_on(script.named(*FOR_ALL), "run_eagerly", 0):
+        if any(before(call.place, fit.place) for fit, _ in trainings(script)):
+            yield from _finding(call, "run_functions_eagerly(True)")
 
 
 def _finding(call: Call, what: str) -> Findings:

@@ -130,7 +130,7 @@ def _gone(node: ast.AST, name: str) -> Finding:
 
 
 def _arguments(call: Call) -> Iterator[Finding]:
-    """Report arguments of Keras 1, and rename the one with another name only."""
+    """Report arguments of Keras 1 and 2, and rename the one with another name only."""
     for keyword in call.node.keywords:
         if keyword.arg in removed.FIT_ARGUMENTS:
             new = removed.FIT_ARGUMENTS[keyword.arg]

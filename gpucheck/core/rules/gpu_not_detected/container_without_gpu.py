@@ -58,8 +58,8 @@ _BY_REASON = {
         command="sudo apt-get update && sudo apt-get install -y nvidia-container-toolkit",
     ),
     "driver-in-image": Fix(
-        text="Build the image without the driver's files, which its Dockerfile can remove as its last step:"
-        " RUN rm -f /usr/lib/*/libnvidia-*.so* /usr/lib/*/libcuda.so*"
+        text="Build the image without files of the driver: let the last step of its Dockerfile be RUN rm -f FILE, with the path from"
+        " the message, after merged or rootfs"
     ),
     "cgroups": Fix(
         text="On the host, for rootless or nested containers: set no-cgroups = true in /etc/nvidia-container-runtime/config.toml;"
@@ -70,7 +70,7 @@ _BY_REASON = {
         ' Ubuntu, "@/sbin/ldconfig" on other systems; if only one image fails, that image has a broken ldconfig'
     ),
     "cdi": Fix(
-        text="On the host: write the description of its GPUs, again after each update of the driver",
+        text="On the host, with the NVIDIA Container Toolkit: write the description of its GPUs, again after each update of the driver",
         command="sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",
     ),
 }

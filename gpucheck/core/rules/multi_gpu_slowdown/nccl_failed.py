@@ -171,7 +171,7 @@ _WAYS: dict[str, Callable[[Context], Iterator[Fix]]] = {
     "locked memory": lambda _: iter(_LOCKED),
     "two copies": lambda _: iter([_ONE_COPY]),
     "shared memory": _shared_memory,
-    "not loaded": lambda context: iter([Fix(text=_NOT_LOADED, command=context.pip("--upgrade", "nvidia-nccl-cu12"))]),
+    "not loaded": lambda context: iter([Fix(text=_NOT_LOADED, command=context.pip("nvidia-nccl-cu12"))]),
     "calls": lambda _: iter([_SAME_CALLS]),
     "xla": lambda context: iter([*context.only(_WITHOUT_XLA, framework="tensorflow"), _OWN_GPU]),
     "no kernel": lambda _: iter([without_nccl()]),
