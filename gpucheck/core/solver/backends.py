@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from gpucheck.core.compat import cuda as cuda_tables, tpu
-from gpucheck.core.compat import frameworks, keras, vendors, versions
+from gpucheck.core.compat import cuda as cuda_tables
+from gpucheck.core.compat import frameworks, keras, tpu, vendors, versions
 from gpucheck.core.compat.frameworks import ARM, Build, CpuBuild, Platform
 from gpucheck.core.model import Assignment, Operation
 from gpucheck.core.solver import constraints

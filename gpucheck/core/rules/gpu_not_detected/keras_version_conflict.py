@@ -36,7 +36,10 @@ from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
 
 # Arguments in a saved model that Keras 2 does not support.
-_OF_KERAS_3 = r"recognized\W.*'(?:batch_shape|optional|autocast|quantization_config)\b|'batch_shape\b"
+_OF_KERAS_3 = (
+    r"recognized\W.*'(?:batch_shape|optional|autocast|quantization_config)\b|'batch_shape\b"
+    r"|parent module keras\.src\.models\b"
+)
 # Errors from changes in Keras 3, and what to write instead (https://keras.io/guides/migrating_to_keras_3/).
 _IN_KERAS_3 = {
     "Could not locate class": "Pass the class to load_model in custom_objects, or decorate it with"

@@ -17,7 +17,7 @@ _ANYWHERE += r"|you can |by (?:passing|setting|calling|using|adding) "
 _SAYS = re.compile(rf"(?i)^(?:(?:{_BEFORE})?(?:{_VERBS})\b|.{{0,80}}\b(?:{_ANYWHERE})\b)")
 _NEXT = re.compile(r" (?=(?:\w+\.)*[A-Z]\w*(?:Error|Exception)(?::|$))")  # a further exception
 _NO_CURE = re.compile(
-    r"(?i)\b(?:run time error|report|file an? |github\.com|bug|see (?:the|https?)|contact|try again|feed a value"
+    r"(?i)\b(?:run time error|please read this|report|file an? |github\.com|bug|see (?:the|https?)|contact|try again|feed a value"
     r"|traceback|original stack trace|sudo|rm -)\b"
 )
 _NEEDS = re.compile(r"\b(?:requires?|needs?|[Cc]ould not import|[Cc]annot import) (?:the |that )?[`'\"]?([A-Za-z_]\w+)")
