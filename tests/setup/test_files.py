@@ -22,7 +22,7 @@ def test_windows_starts_the_interpreter_with_its_launcher():
 
 
 def test_a_tpu_is_passed_to_a_container_and_a_system_with_rocm_is_not_an_image_of_python():
-    assert "docker run --privileged --network=host" in gpucheck("setup", "--for", "TPU v4", "--format", "dockerfile").stdout
+    assert "docker run --privileged --net=host" in gpucheck("setup", "--for", "TPU v4", "--format", "dockerfile").stdout
     done = gpucheck("setup", "--for", "MI300X, Ubuntu 22.04", "--backend", "jax", "--format", "dockerfile")
     assert "ROCm of the system" in done.stderr
     torch = gpucheck("setup", "--for", "MI300X, Ubuntu 22.04", "--backend", "torch", "--format", "dockerfile")

@@ -176,16 +176,15 @@ MODEL_METHODS = {
 }
 _METHODS = MODEL_METHODS | {"get_updates": "tf.GradientTape and optimizer.apply_gradients"}
 # Arguments of fit in Keras 1 and 2, and those of today; empty: it has none.
-_LOADING = ""  # keras.utils.PyDataset has them
 FIT_ARGUMENTS = {
     "nb_epoch": "epochs",
     "samples_per_epoch": "steps_per_epoch, which counts batches",
     "nb_val_samples": "validation_steps, which counts batches",
     "max_q_size": "",
     "nb_worker": "",
-    "max_queue_size": _LOADING,
-    "use_multiprocessing": _LOADING,
-    "workers": _LOADING,
+    "max_queue_size": "",
+    "use_multiprocessing": "",
+    "workers": "",
 }
 
 

@@ -74,9 +74,8 @@ def generation_of(accelerator_type: str) -> str | None:
     return name if name in {known.name for known in GENERATIONS} else None
 
 
-RUN_OPTIONS = (
-    "--privileged --network=host"  # docker's, which pass the TPU to a container (cloud.google.com/tpu/docs/run-in-container)
-)
+# Docker's options that pass the TPU to a container (https://cloud.google.com/tpu/docs/run-in-container).
+RUN_OPTIONS = "--privileged --net=host"
 
 
 def libtpu_matches(tensorflow_tpu_version: str, libtpu_version: str) -> bool | None:
