@@ -15,7 +15,7 @@ from gpucheck.core.probes.kernel_log import KernelLog, SxidEvent
 from gpucheck.core.probes.pci import Pci
 from gpucheck.core.repairs.context import Context
 
-_ADDRESS = re.compile(r"\b(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.0)?\b")
+_ADDRESS = r"\b(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.0)?\b"
 # Messages of the driver without an Xid: the requested action, and a description.
 _COMPLAINTS = (
     (re.compile(r"(?i)needs to be reset|requires? (?:a )?reset|reset required"), Action.RESET_GPU, "it needs a reset"),
@@ -262,7 +262,7 @@ class _Machine:
         well = {device for device, demand in demands.items() if demand.recovery is RECOVERIES[NONE_NEEDED]}
         latest: dict[tuple[str, str | None], Complaint] = {}
         for place, text in enumerate(kernel_log.nvrm):
-            address = _ADDRESS.search(text)
+            address = re.search(_ADDRESS, text)
             device = f"{int(address[1] or '0', 16):04x}:{address[2]}:{address[3]}.0".lower() if address else None
             about = {device} if device is not None else self.addresses
             if not about <= self.addresses or about <= well:

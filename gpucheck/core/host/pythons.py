@@ -4,7 +4,7 @@ import re
 
 from gpucheck.core.host import Host
 
-_NAME = re.compile(r"python(?:3(?:\.(\d+))?)?(?:\.exe)?")
+_NAME = r"python(?:3(?:\.(\d+))?)?(?:\.exe)?"
 
 
 def path_folders(host: Host) -> list[str]:
@@ -19,5 +19,5 @@ def is_shims(folder: str) -> bool:
 
 def minor(name: str) -> str | None:
     """The version in an interpreter's file name: "3.12"; "" for python and python3; None for any other file."""
-    match = _NAME.fullmatch(name)
+    match = re.fullmatch(_NAME, name)
     return None if match is None else f"3.{match[1]}" if match[1] else ""

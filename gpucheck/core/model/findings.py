@@ -63,8 +63,9 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
             msgspec.structs.force_setattr(self, "kind", "advice" if self.command is None else "repair")
         if unknown := [need for need in self.needs if need not in _OF_COMMANDS]:
             raise ValueError(f"unknown need of a fix: {', '.join(unknown)} (known: {', '.join(_OF_COMMANDS)})")
-        needs = [need for need, words in _OF_COMMANDS.items() if need in self.needs or re.search(words, self.command or "")]
-        msgspec.structs.force_setattr(self, "needs", tuple(needs))
+        if self.command is not None:
+            needs = [need for need, words in _OF_COMMANDS.items() if need in self.needs or re.search(words, self.command)]
+            msgspec.structs.force_setattr(self, "needs", tuple(needs))
 
     def after(self, words: str) -> "Fix":
         """Return it with words before its text, as one sentence: ``fix.after("On the host:")``."""

@@ -9,13 +9,13 @@ from gpucheck.core.model import Fix, repairs_first
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.effects import described
 
-_EXPORT = re.compile(r"export (\w+)=(\S+)")
-_UNSET = re.compile(r"unset (\w+)")
-_FOR_ONE = re.compile(r"(\w+=\S*) (\S.*)")  # a variable for one command
-_POSIX = re.compile(
+_EXPORT = r"export (\w+)=(\S+)"
+_UNSET = r"unset (\w+)"
+_FOR_ONE = r"(\w+=\S*) (\S.*)"  # a variable for one command
+_POSIX = (
     r"\bexport |\bunset |/bin/|~/|\$\(|\$\{|\bgrep\b|\bldconfig\b|\bls |\brm |\bmv |\bmkdir |\bdf |\bLD_LIBRARY_PATH|/dev/|/proc/"
 )
-_ELSEWHERE = re.compile(r"\bhost\b|machine that runs|that machine")
+_ELSEWHERE = r"\bhost\b|machine that runs|that machine"
 
 
 def choose(fixes: Iterable[Fix], context: Context) -> tuple[Fix, ...]:
@@ -34,7 +34,7 @@ def _adapted(fix: Fix, context: Context) -> Fix | None:
     if "sudo" in fix.needs:
         if context.windows or context.notebook:
             return None  # a command for Linux, and for an administrator
-        if context.in_container and fix.command is not None and not _ELSEWHERE.search(fix.text):
+        if context.in_container and fix.command is not None and not re.search(_ELSEWHERE, fix.text):
             return fix.after("On the host:")
         if context.scheduler and fix.command is not None:
             return fix.after("As the cluster's administrator:")
@@ -48,9 +48,9 @@ def _for_notebook(fix: Fix) -> Fix | None:
     command = fix.command
     if command is None or command.startswith("%"):
         return fix
-    if match := _EXPORT.fullmatch(command):
+    if match := re.fullmatch(_EXPORT, command):
         command = f"%env {match[1]}={match[2]}"
-    elif match := _UNSET.fullmatch(command):
+    elif match := re.fullmatch(_UNSET, command):
         command = f'import os; os.environ.pop("{match[1]}", None)'
     elif re.match(r"export |ulimit ", command):
         return None
@@ -63,13 +63,13 @@ def _for_windows(fix: Fix) -> Fix | None:
     command = fix.command
     if command is None:
         return fix
-    if match := _EXPORT.fullmatch(command):
+    if match := re.fullmatch(_EXPORT, command):
         command = f"set {match[1]}={match[2]}"
-    elif match := _UNSET.fullmatch(command):
+    elif match := re.fullmatch(_UNSET, command):
         command = f"set {match[1]}="
-    elif _POSIX.search(command):
+    elif re.search(_POSIX, command):
         return None
-    elif match := _FOR_ONE.fullmatch(command):
+    elif match := re.fullmatch(_FOR_ONE, command):
         command = f'set "{match[1]}" && {match[2]}'
     return replace(fix, command=command)
 

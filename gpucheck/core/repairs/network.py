@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from gpucheck.core.model import Fix
 
 # Interfaces inside one machine, unreachable from others; Docker's first network is 172.17.0.0/16.
-_OWN = re.compile(r"(?:lo\d*|docker\d*|br-\w+|virbr\d*|veth\w+|podman\d*|cni\w*|flannel\S*|cali\w+|tun\d*|tailscale\d*)$")
+_OWN = r"(?:lo\d*|docker\d*|br-\w+|virbr\d*|veth\w+|podman\d*|cni\w*|flannel\S*|cali\w+|tun\d*|tailscale\d*)$"
 
 
 def other_interface(interface: str = "", asked: str = "", address: str = "") -> Iterator[Fix]:
@@ -18,7 +18,7 @@ def other_interface(interface: str = "", asked: str = "", address: str = "") -> 
         address: the unreachable one.
     """
     used = interface or asked.lstrip("=") or ("docker0" if address.startswith("172.17.") else "")
-    if _OWN.match(used):
+    if re.match(_OWN, used):
         names = dict.fromkeys([re.sub(r"^docker\d*$", "docker", used), "docker", "lo"])
         yield Fix(
             text=f"Keep NCCL off {used}, which other machines can't reach",

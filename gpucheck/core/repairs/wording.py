@@ -2,7 +2,7 @@
 
 import re
 
-_SIZE = re.compile(r"(\d[\d,]*(?:\.\d*)?) ?([KMGT]?)i?B?")
+_SIZE = r"(\d[\d,]*(?:\.\d*)?) ?([KMGT]?)i?B?"
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 # The labels of repairs for one kind of machine, printed if the kind is unknown.
 LABELS = {
@@ -53,7 +53,7 @@ def gib(size_bytes: float) -> str:
 
 def byte_count(text: str) -> int | None:
     """The bytes of "10.92GiB", "512 M" and "1,048,576"; None for anything else."""
-    size = _SIZE.fullmatch(text)
+    size = re.fullmatch(_SIZE, text)
     return int(float(size[1].replace(",", "")) * _UNITS[size[2]]) if size else None
 
 

@@ -13,7 +13,7 @@ from gpucheck.core.reports.shared.versions import versions
 from gpucheck.core.reports.shared.words import duration, plural
 
 NOT_CHECKED = "not checked"
-_SETS = re.compile(r".*\b(?:export|unset) ", re.DOTALL)  # a command that changes the current shell
+_SETS = r"(?s).*\b(?:export|unset) "  # a command that changes the current shell
 STATE_STYLES = {"ok": "ok", "WARN": "warn", "FAIL": "fail"}
 
 
@@ -55,7 +55,7 @@ def render(
     out.blank()
     _conclusion(out, report, verbose)
     if again and _has_command(report):
-        sets = any(_SETS.match(fix.command or "") for root in roots(report) for fix in root.fix[:1])
+        sets = any(re.match(_SETS, fix.command or "") for root in roots(report) for fix in root.fix[:1])
         out.command(again, 0, label="Then, in the same shell: " if sets else "Then: ")
     if following:
         out.command(following, 0, label="Next: ")

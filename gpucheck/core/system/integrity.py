@@ -140,7 +140,7 @@ def _folders() -> list[str]:
 
 def _metadata(folder: str, distribution: str) -> list[str]:
     """Return the names of a distribution's metadata folders; several after an interrupted removal."""
-    return [name for name in _listed(folder) if _distribution(name) == distribution]
+    return _listed(folder).get(distribution, [])
 
 
 def _distribution(metadata: str) -> str:
@@ -148,18 +148,21 @@ def _distribution(metadata: str) -> str:
     return metadata.removesuffix(".dist-info").rpartition("-")[0].lower().replace("-", "_")
 
 
-def _listed(folder: str) -> list[str]:
-    """Return the names of all metadata folders, listed once per run."""
+def _listed(folder: str) -> dict[str, list[str]]:
+    """Return the names of all metadata folders by distribution, listed once per run."""
     if folder not in _listings:
         try:
             names = os.listdir(folder)
         except OSError:
             names = []
-        _listings[folder] = [name for name in names if name.endswith(".dist-info")]
+        _listings[folder] = listed = {}
+        for name in names:
+            if name.endswith(".dist-info"):
+                listed.setdefault(_distribution(name), []).append(name)
     return _listings[folder]
 
 
-_listings: dict[str, list[str]] = {}
+_listings: dict[str, dict[str, list[str]]] = {}  # by folder, then distribution
 
 
 def _is_importable(module: str) -> bool:

@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterable, Mapping
 
 from gpucheck.core.model import Assignment, Operation
 
-_PLAIN_WORD = re.compile(r"(?:~/)?[\w@%+:,./-][\w@%+=:,./-]*", re.ASCII)  # a leading ~ should be expanded; zsh expands =program
-_PLAIN_IN_QUOTES = re.compile(r'[^\\"$`!\x00-\x1f\x7f]*')  # an interactive shell also expands !
+_PLAIN_WORD = r"(?a)(?:~/)?[\w@%+:,./-][\w@%+=:,./-]*"  # a leading ~ should be expanded; zsh expands =program
+_PLAIN_IN_QUOTES = r'[^\\"$`!\x00-\x1f\x7f]*'  # an interactive shell also expands !
 
 
 def word(text: str) -> str:
     """Return the text as one word for sh, bash, dash, zsh and fish, quoted if necessary."""
-    if _PLAIN_WORD.fullmatch(text):
+    if re.fullmatch(_PLAIN_WORD, text):
         return text
-    if _PLAIN_IN_QUOTES.fullmatch(text):
+    if re.fullmatch(_PLAIN_IN_QUOTES, text):
         return f'"{text}"'
     # Single quotes can't contain a quote, and in fish a backslash is special there: both are written outside the quotes.
     return "'" + re.sub(r"(['\\])", r"'\\\1'", text) + "'"
@@ -27,7 +27,7 @@ def statement(assignment: Assignment) -> str:
     if assignment.operation is Operation.SET:
         return f"export {name}={word(value)}"
     rest = f"${{{name}:+{assignment.separator}${name}}}"
-    if _PLAIN_IN_QUOTES.fullmatch(value):
+    if re.fullmatch(_PLAIN_IN_QUOTES, value):
         return f'export {name}="{value}{rest}"'
     return f'export {name}={word(value)}"{rest}"'
 
@@ -126,7 +126,7 @@ def _docker(assignment: Assignment) -> str:
 
 def _dotenv_value(value: str) -> str:
     """Return the value without quotes if possible: ``docker run --env-file`` treats quotes as part of the value."""
-    if _PLAIN_WORD.fullmatch(value) and not value.startswith("~"):
+    if re.fullmatch(_PLAIN_WORD, value) and not value.startswith("~"):
         return value
     if "'" not in value and "\\" not in value:
         return f"'{value}'"

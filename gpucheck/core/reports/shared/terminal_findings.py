@@ -10,7 +10,7 @@ from gpucheck.core.reports.shared.terminal_text import TerminalText
 LABEL, TEXT = 4, 10  # columns of "saw", "do", "more" and of the text behind them
 SHORT_EVIDENCE, SHORT_FIXES, SHORT_AFFECTS = 3, 3, 8  # one cause fits on 24 lines of 80 columns
 
-REPEATED = re.compile(r"(?:PCI )?(.+) (?:name|address): \1")  # a thing is named by it already
+REPEATED = r"(?:PCI )?(.+) (?:name|address): \1"  # a thing is named by it already
 
 
 def write(out: TerminalText, report: Report, verbose: bool) -> None:
@@ -71,7 +71,7 @@ def _write_followers(out: TerminalText, follow: list[Diagnosis], verbose: bool) 
 def _write_evidence(out: TerminalText, root: Diagnosis, report: Report, verbose: bool) -> None:
     named = [item for item in root.evidence if item.field.rpartition(".")[2] != "soname"]  # it names the others anyway
     every = dict.fromkeys(evidence(item, report, verbose) for item in named or root.evidence)
-    lines = [line for line in every if verbose or not REPEATED.fullmatch(line)] or list(every)
+    lines = [line for line in every if verbose or not re.fullmatch(REPEATED, line)] or list(every)
     limit = len(lines) if verbose or len(lines) <= SHORT_EVIDENCE else SHORT_EVIDENCE - 1
     for number, line in enumerate(lines[:limit]):
         _labelled(out, "" if number else "saw", line)

@@ -32,12 +32,10 @@ _REQUIRED = (
     ("protobuf", r"(?i)protobuf|runtime_version", ">=5.28,<7", "If the error names google.protobuf otherwise"),
 )
 # Compiled for a newer NumPy than the installed one, or an extension of its own.
-_BUILT_FOR_ANOTHER_NUMPY = re.compile(
-    r"numpy\.dtype size changed.*?Expected (?:96 from C header, got 8|8\d from C header, got (?!96))"
-)
+_BUILT_FOR_ANOTHER_NUMPY = r"numpy\.dtype size changed.*?Expected (?:96 from C header, got 8|8\d from C header, got (?!96))"
 # A package with operations of its own is built for one release of TensorFlow.
-_EXTENSION = re.compile(r"-packages[/\\\\](tensorflow_\w+)[/\\\\]\S+\.so: undefined symbol: ")
-_OF_NCCL = re.compile(r"undefined symbol: \w*nccl", re.I)
+_EXTENSION = r"-packages[/\\\\](tensorflow_\w+)[/\\\\]\S+\.so: undefined symbol: "
+_OF_NCCL = r"(?i)undefined symbol: \w*nccl"
 _ABSENT = r"No module named '?([\w-]+)"
 _NAMES = (
     r"cannot import name '[^']+' from (?:partially initialized module )?'([\w.]+)'",
@@ -72,16 +70,16 @@ def for_package(context: Context, module: str, message: str) -> Iterator[Fix]:
     """A package is missing, has an incompatible version, or lacks files."""
     release = releases.release(context.framework_version or "")
     error = f"{module} {message}".strip()
-    if _BUILT_FOR_ANOTHER_NUMPY.search(message):
+    if re.search(_BUILT_FOR_ANOTHER_NUMPY, message):
         yield from reinstall(context, "" if module == "numpy" else PACKAGES.get(module, module))
         yield conflicts(context)
         return
-    if _OF_NCCL.search(message):
+    if re.search(_OF_NCCL, message):
         text = "Install a newer NCCL: another framework in this environment, or LD_LIBRARY_PATH, brings an older one"
         yield Fix(text=text, command=context.pip("--upgrade", "nvidia-nccl-cu12"))
         yield Fix(text="Or give JAX, PyTorch and TensorFlow each an environment of its own")
         return
-    if extension := _EXTENSION.search(message):
+    if extension := re.search(_EXTENSION, message):
         package = extension[1].replace("_", "-")
         minor = versions.minor(context.framework_version or "")
         packages = [f"{package}=={minor}.*"] if minor else ["tensorflow", package]

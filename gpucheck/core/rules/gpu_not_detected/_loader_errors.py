@@ -11,13 +11,13 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build
 from gpucheck.core.system.shells import statement
 
-_VERSION = re.compile(r"(?P<folder>/[^\s:]*)/(?P<name>[^\s:/]+): version [`'](?P<version>[^']+)' not found")
-_SYMBOL = re.compile(r"undefined symbol: (?P<symbol>[\w@.$]+),? version (?P<soname>lib[\w.+-]+\.so[\d.]*)")
+_VERSION = r"(?P<folder>/[^\s:]*)/(?P<name>[^\s:/]+): version [`'](?P<version>[^']+)' not found"
+_SYMBOL = r"undefined symbol: (?P<symbol>[\w@.$]+),? version (?P<soname>lib[\w.+-]+\.so[\d.]*)"
 
 
 def blamed(fault: Fault) -> str:
     """Return the soname of the library that lacks what another needs; the needing one's own if the loader names no other."""
-    match = _SYMBOL.search(fault.library.open_error or "")
+    match = re.search(_SYMBOL, fault.library.open_error or "")
     return match["soname"] if match else fault.library.soname
 
 
@@ -30,7 +30,7 @@ def searched_first(faults: LibraryFaults, tensorflow: TensorFlow | None) -> Find
     if tensorflow is not None and tensorflow.imported:
         return None
     copies = {copy.path.rpartition("/")[0]: (copy.path, copy.lacks) for copy in libraries.old_copies}
-    if match := None if copies else _VERSION.search(error or ""):
+    if match := None if copies else re.search(_VERSION, error or ""):
         copies = {match["folder"]: (f"{match['folder']}/{match['name']}", match["version"])}
     kept = [folder for folder in libraries.library_path if (folder.rstrip("/") or "/") not in copies]
     if len(kept) == len(libraries.library_path):
@@ -54,7 +54,7 @@ def too_old(faults: LibraryFaults) -> Finding | None:
     """Find an installed package whose library lacks a symbol that another installed library needs: a pin of another framework."""
     packages = faults.installation.packages
     for fault in faults.faults if faults.presence.present and not faults.lists_gpu else ():
-        match = _SYMBOL.search(fault.library.open_error or "")
+        match = re.search(_SYMBOL, fault.library.open_error or "")
         wheel = next((package for package in packages.nvidia if match and _contains(package.name, match["soname"])), None)
         if match is None or wheel is None:
             continue
@@ -114,7 +114,7 @@ def repairs(
 
 def newer_runtime(context: Context, text: str) -> Iterator[Fix]:
     """The program was built with a newer C++ library than the first one on the search path."""
-    folder = (_VERSION.search(text) or {"folder": ""})["folder"]
+    folder = (re.search(_VERSION, text) or {"folder": ""})["folder"]
     # conda's Python finds bin/../lib itself, without the variable
     if folder and "/bin/../" not in folder and not re.match(r"/(?:usr/)?lib", folder):
         yield Fix(text=f"Take {folder} out of LD_LIBRARY_PATH", command=without("LD_LIBRARY_PATH", folder))

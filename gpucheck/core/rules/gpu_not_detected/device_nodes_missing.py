@@ -42,7 +42,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _OTHER_CAUSES = (34, 101, 802, 803, 804)  # stub, malformed variable, fabric, versions: CUDA opened the nodes
 _NO_DEVICE_BEHIND = ("ENXIO", "ENODEV")
-_OF_RUNTIME = re.compile(r"gathering device information|adding custom device|\bmknod\b|\bstat /dev/")  # the host lacks the file
+_OF_RUNTIME = r"gathering device information|adding custom device|\bmknod\b|\bstat /dev/"  # the host lacks the file
 
 
 @rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden"))
@@ -115,7 +115,7 @@ def repairs(context: Context, *, path: str = "", text: str = "") -> Iterator[Fix
     if context.notebook:
         yield from notebook_gpu(context)
         return
-    if context.in_container and not _OF_RUNTIME.search(text):
+    if context.in_container and not re.search(_OF_RUNTIME, text):
         yield from start_with_gpus(context)
         yield Fix(
             text="Check which device files the machine has (run it outside the container)",

@@ -46,7 +46,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 _NVML_MISMATCH = 18
 _CUDA_MISMATCH = 803
 _CUDA_COMPAT_REFUSED = 804
-_ON_HOST = re.compile(r"nvidia-container-cli|\bnvml error: |\bNVRM\b")  # of commands that only the host can run
+_ON_HOST = r"nvidia-container-cli|\bnvml error: |\bNVRM\b"  # of commands that only the host can run
 _RESTART_CONTAINER = Fix(
     text="Restart the container, which then gets the libraries of the host's driver: docker restart CONTAINER"
 )
@@ -131,7 +131,7 @@ def repairs(
     if code == str(_CUDA_COMPAT_REFUSED):
         yield from _without_compat(context, without_compat)
         return
-    inside = context.in_container and not _ON_HOST.search(text)
+    inside = context.in_container and not re.search(_ON_HOST, text)
     if inside:
         yield _RESTART_CONTAINER
     older = kernel and library and not versions.at_least(library, kernel)

@@ -33,8 +33,8 @@ from gpucheck.core.repairs.machine import restart
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_NAMED = re.compile(r"\bGPU (\d{1,2}\b(?!:)|[\da-fA-F]{8}:[\da-fA-F]{2}:[\da-fA-F]{2}\.\d)")
-_OF_KUBERNETES = re.compile(r"(?i)MIG strategy|migEnabled")  # of its device plugin
+_NAMED = r"\bGPU (\d{1,2}\b(?!:)|[\da-fA-F]{8}:[\da-fA-F]{2}:[\da-fA-F]{2}\.\d)"
+_OF_KUBERNETES = r"(?i)MIG strategy|migEnabled"  # of its device plugin
 _LABEL = Fix(
     text="Let the GPU operator's MIG manager create the instances of this node",
     command="kubectl label node NODE nvidia.com/mig.config=all-balanced --overwrite",
@@ -78,7 +78,7 @@ def repairs(context: Context, *, indices: str = "", message: str = "", shown: st
         message: the message that reports it.
         shown: not empty if the GPU has instances, but CUDA finds none.
     """
-    named = _NAMED.search(message)
+    named = re.search(_NAMED, message)
     indices = indices or (named[1] if named else "")
     only = f" -i {indices}" if indices else ""
     if "pending" in message.lower():
@@ -87,7 +87,7 @@ def repairs(context: Context, *, indices: str = "", message: str = "", shown: st
         mode = "1" if "enable" in message.lower() else "0"
         command = f"sudo systemctl stop nvidia-persistenced nvidia-dcgm; sudo nvidia-smi{only} -mig {mode}"
         yield Fix(text="End every program that uses the GPU, also the services that monitor it, then try again", command=command)
-    elif _OF_KUBERNETES.search(message) or context.kinds["container"] == "kubernetes":
+    elif re.search(_OF_KUBERNETES, message) or context.kinds["container"] == "kubernetes":
         yield _LABEL
     else:
         yield from (_SELECT,) if shown else ()

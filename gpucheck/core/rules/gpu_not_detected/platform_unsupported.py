@@ -41,7 +41,7 @@ from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
 
 _ARCHITECTURES = ("x86_64", "aarch64", "amd64", "arm64")
-_MUSL = re.compile(r"(?i)musl|Error relocating|Error loading shared library ld-linux")
+_MUSL = r"(?i)musl|Error relocating|Error loading shared library ld-linux"
 
 
 @rule(
@@ -151,7 +151,7 @@ def repairs(
     if why == "32-bit" or (context.windows and not why):
         yield Fix(text="Install a 64-bit Python, and make a new environment with it")
         return
-    if why == "musl" or _MUSL.search(text):
+    if why == "musl" or re.search(_MUSL, text):
         yield Fix(text="Use an image or a distribution with glibc, such as python:3.12-slim in place of an Alpine image")
     elif why == "glibc" or version.startswith("GLIBC"):
         needed = f" ({version.replace('_', ' ')} or newer)" if version else ""

@@ -37,7 +37,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import word
 
 _RECOMMENDED = "3.12"
-_WHEEL = re.compile(r"(?P<name>\w+)-(?P<version>\d[\w.]*)-cp3(?P<minor>\d+)-")
+_WHEEL = r"(?P<name>\w+)-(?P<version>\d[\w.]*)-cp3(?P<minor>\d+)-"
 # TensorFlow before the table of releases -> the newest Python that it supports (tensorflow.org/install/source).
 _BEFORE = (("2.11", _RECOMMENDED), ("2.8", "3.10"), ("2.5", "3.9"), ("2.2", "3.8"), ("1.0", "3.7"))
 
@@ -107,7 +107,7 @@ def repairs(
         needed: the Python versions that the package supports: ">=3.9".
         file: the wheel that was refused: "tensorflow-2.10.0-cp310-cp310-win_amd64.whl".
     """
-    wheel = _WHEEL.search(file)
+    wheel = re.search(_WHEEL, file)
     name, version = (wheel["name"].replace("_", "-"), f"=={wheel['version']}") if wheel else (package or "tensorflow", version)
     wanted = f"3.{wheel['minor']}" if wheel else _python(name, version, needed)
     yield Fix(

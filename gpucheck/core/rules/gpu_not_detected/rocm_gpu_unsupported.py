@@ -31,16 +31,12 @@ from gpucheck.core.repairs.fixes import ALLOW_CPU
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_GFX = re.compile(r"gfx\d{3,4}\w?")
+_GFX = r"gfx\d{3,4}\w?"
 # Consumer GPUs can run ROCm's code for another GPU of their generation.
 _SIMILAR = {"gfx103": ("RX 6000", "10.3.0"), "gfx110": ("RX 7000", "11.0.0")}
-_DENIED = re.compile(
-    r"(?i)/dev/(?:kfd|dri)\S*[^\n]{0,40}(?:denied|not permitted)|No HIP GPUs are|no ROCm-capable device|not (?:a )?member of [^\n]{0,20}(?:render|video)"
-)
-_LIBRARY = re.compile(
-    r"\blib(rccl|rocblas|hipblas|hipfft|miopen|MIOpen|hipsparse|rocrand|hiprand|roctracer|amdhip64|hipsolver)\S*\.so[\d.]*"
-)
-_OF_ROCM = re.compile(r"(?i)\bhip(?:error| (?:runtime )?error)|rocblas|TensileLibrary")
+_DENIED = r"(?i)/dev/(?:kfd|dri)\S*[^\n]{0,40}(?:denied|not permitted)|No HIP GPUs are|no ROCm-capable device|not (?:a )?member of [^\n]{0,20}(?:render|video)"
+_LIBRARY = r"\blib(rccl|rocblas|hipblas|hipfft|miopen|MIOpen|hipsparse|rocrand|hiprand|roctracer|amdhip64|hipsolver)\S*\.so[\d.]*"
+_OF_ROCM = r"(?i)\bhip(?:error| (?:runtime )?error)|rocblas|TensileLibrary"
 
 
 @rule(
@@ -85,10 +81,10 @@ def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Itera
         unsupported: the architecture that ROCm has no code for: "gfx1031"; empty: unknown.
         text: the line that reports it.
     """
-    if _DENIED.search(text):
+    if re.search(_DENIED, text):
         yield from _permitted(context)
         return
-    if library := _LIBRARY.search(text):
+    if library := re.search(_LIBRARY, text):
         name = library[1].replace("amdhip64", "hip-runtime-amd").replace("_", "-")
         yield Fix(
             text=f"Install the ROCm library {library[0]}, of the ROCm release that this build is for",
@@ -96,8 +92,8 @@ def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Itera
         )
         yield Fix(text="Or use AMD's own image, which has all of them: rocm/tensorflow")
         return
-    gfx = _GFX.search(unsupported) or _GFX.search(text)
-    if gfx or _OF_ROCM.search(text):  # a build for ROCm is installed
+    gfx = re.search(_GFX, unsupported) or re.search(_GFX, text)
+    if gfx or re.search(_OF_ROCM, text):  # a build for ROCm is installed
         for prefix, (series, version) in _SIMILAR.items():
             if gfx is None or (gfx[0].startswith(prefix) and gfx[0] != f"gfx{version.replace('.', '')}"):
                 of = gfx[0] if gfx else f"a GPU of the series {series}"

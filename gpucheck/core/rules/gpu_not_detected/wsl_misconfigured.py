@@ -74,7 +74,7 @@ _BY_REASON = {
     "unsearched": (_SEARCH,),
     "": (_UPDATE, _WINDOWS, replace(_REMOVE, text="If a Linux driver is installed inside WSL, remove it")),
 }
-_WSL1 = re.compile(r"(?i)\bWSL ?1\b")
+_WSL1 = r"(?i)\bWSL ?1\b"
 _NO_LIBRARY = ("library-not-found", "library-unusable")
 
 
@@ -152,7 +152,7 @@ def repairs(context: Context, *, why: str = "", message: str = "", library: str 
     """
     if code == "500":
         yield UPDATE_WSL_CONTAINERS.after("In a container:")
-    said = "wsl1" if _WSL1.search(message) else "no-driver" if library or "no adapters" in message else ""
+    said = "wsl1" if re.search(_WSL1, message) else "no-driver" if library or "no adapters" in message else ""
     yield from _BY_REASON[why or said]
     if not why:
         yield Fix(text="Check that the version of WSL is 2, from a Windows prompt", command="wsl.exe -l -v", kind="look")

@@ -7,9 +7,9 @@ from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import word
 
-_ADDRESS = re.compile(r"\[?(?P<host>[\w.%-]+|[\w:%.]*:[\w:%.]*?)\]?[:<, ]+(?P<port>\d{2,5})\b")
-_IN_TEXT = re.compile(r"ipv[46]:(\[[\w:%.]+\]:\d+|[\w.-]+:\d+)|Address already in use:? *(\S+:\d+)")
-_TASK = re.compile(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)")
+_ADDRESS = r"\[?(?P<host>[\w.%-]+|[\w:%.]*:[\w:%.]*?)\]?[:<, ]+(?P<port>\d{2,5})\b"
+_IN_TEXT = r"ipv[46]:(\[[\w:%.]+\]:\d+|[\w.-]+:\d+)|Address already in use:? *(\S+:\d+)"
+_TASK = r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)"
 
 
 class Address(NamedTuple):
@@ -69,10 +69,10 @@ def address_in(address: str, text: str = "") -> Address:
         address: "10.0.0.7:2222", "10.0.0.5<33092", "node-0, 29500", "/job:worker/replica:0/task:1"; empty: unknown.
         text: the line.
     """
-    task = _TASK.search(address) or _TASK.search(text)
-    inner = _IN_TEXT.search(text)
-    match = _ADDRESS.match(address if not address.startswith("/job:") else "") or _ADDRESS.match(
-        (inner[1] or inner[2]) if inner else ""
+    task = re.search(_TASK, address) or re.search(_TASK, text)
+    inner = re.search(_IN_TEXT, text)
+    match = re.match(_ADDRESS, address if not address.startswith("/job:") else "") or re.match(
+        _ADDRESS, (inner[1] or inner[2]) if inner else ""
     )
     host, port = (match["host"], match["port"]) if match else ("", "")
     return Address("" if host.strip("0.:") == "" else host, port, f"{task[1]} {task[2]}" if task else "")

@@ -43,7 +43,7 @@ from gpucheck.core.rules.multi_worker._address import Address, address_in
 GONE = r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
 # See WorkerFault.how. A foreign program on a worker's address comes first, because it alone prevents the cluster.
 SILENT = ("other program", "no answer", "not connected", "stalled", "missing", "lost")
-_OF_NCCL = re.compile(r"NCCL|socketStartConnect")
+_OF_NCCL = r"NCCL|socketStartConnect"
 _STILL = (
     Fix(text="Check the last output of that worker, and its processes: one that waits for a disk or a GPU has state D"),
     Fix(text="If the workers train on GPUs, make NCCL print what it waits for", command="export NCCL_DEBUG=INFO", kind="look"),
@@ -163,7 +163,7 @@ def repairs(
     """
     at = address_in(address, text)
     how = how or next((how for how, pattern in _SAYS.items() if re.search(pattern, text)), "")
-    if _OF_NCCL.search(text):
+    if re.search(_OF_NCCL, text):
         yield from other_interface(interface, asked, at.host)
         yield Fix(text="Allow all TCP ports between the machines of the job: NCCL chooses new ones at each start")
     elif how in ("other program", "no answer"):
