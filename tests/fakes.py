@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpucheck.core.child.messages import AnyMessage, AnyTask, Message, Stage, Task
-from gpucheck.core.child.messages.interpreter import Interpreter
+from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.engine import recorded
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.host import Completed, Disk, Ending, FileStatus, Memory

@@ -3,7 +3,7 @@ from bench.cases import PROFILE, names, one, raw
 
 from gpucheck.commands.bench import figures
 from gpucheck.core.child.messages.benchmark import Configuration, Measured
-from gpucheck.core.child.messages.nvml import GpuSample, Sampled
+from gpucheck.core.child.messages.drivers import GpuSample, Sampled
 from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.smoke.shares import scaling_efficiency
 

@@ -9,8 +9,19 @@ from gpucheck.commands.bench.measure import GENERATED, Session
 from gpucheck.commands.bench.model import Ask
 from gpucheck.commands.bench.run import bench
 from gpucheck.core.child.messages.benchmark import BenchTask, DataLoaded, Measured
-from gpucheck.core.child.messages.cuda import CudaCount, CudaDevice, CudaDevices, CudaVersion
-from gpucheck.core.child.messages.drivers import LibraryLoaded
+from gpucheck.core.child.messages.drivers import (
+    CudaCount,
+    CudaDevice,
+    CudaDevices,
+    CudaVersion,
+    Gpu,
+    GpuRead,
+    GpuSample,
+    LibraryLoaded,
+    NvmlSystem,
+    Sampled,
+    SamplerStarted,
+)
 from gpucheck.core.child.messages.frameworks import (
     Device,
     DevicesListed,
@@ -20,7 +31,6 @@ from gpucheck.core.child.messages.frameworks import (
     TensorFlowImported,
     TpuConnected,
 )
-from gpucheck.core.child.messages.nvml import Gpu, GpuRead, GpuSample, NvmlSystem, Sampled, SamplerStarted
 from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.training.strategies import load
 

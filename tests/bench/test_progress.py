@@ -1,7 +1,7 @@
 """The progress of a benchmark without a terminal, as in continuous integration."""
 
 from gpucheck.cli.screen import measurement_lines
-from gpucheck.core.model.activity import Activity
+from gpucheck.core.model.progress import Activity
 
 
 class Host:

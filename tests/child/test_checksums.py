@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from in_tensorflow import MARKS, printed_by
 
-from gpucheck.core.child.messages.checksums import Checksums
+from gpucheck.core.child.messages.training import Checksums
 from gpucheck.core.model.checksums import Difference, first_difference
 from gpucheck.core.rules.accuracy_changes import _repeated
 

@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from gpucheck.core.child import device_nodes
-from gpucheck.core.child.messages.files import DeviceNodesTask, NodeOpened
+from gpucheck.core.child.messages.machine import DeviceNodesTask, NodeOpened
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 

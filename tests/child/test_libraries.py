@@ -6,7 +6,7 @@ import pytest
 from tiny_elf import library, needs_cc, truncated
 
 from gpucheck.core.child.messages import Stage
-from gpucheck.core.child.messages.files import LibrariesTask, LibraryOpened
+from gpucheck.core.child.messages.machine import LibrariesTask, LibraryOpened
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 

@@ -7,7 +7,7 @@ import pytest
 from case_files import table
 from lab import fake_driver
 
-from gpucheck.core.child.messages.nvml import GpuSample, Sampled, SamplerStarted, SamplerTask, StopSampling
+from gpucheck.core.child.messages.drivers import GpuSample, Sampled, SamplerStarted, SamplerTask, StopSampling
 from gpucheck.core.probes import driver
 from gpucheck.core.processes import sampler
 

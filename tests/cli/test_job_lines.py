@@ -4,7 +4,7 @@ import pytest
 
 from gpucheck.cli.screen import progress_line
 from gpucheck.core.model import Level, Request
-from gpucheck.core.model.activity import Activity
+from gpucheck.core.model.progress import Activity
 
 
 class Host:

@@ -11,8 +11,8 @@ from case_files import table
 
 from gpucheck.core.child.messages import Done, Stage, Task
 from gpucheck.core.child.messages.benchmark import BenchJob, Configuration
+from gpucheck.core.child.messages.drivers import Gpu, GpuProcess, GpuRead, GpuSample, NvmlTask, Sampled
 from gpucheck.core.child.messages.frameworks import BackendTask, Device, DevicesListed, FrameworkTask, LibrariesMapped
-from gpucheck.core.child.messages.nvml import Gpu, GpuProcess, GpuRead, GpuSample, NvmlTask, Sampled
 from gpucheck.core.child.messages.struct import replace, to_builtins
 from gpucheck.core.child.messages.training import FreeMemory, Job, Loss, Planned, Trained
 from gpucheck.core.child.messages.workers import WorkerTask

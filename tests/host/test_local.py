@@ -9,7 +9,7 @@ import psutil
 import pytest
 from case_files import table
 
-from gpucheck.core.child.messages.interpreter import InterpreterTask
+from gpucheck.core.child.messages.machine import InterpreterTask
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 from gpucheck.core.probes._loader import Loader

@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from gpucheck.core.child.messages.files import LibrariesTask
-from gpucheck.core.child.messages.interpreter import InterpreterTask
+from gpucheck.core.child.messages.machine import InterpreterTask, LibrariesTask
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.host.scratch import Scratch
 from gpucheck.core.model import Request

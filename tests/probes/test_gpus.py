@@ -9,8 +9,7 @@ import pytest
 from fakes import machine
 from lab import fake_driver
 
-from gpucheck.core.child.messages.drivers import LibraryLoaded
-from gpucheck.core.child.messages.nvml import NvmlTask
+from gpucheck.core.child.messages.drivers import LibraryLoaded, NvmlTask
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 from gpucheck.core.probes import gpus

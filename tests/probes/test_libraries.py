@@ -10,7 +10,7 @@ from fakes import NOWHERE
 from site_packages import QUICK, SITE, site
 from tiny_elf import library, needs_cc, truncated
 
-from gpucheck.core.child.messages.interpreter import Interpreter
+from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.compat import libraries as tables
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request

@@ -7,7 +7,7 @@ from site_packages import INTERPRETER, WHEELS, site
 from tiny_elf import needs_cc
 
 from gpucheck.core.child.messages import Stage
-from gpucheck.core.child.messages.files import LibraryOpened
+from gpucheck.core.child.messages.machine import LibraryOpened
 from gpucheck.core.model import Level, Request
 from gpucheck.core.probes import libraries
 

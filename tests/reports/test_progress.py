@@ -5,7 +5,7 @@ import io
 import pytest
 
 from gpucheck.core.model import Level, Request
-from gpucheck.core.model.activity import Activity
+from gpucheck.core.model.progress import Activity
 from gpucheck.core.reports.progress import Progress
 from gpucheck.core.reports.shared import waiting
 

@@ -49,7 +49,7 @@ def two_causes() -> None:
 def hang() -> None:
     """The progress line while the driver does not respond, then the report."""
     from gpucheck.core.model import Request
-    from gpucheck.core.model.activity import Activity
+    from gpucheck.core.model.progress import Activity
     from gpucheck.core.reports.progress import Progress
     from gpucheck.core.reports.shared import waiting
 

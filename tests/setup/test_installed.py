@@ -4,7 +4,7 @@ import pytest
 from fakes import NOWHERE
 
 from gpucheck.commands.setup.installed import fits
-from gpucheck.core.child.messages.interpreter import Interpreter
+from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.probes._requirements import Requirement
 from gpucheck.core.probes.packages import Distribution, Packages
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes

@@ -3,7 +3,7 @@
 import pytest
 
 from gpucheck.commands.watch.judge import Pace, idle, memory, not_finite, slowed, stalled
-from gpucheck.core.child.messages.nvml import GpuSample
+from gpucheck.core.child.messages.drivers import GpuSample
 
 FINE, HOT, LOST = GpuSample(90, 300.0, 1900, 0), GpuSample(90, 300.0, 1200, 0x40), GpuSample(lost=True)
 SLOW = Pace(0.1, 70.0)

@@ -8,7 +8,7 @@ from gpucheck.commands.watch.limits import Pipeline, limit
 from gpucheck.commands.watch.summary import GpuUse, Metric, Summary, fragment, lines, markdown, plot, write
 from gpucheck.commands.watch.times import Times
 from gpucheck.commands.watch.waiting import GapWait
-from gpucheck.core.child.messages.nvml import GpuSample, Sampled, SamplerStarted
+from gpucheck.core.child.messages.drivers import GpuSample, Sampled, SamplerStarted
 
 MAP = "dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"
 SLOW = Summary(

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from gpucheck.commands.bench import figures, plan
 from gpucheck.commands.bench.model import Ask, Measurement, Sample
 from gpucheck.core.child.messages.benchmark import BenchJob, BenchTask, Configuration, DataLoaded, Measured
+from gpucheck.core.child.messages.drivers import Sampled
 from gpucheck.core.child.messages.frameworks import Device, DevicesListed, KerasImported, TensorFlowImported, TpuConnected
-from gpucheck.core.child.messages.nvml import Sampled
 from gpucheck.core.host import Child, Host
 from gpucheck.core.probes import cuda, gpus
 from gpucheck.core.processes import sampler

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import NamedTuple
 
-from gpucheck.core.child.messages.interpreter import Interpreter
+from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.model import Assignment

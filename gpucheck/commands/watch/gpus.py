@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gpucheck.commands.watch.summary import GpuUse
-from gpucheck.core.child.messages.nvml import Sampled, SamplerStarted
+from gpucheck.core.child.messages.drivers import Sampled, SamplerStarted
 from gpucheck.core.compat import nvml
 
 

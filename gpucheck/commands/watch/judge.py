@@ -5,7 +5,7 @@ from statistics import median
 from typing import NamedTuple
 
 from gpucheck.cli.screen import COMMAND
-from gpucheck.core.child.messages.nvml import GpuSample
+from gpucheck.core.child.messages.drivers import GpuSample
 from gpucheck.core.compat import nvml
 from gpucheck.core.repairs.wording import listing
 

@@ -14,7 +14,7 @@ from types import FrameType
 from gpucheck.commands.watch import judge, unused
 from gpucheck.commands.watch.gpus import Gpus
 from gpucheck.commands.watch.judge import Event, Pace
-from gpucheck.core.child.messages.nvml import Sampled, SamplerStarted
+from gpucheck.core.child.messages.drivers import Sampled, SamplerStarted
 from gpucheck.core.host import Child
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request

@@ -11,8 +11,17 @@ import itertools
 from typing import Any
 
 from gpucheck.core.child.loader import load
-from gpucheck.core.child.messages.cuda import CudaCount, CudaDevice, CudaDevices, CudaPeers, CudaTask, CudaVersion
-from gpucheck.core.child.messages.drivers import DriverStarted, Failure, LibraryLoaded
+from gpucheck.core.child.messages.drivers import (
+    CudaCount,
+    CudaDevice,
+    CudaDevices,
+    CudaPeers,
+    CudaTask,
+    CudaVersion,
+    DriverStarted,
+    Failure,
+    LibraryLoaded,
+)
 from gpucheck.core.child.runtime import Reporter
 
 TASK = CudaTask

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
-from gpucheck.core.child.messages.files import DeviceNodesTask, NodeOpened
+from gpucheck.core.child.messages.machine import DeviceNodesTask, NodeOpened
 from gpucheck.core.child.runtime import Reporter
 
 TASK = DeviceNodesTask

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from gpucheck.core.child.messages.interpreter import Interpreter, InterpreterTask
+from gpucheck.core.child.messages.machine import Interpreter, InterpreterTask
 
 if TYPE_CHECKING:
     from gpucheck.core.child.runtime import Reporter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from gpucheck.core.child.messages.files import LibrariesTask, LibraryOpened
+from gpucheck.core.child.messages.machine import LibrariesTask, LibraryOpened
 from gpucheck.core.child.runtime import Reporter
 
 TASK = LibrariesTask

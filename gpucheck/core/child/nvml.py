@@ -10,8 +10,7 @@ import sys
 from typing import Any
 
 from gpucheck.core.child.loader import load
-from gpucheck.core.child.messages.drivers import DriverStarted, LibraryLoaded
-from gpucheck.core.child.messages.nvml import GpuRead, NvmlShutDown, NvmlSystem, NvmlTask
+from gpucheck.core.child.messages.drivers import DriverStarted, GpuRead, LibraryLoaded, NvmlShutDown, NvmlSystem, NvmlTask
 from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.nvml_gpu import read_gpu
 from gpucheck.core.child.nvml_queries import LIBRARIES, Queries, failure_of

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from gpucheck.core.child.messages.nvml import Gpu, GpuProcess, GpuSample, NvLink
+from gpucheck.core.child.messages.drivers import Gpu, GpuProcess, GpuSample, NvLink
 from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.nvml_queries import GpuLost, Queries, failure_of
 

@@ -6,7 +6,7 @@ import sys
 import time
 
 from gpucheck.core.child.loader import load
-from gpucheck.core.child.messages.nvml import GpuSample, Sampled, SamplerStarted, SamplerTask, StopSampling
+from gpucheck.core.child.messages.drivers import GpuSample, Sampled, SamplerStarted, SamplerTask, StopSampling
 from gpucheck.core.child.nvml_gpu import identity, sample
 from gpucheck.core.child.nvml_queries import LIBRARIES, GpuLost, Queries, failure_of
 from gpucheck.core.child.runtime import Reporter

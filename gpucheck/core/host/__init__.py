@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from gpucheck.core.child.messages import AnyMessage, AnyTask, Message, Stage, Task
-from gpucheck.core.child.messages.interpreter import Interpreter
+from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.model import Request
 
 LOG_LIMIT_BYTES = 1 << 20  # of a child's output, by default

@@ -14,7 +14,7 @@ from gpucheck.core.host import LOG_LIMIT_BYTES, Child, Completed, Ending
 from gpucheck.core.host.inbox import Inbox
 from gpucheck.core.host.process import Process
 from gpucheck.core.model import Request
-from gpucheck.core.model.activity import Activity
+from gpucheck.core.model.progress import Activity
 from gpucheck.core.system import ulimits
 from gpucheck.core.system.ownership import is_ours
 from gpucheck.core.system.shadowing import ADVICE

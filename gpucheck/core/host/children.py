@@ -13,7 +13,7 @@ from gpucheck.core.host.child import LocalChild, child_argv, child_env
 from gpucheck.core.host.process import REAP_SECONDS, Process
 from gpucheck.core.host.scratch import Scratch
 from gpucheck.core.model import Request
-from gpucheck.core.model.activity import Activity
+from gpucheck.core.model.progress import Activity
 
 _all: weakref.WeakSet["Children"] = weakref.WeakSet()
 

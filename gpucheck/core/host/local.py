@@ -11,12 +11,12 @@ from typing import TypeVar
 
 from gpucheck.core.child.interpreter import describe
 from gpucheck.core.child.messages import AnyTask, Task
-from gpucheck.core.child.messages.interpreter import Interpreter, InterpreterTask
+from gpucheck.core.child.messages.machine import Interpreter, InterpreterTask
 from gpucheck.core.host import LOG_LIMIT_BYTES, Child, Completed, Disk, FileStatus, Memory
 from gpucheck.core.host.child import interpreter_problem
 from gpucheck.core.host.children import Children
 from gpucheck.core.model import Request
-from gpucheck.core.model.activity import Activity
+from gpucheck.core.model.progress import Activity
 from gpucheck.core.system import ulimits
 from gpucheck.core.system.ownership import why_not_as_root
 

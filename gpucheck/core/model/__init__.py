@@ -5,8 +5,7 @@ which a child fills in while it trains. None is *unknown*, never "no".
 The decorators of rules and combiners are here too: each such file needs its decorator and some of the types.
 """
 
-from gpucheck.core.child.messages.checksums import Checksums, DeviceChecksums
-from gpucheck.core.child.messages.training import Loss, TrainingRun, WorkerFault, WorkerLink
+from gpucheck.core.child.messages.training import Checksums, DeviceChecksums, Loss, TrainingRun, WorkerFault, WorkerLink
 from gpucheck.core.model.assignments import Assignment, Operation
 from gpucheck.core.model.expectations import (
     Expectations,
@@ -20,9 +19,8 @@ from gpucheck.core.model.fact import Fact, Reading, probe_of
 from gpucheck.core.model.findings import Change, Diagnosis, Evidence, Finding, Fix, Outcome, Skip, repairs_first, saw
 from gpucheck.core.model.kinds import Action, ExitCode, Level, ProbeStatus, Scope, Severity, Status, Verdict
 from gpucheck.core.model.plugin import combiner, rule
-from gpucheck.core.model.report import SCHEMA_VERSION, ProbeRun, Report, Tool
+from gpucheck.core.model.report import SCHEMA_VERSION, Experiment, ProbeRun, Report, Tool
 from gpucheck.core.model.request import TIMEOUT_SECONDS, PromisedGpus, Request
-from gpucheck.core.model.training import Experiment
 
 __all__ = (
     "SCHEMA_VERSION",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from gpucheck.core.child.messages.checksums import Checksums, DeviceChecksums
+from gpucheck.core.child.messages.training import Checksums, DeviceChecksums
 
 
 class Difference(NamedTuple):

@@ -8,10 +8,20 @@ from gpucheck.core.child.messages.training import TrainingRun
 from gpucheck.core.model.fact import Fact, probe_of
 from gpucheck.core.model.findings import Diagnosis, Outcome
 from gpucheck.core.model.kinds import ProbeStatus, Verdict
-from gpucheck.core.model.training import Experiment
 
 SCHEMA_VERSION = "1.0"
 FactType = TypeVar("FactType", bound=Fact)
+
+
+class Experiment(msgspec.Struct, frozen=True, kw_only=True):
+    """An additional experiment (a file of ``gpucheck/core/training/experiments``) and its measurements."""
+
+    name: str
+    status: str  # "passed" | "failed" | "skipped" | "timed_out"
+    reason: str | None = None  # why it did not pass, in one sentence
+    devices: tuple[str, ...] = ()
+    figures: dict[str, float | None] = msgspec.field(default_factory=dict)  # units in the names; None: unknown
+    note: str | None = None  # an observation that is not a figure, in one sentence
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):

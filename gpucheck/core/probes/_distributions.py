@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable
 
 import msgspec
 
-from gpucheck.core.child.messages.interpreter import Interpreter
+from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.host import Host
 
 # Distributions that install into the folder ``tensorflow``.

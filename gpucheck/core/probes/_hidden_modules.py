@@ -4,7 +4,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 
-from gpucheck.core.child.messages.interpreter import Interpreter
+from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.host import Host
 from gpucheck.core.probes._distributions import FLAVOURS, Installed
 

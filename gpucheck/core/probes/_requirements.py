@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpucheck.core.child.messages.interpreter import Interpreter
+from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.compat import versions
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from gpucheck.core.child.messages.nvml import GpuSample, StopSampling
+from gpucheck.core.child.messages.drivers import GpuSample, StopSampling
 from gpucheck.core.compat import nvml
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level

@@ -4,8 +4,15 @@ import re
 
 from msgspec.structs import asdict, replace
 
-from gpucheck.core.child.messages.cuda import CudaCount, CudaDevice, CudaDevices, CudaPeers, CudaTask, CudaVersion
-from gpucheck.core.child.messages.drivers import DriverStarted
+from gpucheck.core.child.messages.drivers import (
+    CudaCount,
+    CudaDevice,
+    CudaDevices,
+    CudaPeers,
+    CudaTask,
+    CudaVersion,
+    DriverStarted,
+)
 from gpucheck.core.compat.cuda import CUDA_ERROR_OUT_OF_MEMORY
 from gpucheck.core.host import Host
 from gpucheck.core.model import Level

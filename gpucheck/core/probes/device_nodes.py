@@ -4,7 +4,7 @@ import re
 
 from msgspec.structs import replace
 
-from gpucheck.core.child.messages.files import DeviceNodesTask, NodeOpened
+from gpucheck.core.child.messages.machine import DeviceNodesTask, NodeOpened
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe

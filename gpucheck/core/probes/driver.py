@@ -2,8 +2,7 @@
 
 from msgspec.structs import asdict
 
-from gpucheck.core.child.messages.drivers import DriverStarted
-from gpucheck.core.child.messages.nvml import NvmlSystem, NvmlTask
+from gpucheck.core.child.messages.drivers import DriverStarted, NvmlSystem, NvmlTask
 from gpucheck.core.host import Child, Host
 from gpucheck.core.model import Level
 from gpucheck.core.model.plugin import probe

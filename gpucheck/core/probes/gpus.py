@@ -1,6 +1,6 @@
 """Each GPU as NVML reports it. A query that a GPU does not support is not a fault: the field is None."""
 
-from gpucheck.core.child.messages.nvml import Gpu, GpuProcess, GpuRead, NvLink, NvmlSystem
+from gpucheck.core.child.messages.drivers import Gpu, GpuProcess, GpuRead, NvLink, NvmlSystem
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe

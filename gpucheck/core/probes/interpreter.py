@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gpucheck.core.child.messages.interpreter import Interpreter as Description
+from gpucheck.core.child.messages.machine import Interpreter as Description
 from gpucheck.core.host import Host
 from gpucheck.core.host.pythons import is_shims, minor, path_folders
 from gpucheck.core.model import Fact, Level

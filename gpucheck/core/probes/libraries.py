@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from gpucheck.core.child.messages.files import LibrariesTask, LibraryOpened
+from gpucheck.core.child.messages.machine import LibrariesTask, LibraryOpened
 from gpucheck.core.compat import libraries as tables
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.host import Host

@@ -3,9 +3,17 @@
 from msgspec.structs import replace
 
 from gpucheck.core.child.messages import Stage
-from gpucheck.core.child.messages.checksums import Checksums
 from gpucheck.core.child.messages.frameworks import DevicesListed
-from gpucheck.core.child.messages.training import ExperimentResult, FreeMemory, Job, Planned, Trained, XlaChecked, job_id
+from gpucheck.core.child.messages.training import (
+    Checksums,
+    ExperimentResult,
+    FreeMemory,
+    Job,
+    Planned,
+    Trained,
+    XlaChecked,
+    job_id,
+)
 from gpucheck.core.host import Child, Ending, Host
 from gpucheck.core.model import Experiment, Fact, Level, TrainingRun
 from gpucheck.core.model.checksums import agree

@@ -1,6 +1,6 @@
 """Start the child that samples NVML while another one trains or measures, and read its samples."""
 
-from gpucheck.core.child.messages.nvml import NvmlTask, Sampled, SamplerStarted, SamplerTask
+from gpucheck.core.child.messages.drivers import NvmlTask, Sampled, SamplerStarted, SamplerTask
 from gpucheck.core.host import Child, Host
 
 START_SECONDS = 15.0  # for NVML to start again; twice as long as its queries took in this run, if that is longer

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
-from gpucheck.core.model.activity import Activity
+from gpucheck.core.model.progress import Activity
 from gpucheck.core.reports.shared import waiting
 from gpucheck.core.reports.shared.words import clean
 

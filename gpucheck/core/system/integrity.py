@@ -155,10 +155,11 @@ def _listed(folder: str) -> dict[str, list[str]]:
             names = os.listdir(folder)
         except OSError:
             names = []
-        _listings[folder] = listed = {}
+        listed: dict[str, list[str]] = {}
         for name in names:
             if name.endswith(".dist-info"):
                 listed.setdefault(_distribution(name), []).append(name)
+        _listings[folder] = listed
     return _listings[folder]
 
 

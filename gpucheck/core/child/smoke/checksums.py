@@ -13,8 +13,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gpucheck.core.child.messages.checksums import Checksums, DeviceChecksums
 from gpucheck.core.child.messages.struct import replace
+from gpucheck.core.child.messages.training import Checksums, DeviceChecksums
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke import network
 from gpucheck.core.child.smoke.exact import PRECISIONS, Operation, exact_operations

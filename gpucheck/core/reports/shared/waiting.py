@@ -8,8 +8,8 @@ both without a GPU: the import 2.4 to 4.0 s, and 5.1 and 7.0 s from a cold disk;
 from typing import NamedTuple
 
 from gpucheck.core.model import Level, Request
-from gpucheck.core.model.activity import Activity
 from gpucheck.core.model.naming import devices
+from gpucheck.core.model.progress import Activity
 
 
 class Wait(NamedTuple):
