@@ -24,7 +24,7 @@ ARGUMENTS = "gpucheck.arguments"
 ALIASES = {"help": "", "version": "--version", "doctor": "check"}  # what other tools call them
 # click's words, which differ by its version and by the number of names, and those of `did_you_mean`.
 ALMOST = 0.1  # of a ratio of difflib, from 0 to 1
-_TIP = re.compile(r"[ (;,.]*\b(?:did you mean (?:one of: )?|possible options: )([^?)]+)[?).;]* *(.*)$", re.IGNORECASE)
+_TIP = r"(?i)[ (;,.]*\b(?:did you mean (?:one of: )?|possible options: )([^?)]+)[?).;]* *(.*)$"
 EVERY_DAY = ("check", "explain", "setup", "env", "run", "lint")  # the order of --help
 ADVANCED = ("bench", "node", "snapshot", "compare", "fleet", "recipe", "rules", "config", "schema", "completion")
 
@@ -163,7 +163,7 @@ def _show_error(error: click.ClickException) -> None:
         close = _closest(error.option_name, error.possibilities)
         error = click.NoSuchOption(error.option_name, possibilities=close, ctx=error.ctx)
     message = error.format_message()
-    tip = _TIP.search(message)
+    tip = re.search(_TIP, message)
     say(f"Error: {message[: tip.start()] if tip else message}")
     if tip:
         names = tip[1].replace("'", "").replace(", ", " or ")

@@ -34,7 +34,7 @@ ADVANCED = frozenset(
         *("recorded", "opened", "soak_minutes", "color", "profile", "target_accuracy", "price"),
     }
 )
-_DEFAULT = re.compile(r"default: (?:\((.*)\)(?=\])|(\d+)\.0\b)")  # click puts a text into parentheses
+_DEFAULT = r"default: (?:\((.*)\)(?=\])|(\d+)\.0\b)"  # click puts a text into parentheses
 DEPTHS = ("node", "quick", "default", "full")
 
 
@@ -65,7 +65,7 @@ class Command(click.Command):
             records = [record for option in shown if (record := option.get_help_record(ctx)) is not None]
             if records:
                 with formatter.section(title):
-                    formatter.write_dl([(name, _DEFAULT.sub(r"default: \1\2", text)) for name, text in records])
+                    formatter.write_dl([(name, re.sub(_DEFAULT, r"default: \1\2", text)) for name, text in records])
 
 
 def _help(context: click.Context, option: click.Parameter, wanted: bool) -> None:

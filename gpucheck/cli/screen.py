@@ -14,8 +14,8 @@ from gpucheck.cli import time_limit
 from gpucheck.core.system.write import OutputFile, write
 
 # Commands in output that runners of GitHub Actions and Azure Pipelines execute: "::" after blanks, "##[" and "##vso[" anywhere.
-_WORKFLOW_COMMAND = re.compile(r"(?m)(?:^|(?<=\r))([^\S\r\n]*:)(?=:)|#(?=#(?:vso)?\[)", re.IGNORECASE)
-_IN_JSON = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|#(?=#(?:vso)?\\[)", re.IGNORECASE)
+_WORKFLOW_COMMAND = r"(?im)(?:^|(?<=\r))([^\S\r\n]*:)(?=:)|#(?=#(?:vso)?\[)"
+_IN_JSON = "(?i)[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|#(?=#(?:vso)?\\[)"
 COMMAND = "gpucheck: to fix it: "  # before a command to copy
 UNWRITTEN = 3  # ExitCode.UNKNOWN; `--version` does without the model
 
@@ -57,8 +57,8 @@ def say_wrapped(text: str) -> None:
 def without_commands(text: str) -> str:
     """Return a text without commands for a runner of continuous integration; JSON also without those for a terminal."""
     if text.startswith(("{", "[")):  # its meaning stays the same
-        return text if text.isascii() and "##" not in text else _IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-    return _WORKFLOW_COMMAND.sub(lambda match: f"{match[0]} ", text) if "::" in text or "##" in text else text
+        return text if text.isascii() and "##" not in text else re.sub(_IN_JSON, lambda match: f"\\u{ord(match[0]):04x}", text)
+    return re.sub(_WORKFLOW_COMMAND, lambda match: f"{match[0]} ", text) if "::" in text or "##" in text else text
 
 
 def show(text: str, exit_code: int = 0, unwritable: int = UNWRITTEN, *, commands: bool = False) -> None:

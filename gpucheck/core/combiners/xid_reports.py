@@ -18,13 +18,13 @@ from gpucheck.core.repairs.context import Context
 _ADDRESS = r"\b(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.0)?\b"
 # Messages of the driver without an Xid: the requested action, and a description.
 _COMPLAINTS = (
-    (re.compile(r"(?i)needs to be reset|requires? (?:a )?reset|reset required"), Action.RESET_GPU, "it needs a reset"),
+    (r"(?i)needs to be reset|requires? (?:a )?reset|reset required", Action.RESET_GPU, "it needs a reset"),
     (
-        re.compile(r"(?i)waiting for RPC response from GPU|heartbeat timed ?out|rpcRecvPoll timed ?out|GSP[_ ]TIMEOUT"),
+        r"(?i)waiting for RPC response from GPU|heartbeat timed ?out|rpcRecvPoll timed ?out|GSP[_ ]TIMEOUT",
         Action.IGNORE,
         "its firmware (GSP) did not respond in time",
     ),
-    (re.compile(r"RmInitAdapter failed|rm_init_adapter failed"), Action.IGNORE, "its driver could not start it"),
+    (r"RmInitAdapter failed|rm_init_adapter failed", Action.IGNORE, "its driver could not start it"),
 )
 
 
@@ -268,7 +268,7 @@ class _Machine:
             if not about <= self.addresses or about <= well:
                 continue
             for pattern, action, words in _COMPLAINTS:
-                if pattern.search(text):
+                if re.search(pattern, text):
                     gpu = self.listed.get(device) if device is not None else None
                     latest[words, device] = Complaint(device, gpu, saw(kernel_log, f"nvrm[{place}]"), action, words)
         return (*latest.values(), *self._unknown(kernel_log, well))

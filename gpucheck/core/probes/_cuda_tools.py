@@ -106,11 +106,12 @@ def _version(host: Host, path: str, distributions: dict[str, Installed]) -> str 
             if own == path or host.real(own) == real:
                 return wheel.version
     root = posixpath.dirname(posixpath.dirname(real))
-    if component := re.search(r'"cuda_nvcc"[^}]*"version"\s*:\s*"([\d.]+)"', host.read(f"{root}/version.json") or ""):
+    toolkit = host.read(f"{root}/version.json")
+    if toolkit and (component := re.search(r'"cuda_nvcc"[^}]*"version"\s*:\s*"([\d.]+)"', toolkit)):
         return component[1]
     if host.request.level >= Level.DEFAULT:
         answer = host.run([path, "--version"], timeout=5.0)
         if version_line := re.search(r"\bV(\d+(?:\.\d+)+)", answer.stdout):
             return version_line[1]
-    toolkit = re.fullmatch(r"cuda-(\d+(?:\.\d+)*)", posixpath.basename(root))
-    return toolkit[1] if toolkit else None
+    folder = re.fullmatch(r"cuda-(\d+(?:\.\d+)*)", posixpath.basename(root))
+    return folder[1] if folder else None

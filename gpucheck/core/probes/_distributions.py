@@ -1,5 +1,6 @@
 """Installed distributions by the names of their metadata folders: one directory listing per entry of ``sys.path``."""
 
+import functools
 import heapq
 import itertools
 import re
@@ -88,6 +89,7 @@ def _share(host: Host, candidate: Installed) -> float:
     return matching / (sum(recorded for recorded, _ in largest) or 1)
 
 
+@functools.lru_cache(4096)  # several probes list the same folders
 def parse(name: str, folder: str) -> Installed | None:
     """Name and version from a metadata folder's name; None for another name."""
     match = _METADATA.fullmatch(name)
