@@ -13,9 +13,9 @@ def test_the_required_libraries_are_the_seven_in_order(minor: str) -> None:
 
 def test_sonames_and_packages_follow_cuda() -> None:
     old, new = libraries.libraries("2.14"), libraries.libraries("2.21.0")
-    assert old[0][:4] == ("libcudart.so.11.0", "nvidia-cuda-runtime-cu11", "nvidia/cuda_runtime/lib", True)
-    assert new[0][:4] == ("libcudart.so.12", "nvidia-cuda-runtime-cu12", "nvidia/cuda_runtime/lib", True)
-    assert new[4][:3] == ("libcusolver.so.11", "nvidia-cusolver-cu12", "nvidia/cusolver/lib")
+    assert old[0] == Library("libcudart.so.11.0", "nvidia-cuda-runtime-cu11", "nvidia/cuda_runtime/lib", True)
+    assert new[0] == Library("libcudart.so.12", "nvidia-cuda-runtime-cu12", "nvidia/cuda_runtime/lib", True)
+    assert new[4] == Library("libcusolver.so.11", "nvidia-cusolver-cu12", "nvidia/cusolver/lib", True)
     assert {library.soname for library in libraries.libraries("2.17")} >= {"libcudnn.so.8", "libnvJitLink.so.12"}
     assert not any("nvJitLink" in library.soname for library in old)
 

@@ -7,10 +7,12 @@ Supported by Tensor Core Acceleration per Compute Capability" (precisions); tens
 
 import re
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 
-class Capability(NamedTuple):
+class Capability(msgspec.Struct, frozen=True):
     """The products of a compute capability."""
 
     architecture: str

@@ -5,10 +5,10 @@ Sources: catalog.ngc.nvidia.com/orgs/nvidia/containers/tensorflow; docs.nvidia.c
 (TensorFlow 2.17). Its minimum GPU and its Python are not verified; GPUs released later (10.3, 12.1) are left out.
 """
 
-from typing import NamedTuple
+import msgspec
 
 
-class Image(NamedTuple):
+class Image(msgspec.Struct, frozen=True):
     """One image."""
 
     name: str

@@ -5,12 +5,12 @@ libraries for 2.16 to 2.20; file lists of the nvidia-*-cu11 and -cu12 wheels; op
 subprocess_compilation.cc (tools). The CUDA 11 names are from the toolkit and from logs, not verified for each wheel.
 """
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.core.compat import tensorflow
 
 
-class Library(NamedTuple):
+class Library(msgspec.Struct, frozen=True):
     """One shared library and the pip package that contains it."""
 
     soname: str

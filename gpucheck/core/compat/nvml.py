@@ -3,7 +3,7 @@
 Source: NVIDIA/go-nvml gen/nvml/nvml.h, NVML API 13 (names, bits); which of them are harmful is our judgement.
 """
 
-from typing import NamedTuple
+import msgspec
 
 # Results (nvmlReturn_t) that are normal on a machine without a GPU: driver not loaded, library or function not found (a stub),
 # GPU not found
@@ -38,7 +38,7 @@ def harmful_reasons(mask: int) -> list[str]:
     return reasons(mask & _HARMFUL & ~(_HW_SLOWDOWN if mask & _IDLE else 0))
 
 
-class FabricFault(NamedTuple):
+class FabricFault(msgspec.Struct, frozen=True):
     """One part of a fabric's health mask."""
 
     shift: int

@@ -2,10 +2,11 @@
 
 import pkgutil
 from functools import lru_cache
-from typing import NamedTuple
+
+import msgspec
 
 
-class Result(NamedTuple):
+class Result(msgspec.Struct, frozen=True):
     """A result code."""
 
     code: str

@@ -8,12 +8,12 @@ and #111958 (Blackwell). cusolver_reachable was measured with each wheel from 2.
 ``tools/check_releases.py`` compares all that the package index has.
 """
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.core.compat import versions
 
 
-class Release(NamedTuple):
+class Release(msgspec.Struct, frozen=True):
     """One minor release; versions are strings, specifiers are PEP 440."""
 
     minor: str
@@ -93,8 +93,9 @@ _2_10 = Release(
     sonames=_SONAMES_CUDA_11,
     cusolver_reachable=True,
 )
-_2_11 = _2_10._replace(minor="2.11", latest_patch="2.11.1", python_min="3.8", keras=">=2.11.0,<2.12")
-_2_12 = _2_11._replace(
+_2_11 = msgspec.structs.replace(_2_10, minor="2.11", latest_patch="2.11.1", python_min="3.8", keras=">=2.11.0,<2.12")
+_2_12 = msgspec.structs.replace(
+    _2_11,
     minor="2.12",
     latest_patch="2.12.1",
     python_max="3.11",
@@ -105,8 +106,9 @@ _2_12 = _2_11._replace(
     numpy=">=1.22,<=1.24.3",
     protobuf=f">=3.20.3,<5.0.0dev,{_NOT_PROTOBUF_4_21}",
 )
-_2_13 = _2_12._replace(minor="2.13", latest_patch="2.13.1", keras=">=2.13.1,<2.14")
-_2_14 = _2_13._replace(
+_2_13 = msgspec.structs.replace(_2_12, minor="2.13", latest_patch="2.13.1", keras=">=2.13.1,<2.14")
+_2_14 = msgspec.structs.replace(
+    _2_13,
     minor="2.14",
     latest_patch="2.14.1",
     python_min="3.9",
@@ -115,7 +117,8 @@ _2_14 = _2_13._replace(
     keras=">=2.14.0,<2.15",
     numpy=">=1.23.5,<2.0.0",
 )
-_2_15 = _2_14._replace(
+_2_15 = msgspec.structs.replace(
+    _2_14,
     minor="2.15",
     latest_patch="2.15.1",
     cuda="12.2",
@@ -127,7 +130,8 @@ _2_15 = _2_14._replace(
     cubins=(50, 60, 70, 75),
     sonames=_SONAMES_CUDA_12,
 )
-_2_16 = _2_15._replace(
+_2_16 = msgspec.structs.replace(
+    _2_15,
     minor="2.16",
     latest_patch="2.16.2",
     python_max="3.12",
@@ -136,8 +140,9 @@ _2_16 = _2_15._replace(
     cubins=(50, 60, 70, 80),
     ptx=90,
 )
-_2_17 = _2_16._replace(minor="2.17", latest_patch="2.17.1", keras=">=3.2.0", cubins=(60, 70, 80, 89))
-_2_18 = _2_17._replace(
+_2_17 = msgspec.structs.replace(_2_16, minor="2.17", latest_patch="2.17.1", keras=">=3.2.0", cubins=(60, 70, 80, 89))
+_2_18 = msgspec.structs.replace(
+    _2_17,
     minor="2.18",
     latest_patch="2.18.1",
     cuda="12.5",
@@ -147,12 +152,14 @@ _2_18 = _2_17._replace(
     protobuf=f">=3.20.3,<6.0.0dev,{_NOT_PROTOBUF_4_21}",
     sonames=_SONAMES_CUDNN_9,
 )
-_2_19 = _2_18._replace(
+_2_19 = msgspec.structs.replace(
+    _2_18,
     minor="2.19",
     latest_patch="2.19.1",
     numpy=">=1.26.0,<2.2.0",
 )
-_2_20 = _2_19._replace(
+_2_20 = msgspec.structs.replace(
+    _2_19,
     minor="2.20",
     latest_patch="2.20.0",
     python_max="3.13",
@@ -160,7 +167,8 @@ _2_20 = _2_19._replace(
     numpy=">=1.26.0",
     protobuf=">=5.28.0",
 )
-_2_21 = _2_20._replace(
+_2_21 = msgspec.structs.replace(
+    _2_20,
     minor="2.21",
     latest_patch="2.21.0",
     python_min="3.10",

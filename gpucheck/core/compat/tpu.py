@@ -5,12 +5,14 @@ Sources: jax-ml/jax jax/_src/hardware_utils.py and AI-Hypercomputer/cloud-accele
 tensorflow-tpu wheels on PyPI; symbols in the libtpu wheels (the entry point).
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 from gpucheck.core.compat import versions
 
 
-class Generation(NamedTuple):
+class Generation(msgspec.Struct, frozen=True):
     """One TPU generation; None means unknown."""
 
     name: str

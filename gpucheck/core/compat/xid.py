@@ -8,14 +8,16 @@ tables only.
 """
 
 import re
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 Remedy = Literal["ignore", "restart-application", "drain", "reset-gpu", "reboot", "power-cycle", "service"]  # model's Action
 Severity = Literal["error", "warning", "info"]
 Fault = Literal["gpu", "memory", "nvlink", "start"]
 
 
-class Xid(NamedTuple):
+class Xid(msgspec.Struct, frozen=True):
     """One Xid code."""
 
     code: int
@@ -37,7 +39,7 @@ class Xid(NamedTuple):
         return self.action not in ("ignore", "restart-application")
 
 
-class Recovery(NamedTuple):
+class Recovery(msgspec.Struct, frozen=True):
     """A recovery action that the driver requests, in NVML and in Xid 154."""
 
     action: Remedy

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -16,7 +16,7 @@ LOG_LIMIT_BYTES = 1 << 20  # of a child's output, by default
 PLACEMENT_LOG_BYTES = 16 << 20  # with --log-device-placement: --full writes several MiB
 
 
-class Completed(NamedTuple):
+class Completed(msgspec.Struct, frozen=True):
     """The result of a program. A missing or late program is a result too, not an exception."""
 
     ending: str  # "exited", "not found", "not started: <why>", "timed out", "killed by SIGSEGV", "could not be killed"
@@ -51,7 +51,7 @@ class Disk(msgspec.Struct, frozen=True):
     free_bytes: int
 
 
-class Ending(NamedTuple):
+class Ending(msgspec.Struct, frozen=True):
     """How a child ended. ``ok`` only if it reported ``Done`` and exited with 0."""
 
     ok: bool

@@ -1,12 +1,12 @@
 """Process limits that a log or a signal names: the name of each, and the summary."""
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Severity
 
 
-class ReachedLimit(NamedTuple):
+class ReachedLimit(msgspec.Struct, frozen=True):
     """A limit that was reached."""
 
     summary: str

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.core.compat.xid import RECOVERIES, RECOVERY_CHANGED, Recovery, Xid, recovery_of, xid
 from gpucheck.core.logs.events import Event, Kind
 from gpucheck.core.model import Action
 
 
-class RequestedAction(NamedTuple):
+class RequestedAction(msgspec.Struct, frozen=True):
     """The recovery action that the driver requests in an Xid 154."""
 
     recovery: Recovery

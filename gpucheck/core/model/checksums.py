@@ -1,12 +1,13 @@
 """Compare the checksums of computations that must have the same results everywhere."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.core.child.messages.training import Checksums, DeviceChecksums
 
 
-class Difference(NamedTuple):
+class Difference(msgspec.Struct, frozen=True):
     """The first computation whose results differ, and the names whose results differ."""
 
     computation: str

@@ -1,11 +1,11 @@
 """The file systems mounted for this process: proc_pid_mountinfo(5)."""
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.core.host import Host
 
 
-class Mount(NamedTuple):
+class Mount(msgspec.Struct, frozen=True):
     """One mounted file system."""
 
     root: str  # the mounted part of the file system

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from gpucheck.core.model import Change, Fix
@@ -12,7 +12,7 @@ Installed = Mapping[str, str]  # the version of each installed package that is k
 _NEW_SHELL = "open a new shell"  # a variable affects only the shell that sets it
 
 
-class _Effect(NamedTuple):
+class _Effect(msgspec.Struct, frozen=True):
     """What commands of one form change."""
 
     form: str  # a pattern of the whole command; compiled only if a report has a repair

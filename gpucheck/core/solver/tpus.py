@@ -1,5 +1,7 @@
 """The answer for a TPU: TensorFlow's package for TPUs, with a compatible libtpu."""
 
+import msgspec
+
 from gpucheck.core.compat import tpu, versions
 from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.solver import constraints
@@ -13,7 +15,7 @@ _LIBTPU = "https://pypi.org/project/libtpu/0.0.43.2/#files"
 
 def solve(machine: Machine, wishes: Wishes) -> Answer:
     """Choose tensorflow-tpu on the newest Python that it supports."""
-    release = RELEASES[versions.minor(tpu.LATEST_TENSORFLOW_TPU)]._replace(python_min=tpu.LIBTPU_PYTHON_MIN)
+    release = msgspec.structs.replace(RELEASES[versions.minor(tpu.LATEST_TENSORFLOW_TPU)], python_min=tpu.LIBTPU_PYTHON_MIN)
     works = next((entry.tensorflow for entry in tpu.GENERATIONS if entry.name == machine.tpu), "unknown")
     reasons = []
     if works == "no":

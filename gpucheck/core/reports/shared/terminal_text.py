@@ -4,7 +4,8 @@ Only rich's widths of unusual characters are used: its console would take a thir
 """
 
 import re
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.core.reports.shared import published
 from gpucheck.core.reports.shared.words import clean
@@ -16,7 +17,7 @@ NARROWEST = 20  # minimum width; lines may be wider than a narrower terminal
 Part = str | tuple[str, str]  # text, or (text, name of a style)
 
 
-class _Span(NamedTuple):
+class _Span(msgspec.Struct, frozen=True):
     text: str
     style: str
 
@@ -118,7 +119,7 @@ def _stripped(line: _Line) -> _Line:
     """Return the line without trailing blanks."""
     while line and not line[-1].text.strip():
         line = line[:-1]
-    return [*line[:-1], line[-1]._replace(text=line[-1].text.rstrip())] if line else line
+    return [*line[:-1], msgspec.structs.replace(line[-1], text=line[-1].text.rstrip())] if line else line
 
 
 def _wrap(line: _Line, width: int) -> list[_Line]:

@@ -1,7 +1,8 @@
 """Findings from computations that were repeated on each device."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.core.model import Checksums, DeviceChecksums
 from gpucheck.core.model.checksums import Difference, between_devices, describe
@@ -10,7 +11,7 @@ from gpucheck.core.model.naming import devices
 FARTHER = 10  # times: rounding makes two sound devices about equally far
 
 
-class Fault(NamedTuple):
+class Fault(msgspec.Struct, frozen=True):
     """A device that computes wrongly."""
 
     summary: str

@@ -1,7 +1,8 @@
 """The address of a worker in lines of TensorFlow, PyTorch, gRPC and NCCL."""
 
 import re
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
@@ -12,7 +13,7 @@ _IN_TEXT = r"ipv[46]:(\[[\w:%.]+\]:\d+|[\w.-]+:\d+)|Address already in use:? *(\
 _TASK = r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)"
 
 
-class Address(NamedTuple):
+class Address(msgspec.Struct, frozen=True):
     """Host and port of a worker, and its name in the cluster; empty: unknown."""
 
     host: str = ""
