@@ -8,6 +8,7 @@ import tracemalloc
 
 import pytest
 from case_files import table
+from msgspec.structs import astuple
 
 from gpucheck.core.child.messages import Done, Stage, Task
 from gpucheck.core.child.messages.benchmark import BenchJob, Configuration
@@ -55,7 +56,7 @@ def test_messages_arrive_while_the_child_works(child):
     assert one.message(DevicesListed) is None
     one.send(FreeMemory({"0": 7}))
     assert one.wait_for(DevicesListed) == DevicesListed((), "{'free_bytes': {'0': 7}}")
-    assert one.end()[:3] == (True, "finished", None)
+    assert astuple(one.end())[:3] == (True, "finished", None)
 
 
 @table
@@ -73,7 +74,7 @@ def test_an_ending_names_the_stage(child, code, limit, how, stage):
 def test_files_that_are_not_reports_are_skipped(child):
     """The user's own start-up code may write before us."""
     one = child('os.write(1, b\'\\xff\\x00{]\\n[1]\\n"text"\\n{"a": 1}\\n\' + b"[" * 99999 + b"\\n"); end("Done")')
-    assert one.end()[:3] == (True, "finished", None)
+    assert astuple(one.end())[:3] == (True, "finished", None)
 
 
 @table
@@ -125,7 +126,7 @@ def test_a_child_that_was_never_started_says_why():
     one = LocalChild(10.0)
     one.start(refuse)
     assert one.wait_for(Done) is None
-    assert one.end()[:3] == (False, "not started: no such file", None)
+    assert astuple(one.end())[:3] == (False, "not started: no such file", None)
     assert one.log() == ""
 
 
@@ -166,14 +167,14 @@ def test_a_child_that_writes_without_end_is_stopped(child):
     one = child("end('LibrariesMapped', {'paths': {}})\nwhile True: os.write(1, b'x' * 65536)")
     assert one.wait_for(Done) is None
     assert one.message(LibrariesMapped) == LibrariesMapped({})
-    assert one.end()[:2] == (False, "stopped: it wrote more than 4 MiB to its standard output")
+    assert astuple(one.end())[:2] == (False, "stopped: it wrote more than 4 MiB to its standard output")
 
 
 def test_a_child_that_wrote_too_much_is_not_believed_and_not_kept(child):
     one = child("os.write(1, b'x' * 30000000); end('Done')")
     tracemalloc.start()
     try:
-        assert one.end()[:2] == (False, "stopped: it wrote more than 4 MiB to its standard output")
+        assert astuple(one.end())[:2] == (False, "stopped: it wrote more than 4 MiB to its standard output")
         assert one.message(Done) is None
         assert tracemalloc.get_traced_memory()[1] < 12 << 20
     finally:

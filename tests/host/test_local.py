@@ -8,6 +8,7 @@ import time
 import psutil
 import pytest
 from case_files import table
+from msgspec.structs import astuple
 
 from gpucheck.core.child.messages.machine import InterpreterTask
 from gpucheck.core.host.local import LocalHost
@@ -45,7 +46,7 @@ def test_writable(host, tmp_path):
 
 def test_programs(host):
     done = host.run(["sh", "-c", "echo out; echo err >&2; exit 3"])
-    assert done[:4] == ("exited", 3, "out\n", "err\n")
+    assert astuple(done)[:4] == ("exited", 3, "out\n", "err\n")
     assert host.run(["no-such-program"]).ending == "not found"
     assert host.run(["/etc/passwd"]).ending.startswith("not started")
     began = time.monotonic()
