@@ -1,15 +1,19 @@
-"""Memory growth is set after the GPUs were initialized.
+"""Memory growth, visible or logical devices are set after the GPUs were initialized.
 
 Symptom:
     RuntimeError: Physical devices cannot be modified after being initialized
+    RuntimeError: Visible devices cannot be modified after being initialized
+    RuntimeError: Virtual devices cannot be modified after being initialized
 Cause:
-    TensorFlow decides how to allocate GPU memory when it initializes a GPU: at the first operation, tensor, list of logical
-    devices, tf.distribute strategy or dataset made of tensors. After that set_memory_growth raises an exception, or has no
-    effect if the exception is caught.
+    TensorFlow applies these settings when it initializes the GPUs: at the first operation, tensor, list of logical devices,
+    tf.distribute strategy or dataset made of tensors. After that set_memory_growth, set_visible_devices and
+    set_logical_device_configuration raise an exception, or have no effect if the exception is caught.
 Fix:
     1. Call it first after the import, before any tensor, model, dataset or strategy.
-    2. Or set it outside the program
+    2. Or set memory growth outside the program
        $ export TF_FORCE_GPU_ALLOW_GROWTH=true
+    3. Or select the GPUs outside the program, by their numbers
+       $ export CUDA_VISIBLE_DEVICES=0
 Verify:
     The call raises no exception, and nvidia-smi shows memory use that grows with the model.
 Unless:
@@ -30,29 +34,35 @@ References:
     https://www.tensorflow.org/guide/gpu#limiting_gpu_memory_growth
 """
 
-from gpucheck.commands.lint.devices import described, expected_to_fail, first_start
+from gpucheck.commands.lint.devices import LISTS, described, expected_to_fail, first_start
 from gpucheck.commands.lint.environment import WORKERS
-from gpucheck.commands.lint.lookup import constant, in_uncalled_function
+from gpucheck.commands.lint.lookup import all_calls, constant, in_uncalled_function, options
 from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.values import Call
 
 SEVERITY = "error"
 EXPLAINS = ("memory-growth-too-late",)
-WORDS = ("set_memory_growth",)
+WORDS = ("set_memory_growth", "set_visible_devices", "set_logical_device_configuration", "set_virtual_device_configuration")
+WHAT = dict(zip(WORDS, ("Memory growth is", "Visible devices are", "Logical devices are", "Logical devices are"), strict=True))
 
 
 def check(script: Script) -> Findings:
-    """Report a setting that certainly comes after the GPUs were initialized, and after no other setting."""
-    settings = script.named("tensorflow.config.set_memory_growth")
-    workers = bool(script.modules() & WORKERS)
-    for call in settings:
-        if workers and in_uncalled_function(call.place):
-            continue  # may run in a separate process
-        start = first_start(script, call.place)
-        if start is None or constant(call.argument("enable", 1)) is False:
-            continue
-        if any(other.place.order < start.place.order for other in settings):
-            continue  # setting the same value again is accepted
-        if expected_to_fail(call.place) or (script.notebook and call.place.catches("RuntimeError")):
-            continue
-        message = f"Memory growth is set too late: {described(script, start)} has already initialized the GPUs."
-        yield at(call.node, message, 'Move it directly after "import tensorflow".')
+    """Report a setting that certainly comes after the GPUs were initialized, and after no other setting of its kind."""
+    for word, what in WHAT.items():
+        settings = script.named(f"tensorflow.config.{word}")
+        for call in settings:
+            if (start := _start(script, call)) is None or any(other.place.order < start.place.order for other in settings):
+                continue  # setting the same value again is accepted
+            message = f"{what} set too late: {described(script, start)} has already initialized the GPUs."
+            yield at(call.node, message, 'Move it directly after "import tensorflow".')
+
+
+def _start(script: Script, call: Call) -> Call | None:
+    """Return the call that initialized the GPUs before a setting; None if there is none, or the setting may be accepted."""
+    if script.modules() & WORKERS and in_uncalled_function(call.place):
+        return None  # may run in a separate process
+    if constant(call.argument("enable", 1)) is False or all_calls(options(call.argument("devices", 0)), *LISTS):
+        return None  # as it is by default
+    if expected_to_fail(call.place) or (script.notebook and call.place.catches("RuntimeError")):
+        return None
+    return first_start(script, call.place)
