@@ -153,7 +153,6 @@ class Kind(str, Enum):
     PRECISION_UNSUPPORTED = "precision-unsupported"
     PROGRAM_STARTED = "program-started"
     PTX_UNSUPPORTED = "ptx-unsupported"
-    PTXAS_FAILED = "ptxas-failed"
     PTXAS_MISSING = "ptxas-missing"
     PTXAS_TOO_OLD = "ptxas-too-old"
     PYTHON_NAMED = "python-named"

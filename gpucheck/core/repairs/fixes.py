@@ -40,6 +40,16 @@ def without_nccl(exchange: str = "HierarchicalCopyAllReduce", *, tried: bool = F
     return Fix(text=f"{opening}: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.{exchange}())")
 
 
+def for_another_machine(cuda: str = "") -> Fix:
+    """Let conda install a build for GPUs that this machine does not have.
+
+    Args:
+        cuda: the version that the package needs: "12.4"; empty: unknown.
+    """
+    text = "If the GPU is in another machine (this is a login node or a build), name the CUDA of its driver to conda"
+    return Fix(text=text, command=f"export CONDA_OVERRIDE_CUDA={cuda or '12.4'}")
+
+
 def for_xids(codes: str, wanted: Action) -> tuple[Fix, ...]:
     """Return the meaning and the action of each Xid, and whether to drain the machine; the most severe first.
 

@@ -57,6 +57,8 @@ def driver_missing(events: Events) -> Cause | None:
     device = first_value([*named, *events.without_later_gpu_use(Kind.GPU_ON_BUS)], "device")
     why = "; it uses nouveau, which cannot run CUDA" if held else ": neither its library nor nvidia-smi was found"
     summary = f"No NVIDIA driver is installed{f' for the GPU at {device}' if device else ''}{why}."
+    if "__cuda" in named[0].text:
+        summary = "conda found no NVIDIA driver on this machine, and this build of the package requires one."
     unharmed = {"unharmed": "yes"} if failure and not wanted and ran_on(events, failure) else {}
     return Cause(summary, named, intended=not wanted, named=unharmed)
 

@@ -31,7 +31,7 @@ def gpu_lost(events: Events) -> Cause | None:
     """The kernel or NVML reports a lost GPU, or a handle fails while other GPUs respond."""
     reports = reported(events.log.events, "gpu")
     named = [*(event for event, _ in reports), *events.without_later_gpu_use(Kind.GPU_LOST)]
-    if not events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER):  # the driver then refuses the GPU
+    if not events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER, Kind.DRIVER_MISMATCH):  # it then can't start any GPU
         named += events.without_later_gpu_use(Kind.GPU_INIT_FAILED)
     named += events.nvml_refusals(*_NVML_LOST)
     if not events.nvml_refusals(_NVML_NOT_FOUND):

@@ -9,6 +9,7 @@ from gpucheck.core.compat import versions
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.system.shells import word
 
 # Import name -> package, where they differ.
 PACKAGES = {
@@ -28,13 +29,14 @@ _REQUIRED = (
     ("numpy", r"numpy' has no attribute 'exceptions'", ">=1.26", ""),
     ("numpy", r"(?i)numpy|_ARRAY_API", "<2", "If the error names NumPy"),
     ("protobuf", r"Descriptors cannot|should not be created directly", "<3.21", '"Descriptors cannot be created directly"'),
-    ("protobuf", r"'MessageFactory' object", "<6", "\"'MessageFactory' object\""),
+    ("protobuf", r"'MessageFactory' object", "<6", ""),
     ("protobuf", r"(?i)protobuf|runtime_version", ">=5.28,<7", "If the error names google.protobuf otherwise"),
 )
 # Compiled for a newer NumPy than the installed one, or an extension of its own.
 _BUILT_FOR_ANOTHER_NUMPY = r"numpy\.dtype size changed.*?Expected (?:96 from C header, got 8|8\d from C header, got (?!96))"
 # A package with operations of its own is built for one release of TensorFlow.
 _EXTENSION = r"-packages[/\\\\](tensorflow_\w+)[/\\\\]\S+\.so: undefined symbol: "
+_WITHOUT_TLS = r"(/\S+): cannot allocate memory in static TLS block"
 _OF_NCCL = r"(?i)undefined symbol: \w*nccl"
 _ABSENT = r"No module named '?([\w-]+)"
 _NAMES = (
@@ -70,6 +72,9 @@ def for_package(context: Context, module: str, message: str) -> Iterator[Fix]:
     """A package is missing, has an incompatible version, or lacks files."""
     release = releases.release(context.framework_version or "")
     error = f"{module} {message}".strip()
+    if library := re.search(_WITHOUT_TLS, message):
+        yield Fix(text="Load this library first, while there is room for it", command=f"export LD_PRELOAD={word(library[1])}")
+        return
     if re.search(_BUILT_FOR_ANOTHER_NUMPY, message):
         yield from reinstall(context, "" if module == "numpy" else PACKAGES.get(module, module))
         yield conflicts(context)

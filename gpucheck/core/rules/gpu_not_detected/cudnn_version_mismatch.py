@@ -127,7 +127,7 @@ def _other_major(installation: Installation, needed: releases.Release, version: 
 
 
 def repairs(
-    context: Context, *, package: str | None = None, compiled: str = "", status: str = "", xla: str = ""
+    context: Context, *, package: str | None = None, compiled: str = "", minimum: str = "", status: str = "", xla: str = ""
 ) -> Iterator[Fix]:
     """Install a compatible cuDNN.
 
@@ -135,12 +135,14 @@ def repairs(
         context: where.
         package: the wheel of cuDNN; None: that of CUDA 12.
         compiled: the version that the program was built with, as its message names it: "9.3.0", "90300"; empty: TensorFlow's.
+        minimum: the oldest that its message accepts, in the same forms; empty: that version.
         status: of a call that failed: with "ARCH_MISMATCH" the GPU is too old for this cuDNN.
         xla: not empty if only XLA needs a newer one.
     """
     release = releases.release(context.framework_version or "") or releases.RELEASES[releases.LATEST]
-    if compiled.isdecimal():
-        compiled = versions.of_cudnn(compiled)
+    compiled, minimum = (versions.of_cudnn(each) if each.isdecimal() else each for each in (compiled, minimum))
+    if minimum and not versions.at_least(compiled, minimum):
+        compiled = minimum
     needed = versions.minor(compiled or release.cudnn)
     name = package or "nvidia-cudnn-cu12"
     for_old = Fix(

@@ -33,7 +33,7 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import ALLOW_CPU, IF_THERE_IS_ONE
+from gpucheck.core.repairs.fixes import ALLOW_CPU, IF_THERE_IS_ONE, for_another_machine
 from gpucheck.core.repairs.machine import START_WITH_GPUS, install_driver, notebook_gpu
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -69,14 +69,17 @@ def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Fi
     )
 
 
-def repairs(context: Context, *, device: str = "", unharmed: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, device: str = "", unharmed: str = "", text: str = "") -> Iterator[Fix]:
     """Install the driver.
 
     Args:
         context: where.
         device: address of the GPU on the bus; empty: whether there is one is unknown.
         unharmed: "yes" if the program ran on, and nothing in its log needs a GPU.
+        text: the line that reports it.
     """
+    if "__cuda" in text:
+        yield for_another_machine()
     if unharmed and not context.notebook:
         yield IF_THERE_IS_ONE
         return

@@ -44,6 +44,7 @@ from gpucheck.core.model import Evidence, Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import for_another_machine
 from gpucheck.core.repairs.machine import install_driver
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -128,10 +129,7 @@ def repairs(context: Context, *, needed: str = "", condition: str = "", version:
     """
     conda = "__cuda" in text and not version
     if conda:
-        yield Fix(
-            text="If the GPU is in another machine (this is a login node or a build), name the CUDA of its driver to conda",
-            command=f"export CONDA_OVERRIDE_CUDA={needed or '12.4'}",
-        )
+        yield for_another_machine(needed)
     branch = needed.partition(".")[0] if condition == "driver" else branch_of_cuda(needed) if needed else None
     yield from install_driver(context, f"Install a newer NVIDIA driver{f' (branch {branch} or newer)' if branch else ''}")
     if re.search(r"unsatisfied condition|nvidia-container", text):

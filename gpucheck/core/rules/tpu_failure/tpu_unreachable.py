@@ -86,7 +86,8 @@ def repairs(context: Context, *, message: str = "", name: str = "") -> Iterator[
     if context.notebook:
         yield Fix(text="Restart the notebook's session, with a TPU as its accelerator")
         return
-    if name != "local" and wanted is None and not context.excludes(framework="tensorflow"):
+    elsewhere = "grpc://" in message
+    if name != "local" and wanted is None and not elsewhere and not context.excludes(framework="tensorflow"):
         yield Fix(text="On a TPU VM, declare the TPU as local", command="export TPU_NAME=local")
     yield Fix(text="Check the TPU's state and zone: gcloud compute tpus tpu-vm list --zone=ZONE")
     if wanted is None:
