@@ -10,7 +10,7 @@ from gpucheck.core.logs import causes
 from gpucheck.core.logs.causes.cause import Match, Row, sentence
 from gpucheck.core.logs.causes.events import Events, Later
 from gpucheck.core.logs.causes.startup import infer_startup_failure
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.log import Log
 from gpucheck.core.logs.reading import parse
 
@@ -46,14 +46,14 @@ def test_a_later_success_cancels_an_alarm(later, after, stands):
 
 
 def test_a_row_cites_the_events_beside_its_own():
-    row = Row("a-code", "Refused in mode {mode}.", Match("cuinit-failed"), beside=Kind.COMPUTE_MODE)
+    row = Row("a-code", "Refused in mode {mode}.", Match("cuinit-failed"), beside="compute-mode")
     cause = row(Events(log(event("compute-mode", 1, mode="Prohibited"), event("cuinit-failed", 2))))
     assert (cause.summary, [cited.line for cited in cause.events]) == ("Refused in mode Prohibited.", [2, 1])
 
 
 def test_a_row_says_what_is_affected():
-    row = Row("a-code", "Ignored.", Match(Kind.GPU_IGNORED), affects="[GPU {device}]")
-    assert row(Events(log(event(Kind.GPU_IGNORED, device="1"), event(Kind.GPU_IGNORED, 2)))).affects == ("GPU 1",)
+    row = Row("a-code", "Ignored.", Match("gpu-ignored"), affects="[GPU {device}]")
+    assert row(Events(log(event("gpu-ignored", device="1"), event("gpu-ignored", 2)))).affects == ("GPU 1",)
 
 
 def test_of_several_rows_of_a_cause_an_error_counts_and_then_the_first_event():
@@ -69,7 +69,7 @@ def test_a_cause_cites_each_line_once_and_four_at_most():
 
 @table
 def test_a_summary_ends_in_one_full_stop(path, summary):
-    (cause,) = causes.judge(log(event(Kind.DEVICE_NODE_MISSING, path=path))).values()
+    (cause,) = causes.judge(log(event("device-node-missing", path=path))).values()
     assert cause.summary.endswith(summary)
 
 

@@ -4,7 +4,6 @@ import re
 from case_files import table
 from log_cases import line_cases
 
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.reading import patterns
 
 
@@ -41,7 +40,7 @@ def test_a_pattern_says_when_a_line_is_no_event_and_which_values_its_fields_have
         "=> lower, gpu -> card, until=now, +2 lines",
     ]
     regex, options = patterns._options(block)
-    pattern = patterns.Pattern(Kind.OTHER, ("lost",), regex, options)
+    pattern = patterns.Pattern("other", ("lost",), regex, options)
     assert (regex, options.continuation_lines, pattern.regexes) == (block[0], 2, (block[0], "never", "again"))
     fields = [pattern.fields(re.search(regex, line)) for line in ("never lost GPU X", "lost GPU X", "lost CPU Y again")]
     assert fields == [

@@ -8,7 +8,7 @@ from itertools import islice
 from gpucheck.core.compat import versions
 from gpucheck.core.logs.causes.events import Events, first_value
 from gpucheck.core.logs.causes.packages import infer_form
-from gpucheck.core.logs.events import CONTAINER, PLACE, Event, Kind
+from gpucheck.core.logs.events import CONTAINER, PLACE, Event
 from gpucheck.core.logs.log import Log
 from gpucheck.core.logs.reading.screen import DIGITS
 from gpucheck.core.probes.container import Container
@@ -90,7 +90,7 @@ _PROGRAM = re.compile(
     r'|[/\\]tensorflow[/\\]python[/\\]|[/\\]keras[/\\]src[/\\]|ipykernel_|__autograph))([^"\n<>]+\.py)", line (\d+)'
 )
 _NEVER = ("jax", "jaxlib", "numpy", "tensorflow", "keras", "torch")  # packages whose frames only pass an exception on
-_WITH_GPU = (Kind.GPU_CREATED, Kind.GPU_FOUND, Kind.DRIVER_LISTS_GPU)
+_WITH_GPU = ("gpu-created", "gpu-found", "driver-lists-gpu")
 _SYSTEMS = {"windows": "win32", "macos": "darwin", "linux": "linux", "wsl": "linux"}
 
 
@@ -120,21 +120,21 @@ class ContextReader:
         """Return the context from the lines read, and from the log's events."""
         events = Events(log)
         form = events.infer(infer_form)
-        wsl = form.os == "wsl" or events.has(Kind.WSL_INSIDE)
+        wsl = form.os == "wsl" or events.has("wsl-inside")
         system = _SYSTEMS.get(form.os or "") or (
             "linux" if wsl else self._first("system") or (self._first("distribution") and "linux")
         )
-        arm = events.of(Kind.ARCHITECTURE, machine=".*aarch64")
+        arm = events.of("architecture", machine=".*aarch64")
         system = system or ("linux" if arm else None)
         kind = self._first("container")
         inside = kind is not None or any(event.fields.get(PLACE) == CONTAINER for event in log.events)
         return Context(
             framework=self._framework(),
-            framework_version=form.tensorflow or first_value(events.of(Kind.PACKAGE_INSTALLED), "version"),
+            framework_version=form.tensorflow or first_value(events.of("package-installed"), "version"),
             raised_in=self._raised_in,
             framework_before=min(self._before, default=None),
             python_version=form.python or next(iter(dict(self._pythons.most_common(1))), None),
-            amd=events.has(Kind.AMD_GPU) and not events.has(Kind.GPU_ON_BUS, Kind.DRIVER_LISTS_GPU),
+            amd=events.has("amd-gpu") and not events.has("gpu-on-bus", "driver-lists-gpu"),
             notebook=self._first("notebook"),
             manager=self._first("manager"),
             scheduler=self._first("scheduler"),
@@ -189,7 +189,7 @@ class ContextReader:
 
 
 def _driver(events: Events) -> Driver | None:
-    named = events.of(Kind.DRIVER_VERSION)
+    named = events.of("driver-version")
     version, cuda = first_value(named, "kernel"), first_value(named, "cuda")
     return Driver(status="ok", version=version, cuda_version=cuda) if version else None
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.log import ENDS, Log
 from gpucheck.core.model import Report, Severity
 from gpucheck.core.reports.shared import terminal_findings
@@ -11,7 +11,7 @@ from gpucheck.core.reports.shared.words import duration, plural
 
 MOST_SUSPECTS = 8
 MOST_PASTED = 5  # lines of a message that was pasted alone: if it is harmless, that is the answer
-_OF_ANY_CAUSE = (Kind.TRACEBACK, Kind.KILLED)  # kinds of events that do not point to a cause
+_OF_ANY_CAUSE = ("traceback", "killed")  # kinds of events that do not point to a cause
 
 
 def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: bool) -> str:

@@ -3,14 +3,14 @@
 import re
 
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
-from gpucheck.core.logs.events import Event, Kind, of_host
+from gpucheck.core.logs.events import Event, of_host
 from gpucheck.core.model import Evidence, Fact, Skip, combiner, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.limits import Limits
 
 # Messages of a program whose allocation was refused; a killed program prints none.
 REFUSED = r"allocator cpu|MemoryError|bad_alloc|[Cc]annot allocate memory|allocator CPU|mklcpu"
-_ALLOCATION_KINDS = (Kind.HOST_OUT_OF_MEMORY, Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP)
+_ALLOCATION_KINDS = ("host-out-of-memory", "out-of-memory", "allocator-dump")
 
 
 class Resources(Fact, frozen=True, kw_only=True):

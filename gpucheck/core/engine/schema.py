@@ -4,7 +4,6 @@ import inspect
 from typing import Any
 
 from gpucheck.core.engine.discovery import load_probes
-from gpucheck.core.logs.events import Event, Kind
 from gpucheck.core.model import SCHEMA_VERSION, Report, Request
 
 REFERENCE = "#/$defs/{name}"
@@ -16,8 +15,6 @@ def schema() -> dict[str, Any]:
     published, kinds = document("report", SCHEMA_VERSION, Report, *facts.values())
     definitions = published["$defs"]
     del definitions["Fact"]  # the base of all facts, which are named below
-    del definitions[Kind.__name__]  # later versions know more kinds of events
-    definitions[Event.__name__]["properties"]["kind"] = {"type": "string"}
     published["properties"]["facts"] = {
         "type": "object",
         "description": "The fact of each probe, by the probe's name. A probe without a fact is left out: see probes[].problem.",

@@ -2,7 +2,7 @@
 
 import re
 
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Fact
 
 _DEADLY = ("SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
@@ -11,13 +11,13 @@ _KILL = r"(?i)\bkill(?:ed)? process|\boom[-_ ]kill|memory limit|memlimit|srun: e
 _OF_ANOTHER = r"Exit Code:|OOMKilled|Signals\."
 _TRAINS = r"(?i)pyt|pt_|ray|train|worker"  # names of processes
 _STARTS = (
-    Kind.PROGRAM_STARTED,
-    Kind.GPU_FOUND,
-    Kind.GPU_CREATED,
-    Kind.STRATEGY_DEVICES,
-    Kind.KERAS_BACKEND,
-    Kind.CUINIT_FAILED,
-    Kind.CUDA_DRIVERS_NOT_FOUND,
+    "program-started",
+    "gpu-found",
+    "gpu-created",
+    "strategy-devices",
+    "keras-backend",
+    "cuinit-failed",
+    "cuda-drivers-not-found",
 )
 _OF_WORKERS = r"TF_CONFIG|(?:ps|worker)_hosts|/job:ps|(?i:parameter ?server)"
 _BUFFERED = 500  # maximum number of lines of an ended program that pipes may still hold
@@ -42,16 +42,16 @@ class Log(Fact, frozen=True, kw_only=True):
     def of_tpu(self) -> bool:
         """Whether the log seems to be from a program on a TPU; its workers are then the TPU's."""
         other = any(
-            event.kind == Kind.GPU_CREATED or (event.kind == Kind.CLUSTER_NAMED and re.search(_OF_WORKERS, event.text))
+            event.kind == "gpu-created" or (event.kind == "cluster-named" and re.search(_OF_WORKERS, event.text))
             for event in self.events
         )
-        return not other and any(event.kind == Kind.USES_TPU for event in self.events)
+        return not other and any(event.kind == "uses-tpu" for event in self.events)
 
 
 def unresolved(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
     """Return events of these kinds (default: all) after which training did not continue, with indexes in ``Log.events``."""
     events = log.events if log is not None else ()
-    last = max((index for index, event in enumerate(events) if event.kind == Kind.TRAINING_PROGRESS), default=-1)
+    last = max((index for index, event in enumerate(events) if event.kind == "training-progress"), default=-1)
     starts = [event.line for event in events[: last + 1] if event.kind in _STARTS]
 
     def continued_after(index: int) -> bool:
@@ -61,7 +61,7 @@ def unresolved(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
         line = events[index].line
         return any(line <= start for start in starts) or events[last].line - line > _BUFFERED
 
-    later = [(index, event) for index, event in enumerate(events) if event.kind in (Kind.NCCL_READY, Kind.SESSION_STARTED)]
+    later = [(index, event) for index, event in enumerate(events) if event.kind in ("nccl-ready", "session-started")]
     return [
         (index, event)
         for index, event in enumerate(events)
@@ -75,17 +75,17 @@ def _ends(event: Event) -> bool:
     """Whether the line reports that the program itself was killed, or crashed in native code."""
     if re.search(_OF_ANOTHER, event.text):
         return False
-    if event.kind == Kind.KILLED:
+    if event.kind == "killed":
         return event.fields.get("signal") in _DEADLY
-    if event.kind != Kind.HOST_OUT_OF_MEMORY or "invoker" in event.fields:
+    if event.kind != "host-out-of-memory" or "invoker" in event.fields:
         return False
     return bool(re.search(_KILL, event.text)) and bool(re.search(_TRAINS, event.fields.get("process", "python")))
 
 
 def _resolves(later: Event, event: Event) -> bool:
     """Whether a later line shows that an event is resolved: the workers connected, or NCCL used a fallback."""
-    if later.kind == Kind.SESSION_STARTED:
-        return event.kind == Kind.WORKER_UNREACHABLE
+    if later.kind == "session-started":
+        return event.kind == "worker-unreachable"
     return "NCCL WARN" in event.text and _nccl_process(later) == _nccl_process(event)
 
 

@@ -2,7 +2,6 @@
 
 import msgspec
 
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Severity
 
 
@@ -19,11 +18,11 @@ def _reached(what: str, effect: str, limit: str) -> ReachedLimit:
 
 
 REACHED = {
-    Kind.THREAD_LIMIT: _reached("threads or processes", "refused to start another thread", "threads"),
-    Kind.OPEN_FILES_LIMIT: _reached("open files", "refused to open another one", "open files"),
-    Kind.CPU_TIME_LIMIT: _reached("processor time", "ended the process", "processor time"),
-    Kind.FILE_SIZE_LIMIT: _reached("the size of a file", "refused to write more", "file size"),
-    Kind.LOCKED_MEMORY_LIMIT: ReachedLimit(
+    "thread-limit": _reached("threads or processes", "refused to start another thread", "threads"),
+    "open-files-limit": _reached("open files", "refused to open another one", "open files"),
+    "cpu-time-limit": _reached("processor time", "ended the process", "processor time"),
+    "file-size-limit": _reached("the size of a file", "refused to write more", "file size"),
+    "locked-memory-limit": ReachedLimit(
         "The limit on locked memory is too low for transfers between GPUs and the network.",
         "locked memory",
         Severity.WARNING,

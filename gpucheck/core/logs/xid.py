@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gpucheck.core.compat.xid import RECOVERIES, RECOVERY_CHANGED, Recovery, Xid, recovery_of, xid
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Action
 
 
@@ -27,7 +27,7 @@ def reported(events: Iterable[Event], fault: str) -> list[tuple[Event, Xid]]:
 
     Skipped: "Nonfatal" reports of NVLink 5 units, and lines that only refer to an earlier Xid.
     """
-    messages = [event for event in events if event.kind == Kind.XID]
+    messages = [event for event in events if event.kind == "xid"]
     mild = {event.fields.get("code") for event in messages if "Nonfatal" in event.text}
     reports = [event for event in messages if "revious Xid" not in event.text or event.fields.get("code") not in mild]
     decoded = ((event, _decoded(event)) for event in reports if "Nonfatal" not in event.text)
@@ -41,7 +41,7 @@ def codes(reports: Iterable[tuple[Event, Xid]]) -> dict[str, str]:
 
 def unknown(events: Iterable[Event]) -> list[Event]:
     """Return the driver's own Xid lines whose code is not in the table; a line without a GPU may be another program's."""
-    return [event for event in events if event.kind == Kind.XID and address(event) and _decoded(event) is None]
+    return [event for event in events if event.kind == "xid" and address(event) and _decoded(event) is None]
 
 
 def requested_actions(events: Iterable[Event]) -> dict[str | None, RequestedAction]:
@@ -49,7 +49,7 @@ def requested_actions(events: Iterable[Event]) -> dict[str | None, RequestedActi
     return {
         address(event): RequestedAction(RECOVERIES[number], event)
         for event in events
-        if event.kind == Kind.XID and event.fields.get("code") == str(RECOVERY_CHANGED)
+        if event.kind == "xid" and event.fields.get("code") == str(RECOVERY_CHANGED)
         for number in [recovery_of(event.text)]
         if number in RECOVERIES
     }

@@ -28,7 +28,7 @@ from gpucheck.core.logs.causes.cause import Cause, Judge
 from gpucheck.core.logs.causes.events import Events
 from gpucheck.core.logs.causes.last_resort import last_resort
 from gpucheck.core.logs.causes.startup import infer_startup_failure
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Severity
 
@@ -72,7 +72,7 @@ def judge(log: Log, mild: Collection[str] = ()) -> dict[str, Cause]:
     failure = events.infer(infer_startup_failure)
     if failure is not None and failure.code in named and not named.keys().isdisjoint(removed.PAGES):
         named[failure.code] = named[failure.code].weakened()  # not what ended the program
-    if failure is not None and failure.code in named and events.unresolved(Kind.PROGRAM_ERROR, mild="", last=""):
+    if failure is not None and failure.code in named and events.unresolved("program-error", mild="", last=""):
         del named[failure.code]  # the program ended while it trained, on the CPU as well as on a GPU
     return {code: _bounded(cause) for code, cause in named.items()}
 
@@ -83,10 +83,10 @@ def _once(log: Log) -> Log:
     No driver and no package causes an exception that names a removed API. JAX says of any failure of its plug-in for CUDA that
     it has none.
     """
-    lines = {event.line for event in log.events if event.kind == Kind.LEGACY_API}
-    if any(event.kind == Kind.JAX_CUDA_PLUGIN and "cuda" in event.fields for event in log.events):
-        lines |= {event.line for event in log.events if event.kind == Kind.CPU_BUILD and event.fields.get("package") == "jaxlib"}
-    kept = tuple(event for event in log.events if event.kind == Kind.LEGACY_API or event.line not in lines)
+    lines = {event.line for event in log.events if event.kind == "legacy-api"}
+    if any(event.kind == "jax-cuda-plugin" and "cuda" in event.fields for event in log.events):
+        lines |= {event.line for event in log.events if event.kind == "cpu-build" and event.fields.get("package") == "jaxlib"}
+    kept = tuple(event for event in log.events if event.kind == "legacy-api" or event.line not in lines)
     return msgspec.structs.replace(log, events=kept)
 
 

@@ -15,7 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 from gpucheck.core.logs.causes.events import Events, Later, has_fields
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.reading.lines import headless
 from gpucheck.core.model import Action, Severity
 from gpucheck.core.repairs.wording import listing, short
@@ -59,9 +59,9 @@ Judge = Callable[[Events], Cause | None]
 
 
 class Match:
-    """Events of a kind whose fields match: ``Match(Kind.CUDA_ERROR, code="700|716")``; "" matches a missing field."""
+    """Events of a kind whose fields match: ``Match("cuda-error", code="700|716")``; "" matches a missing field."""
 
-    def __init__(self, kind: Kind, text: str = "", **fields: str) -> None:
+    def __init__(self, kind: str, text: str = "", **fields: str) -> None:
         self.kind, self._text, self._fields = kind, text, fields
 
     def __call__(self, event: Event) -> bool:
@@ -90,7 +90,7 @@ class Row:
         *matches: Match,
         later: Later = Later.TRAINING,
         severity: Severity | None = None,
-        beside: Kind | None = None,
+        beside: str | None = None,
         affects: str = "",
         action: Action | None = None,
     ) -> None:
@@ -115,7 +115,7 @@ always = partial(Row, later=Later.NOTHING)
 
 def refused(codes: str) -> tuple[Match, ...]:
     """Return matches for CUDA initialization and later calls that failed with one of these results ("34|46")."""
-    return Match(Kind.CUINIT_FAILED, code=codes), Match(Kind.CUDA_ERROR, code=codes)
+    return Match("cuinit-failed", code=codes), Match("cuda-error", code=codes)
 
 
 _OPTIONAL = re.compile(r"\[([^\[\]|]*)(?:\|([^\[\]]*))?\]")

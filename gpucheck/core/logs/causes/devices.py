@@ -15,7 +15,7 @@ from gpucheck.core.logs.causes.startup import (
     ran_on,
     taken_from_container,
 )
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.xid import reported
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import listing, short
@@ -35,7 +35,7 @@ _NOT_GIVEN = {
     "no-files": "its host has no NVIDIA driver",
 }
 # Messages of a job without its GPU.
-_MISSED = (Kind.CUINIT_FAILED, Kind.DRIVER_ABSENT, Kind.PLACEMENT_FAILED, Kind.LIBRARY_MISSING, Kind.NVML_FAILED)
+_MISSED = ("cuinit-failed", "driver-absent", "placement-failed", "library-missing", "nvml-failed")
 _INVALID_DEVICE = "101"
 _IN_USE = "216"  # by another thread: a result of exclusive modes only
 _NVML_DENIED = ("4", "17")  # no permission; blocked by the operating system or a control group
@@ -82,18 +82,18 @@ def container_without_gpu(events: Events) -> Cause | None:
 def _denied(events: Events) -> list[Event]:
     # the toolkit uses the host's CUDA, which failed to initialize
     of_host = {event.line for event in events.cuda_refusals(UNKNOWN)}
-    denied = events.without_later_gpu_use(Kind.CONTAINER_GPU_DENIED, reason="|".join(_NOT_GIVEN))
+    denied = events.without_later_gpu_use("container-gpu-denied", reason="|".join(_NOT_GIVEN))
     denied = [event for event in denied if event.line not in of_host]
-    if not events.unresolved(Kind.CONTAINER_GPU_DENIED):  # the job waited for a GPU, and got one
+    if not events.unresolved("container-gpu-denied"):  # the job waited for a GPU, and got one
         denied = [event for event in denied if event.fields["reason"] != "scheduler"]
     return denied
 
 
 def devices_hidden(events: Events) -> Cause | None:
     """A variable hides all GPUs, a requested GPU index is not visible, or a working driver shows no GPU."""
-    hiding = events.of(Kind.DEVICES_HIDDEN)
+    hiding = events.of("devices-hidden")
     none = events.cuda_refusals(NO_DEVICE)
-    idle = events.without_later_gpu_use(Kind.CPU_FALLBACK, Kind.GPUS_LISTED)  # a GPU listed later cancels the count
+    idle = events.without_later_gpu_use("cpu-fallback", "gpus-listed")  # a GPU listed later cancels the count
     failure = events.inferred(infer_startup_failure, "devices-hidden")
     if variables := [event for event in hiding if none or (idle and event.fields.get("value", "") in HIDES_ALL)]:
         value = variables[0].fields.get("value", "")
@@ -107,12 +107,12 @@ def devices_hidden(events: Events) -> Cause | None:
             start = "CUDA's driver library works, but shows this process no GPU: they are hidden, or were not passed to it."
         wanted = failure.wanted or not failure.in_passing
         return Cause(start, failure.events, intended=not wanted)
-    beyond = [event for event in events.cuda_refusals(_INVALID_DEVICE) if event.kind == Kind.CUDA_ERROR]
+    beyond = [event for event in events.cuda_refusals(_INVALID_DEVICE) if event.kind == "cuda-error"]
     beyond = [event for event in beyond if not _exists(event, events)]
-    old = events.of(Kind.GPU_IGNORED, reason="capability")
+    old = events.of("gpu-ignored", reason="capability")
     # TensorFlow found it, and reported it as too old
     beyond = [event for event in beyond if not (old and "PrimaryCtxRetain" in event.text)]
-    beyond += [event for event in events.of(Kind.PLACEMENT_FAILED) if _NOT_THE_FIRST.search(event.fields.get("device", ""))]
+    beyond += [event for event in events.of("placement-failed") if _NOT_THE_FIRST.search(event.fields.get("device", ""))]
     if not beyond:
         return None
     summary = "The program requests a GPU index that is not visible to this process."
@@ -121,7 +121,7 @@ def devices_hidden(events: Events) -> Cause | None:
 
 def _exists(event: Event, events: Events) -> bool:
     """Whether CUDA refused a context on a GPU that certainly exists."""
-    shown = events.has(Kind.COMPUTE_MODE) and "cuDevicePrimaryCtxRetain" in event.text
+    shown = events.has("compute-mode") and "cuDevicePrimaryCtxRetain" in event.text
     return shown or _EXISTS.search(event.text) is not None
 
 
@@ -129,9 +129,9 @@ def compute_mode_exclusive(events: Events) -> Cause | None:
     """CUDA refuses a GPU that exists, and that TensorFlow did not report as too old."""
     refused = [event for event in events.cuda_refusals(_INVALID_DEVICE) if _exists(event, events)]
     refused += events.cuda_refusals(_IN_USE)
-    if not refused or events.of(Kind.GPU_IGNORED, reason="capability"):
+    if not refused or events.of("gpu-ignored", reason="capability"):
         return None
-    lines = [*refused, *events.of(Kind.COMPUTE_MODE)[:1]]
+    lines = [*refused, *events.of("compute-mode")[:1]]
     template = (
         "CUDA can't use a GPU that exists (error {code}): its compute mode[ {mode}] probably allows only one process, and another"
         " one uses it."
@@ -141,8 +141,8 @@ def compute_mode_exclusive(events: Events) -> Cause | None:
 
 def mig_misconfigured(events: Events) -> Cause | None:
     """A GPU is in MIG mode, and CUDA has no device although no variable hides one."""
-    failure, shown = events.inferred(infer_startup_failure, "devices-hidden"), events.without_later_gpu_use(Kind.MIG_SHOWN)
-    if failure is None or not shown or events.without_later_gpu_use(Kind.DEVICES_HIDDEN):
+    failure, shown = events.inferred(infer_startup_failure, "devices-hidden"), events.without_later_gpu_use("mig-shown")
+    if failure is None or not shown or events.without_later_gpu_use("devices-hidden"):
         return None
     severity = None if failure.wanted or not failure.in_passing else Severity.WARNING
     lines = [shown[0], *failure.events]
@@ -152,7 +152,7 @@ def mig_misconfigured(events: Events) -> Cause | None:
 
 def device_permission_denied(events: Events) -> Cause | None:
     """A device file was refused, or NVML reports it: "Unknown Error" at its start means that a container lost its devices."""
-    denied = events.without_later_gpu_use(Kind.DEVICE_DENIED)
+    denied = events.without_later_gpu_use("device-denied")
     denied += events.nvml_refusals(*_NVML_DENIED)
     if not reported(events.log.events, "gpu"):
         taken = taken_from_container(events)
@@ -170,12 +170,12 @@ def device_permission_denied(events: Events) -> Cause | None:
 
 def gpus_not_listed(events: Events) -> Cause | None:
     """A program finds no GPU and no line gives a reason; an error only if another line shows a GPU."""
-    counted = events.of(Kind.GPUS_LISTED)
+    counted = events.of("gpus-listed")
     if not counted or any(uses_gpu(event) for event in events.log.events):
         return None
-    there = events.of(Kind.GPU_ON_BUS, Kind.GPU_FOUND) + events.of(Kind.DRIVER_VERSION, cuda=".+")
+    there = events.of("gpu-on-bus", "gpu-found") + events.of("driver-version", cuda=".+")
     backend = "torch" if "torch" in counted[0].text else "tensorflow"
     who = TITLES[backend]
     summary = f"The driver lists a GPU, but {who} lists none." if there else f"{who} lists no GPU."
-    severity = None if there or events.has(Kind.PLACEMENT_FAILED) else Severity.WARNING
+    severity = None if there or events.has("placement-failed") else Severity.WARNING
     return Cause(summary, [counted[0], *there[:1]], severity, named={"backend": backend})

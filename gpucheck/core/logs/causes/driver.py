@@ -13,7 +13,6 @@ from gpucheck.core.logs.causes.startup import (
     module_failures,
     ran_on,
 )
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.xid import address, codes, reported, required_action
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import short
@@ -50,11 +49,11 @@ def driver_missing(events: Events) -> Cause | None:
     failure = events.inferred(infer_startup_failure, "driver-missing")
     named, wanted = (failure.events, failure.wanted) if failure else ([], True)
     held = [event for event in module_failures(events) if event.fields.get("reason") == "nouveau"]
-    if held and (absent := events.without_later_gpu_use(Kind.DRIVER_ABSENT)):
+    if held and (absent := events.without_later_gpu_use("driver-absent")):
         named = [*absent, *held]
     if not named:
         return None
-    device = first_value([*named, *events.without_later_gpu_use(Kind.GPU_ON_BUS)], "device")
+    device = first_value([*named, *events.without_later_gpu_use("gpu-on-bus")], "device")
     why = "; it uses nouveau, which cannot run CUDA" if held else ": neither its library nor nvidia-smi was found"
     summary = f"No NVIDIA driver is installed{f' for the GPU at {device}' if device else ''}{why}."
     if "__cuda" in named[0].text:
@@ -66,8 +65,8 @@ def driver_missing(events: Events) -> Cause | None:
 def driver_not_loaded(events: Events) -> Cause | None:
     """The module or NVML reports it, or it follows from the whole log."""
     failed = module_failures(events)
-    foreign = events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER)
-    silent = [] if events.without_later_gpu_use(Kind.WSL) else events.nvml_refusals("9")
+    foreign = events.without_later_gpu_use("gpu-unsupported-by-driver")
+    silent = [] if events.without_later_gpu_use("wsl") else events.nvml_refusals("9")
     # all GPUs: if only some fail, they are lost
     handles = events.nvml_refusals(NVML_UNKNOWN) if events.nvml_refusals(NVML_NO_GPU) else []
     handles = [event for event in handles if event.fields.get("device")]
@@ -111,8 +110,8 @@ def driver_library_missing(events: Events) -> Cause | None:
 
 def driver_too_old(events: Events) -> Cause | None:
     """CUDA or the container runtime reports it; CUDA's runtime also reports it without any driver."""
-    named = [*events.without_later_gpu_use(Kind.DRIVER_TOO_OLD), *events.cuda_refusals("35", "36")]
-    named += events.without_later_gpu_use(Kind.PTX_UNSUPPORTED, code="222")
+    named = [*events.without_later_gpu_use("driver-too-old"), *events.cuda_refusals("35", "36")]
+    named += events.without_later_gpu_use("ptx-unsupported", code="222")
     failure = events.infer(infer_startup_failure)
     if not named or (failure is not None and failure.code != "devices-hidden"):
         return None
@@ -130,12 +129,12 @@ def driver_library_mismatch(events: Events) -> Cause | None:
     """Two versions differ, or NVML or CUDA reports it."""
     compat = events.cuda_refusals(_COMPAT_REFUSED)
     named = [
-        *events.without_later_gpu_use(Kind.DRIVER_MISMATCH),
+        *events.without_later_gpu_use("driver-mismatch"),
         *events.nvml_refusals("18"),
         *events.cuda_refusals(_MISMATCH),
         *compat,
     ]
-    reported = events.without_later_gpu_use(Kind.DRIVER_VERSION)
+    reported = events.without_later_gpu_use("driver-version")
     kernel, library = first_value([*named, *reported], "kernel"), first_value([*named, *reported], "library")
     if not named and events.cuda_refusals() and kernel and library and _numbers(kernel) != _numbers(library):
         named = reported
@@ -187,9 +186,9 @@ def cuda_init_failed(events: Events) -> Cause | None:
 def wsl_misconfigured(events: Events) -> Cause | None:
     """The driver's libraries or the container toolkit report a problem with WSL."""
     wsl = any("wsl" in event.text.lower() for event in events.log.events)  # /dev/dxg is also missing without Windows
-    named = events.without_later_gpu_use(Kind.WSL)
+    named = events.without_later_gpu_use("wsl")
     named = [event for event in named if wsl or not event.fields.get("message", "").startswith("/dev/dxg")]
-    inside = events.of(Kind.WSL_INSIDE)
+    inside = events.of("wsl-inside")
     refused = (events.cuda_refusals() + events.nvml_refusals("9", "12", "17"))[:2] if inside else []
     if not named and not refused:
         return None
@@ -202,12 +201,12 @@ def wsl_misconfigured(events: Events) -> Cause | None:
 
 def rocm_gpu_unsupported(events: Events) -> Cause | None:
     """ROCm's calls fail, or the only GPU on the bus is from AMD while CUDA was requested."""
-    named = events.unresolved(Kind.ROCM, unsupported=".+")
-    others = [event for event in events.without_later_gpu_use(Kind.ROCM) if event not in named]
+    named = events.unresolved("rocm", unsupported=".+")
+    others = [event for event in events.without_later_gpu_use("rocm") if event not in named]
     named += [event for event in others if _ROCM_FAILED.search(event.text) and "Memory" not in event.text]
-    amd = events.without_later_gpu_use(Kind.AMD_GPU)
-    refused = events.without_later_gpu_use(Kind.CUINIT_FAILED, Kind.DRIVER_ABSENT, Kind.CUDA_DRIVERS_NOT_FOUND, Kind.NVML_FAILED)
-    if amd and refused and not events.without_later_gpu_use(Kind.GPU_ON_BUS):
+    amd = events.without_later_gpu_use("amd-gpu")
+    refused = events.without_later_gpu_use("cuinit-failed", "driver-absent", "cuda-drivers-not-found", "nvml-failed")
+    if amd and refused and not events.without_later_gpu_use("gpu-on-bus"):
         named = [*named, *amd, *refused[:1]]
     elif not named:
         return None

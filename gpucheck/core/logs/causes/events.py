@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Protocol, TypeVar, cast
 
-from gpucheck.core.logs.events import Event, Kind, in_different_places
+from gpucheck.core.logs.events import Event, in_different_places
 from gpucheck.core.logs.log import Log, unresolved
 
 Inferred = TypeVar("Inferred")
@@ -35,19 +35,19 @@ class Events:
         self._standing: dict[Later, list[Event]] = {Later.NOTHING: list(log.events)}
         self._inferred: dict[Callable[..., Any], Any] = {}
 
-    def of(self, *kinds: Kind, **fields: str) -> list[Event]:
+    def of(self, *kinds: str, **fields: str) -> list[Event]:
         """Return the events of these kinds, resolved or not; a field's pattern must match the whole value, see ``has_fields``."""
         return [event for event in self.log.events if event.kind in kinds and has_fields(event, fields)]
 
-    def has(self, *kinds: Kind) -> bool:
+    def has(self, *kinds: str) -> bool:
         """Whether there is any event of these kinds."""
         return any(event.kind in kinds for event in self.log.events)
 
-    def unresolved(self, *kinds: Kind, **fields: str) -> list[Event]:
+    def unresolved(self, *kinds: str, **fields: str) -> list[Event]:
         """Return the events of these kinds after which training did not continue."""
         return [event for event in self.not_withdrawn(Later.TRAINING) if event.kind in kinds and has_fields(event, fields)]
 
-    def without_later_gpu_use(self, *kinds: Kind, **fields: str) -> list[Event]:
+    def without_later_gpu_use(self, *kinds: str, **fields: str) -> list[Event]:
         """Return the events of these kinds after which no GPU was used."""
         return [event for event in self.not_withdrawn(Later.GPU_USE) if event.kind in kinds and has_fields(event, fields)]
 
@@ -71,13 +71,13 @@ class Events:
 
     def cuda_refusals(self, *codes: str) -> list[Event]:
         """Return failures of CUDA's initialization or later calls with these results; without codes all failures at the start."""
-        refusals = self.without_later_gpu_use(Kind.CUINIT_FAILED, Kind.CUDA_ERROR)
-        return [event for event in refusals if (event.fields.get("code") in codes if codes else event.kind == Kind.CUINIT_FAILED)]
+        refusals = self.without_later_gpu_use("cuinit-failed", "cuda-error")
+        return [event for event in refusals if (event.fields.get("code") in codes if codes else event.kind == "cuinit-failed")]
 
     def nvml_refusals(self, *codes: str) -> list[Event]:
         """Return failures of NVML with these results, unless nvidia-smi listed a GPU afterwards."""
         listed = [event for event in self.log.events if lists_gpus(event)]
-        failed = [event for event in self.without_later_gpu_use(Kind.NVML_FAILED) if event.fields.get("code") in codes]
+        failed = [event for event in self.without_later_gpu_use("nvml-failed") if event.fields.get("code") in codes]
         return [event for event in failed if not _followed(event, listed)]
 
 
@@ -88,19 +88,19 @@ def has_fields(event: Event, fields: Mapping[str, str]) -> bool:
 
 def lists_gpus(event: Event) -> bool:
     """Whether the event is a table or a list of nvidia-smi."""
-    return event.kind == Kind.DRIVER_LISTS_GPU or (event.kind == Kind.DRIVER_VERSION and bool(event.fields.get("cuda")))
+    return event.kind == "driver-lists-gpu" or (event.kind == "driver-version" and bool(event.fields.get("cuda")))
 
 
 def uses_gpu(event: Event) -> bool:
     """Whether a framework has a GPU."""
-    if event.kind == Kind.GPUS_LISTED:
+    if event.kind == "gpus-listed":
         return event.fields.get("count", "0") != "0"
-    return event.kind in (Kind.GPU_CREATED, Kind.XLA_DEVICE)
+    return event.kind in ("gpu-created", "xla-device")
 
 
 def lists_no_gpu(event: Event) -> bool:
     """Whether a framework lists its GPUs and has none."""
-    return event.kind == Kind.GPUS_LISTED and event.fields.get("count", "0") == "0"
+    return event.kind == "gpus-listed" and event.fields.get("count", "0") == "0"
 
 
 def in_order(*events: Event) -> list[Event]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from gpucheck.core.compat import gpus as tables
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, in_order, uses_gpu
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Severity
 
 Capability = tuple[int, int]
@@ -30,18 +30,18 @@ class UnsupportedGpu(NamedTuple):
 
 def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
     """Infer it from the program's messages; if they only report a missing kernel, from the GPU's generation."""
-    ignored = events.of(Kind.GPU_IGNORED, reason="capability")
+    ignored = events.of("gpu-ignored", reason="capability")
     if ignored:
         fields, failed = ignored[0].fields, not any(uses_gpu(event) for event in events.log.events)
         capability = capability_in(fields.get("capability"))
         return UnsupportedGpu(True, ignored, fields.get("name"), capability, fields.get("minimum"), failed)
-    bare = events.unresolved(Kind.KERNEL_IMAGE_MISSING)
-    rejected = events.unresolved(Kind.PTX_UNSUPPORTED, code="218")  # invalid PTX
-    outdated = events.unresolved(Kind.PTXAS_TOO_OLD, target=".+", instead="")
-    compiled = events.unresolved(Kind.KERNELS_JIT_COMPILED)
+    bare = events.unresolved("kernel-image-missing")
+    rejected = events.unresolved("ptx-unsupported", code="218")  # invalid PTX
+    outdated = events.unresolved("ptxas-too-old", target=".+", instead="")
+    compiled = events.unresolved("kernels-jit-compiled")
     capability, name = _gpu(events)
     # The driver compiled a kernel of TensorFlow to none, and it is launched: seen on Blackwell only.
-    for event in events.unresolved(Kind.CUDA_ERROR, code=_INVALID_HANDLE):
+    for event in events.unresolved("cuda-error", code=_INVALID_HANDLE):
         rejected += [event] if (capability >= _BLACKWELL if capability else "cuLaunchKernel(" in event.text) else []
     worded = all("worded" in event.fields for event in bare)  # by a person
     lines = in_order(*bare, *rejected, *outdated)
@@ -56,9 +56,7 @@ def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
         old = capability < floor
     else:  # a ptxas without support for it is older than the GPU, unless it is from CUDA 13
         old = capability < (_DROPPED if outdated and worded else _OLDEST_KEPT)
-    failed = (
-        bool(rejected) or not worded or bool(events.without_later_gpu_use(Kind.TRACEBACK, Kind.KILLED, Kind.AUTOTUNER_FAILED))
-    )
+    failed = bool(rejected) or not worded or bool(events.without_later_gpu_use("traceback", "killed", "autotuner-failed"))
     lowest = f"{floor[0]}.{floor[1]}" if floor and old else None
     return UnsupportedGpu(old, in_order(*lines, *compiled), name, capability, lowest, failed)
 
@@ -74,17 +72,17 @@ def _gpu(events: Events) -> tuple[Capability | None, str | None]:
     capability, name = None, None
     for event in events.log.events:
         fields = event.fields
-        if event.kind == Kind.GPU_NAMED:
+        if event.kind == "gpu-named":
             continue
-        if event.kind == Kind.GPU_FOUND and fields.get("major"):
+        if event.kind == "gpu-found" and fields.get("major"):
             capability = capability or (int(fields["major"]), int(fields.get("minor", 0)))
-        if event.kind in (Kind.GPU_CREATED, Kind.GPU_FOUND, Kind.XLA_DEVICE):
+        if event.kind in ("gpu-created", "gpu-found", "xla-device"):
             name = name or fields.get("name")
         name = name or fields.get("gpu")
         capability = capability or capability_in(fields.get("capability") or fields.get("target"))
     if capability is None and name is not None:
         return tables.named(name), name
-    mentioned = events.of(Kind.GPU_NAMED)
+    mentioned = events.of("gpu-named")
     if capability is None and mentioned:
         capabilities = {capability_in(event.fields.get("capability")) or tables.named(event.fields["gpu"]) for event in mentioned}
         if len(capabilities) == 1 and None not in capabilities:  # ambiguous: the text names several GPUs
@@ -113,7 +111,7 @@ def gpu_too_new(events: Events) -> Cause | None:
 def _cause(gpu: UnsupportedGpu, what: str) -> Cause:
     capability = ".".join(map(str, gpu.capability or ()))
     has = f" (compute capability {capability})" if capability else ""
-    left = gpu.events[0].kind == Kind.GPU_IGNORED and not gpu.failed  # another GPU trains
+    left = gpu.events[0].kind == "gpu-ignored" and not gpu.failed  # another GPU trains
     named = {"gpu": gpu.name or "", "capability": capability, "left": "yes" if left else ""}
     summary = f"{gpu.name or 'This GPU'}{has} {what}."
     return Cause(summary, gpu.events, None if gpu.failed else Severity.WARNING, named=named)

@@ -5,7 +5,7 @@ import re
 from gpucheck.core.compat.xid import RECOVERY_CHANGED, xid
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.xid import address, codes, reported, requested_actions, required_action, unknown
 from gpucheck.core.model import Action, Severity
 from gpucheck.core.repairs.wording import listing, short
@@ -30,9 +30,9 @@ def _addresses(events: list[Event]) -> list[str]:
 def gpu_lost(events: Events) -> Cause | None:
     """The kernel or NVML reports a lost GPU, or a handle fails while other GPUs respond."""
     reports = reported(events.log.events, "gpu")
-    named = [*(event for event, _ in reports), *events.without_later_gpu_use(Kind.GPU_LOST)]
-    if not events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER, Kind.DRIVER_MISMATCH):  # it then can't start any GPU
-        named += events.without_later_gpu_use(Kind.GPU_INIT_FAILED)
+    named = [*(event for event, _ in reports), *events.without_later_gpu_use("gpu-lost")]
+    if not events.without_later_gpu_use("gpu-unsupported-by-driver", "driver-mismatch"):  # it then can't start any GPU
+        named += events.without_later_gpu_use("gpu-init-failed")
     named += events.nvml_refusals(*_NVML_LOST)
     if not events.nvml_refusals(_NVML_NOT_FOUND):
         named += [event for event in events.nvml_refusals(_NVML_UNKNOWN) if event.fields.get("device")]
@@ -91,10 +91,10 @@ def ecc_errors(events: Events) -> Cause | None:
     """The kernel, CUDA or a report shows lost data, or a repair that failed or is pending."""
     reports = reported(events.log.events, "memory")
     lost = [event for event, message in reports if message.severity == "error"]
-    lost += events.of(Kind.ECC_UNCORRECTABLE) + events.cuda_refusals("214", "226")
-    repairs = events.of(Kind.ROW_REMAPPING, Kind.PAGES_RETIRED)
-    counts = events.of(Kind.ECC_COUNT)
-    if events.has(Kind.ECC_HISTORY) or any(event.fields.get("section") for event in events.log.events):
+    lost += events.of("ecc-uncorrectable") + events.cuda_refusals("214", "226")
+    repairs = events.of("row-remapping", "pages-retired")
+    counts = events.of("ecc-count")
+    if events.has("ecc-history") or any(event.fields.get("section") for event in events.log.events):
         counts = [event for event in counts if event.fields.get("section")]  # lifetime counts
     # nvidia-smi -q has the same rows for volatile and aggregate counts: without a heading they may be aggregate
     old = all("memory" in event.fields and "section" not in event.fields for event in counts)
@@ -127,7 +127,7 @@ def nvlink_down(events: Events) -> Cause | None:
     An NVSwitch also reports errors that affect one program or none: those are warnings.
     """
     reports = reported(events.log.events, "nvlink")
-    failed = [event for event in events.of(Kind.NVLINK_DOWN) if "Nonfatal" not in event.text]
+    failed = [event for event in events.of("nvlink-down") if "Nonfatal" not in event.text]
     grave = [event for event in failed if "degree" not in event.fields]
     named = in_order(*(event for event, _ in reports), *grave, *events.cuda_refusals("220"))
     link = first_value(named or failed, "link")
@@ -149,7 +149,7 @@ def nvlink_down(events: Events) -> Cause | None:
 
 def training_failed(events: Events) -> Cause | None:
     """The kernel reports a program's illegal access; with a fault of the GPU this is a consequence."""
-    decoded = [(event, xid(int(event.fields["code"]))) for event in events.unresolved(Kind.XID)]
+    decoded = [(event, xid(int(event.fields["code"]))) for event in events.unresolved("xid")]
     own = [(event, message) for event, message in decoded if message and not message.fault and message.code in _OF_PROGRAMS]
     if not own or any(message and message.fault for _, message in decoded):
         return None

@@ -6,7 +6,7 @@ from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, in_order, values
 from gpucheck.core.logs.causes.libraries import is_conflict
 from gpucheck.core.logs.causes.packages import infer_bypassed_backend
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import short
 
@@ -24,10 +24,10 @@ def tensorflow_import_failed(events: Events) -> Cause | None:
     if own := events.infer(_hiding_file):
         return own
     elsewhere = {event.line for event in events.infer(infer_bypassed_backend)}
-    failed = [event for event in events.unresolved(Kind.IMPORT_FAILED) if _is_ours(event) and event.line not in elsewhere]
-    needed = rf"tensorflow\..*|(?!{_WITH_A_PAGE}).*" if events.has(Kind.IMPORTING) else r"tensorflow\..*"
-    failed += events.unresolved(Kind.MODULE_MISSING, module=needed)
-    symbols = [event for event in events.unresolved(Kind.SYMBOL_MISSING) if not is_conflict(event)]
+    failed = [event for event in events.unresolved("import-failed") if _is_ours(event) and event.line not in elsewhere]
+    needed = rf"tensorflow\..*|(?!{_WITH_A_PAGE}).*" if events.has("importing") else r"tensorflow\..*"
+    failed += events.unresolved("module-missing", module=needed)
+    symbols = [event for event in events.unresolved("symbol-missing") if not is_conflict(event)]
     failed += [event for event in symbols if re.search(_OURS, event.text)]
     if not failed:
         return None
@@ -43,13 +43,13 @@ def tensorflow_import_failed(events: Events) -> Cause | None:
 
 def _hiding_file(events: Events) -> Cause | None:
     """A user's file hides an installed module."""
-    frames = events.unresolved(Kind.OWN_FILE)
-    bare = [event for event in events.unresolved(Kind.IMPORT_FAILED) if "has no attribute" in event.text]
-    for event in (*events.unresolved(Kind.MODULE_HIDDEN), *bare):
+    frames = events.unresolved("own-file")
+    bare = [event for event in events.unresolved("import-failed") if "has no attribute" in event.text]
+    for event in (*events.unresolved("module-hidden"), *bare):
         module = event.fields.get("module", "")
         of_module = [frame for frame in frames if frame.fields["module"] == module]
         file = next(iter(values([event, *of_module], "file")), None)
-        certain = event.kind == Kind.MODULE_HIDDEN and (module == "tensorflow" or re.search(_HIDDEN, event.text))
+        certain = event.kind == "module-hidden" and (module == "tensorflow" or re.search(_HIDDEN, event.text))
         if file or certain:
             name = file or f"a file named {module}.py, most likely next to the program,"
             summary = f"The import fails: {name} hides the installed module {module}."
@@ -69,9 +69,9 @@ def _is_ours(event: Event) -> bool:
 
 def keras_backend_mismatch(events: Events) -> Cause | None:
     """Keras reports another backend, or does not support the configured one."""
-    unknown = events.unresolved(Kind.KERAS_BACKEND_INVALID)
-    others = events.of(Kind.KERAS_BACKEND, name="(?!tensorflow$).*")
-    absent = events.unresolved(Kind.MODULE_MISSING, module=re.escape(others[0].fields["name"])) if others else []
+    unknown = events.unresolved("keras-backend-invalid")
+    others = events.of("keras-backend", name="(?!tensorflow$).*")
+    absent = events.unresolved("module-missing", module=re.escape(others[0].fields["name"])) if others else []
     lines = [*unknown, *absent, *others]
     if not lines:
         bypassed = events.infer(infer_bypassed_backend)
@@ -90,19 +90,19 @@ def keras_backend_mismatch(events: Events) -> Cause | None:
 
 def keras_backend_import_failed(events: Events) -> Cause | None:
     """JAX, jaxlib and its plug-in for CUDA do not fit each other."""
-    named = events.unresolved(Kind.JAX_VERSIONS) + _versions_of_plugin(events)
+    named = events.unresolved("jax-versions") + _versions_of_plugin(events)
     if not named:
         return None
-    shown = {"reason": "version"} if events.has(Kind.JAX_CUDA_PLUGIN) else {}
+    shown = {"reason": "version"} if events.has("jax-cuda-plugin") else {}
     return Cause(f"The versions of JAX and its parts do not fit each other: {short(named[0].text)}.", named, named=shown)
 
 
 def tpu_version_mismatch(events: Events) -> Cause | None:
     """The interface of libtpu has another version than the framework expects."""
-    named = [event for event in events.unresolved(Kind.TPU_FAILED, reason="version") if event not in _versions_of_plugin(events)]
+    named = [event for event in events.unresolved("tpu-failed", reason="version") if event not in _versions_of_plugin(events)]
     return Cause(f"The framework and libtpu are incompatible: {short(named[0].text)}.", named) if named else None
 
 
 def _versions_of_plugin(events: Events) -> list[Event]:
     """Return lines on the interface of plug-ins, in a log in which JAX loads one for CUDA."""
-    return events.unresolved(Kind.TPU_FAILED, reason="version", message=".*PJRT.*") if events.has(Kind.JAX_CUDA_PLUGIN) else []
+    return events.unresolved("tpu-failed", reason="version", message=".*PJRT.*") if events.has("jax-cuda-plugin") else []

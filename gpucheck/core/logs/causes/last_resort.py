@@ -4,7 +4,6 @@ import re
 
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.repairs.wording import short
 
 _MISSING = re.compile(r"(?:ModuleNotFound|Import)Error: No module named|^No module named")
@@ -12,19 +11,19 @@ _MISSING = re.compile(r"(?:ModuleNotFound|Import)Error: No module named|^No modu
 
 def last_resort(events: Events) -> Cause | None:
     """Return a missing module, or the exception whose message says what to do."""
-    missing = [event for event in events.unresolved(Kind.MODULE_MISSING) if _MISSING.search(event.text)]
+    missing = [event for event in events.unresolved("module-missing") if _MISSING.search(event.text)]
     if missing:
         module = missing[-1].fields["module"]
         return Cause(f"The Python module {module} is not installed for the Python that ran this.", missing[-1:])
-    if general := events.unresolved(Kind.PROGRAM_ERROR, last="yes"):
+    if general := events.unresolved("program-error", last="yes"):
         return Cause(f"The program failed: {short(general[-1].text)}.", general[-1:])
-    if misfits := events.unresolved(Kind.MISFIT):
+    if misfits := events.unresolved("misfit"):
         lacks = "A function does not have an argument" if "function" in misfits[-1].fields else "A package does not have a name"
         summary = (
             f"{lacks} that is used, so the installed releases do not fit each other or the program: {short(misfits[-1].text)}."
         )
         return Cause(summary, misfits[-1:], named={"misfit": "yes"})
-    said, raised = events.unresolved(Kind.ADVICE), events.of(Kind.TRACEBACK)
+    said, raised = events.unresolved("advice"), events.of("traceback")
     if not said or any(event.line > said[-1].line for event in raised):  # an exception that a later one followed was caught
         return None
     summary = f"An exception ended the program, and its message says what to do: {short(said[-1].text)}."

@@ -12,7 +12,7 @@ from gpucheck.core.compat.cuda import CUDNN_FOR_XLA
 from gpucheck.core.logs.causes.cause import Cause, sentence
 from gpucheck.core.logs.causes.events import Events, values
 from gpucheck.core.logs.causes.startup import infer_startup_failure
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import listing
 
@@ -41,14 +41,14 @@ class _Signs:
     """Lines of a log about CUDA's libraries."""
 
     def __init__(self, events: Events) -> None:
-        self.given_up = events.without_later_gpu_use(Kind.GPU_LIBRARIES_MISSING)
-        self.no_runtime = events.without_later_gpu_use(Kind.CUDA_RUNTIME_UNAVAILABLE)
-        self.missing = [event for event in events.without_later_gpu_use(Kind.LIBRARY_MISSING) if _is_absent(event)]
-        self.conflicts = [event for event in events.without_later_gpu_use(Kind.SYMBOL_MISSING) if is_conflict(event)]
+        self.given_up = events.without_later_gpu_use("gpu-libraries-missing")
+        self.no_runtime = events.without_later_gpu_use("cuda-runtime-unavailable")
+        self.missing = [event for event in events.without_later_gpu_use("library-missing") if _is_absent(event)]
+        self.conflicts = [event for event in events.without_later_gpu_use("symbol-missing") if is_conflict(event)]
         if self.missing:  # missing symbols follow from it
             self.conflicts = [event for event in self.conflicts if values([event], "file", "library")]
         lines = [event.line for event in (*self.missing, *self.conflicts)]
-        raised = events.of(Kind.TRACEBACK, Kind.IMPORT_FAILED, Kind.KILLED, Kind.AUTOTUNER_FAILED)
+        raised = events.of("traceback", "import-failed", "killed", "autotuner-failed")
         self.failed = bool(self.given_up or (lines and any(event.line >= lines[0] for event in raised)))
 
     @property
@@ -59,12 +59,12 @@ class _Signs:
 
 def _library_failure(events: Events) -> dict[str, Cause]:
     """Return the one cause that the log shows, by its code; empty if no library is missing, or CUDA has no GPU anyway."""
-    if events.of(Kind.WATCHED, code="cuda-libraries-.*|cuda-version-mismatch|cudnn-missing|library-path-conflict"):
+    if events.of("watched", code="cuda-libraries-.*|cuda-version-mismatch|cudnn-missing|library-path-conflict"):
         return {}  # Watch examined the machine, and named the cause
     signs = _Signs(events)
     if signs.conflicts:
         return {"library-path-conflict": Cause(sentence(_CONFLICT, signs.conflicts[:1]), signs.conflicts, Severity.ERROR)}
-    below = any(event.fields.get("module") in _BELOW for event in events.without_later_gpu_use(Kind.IMPORT_FAILED))
+    below = any(event.fields.get("module") in _BELOW for event in events.without_later_gpu_use("import-failed"))
     if below and not signs.given_up:
         return {}  # a library that TensorFlow itself needs ended it
     if not signs.unused:
@@ -77,10 +77,10 @@ def _library_failure(events: Events) -> dict[str, Cause]:
 def _named_in_python(events: Events) -> dict[str, Cause]:
     """A framework reports it, and the loader reports no missing file."""
     # it failed for another reason
-    tried = events.without_later_gpu_use(Kind.CUDNN_FAILED, Kind.CUDNN_VERSION_MISMATCH, Kind.OUT_OF_MEMORY)
-    if not tried and (absent := events.without_later_gpu_use(Kind.CUDNN_ABSENT)):
+    tried = events.without_later_gpu_use("cudnn-failed", "cudnn-version-mismatch", "out-of-memory")
+    if not tried and (absent := events.without_later_gpu_use("cudnn-absent")):
         return {"cudnn-missing": _without_cudnn(absent, True, [], [])}
-    if packages := events.without_later_gpu_use(Kind.CUDA_PACKAGE_MISSING):
+    if packages := events.without_later_gpu_use("cuda-package-missing"):
         return {"cuda-libraries-missing": _without_libraries(packages, True, values(packages, "package"))}
     return {}
 
@@ -89,13 +89,13 @@ def _missing(events: Events, signs: _Signs) -> dict[str, Cause]:
     """The loader reports missing files, or TensorFlow skipped its GPUs."""
     names = values(signs.missing, "soname")
     lines = [*signs.missing[:3], *signs.given_up[:1], *([] if signs.missing else signs.no_runtime[:1])]
-    opened = values(events.of(Kind.LIBRARY_OPENED), "soname")
+    opened = values(events.of("library-opened"), "soname")
     if (majors := _majors(events, signs.missing)) is not None:
         return {"cuda-version-mismatch": _of_another_version(lines, signs.failed, names, *majors)}
     if names and all(re.match(_CUDNN, name) for name in names):
         return {"cudnn-missing": _without_cudnn(lines, signs.failed, names, opened)}
     # pip installed CUDA's libraries next to TensorFlow, or it is TensorFlow 2.21.0, which does not search that folder
-    here = events.of(Kind.PACKAGE_INSTALLED, cuda="yes") or (names == ["libcusolver.so.11"] and "libcublas.so.12" in opened)
+    here = events.of("package-installed", cuda="yes") or (names == ["libcusolver.so.11"] and "libcublas.so.12" in opened)
     if here:
         return {"cuda-libraries-unreachable": _beyond_the_path(lines, names)}
     return {"cuda-libraries-missing": _without_libraries(lines, signs.failed, names)}
@@ -158,8 +158,8 @@ def _is_absent(event: Event) -> bool:
 def _majors(events: Events, missing: list[Event]) -> tuple[int, int] | None:
     """Return the CUDA major versions of the missing and the present libraries, if they all differ."""
     wanted = {number for name in values(missing, "soname") if (number := _major(name))}
-    there = {number for name in values(events.of(Kind.LIBRARY_OPENED), "soname") if (number := _major(name))}
-    there |= {int(version.partition(".")[0]) for version in values(events.of(Kind.CUDA_TOOLKIT), "version")}
+    there = {number for name in values(events.of("library-opened"), "soname") if (number := _major(name))}
+    there |= {int(version.partition(".")[0]) for version in values(events.of("cuda-toolkit"), "version")}
     searched = values(list(events.log.events), "searched")
     there |= {int(number) for folders in searched for number in re.findall(_TOOLKIT, folders)}
     if len(wanted) != 1 or not there or wanted & there:
@@ -203,8 +203,8 @@ def cudnn_missing(events: Events) -> Cause | None:
 
 def libdevice_missing(events: Events) -> Cause | None:
     """XLA reports it; its first message is only a warning, after which many programs still work."""
-    ptxas = {event.line + 1 for event in events.of(Kind.PTXAS_MISSING)}
-    missing = [event for event in events.unresolved(Kind.LIBDEVICE_MISSING) if not _searched_for_ptxas(event, ptxas)]
+    ptxas = {event.line + 1 for event in events.of("ptxas-missing")}
+    missing = [event for event in events.unresolved("libdevice-missing") if not _searched_for_ptxas(event, ptxas)]
     if not missing:
         return None
     summary = "libdevice.10.bc, which XLA links into the kernels it compiles for the GPU, is not found."
@@ -228,10 +228,10 @@ def _too_old(reads: Mapping[str, str]) -> str:
 
 def cudnn_version_mismatch(events: Events) -> Cause | None:
     """XLA finds no way to run a convolution with this cuDNN, of which no part is missing."""
-    failed = [event for event in events.unresolved(Kind.AUTOTUNER_FAILED) if re.search(_CONVOLUTION_OF_TENSORFLOW, event.text)]
-    if not failed or events.has(Kind.LIBRARY_MISSING, Kind.LIBRARY_CORRUPT, Kind.CUDNN_FAILED, Kind.CUDNN_ABSENT):
+    failed = [event for event in events.unresolved("autotuner-failed") if re.search(_CONVOLUTION_OF_TENSORFLOW, event.text)]
+    if not failed or events.has("library-missing", "library-corrupt", "cudnn-failed", "cudnn-absent"):
         return None
-    loaded = [event for event in events.of(Kind.CUDNN_LOADED) if event.line <= failed[0].line][-1:]
+    loaded = [event for event in events.of("cudnn-loaded") if event.line <= failed[0].line][-1:]
     version = versions.of_cudnn(loaded[0].fields["version"]) if loaded else ""
     if version and versions.at_least(version, CUDNN_FOR_XLA):
         return None
@@ -241,18 +241,18 @@ def cudnn_version_mismatch(events: Events) -> Cause | None:
 
 def ptxas_missing(events: Events) -> Cause | None:
     """XLA can't run ptxas, or only one too old for its PTX. Usually the driver compiles instead, more slowly."""
-    missing = events.of(Kind.PTXAS_MISSING)
-    refused = events.unresolved(Kind.PTXAS_TOO_OLD)
+    missing = events.of("ptxas-missing")
+    refused = events.unresolved("ptxas-too-old")
     old = [event for event in refused if event.fields.keys() & {"needed", "buggy", "instead"}]
     if not (missing or old):
         return None
     lines = missing or old
-    later = events.unresolved(Kind.TRACEBACK, Kind.AUTOTUNER_FAILED, Kind.KILLED)
+    later = events.unresolved("traceback", "autotuner-failed", "killed")
     fatal = [event for event in later if event.line >= lines[0].line]
     if old and (not missing or "buggy" in old[0].fields):
         lines, reads = [*old, *missing], old[0].fields
         end = f" is refused: version {reads['buggy']} has known bugs" if "buggy" in reads else _too_old(reads)
-    elif fatal or events.unresolved(Kind.PTXAS_MISSING):
+    elif fatal or events.unresolved("ptxas-missing"):
         end = " can't be run: it is not found"
     else:
         end = " can't be run; the driver compiled instead"

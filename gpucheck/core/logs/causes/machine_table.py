@@ -2,7 +2,6 @@
 
 from gpucheck.core.logs import process_limits
 from gpucheck.core.logs.causes.cause import Match, Row, always, refused, until_gpu_use
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Action, Severity
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
@@ -15,92 +14,92 @@ ROWS = (
         "compute-mode-exclusive",
         "CUDA was refused a GPU as busy or unavailable (error 46): [its compute mode {mode}|usually its compute mode] allows one process or none.",
         *refused("46"),
-        beside=Kind.COMPUTE_MODE,
+        beside="compute-mode",
     ),
     until_gpu_use(
         "compute-mode-exclusive",
         "The compute mode of a GPU is Prohibited, which refuses every program.",
-        Match(Kind.COMPUTE_MODE, mode=".*prohibited"),
+        Match("compute-mode", mode=".*prohibited"),
     ),
     # no device was requested yet
     until_gpu_use(
         "cuda-environment-malformed",
         "CUDA does not start because a variable has an invalid value (error 101), most likely CUDA_DEVICE_ORDER, which accepts"
         " only FASTEST_FIRST and PCI_BUS_ID, or CUDA_VISIBLE_DEVICES, which must not name a GPU twice.",
-        Match(Kind.CUINIT_FAILED, code="101"),
+        Match("cuinit-failed", code="101"),
     ),
     until_gpu_use(
         "cuda-stub-loaded",
         "CUDA does not start because a stub for linking was loaded instead of the driver's libcuda.so.1 (error 34).",
-        *(*refused("34"), Match(Kind.STUB_LOADED)),
+        *(*refused("34"), Match("stub-loaded")),
     ),
     # in a forked child, cuInit itself reports that it is not initialised
     until_gpu_use(
         "cuda-used-after-fork",
         "CUDA was initialised before a fork and is used after it: {text}.",
-        *(*refused("3"), Match(Kind.CUDA_USED_AFTER_FORK)),
+        *(*refused("3"), Match("cuda-used-after-fork")),
     ),
     until_gpu_use(
         "driver-library-missing",
         "The NVIDIA driver is installed, but its library libnvidia-ptxjitcompiler.so.1 is not found.",
-        Match(Kind.CUDA_ERROR, code="221"),
+        Match("cuda-error", code="221"),
     ),
     until_gpu_use(
         "driver-library-missing",
         "Slurm cannot detect this node's GPUs: NVML (libnvidia-ml.so.1) was not found, or Slurm was built without it.",
-        Match(Kind.SCHEDULER_WITHOUT_NVML),
+        Match("scheduler-without-nvml"),
     ),
     until_gpu_use(
         "driver-unresponsive",
         "The NVIDIA driver does not respond: {process|a program} hangs in it.",
-        Match(Kind.DRIVER_HUNG),
+        Match("driver-hung"),
         action=Action.REBOOT,
     ),
     until_gpu_use(
         "fabric-manager-down",
         "A GPU could not join the NVSwitch fabric that connects the GPUs: the status of its fabric is {status}.",
-        Match(Kind.FABRIC_NOT_READY, status=".+"),
+        Match("fabric-not-ready", status=".+"),
         action=Action.DRAIN,
     ),
     until_gpu_use(
         "fabric-manager-down",
         "The NVSwitch fabric that connects the GPUs is not ready: the fabric manager is not running, or not of the driver's version"
         "[ {kernel}].",
-        *(Match(Kind.FABRIC_NOT_READY, status=""), *refused("802|919"), Match(Kind.NVML_FAILED, code="27")),
-        beside=Kind.DRIVER_VERSION,
+        *(Match("fabric-not-ready", status=""), *refused("802|919"), Match("nvml-failed", code="27")),
+        beside="driver-version",
         action=Action.DRAIN,
     ),
     until_gpu_use(
         "device-nodes-missing",
         "CUDA cannot start because a device file of the driver is missing: {path*}.",
-        Match(Kind.DEVICE_NODE_MISSING, path="(?!.*dxg$).*"),
+        Match("device-node-missing", path="(?!.*dxg$).*"),
     ),
-    until_gpu_use("no-nvidia-gpu", "No NVIDIA GPU: the driver found none on the PCI bus.", Match(Kind.GPU_ABSENT)),
-    until_gpu_use("mig-misconfigured", "MIG is enabled without a usable instance: {message/text}.", Match(Kind.MIG_FAILED)),
+    until_gpu_use("no-nvidia-gpu", "No NVIDIA GPU: the driver found none on the PCI bus.", Match("gpu-absent")),
+    until_gpu_use("mig-misconfigured", "MIG is enabled without a usable instance: {message/text}.", Match("mig-failed")),
     # a board may work without it
     until_gpu_use(
         "gpu-lost",
         "nvidia-smi reports a corrupted infoROM (the board's stored data).",
-        Match(Kind.GPU_SMI_ERROR, "(?i)inforom"),
+        Match("gpu-smi-error", "(?i)inforom"),
         action=Action.IGNORE,
     ),
     until_gpu_use(
         "gpu-lost",
         "nvidia-smi prints ERR!: a GPU or one of its sensors does not respond.",
-        Match(Kind.GPU_SMI_ERROR),
+        Match("gpu-smi-error"),
         action=Action.IGNORE,
     ),
     # the fastest GPU is GPU 0, and the ignored one a display card
     until_gpu_use(
         "gpu-multiprocessor-count-too-low",
         _IGNORED,
-        Match(Kind.GPU_IGNORED, reason="multiprocessors", device="0?"),
+        Match("gpu-ignored", reason="multiprocessors", device="0?"),
         affects="[GPU {device}]",
     ),
     always(
         "gpu-multiprocessor-count-too-low",
         _IGNORED,
-        Match(Kind.GPU_IGNORED, reason="multiprocessors"),
+        Match("gpu-ignored", reason="multiprocessors"),
         affects="[GPU {device}]",
         severity=WARNING,
     ),
@@ -108,26 +107,26 @@ ROWS = (
     always(
         "cpu-quota-too-low",
         "The program requests {asked} workers to load data, but this container or job may use {suggested} CPUs.",
-        Match(Kind.CPU_WORKERS_EXCESSIVE),
+        Match("cpu-workers-excessive"),
     ),
     Row(
         "memory-growth-mixed",
         "Memory growth differs between GPUs, so TensorFlow fails to initialise them.",
-        Match(Kind.MEMORY_GROWTH_MIXED),
+        Match("memory-growth-mixed"),
     ),
     Row(
         "memory-growth-too-late",
         "The GPUs were configured too late: TensorFlow had already initialised them ({devices} devices cannot be modified after"
         " being initialized).",
-        Match(Kind.MEMORY_GROWTH_TOO_LATE, devices="Visible|Virtual|Logical"),
+        Match("memory-growth-too-late", devices="Visible|Virtual|Logical"),
     ),
     Row(
         "memory-growth-too-late",
         "Memory growth was requested too late: TensorFlow had already initialised the GPU (Physical devices cannot be modified"
         " after being initialized).",
-        Match(Kind.MEMORY_GROWTH_TOO_LATE),
+        Match("memory-growth-too-late"),
     ),
-    Row("shared-memory-too-small", "Shared memory (/dev/shm) ran out.", Match(Kind.SHARED_MEMORY_EXHAUSTED), severity=ERROR),
+    Row("shared-memory-too-small", "Shared memory (/dev/shm) ran out.", Match("shared-memory-exhausted"), severity=ERROR),
     *(
         Row("process-limit-too-low", limit.summary, Match(kind), severity=limit.severity)
         for kind, limit in process_limits.REACHED.items()
@@ -137,68 +136,66 @@ ROWS = (
     always(
         "gpu-throttled",
         "[GPU {index}|A GPU] is throttled ({reason|heat}[, {seconds} s of it]).",
-        Match(Kind.GPU_THROTTLED, reason="(?i)(?!.*power cap).*"),
+        Match("gpu-throttled", reason="(?i)(?!.*power cap).*"),
         affects="[GPU {index}]",
         action=Action.IGNORE,
     ),
     always(
         "pcie-link-degraded",
         "[The PCIe link of {device}|A PCIe link] has {available} of {capable} Gb/s ({speed}, {width} lanes).",
-        Match(Kind.PCIE_LIMITED, capable=".+"),
+        Match("pcie-limited", capable=".+"),
         action=Action.IGNORE,
     ),
     always(
         "pcie-link-degraded",
         "[The PCIe link of {device}|A PCIe link] has {width} lanes[ of {width_max}|, fewer than it could].",
-        Match(Kind.PCIE_LIMITED),
+        Match("pcie-limited"),
         action=Action.IGNORE,
     ),
     always(
         "kernel-cache-unwritable",
         "The cache of compiled GPU kernels[ {path}] is not writable, so each start compiles them again.",
-        Match(Kind.KERNEL_CACHE_UNWRITABLE),
+        Match("kernel-cache-unwritable"),
     ),
     always(
         "kernels-jit-compiled",
         "The first training step will be slow, because TensorFlow has no native kernels for"
         " [a GPU of compute capability {capability}|this GPU] and the driver compiles them.",
-        Match(Kind.KERNELS_JIT_COMPILED),
+        Match("kernels-jit-compiled"),
     ),
-    always("cpu-fallback", "Operations ran on the CPU instead of a GPU: {text}.", Match(Kind.CPU_FALLBACK), severity=WARNING),
+    always("cpu-fallback", "Operations ran on the CPU instead of a GPU: {text}.", Match("cpu-fallback"), severity=WARNING),
     until_gpu_use(
         "cpu-fallback",
         "The strategy trains on the CPU only: {text}.",
-        Match(Kind.STRATEGY_DEVICES, strategy="MirroredStrategy", devices="CPU", count="1"),
+        Match("strategy-devices", strategy="MirroredStrategy", devices="CPU", count="1"),
         severity=WARNING,
     ),
     always(
         "input-pipeline-bound",
         "The profiler found that training waits for its input pipeline: {text}.",
-        Match(Kind.INPUT_BOUND),
+        Match("input-bound"),
     ),
     # -- several GPUs and workers --
-    Row("nccl-failed", "NCCL failed: {text}.", Match(Kind.NCCL_FAILED, "interface found"), beside=Kind.NCCL_INTERFACE),
-    Row("nccl-failed", "NCCL failed: {text}.", Match(Kind.NCCL_FAILED)),
-    Row("replicas-diverged", "Replicas that must be equal differ: {text}.", Match(Kind.REPLICAS_DIVERGED)),
+    Row("nccl-failed", "NCCL failed: {text}.", Match("nccl-failed", "interface found"), beside="nccl-interface"),
+    Row("nccl-failed", "NCCL failed: {text}.", Match("nccl-failed")),
+    Row("replicas-diverged", "Replicas that must be equal differ: {text}.", Match("replicas-diverged")),
     Row(
         "replica-count-mismatch",
         "[Ranks {rank} and {other}|Several ranks] train on the same GPU.",
-        Match(Kind.GPU_SHARED_BY_RANKS),
+        Match("gpu-shared-by-ranks"),
     ),
-    Row("replica-count-mismatch", "The program requests {asked} GPUs, but this machine has {count}.", Match(Kind.GPUS_REQUESTED)),
-    Row("worker-version-skew", "Workers of one job run different versions: {text}.", Match(Kind.WORKER_VERSION_SKEW)),
+    Row("replica-count-mismatch", "The program requests {asked} GPUs, but this machine has {count}.", Match("gpus-requested")),
+    Row("worker-version-skew", "Workers of one job run different versions: {text}.", Match("worker-version-skew")),
     Row(
         "tf-config-malformed",
         "The cluster configuration lacks this worker's task: {message/text}.",
-        Match(Kind.TF_CONFIG_MALFORMED, source="server"),
+        Match("tf-config-malformed", source="server"),
     ),
-    Row("tf-config-malformed", "TensorFlow could not use TF_CONFIG: {message/text}.", Match(Kind.TF_CONFIG_MALFORMED)),
+    Row("tf-config-malformed", "TensorFlow could not use TF_CONFIG: {message/text}.", Match("tf-config-malformed")),
     # -- TPUs --
-    Row("tpu-busy", "The TPU is in use: {text}.", Match(Kind.TPU_FAILED, reason="busy")),
-    Row(
-        "tpu-generation-unsupported", "TensorFlow does not support this TPU: {text}.", Match(Kind.TPU_FAILED, reason="generation")
-    ),
-    Row("tpu-not-found", "No TPU found: {said/text}.", Match(Kind.TPU_FAILED, reason="not-found")),
-    Row("tpu-runtime-missing", "The TPU runtime is missing: {text}.", Match(Kind.TPU_FAILED, reason="runtime-missing")),
-    Row("tpu-unreachable", "The program could not connect to the TPU: {text}.", Match(Kind.TPU_FAILED, reason="unreachable")),
+    Row("tpu-busy", "The TPU is in use: {text}.", Match("tpu-failed", reason="busy")),
+    Row("tpu-generation-unsupported", "TensorFlow does not support this TPU: {text}.", Match("tpu-failed", reason="generation")),
+    Row("tpu-not-found", "No TPU found: {said/text}.", Match("tpu-failed", reason="not-found")),
+    Row("tpu-runtime-missing", "The TPU runtime is missing: {text}.", Match("tpu-failed", reason="runtime-missing")),
+    Row("tpu-unreachable", "The program could not connect to the TPU: {text}.", Match("tpu-failed", reason="unreachable")),
 )

@@ -4,7 +4,7 @@ import re
 
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, values
-from gpucheck.core.logs.events import Event, Kind, of_host
+from gpucheck.core.logs.events import Event, of_host
 from gpucheck.core.logs.reading.lines import headless
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import byte_count, gib, library_not_started, short
@@ -23,18 +23,18 @@ _STATUS = re.compile(r"\b137\b|exited on signal 9")
 
 def is_kernel_fault(event: Event) -> bool:
     """Whether a kernel had an illegal access, after which every call fails."""
-    return event.kind == Kind.CUDA_ERROR and re.fullmatch(KERNEL_FAULTS, event.fields.get("code", "")) is not None
+    return event.kind == "cuda-error" and re.fullmatch(KERNEL_FAULTS, event.fields.get("code", "")) is not None
 
 
 def gpu_memory_exhausted(events: Events) -> Cause | None:
     """An allocation on the device failed, and no retry succeeded."""
-    failed = [event for event in events.unresolved(Kind.OUT_OF_MEMORY) if not of_host(event)]
-    if not failed and not any(of_host(event) for event in events.of(Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP)):
+    failed = [event for event in events.unresolved("out-of-memory") if not of_host(event)]
+    if not failed and not any(of_host(event) for event in events.of("out-of-memory", "allocator-dump")):
         # without the allocator's name it may be host memory
-        failed = [event for event in events.unresolved(Kind.ALLOCATOR_DUMP) if not of_host(event)]
-    if events.has(Kind.OPEN_FILES_LIMIT):  # TensorFlow has the same name for it
+        failed = [event for event in events.unresolved("allocator-dump") if not of_host(event)]
+    if events.has("open-files-limit"):  # TensorFlow has the same name for it
         failed = [event for event in failed if event.fields]
-    if events.has(Kind.NVML_FAILED, Kind.DRIVER_MISMATCH):  # the cause of PyTorch's assertion
+    if events.has("nvml-failed", "driver-mismatch"):  # the cause of PyTorch's assertion
         failed = [event for event in failed if "NVML_SUCCESS" not in event.text]
     if not failed:
         return None
@@ -51,12 +51,12 @@ def gpu_memory_exhausted(events: Events) -> Cause | None:
 
 def host_memory_exhausted(events: Events) -> Cause | None:
     """An allocation in main memory failed, or the program was killed because memory ran out."""
-    failed = events.unresolved(Kind.HOST_OUT_OF_MEMORY, Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP, Kind.KILLED)
+    failed = events.unresolved("host-out-of-memory", "out-of-memory", "allocator-dump", "killed")
     failed = [event for event in failed if _on_host(event)]
     if not failed:
         return None
-    status = [event for event in failed if event.kind == Kind.KILLED and _STATUS.search(event.text)]
-    if status and all(event.kind == Kind.KILLED for event in failed) and not _short_of_memory(events):
+    status = [event for event in failed if event.kind == "killed" and _STATUS.search(event.text)]
+    if status and all(event.kind == "killed" for event in failed) and not _short_of_memory(events):
         code = " (exit code 137)" if "137" in status[0].text else ""
         summary = f"The program was killed by SIGKILL{code}, most often because main memory ran out."
         return Cause(summary, status[:1], named={"sender": "unknown"})
@@ -68,63 +68,63 @@ def host_memory_exhausted(events: Events) -> Cause | None:
 
 def _short_of_memory(events: Events) -> bool:
     """Whether a line of the log, even one that ended nothing, reports that main memory is short."""
-    allocations = events.of(Kind.HOST_OUT_OF_MEMORY, Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP)
+    allocations = events.of("host-out-of-memory", "out-of-memory", "allocator-dump")
     return any(of_host(event) for event in allocations) or any("system memory" in event.text for event in events.log.harmless)
 
 
 def _on_host(event: Event) -> bool:
-    if event.kind == Kind.KILLED:
+    if event.kind == "killed":
         return _KILLED.fullmatch(event.fields.get("signal", "")) is not None
     return of_host(event)
 
 
 def gpu_memory_held_by_others(events: Events) -> Cause | None:
     """The GPU was full before the program started: no context could be created, or other processes are listed."""
-    failed = [event for event in events.unresolved(Kind.OUT_OF_MEMORY) if not of_host(event)]
-    failed += events.unresolved(Kind.CUBLAS_FAILED, Kind.CUDNN_FAILED, Kind.GPU_MEMORY_FULL)
+    failed = [event for event in events.unresolved("out-of-memory") if not of_host(event)]
+    failed += events.unresolved("cublas-failed", "cudnn-failed", "gpu-memory-full")
     taken = [event for event in events.log.events if _is_taken(event) or (failed and _is_large(event))]
-    shared = any(_INTEGRATED.search(event.fields.get("name", "")) for event in events.of(Kind.GPU_FOUND, Kind.GPU_CREATED))
+    shared = any(_INTEGRATED.search(event.fields.get("name", "")) for event in events.of("gpu-found", "gpu-created"))
     if not taken or (shared and not failed):
         return None
-    held = next((event.fields for event in taken if event.kind == Kind.GPU_MEMORY_HOLDERS), None)
+    held = next((event.fields for event in taken if event.kind == "gpu-memory-holders"), None)
     if held:
         summary = f"Other processes hold {gib(int(held['others']))} of the GPU's {gib(int(held['total']))}."
     else:
         summary = "Most of the GPU's memory was already in use when this program started."
     severity = Severity.ERROR if failed else Severity.WARNING
-    pids = ",".join(dict.fromkeys(values([event for event in taken if event.kind == Kind.GPU_PROCESS], "pid")))
+    pids = ",".join(dict.fromkeys(values([event for event in taken if event.kind == "gpu-process"], "pid")))
     return Cause(summary, [*taken, *failed[:1]], severity, named={"pids": pids, "starved": "yes"})
 
 
 def _is_taken(event: Event) -> bool:
     fields = event.fields
-    if event.kind == Kind.GPU_MEMORY:
+    if event.kind == "gpu-memory":
         free, total = byte_count(fields["free"]), byte_count(fields["total"])
         return free is not None and total is not None and 4 * free < total
-    if event.kind == Kind.GPU_MEMORY_HOLDERS:
+    if event.kind == "gpu-memory-holders":
         return 4 * int(fields["others"]) > int(fields["total"])
-    if event.kind == Kind.GPU_CREATED:
+    if event.kind == "gpu-created":
         return fields.get("memory_mb", "").isdecimal() and 0 < int(fields["memory_mb"]) < _TOO_LITTLE_MB
-    return event.kind == Kind.GPU_MEMORY_FULL
+    return event.kind == "gpu-memory-full"
 
 
 def _is_large(event: Event) -> bool:
     """Whether it is a compute process in nvidia-smi's table, which on some boards has no total memory."""
     fields = event.fields
-    return event.kind == Kind.GPU_PROCESS and "C" in fields.get("type", "") and int(fields.get("memory_mb", "0")) >= _LARGE_MB
+    return event.kind == "gpu-process" and "C" in fields.get("type", "") and int(fields.get("memory_mb", "0")) >= _LARGE_MB
 
 
 def cublas_init_failed(events: Events) -> Cause | None:
     """cuBLAS needs memory outside TensorFlow's pool, and none was free."""
-    return _library_did_not_start(events, "cuBLAS", Kind.CUBLAS_FAILED)
+    return _library_did_not_start(events, "cuBLAS", "cublas-failed")
 
 
 def cudnn_init_failed(events: Events) -> Cause | None:
     """cuDNN needs memory outside TensorFlow's pool, and none was free."""
-    return _library_did_not_start(events, "cuDNN", Kind.CUDNN_FAILED)
+    return _library_did_not_start(events, "cuDNN", "cudnn-failed")
 
 
-def _library_did_not_start(events: Events, library: str, kind: Kind) -> Cause | None:
+def _library_did_not_start(events: Events, library: str, kind: str) -> Cause | None:
     at_all = [event for event in events.of(kind) if not _REJECTED.search(event.fields.get("status", ""))]
     failed = [event for event in events.unresolved(kind) if event in at_all]
     broken = [event for event in events.log.events if is_kernel_fault(event)]

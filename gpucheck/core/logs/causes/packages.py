@@ -8,14 +8,14 @@ from gpucheck.core.compat import versions
 from gpucheck.core.compat.tensorflow import LAST_ON_WINDOWS
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, values
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Severity
 
 _OURS = r"^(?:tensorflow|tf-?nightly|tf-keras|keras|jax|torch|pytorch|nvidia-|tensorrt|intel-tensorflow|cupy)"
 _CUDA_ONLY = r"^(?:nvidia-|tensorrt|cupy-cuda|tensorflow-text|jax-cuda|triton)"
 _APPLE = r"^tensorflow-(?:macos|metal)$"
 _LAST_GPU_PACKAGE = "2.11"
-_PLATFORM = (Kind.WINDOWS, Kind.MACOS, Kind.ARCHITECTURE, Kind.MUSL)
+_PLATFORM = ("windows", "macos", "architecture", "musl")
 
 
 class RefusedPackage(NamedTuple):
@@ -32,9 +32,9 @@ class RefusedPackage(NamedTuple):
 
 def infer_refused_package(events: Events) -> RefusedPackage | None:
     """Return the first refused package that gpucheck knows, and why; None if the index could not be reached."""
-    refused = events.unresolved(Kind.PIP_NO_MATCHING_DISTRIBUTION, Kind.PIP_PYTHON_MISMATCH, Kind.PIP_WHEEL_UNSUPPORTED)
-    ours = [event for event in refused if re.match(_OURS, _package(event)) or event.kind == Kind.PIP_WHEEL_UNSUPPORTED]
-    if not ours or events.unresolved(Kind.PIP_UNREACHABLE):
+    refused = events.unresolved("pip-no-matching-distribution", "pip-python-mismatch", "pip-wheel-unsupported")
+    ours = [event for event in refused if re.match(_OURS, _package(event)) or event.kind == "pip-wheel-unsupported"]
+    if not ours or events.unresolved("pip-unreachable"):
         return None
     package = _package(ours[0])
     same = [event for event in ours if _package(event) == package]
@@ -60,9 +60,9 @@ def _package(event: Event) -> str:
 def _code(event: Event, package: str, fields: dict[str, str], platform: set[str]) -> str:
     if package == "tensorflow-gpu" and _given_up(fields.get("version", ""), fields.get("available", "")):
         return "tensorflow-gpu-package-removed"
-    if event.kind == Kind.PIP_WHEEL_UNSUPPORTED and not event.fields:  # for an unnamed wheel
+    if event.kind == "pip-wheel-unsupported" and not event.fields:  # for an unnamed wheel
         return "platform-unsupported"
-    if event.kind == Kind.PIP_NO_MATCHING_DISTRIBUTION:
+    if event.kind == "pip-no-matching-distribution":
         if re.match(_APPLE, package) and "macos" not in platform:
             return "platform-unsupported"
         if re.match(_CUDA_ONLY, package) and "windows" in platform:
@@ -104,14 +104,14 @@ def infer_form(events: Events) -> Form:
 
 
 def _answer(events: Events, name: str) -> Event | None:
-    said = events.of(Kind(f"{name}-named"))
+    said = events.of(f"{name}-named")
     answers = [event for event in said if event.fields["labelled"] == "yes"] or said
     return answers[0] if len(values(answers, name)) == 1 else None
 
 
 def _no_gpu_found(events: Events) -> list[Event]:
     """Return the lines that report that no GPU was found."""
-    return [event for event in events.log.events if event.kind == Kind.GPU_UNSEEN or event.fields.get("cause") == "no-nvidia-gpu"]
+    return [event for event in events.log.events if event.kind == "gpu-unseen" or event.fields.get("cause") == "no-nvidia-gpu"]
 
 
 def python_unsupported(events: Events) -> Cause | None:
@@ -131,7 +131,7 @@ def python_unsupported(events: Events) -> Cause | None:
 def _python_of_form(events: Events) -> Cause | None:
     """A form's versions of Python and TensorFlow do not match, and TensorFlow can't be imported."""
     form = events.infer(infer_form)
-    missing = events.unresolved(Kind.MODULE_MISSING, module=r"tensorflow(\..*)?")
+    missing = events.unresolved("module-missing", module=r"tensorflow(\..*)?")
     if not missing or form.python is None:
         return None
     release = releases.release(form.tensorflow) if form.tensorflow else releases.RELEASES[releases.LATEST]
@@ -167,39 +167,37 @@ def tensorflow_gpu_package_removed(events: Events) -> Cause | None:
 def macos_no_cuda(events: Events) -> Cause | None:
     """A program requests CUDA on a Mac."""
     form, refused = events.infer(infer_form), events.inferred(infer_refused_package, "macos-no-cuda")
-    mac = events.without_later_gpu_use(Kind.MACOS) or (form.events[:1] if form.os == "macos" else [])
-    asked = events.without_later_gpu_use(
-        Kind.CPU_BUILD, Kind.CUINIT_FAILED, Kind.DRIVER_ABSENT, Kind.GPUS_LISTED, Kind.CUDA_DRIVERS_NOT_FOUND
-    )
+    mac = events.without_later_gpu_use("macos") or (form.events[:1] if form.os == "macos" else [])
+    asked = events.without_later_gpu_use("cpu-build", "cuinit-failed", "driver-absent", "gpus-listed", "cuda-drivers-not-found")
     if refused is not None:
         asked = refused.events
     asked = asked or (_no_gpu_found(events) if form.os == "macos" else [])
     if not mac or not asked or any("metal" in event.text.lower() for event in mac):
         return None
     summary = "This is macOS, which has no CUDA, so no NVIDIA GPU can be used on it."
-    return Cause(summary, [mac[0], *asked], Severity.WARNING if events.has(Kind.TRAINING_PROGRESS) else None)
+    return Cause(summary, [mac[0], *asked], Severity.WARNING if events.has("training-progress") else None)
 
 
 def windows_native_unsupported(events: Events) -> Cause | None:
     """TensorFlow reports it; or it has no GPU on Windows without a missing library; or pip has no package for Windows."""
     refused = events.inferred(infer_refused_package, "windows-native-unsupported")
-    lines = events.without_later_gpu_use(Kind.WINDOWS_NATIVE) or (refused.events if refused else _on_windows(events))
+    lines = events.without_later_gpu_use("windows-native") or (refused.events if refused else _on_windows(events))
     if not lines:
         return None
     summary = (
         f"This is native Windows, where TensorFlow can't use GPUs since release 2.11; {LAST_ON_WINDOWS} was the last that could."
     )
-    return Cause(summary, lines, Severity.WARNING if events.has(Kind.TRAINING_PROGRESS) else None)
+    return Cause(summary, lines, Severity.WARNING if events.has("training-progress") else None)
 
 
 def _on_windows(events: Events) -> list[Event]:
     """Return the lines in which TensorFlow or a user reports no GPU, if the log or a form names Windows."""
     # up to 2.10 it opened the libraries on Windows, and reported missing ones
-    if events.has(Kind.LIBRARY_MISSING, Kind.LIBRARY_OPENED, Kind.GPU_IGNORED):
+    if events.has("library-missing", "library-opened", "gpu-ignored"):
         return []
-    form, windows = events.infer(infer_form), events.without_later_gpu_use(Kind.WINDOWS)
-    counted = events.without_later_gpu_use(Kind.GPUS_LISTED, Kind.CPU_BUILD, count="0?", torch="")
-    inside = form.os == "wsl" or events.has(Kind.WSL_INSIDE)
+    form, windows = events.infer(infer_form), events.without_later_gpu_use("windows")
+    counted = events.without_later_gpu_use("gpus-listed", "cpu-build", count="0?", torch="")
+    inside = form.os == "wsl" or events.has("wsl-inside")
     if windows and counted and not inside and form.after_windows is not False:
         return [counted[0], windows[0]]
     missing = [*counted, *_no_gpu_found(events)]
@@ -208,7 +206,7 @@ def _on_windows(events: Events) -> list[Event]:
 
 def tensorflow_not_installed(events: Events) -> Cause | None:
     """Python reports it for the package itself, not a part of it, or pip for another environment."""
-    missing = events.unresolved(Kind.MODULE_MISSING, module="tensorflow")
+    missing = events.unresolved("module-missing", module="tensorflow")
     if not missing or events.infer(infer_bypassed_backend):
         return None
     return Cause("TensorFlow is not installed for the Python that ran this.", missing)
@@ -216,8 +214,8 @@ def tensorflow_not_installed(events: Events) -> Cause | None:
 
 def wrong_environment(events: Events) -> Cause | None:
     """pip reports TensorFlow as installed, but Python does not find it: they belong to different environments."""
-    missing = events.unresolved(Kind.MODULE_MISSING, module="tensorflow")
-    installed = events.of(Kind.PACKAGE_INSTALLED)
+    missing = events.unresolved("module-missing", module="tensorflow")
+    installed = events.of("package-installed")
     if not missing or not installed:
         return None
     version, where = installed[0].fields.get("version"), installed[0].fields.get("path")
@@ -227,7 +225,7 @@ def wrong_environment(events: Events) -> Cause | None:
 
 def infer_bypassed_backend(events: Events) -> list[Event]:
     """Return the lines in which Keras uses TensorFlow, which is not installed, if the log shows another backend."""
-    taken = events.of(Kind.KERAS_BACKEND, name="tensorflow")
-    missing = events.of(Kind.MODULE_MISSING, module="tensorflow")
-    others = events.of(Kind.KERAS_BACKEND_OTHER)
+    taken = events.of("keras-backend", name="tensorflow")
+    missing = events.of("module-missing", module="tensorflow")
+    others = events.of("keras-backend-other")
     return [taken[0], missing[0], others[0]] if taken and missing and others and taken[0].line < missing[0].line else []

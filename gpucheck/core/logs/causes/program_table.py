@@ -3,7 +3,6 @@
 from gpucheck.core.compat import removed
 from gpucheck.core.logs.causes.cause import Match, Row, always, until_gpu_use
 from gpucheck.core.logs.causes.memory import KERNEL_FAULTS
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Severity
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
@@ -22,66 +21,66 @@ tensorflow-cpu-build devices-hidden
 
 ROWS = (
     # -- libraries and packages --
-    until_gpu_use("library-corrupt", "{soname*|A library} can't be loaded: {error|damaged}.", Match(Kind.LIBRARY_CORRUPT)),
+    until_gpu_use("library-corrupt", "{soname*|A library} can't be loaded: {error|damaged}.", Match("library-corrupt")),
     Row(
         "cudnn-version-mismatch",
         "cuDNN {loaded} is loaded, but the program [needs {minimum}|was built with {compiled}].",
-        Match(Kind.CUDNN_VERSION_MISMATCH),
+        Match("cudnn-version-mismatch"),
     ),
     Row(
         "cudnn-version-mismatch",
         "The loaded cuDNN is incompatible with this program or this GPU ({status}).",
-        Match(Kind.CUDNN_FAILED, status=".*(VERSION|ARCH)_MISMATCH"),
+        Match("cudnn-failed", status=".*(VERSION|ARCH)_MISMATCH"),
     ),
-    Row("cudnn-version-mismatch", _CLASH, Match(Kind.PIP_CONFLICT, needs=".*cudnn.*"), severity=WARNING),
+    Row("cudnn-version-mismatch", _CLASH, Match("pip-conflict", needs=".*cudnn.*"), severity=WARNING),
     Row(
         "cuda-version-mismatch",
         "{library|CUDA} {found} is installed, but the program was built for {built}.",
-        Match(Kind.CUDA_VERSION_MISMATCH),
+        Match("cuda-version-mismatch"),
     ),
     Row(
         "platform-unsupported",
         "This program needs {version}, but the C library of this system is older.",
-        Match(Kind.SYMBOL_MISSING, version="GLIBC_.*"),
+        Match("symbol-missing", version="GLIBC_.*"),
     ),
     Row(
         "platform-unsupported",
         "This system uses the musl C library, but TensorFlow's packages need glibc.",
-        Match(Kind.MUSL, "symbol not found|ld-linux"),
+        Match("musl", "symbol not found|ld-linux"),
     ),
     Row(
         "tensorflow-gpu-package-removed",
         "The package tensorflow-gpu was discontinued in 2022 and can't be installed any more.",
-        Match(Kind.TENSORFLOW_GPU_PACKAGE),
+        Match("tensorflow-gpu-package"),
         severity=ERROR,
     ),
-    until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("JAX"), Match(Kind.CPU_BUILD, package="jaxlib"), severity=WARNING),
-    until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("JAX"), Match(Kind.CPU_BUILD, "Error: ", package="jaxlib")),
-    until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("PyTorch"), Match(Kind.CPU_BUILD, "(?i)torch")),
-    until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("TensorFlow"), Match(Kind.CPU_BUILD, package="(?!jaxlib).*")),
+    until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("JAX"), Match("cpu-build", package="jaxlib"), severity=WARNING),
+    until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("JAX"), Match("cpu-build", "Error: ", package="jaxlib")),
+    until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("PyTorch"), Match("cpu-build", "(?i)torch")),
+    until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("TensorFlow"), Match("cpu-build", package="(?!jaxlib).*")),
     Row(
         "keras-version-conflict",
         "This program or package does not fit the installed Keras: {text}.",
-        Match(Kind.KERAS_VERSION_CONFLICT, "^(?!.*is not a package)"),
+        Match("keras-version-conflict", "^(?!.*is not a package)"),
     ),
     # the last two were included in Keras 2 only
     Row(
         "keras-version-conflict",
         "{module} is not installed for the Python that ran this.",
-        Match(Kind.MODULE_MISSING, module="(tf_)?keras|keras_(preprocessing|applications)"),
+        Match("module-missing", module="(tf_)?keras|keras_(preprocessing|applications)"),
     ),
     Row(
         "keras-version-conflict",
         _CLASH,
-        Match(Kind.PIP_CONFLICT, needs=r"(tf[-_])?keras\b.*"),
-        Match(Kind.PIP_CONFLICT, package="tf[-_]keras", needs="tensorflow.*"),
+        Match("pip-conflict", needs=r"(tf[-_])?keras\b.*"),
+        Match("pip-conflict", package="tf[-_]keras", needs="tensorflow.*"),
         severity=WARNING,
     ),
     Row(
         "tensorflow-import-failed",
         _CLASH,
         Match(
-            Kind.PIP_CONFLICT,
+            "pip-conflict",
             package="(?i)(tensorflow|keras|protobuf|numpy|ml_dtypes|h5py).*",
             needs=r"(numpy|protobuf|h5py|typing|ml[-_]dtypes|flatb).*",
         ),
@@ -90,53 +89,53 @@ ROWS = (
     Row(
         "temporary-folder-missing",
         "No folder for temporary files is writable[ ({folders})], but TensorFlow needs one when it is imported.",
-        Match(Kind.TEMPORARY_FOLDER_MISSING),
+        Match("temporary-folder-missing"),
     ),
     Row(
         "tensorflow-not-installed",
         "pip does not install into the Python of this system, which the system's own package manager manages: an environment is needed.",
-        Match(Kind.PIP_SYSTEM_PYTHON),
+        Match("pip-system-python"),
     ),
-    Row("tensorflow-import-failed", _LACKING, Match(Kind.CPU_INSTRUCTIONS_MISSING), Match(Kind.KILLED, signal="SIGILL")),
+    Row("tensorflow-import-failed", _LACKING, Match("cpu-instructions-missing"), Match("killed", signal="SIGILL")),
     always(
         "xla-flags-unknown",
         "{variable|XLA_FLAGS} contains {flag*|a flag}, which XLA in this TensorFlow does not support, so it ends the process.",
-        Match(Kind.XLA_FLAG_UNKNOWN),
+        Match("xla-flag-unknown"),
     ),
     # -- programs --
-    *(Row(page, "The program uses {name}, which {why}.", Match(Kind.LEGACY_API, page=page)) for page in removed.PAGES),
-    Row("training-failed", "A kernel failed on the GPU: {text}.", Match(Kind.CUDA_ERROR, code=KERNEL_FAULTS)),
+    *(Row(page, "The program uses {name}, which {why}.", Match("legacy-api", page=page)) for page in removed.PAGES),
+    Row("training-failed", "A kernel failed on the GPU: {text}.", Match("cuda-error", code=KERNEL_FAULTS)),
     Row(
         "training-failed",
         "The program failed: {said/text}.",
-        Match(Kind.PROGRAM_ERROR, mild="", last=""),
+        Match("program-error", mild="", last=""),
     ),
-    Row("training-failed", "Training ended early: {text}.", Match(Kind.PROGRAM_ERROR, mild="yes"), severity=WARNING),
+    Row("training-failed", "Training ended early: {text}.", Match("program-error", mild="yes"), severity=WARNING),
     Row(
         "variable-outside-scope",
         "Something was created or used outside the scope of the strategy that trains it: {text}.",
-        Match(Kind.VARIABLE_OUTSIDE_SCOPE),
+        Match("variable-outside-scope"),
     ),
     always(
         "precision-unsupported",
         "This device can't compute in {dtype|that precision}.",
-        Match(Kind.PRECISION_UNSUPPORTED, "Error"),
+        Match("precision-unsupported", "Error"),
         severity=ERROR,
     ),
     always(
         "precision-unsupported",
         "{dtype|Mixed precision} is slower than float32 here: no GPU of this job has Tensor Cores for it.",
-        Match(Kind.PRECISION_UNSUPPORTED),
+        Match("precision-unsupported"),
         severity=WARNING,
     ),
     always(
         "loss-not-finite",
         "[The output of the operation {operation}|A tensor that the program checks] became {value}.",
-        Match(Kind.LOSS_NOT_FINITE, checked="yes"),
-        beside=Kind.FLOAT16_USED,
+        Match("loss-not-finite", checked="yes"),
+        beside="float16-used",
     ),
-    always("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE, passing="", checked=""), beside=Kind.FLOAT16_USED),
-    Row("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE, checked=""), beside=Kind.FLOAT16_USED),
-    *(always(code, "Watch reports: {message}.", Match(Kind.WATCHED, code=code)) for code in _WATCHED.split()),
-    Row("loss-not-falling", "The model does not learn: {text}.", Match(Kind.LOSS_STUCK), severity=WARNING),
+    always("loss-not-finite", _NOT_FINITE, Match("loss-not-finite", passing="", checked=""), beside="float16-used"),
+    Row("loss-not-finite", _NOT_FINITE, Match("loss-not-finite", checked=""), beside="float16-used"),
+    *(always(code, "Watch reports: {message}.", Match("watched", code=code)) for code in _WATCHED.split()),
+    Row("loss-not-falling", "The model does not learn: {text}.", Match("loss-stuck"), severity=WARNING),
 )

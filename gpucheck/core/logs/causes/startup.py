@@ -8,7 +8,7 @@ import re
 from typing import NamedTuple
 
 from gpucheck.core.logs.causes.events import Events, in_order, lists_gpus, lists_no_gpu, uses_gpu, values
-from gpucheck.core.logs.events import CONTAINER, HOST, PLACE, Event, Kind
+from gpucheck.core.logs.events import CONTAINER, HOST, PLACE, Event
 from gpucheck.core.logs.log import ENDS
 
 NO_DEVICE, NO_LIBRARY, STUB, UNKNOWN = "100", "303", "34", "999"  # CUresult; TensorFlow prints 303 without libcuda.so.1
@@ -16,23 +16,23 @@ NVML_NO_LIBRARY, NVML_NO_GPU, NVML_UNKNOWN = "12", "28", "999"
 
 # These lines name the cause (as do some NVML results), so nothing else is inferred.
 _DIRECT = (
-    Kind.DRIVER_MISMATCH,
-    Kind.DRIVER_TOO_OLD,
-    Kind.DRIVER_HUNG,
-    Kind.FABRIC_NOT_READY,
-    Kind.GPU_LOST,
-    Kind.GPU_INIT_FAILED,
-    Kind.GPU_ABSENT,
-    Kind.GPU_UNSUPPORTED_BY_DRIVER,
-    Kind.WSL,
-    Kind.CONTAINER_GPU_DENIED,
-    Kind.DEVICE_DENIED,
-    Kind.DEVICE_NODE_MISSING,
-    Kind.MIG_FAILED,
-    Kind.CUDA_USED_AFTER_FORK,
-    Kind.WINDOWS_NATIVE,
-    Kind.MACOS,
-    Kind.ROCM,
+    "driver-mismatch",
+    "driver-too-old",
+    "driver-hung",
+    "fabric-not-ready",
+    "gpu-lost",
+    "gpu-init-failed",
+    "gpu-absent",
+    "gpu-unsupported-by-driver",
+    "wsl",
+    "container-gpu-denied",
+    "device-denied",
+    "device-node-missing",
+    "mig-failed",
+    "cuda-used-after-fork",
+    "windows-native",
+    "macos",
+    "rocm",
 )
 _OF_THE_DRIVER = re.compile(r"^(?:libcuda\.|nvcuda|libnvidia-ml|nvml\.)")
 # nvidia-smi is part of the driver; the programs in Go (Kubernetes' plugins, the container toolkit) run on nodes with one
@@ -57,9 +57,9 @@ class _Signs:
     """Lines of a log about CUDA's initialization."""
 
     def __init__(self, events: Events) -> None:
-        self.kernel_absent = events.without_later_gpu_use(Kind.KERNEL_DRIVER_ABSENT)
-        self.on_bus = events.without_later_gpu_use(Kind.GPU_ON_BUS)
-        self.versions = events.of(Kind.DRIVER_VERSION, Kind.DRIVER_VERSIONS_AGREE)
+        self.kernel_absent = events.without_later_gpu_use("kernel-driver-absent")
+        self.on_bus = events.without_later_gpu_use("gpu-on-bus")
+        self.versions = events.of("driver-version", "driver-versions-agree")
         kernels = values(self.versions, "kernel", "version")
         self.kernel = None if self.kernel_absent else next(iter(kernels), None)
         self.containers = [event for event in events.log.events if _is_container(event)]
@@ -68,16 +68,16 @@ class _Signs:
         self.inside = bool(entered) and not any(lists_gpus(event) and event.line > entered for event in self.versions)
         refused = events.cuda_refusals(NO_DEVICE, UNKNOWN, STUB, NO_LIBRARY)
         refused = [event for event in refused if not _follows_an_error(event, events)]
-        self.refused = [event for event in refused if event.kind == Kind.CUINIT_FAILED or event.fields["code"] != UNKNOWN]
+        self.refused = [event for event in refused if event.kind == "cuinit-failed" or event.fields["code"] != UNKNOWN]
         self.result = self.refused[0].fields["code"] if self.refused else None
         self.no_library = missing_driver_libraries(events)
-        self.no_driver = events.without_later_gpu_use(Kind.DRIVER_ABSENT) if self.kernel is None else []
-        started = events.without_later_gpu_use(Kind.GPU_LIBRARIES_MISSING)  # printed after CUDA was initialized
+        self.no_driver = events.without_later_gpu_use("driver-absent") if self.kernel is None else []
+        started = events.without_later_gpu_use("gpu-libraries-missing")  # printed after CUDA was initialized
         evidence_of_driver = started or self.refused or self.versions
-        self.not_found = [] if evidence_of_driver else events.without_later_gpu_use(Kind.CUDA_DRIVERS_NOT_FOUND)
+        self.not_found = [] if evidence_of_driver else events.without_later_gpu_use("cuda-drivers-not-found")
         self.no_gpu = events.nvml_refusals(NVML_NO_GPU)
         nodes = self.containers or self.kernel_absent or self.no_driver
-        self.no_nodes = events.without_later_gpu_use(Kind.DEVICE_NODE_MISSING) if nodes else []
+        self.no_nodes = events.without_later_gpu_use("device-node-missing") if nodes else []
         self.lines = in_order(*self.refused, *self.no_library, *self.no_driver, *self.not_found, *self.no_gpu, *self.no_nodes)
 
 
@@ -91,7 +91,7 @@ def infer_startup_failure(events: Events) -> StartupFailure | None:
     code, support = ("container-without-gpu", []) if taken else _code(events, signs)
     if code is None:
         return None
-    passing = {event.line for event in events.of(Kind.BACKEND_UNAVAILABLE, fatal="no")}
+    passing = {event.line for event in events.of("backend-unavailable", fatal="no")}
     return StartupFailure(
         code,
         [*lines[:3], *signs.kernel_absent[:1], *support[:1]],
@@ -111,7 +111,7 @@ def _code(events: Events, signs: _Signs) -> tuple[str | None, list[Event]]:
         return "container-without-gpu" if signs.inside else "driver-library-missing", signs.versions[-1:]
     if signs.result == NO_DEVICE and not (signs.kernel_absent or signs.no_gpu):
         # TensorFlow started to print the driver's versions, but printed none: it can't on Windows
-        none = signs.kernel is None and events.has(Kind.CUDA_DIAGNOSTICS)
+        none = signs.kernel is None and events.has("cuda-diagnostics")
         return "no-nvidia-gpu" if none else "devices-hidden", signs.versions[-1:]
     if signs.result in (UNKNOWN, STUB) and not (signs.kernel_absent or signs.no_driver):
         return None, []
@@ -164,31 +164,31 @@ def taken_from_container(events: Events) -> list[Event]:
 
 def module_failures(events: Events) -> list[Event]:
     """Return lines with the reason why the kernel module is not loaded; nouveau may use one card and the driver another."""
-    works = events.has(Kind.GPU_DRIVEN) or events.of(Kind.DRIVER_VERSION, cuda=".+")
-    failures = events.without_later_gpu_use(Kind.KERNEL_MODULE_FAILED)
-    if events.has(Kind.GPU_LOST):  # the driver failed only for that GPU
+    works = events.has("gpu-driven") or events.of("driver-version", cuda=".+")
+    failures = events.without_later_gpu_use("kernel-module-failed")
+    if events.has("gpu-lost"):  # the driver failed only for that GPU
         failures = [event for event in failures if "probe routine failed for" not in event.text]
     return [event for event in failures if not (works and event.fields.get("reason") == "nouveau")]
 
 
 def missing_driver_libraries(events: Events) -> list[Event]:
     """Return the lines that report a missing library of the driver."""
-    missing = events.without_later_gpu_use(Kind.LIBRARY_MISSING)
+    missing = events.without_later_gpu_use("library-missing")
     missing = [event for event in missing if _OF_THE_DRIVER.match(event.fields.get("soname", ""))]
     return missing + events.nvml_refusals(NVML_NO_LIBRARY)
 
 
 def _follows_an_error(event: Event, events: Events) -> bool:
     """Whether no device is left because CUDA refused each of them, in lines just before."""
-    errors = events.of(Kind.CUDA_ERROR) if "no supported devices" in event.text else []
+    errors = events.of("cuda-error") if "no supported devices" in event.text else []
     return any(0 <= event.line - error.line <= _NEAR for error in errors)
 
 
 def _is_container(event: Event) -> bool:
-    of_the_driver = event.kind == Kind.LIBRARY_MISSING and _OF_THE_DRIVER.match(event.fields.get("soname", ""))
-    if event.kind == Kind.CUINIT_FAILED or of_the_driver:
+    of_the_driver = event.kind == "library-missing" and _OF_THE_DRIVER.match(event.fields.get("soname", ""))
+    if event.kind == "cuinit-failed" or of_the_driver:
         return event.fields.get(PLACE) == CONTAINER or "/.singularity.d/" in event.text
-    return event.kind == Kind.CONTAINER_HOST or event.fields.get("reason") == "hidden"
+    return event.kind == "container-host" or event.fields.get("reason") == "hidden"
 
 
 def _on_tpu(events: Events, signs: _Signs) -> bool:
@@ -202,18 +202,18 @@ def _is_named(events: Events, signs: _Signs) -> bool:
     indirect = list(signs.no_nodes)
     if signs.no_library or signs.no_driver or signs.kernel_absent:
         # CUDA's runtime reports "too old" also without a driver, but then prints no version
-        indirect += [event for event in events.without_later_gpu_use(Kind.DRIVER_TOO_OLD) if not event.fields]
+        indirect += [event for event in events.without_later_gpu_use("driver-too-old") if not event.fields]
     named = [event for event in (*events.without_later_gpu_use(*_DIRECT), *module_failures(events)) if event not in indirect]
     if any(event.fields.get("reason") != "hidden" for event in named):
         return True
     inferred = (NVML_NO_LIBRARY, NVML_NO_GPU)
-    return any(event.fields.get("code") not in inferred for event in events.without_later_gpu_use(Kind.NVML_FAILED))
+    return any(event.fields.get("code") not in inferred for event in events.without_later_gpu_use("nvml-failed"))
 
 
 def _expects_gpu(events: Events) -> bool:
     """Whether a program or user in this log expects a GPU, for example by listing GPUs."""
     return (
-        events.has(Kind.DRIVER_ABSENT, Kind.NVML_FAILED, Kind.PLACEMENT_FAILED, Kind.GPU_ON_BUS, Kind.GPU_FOUND)
+        events.has("driver-absent", "nvml-failed", "placement-failed", "gpu-on-bus", "gpu-found")
         or any(lists_no_gpu(event) for event in events.log.events)
-        or any(_ABOUT_A_GPU.search(event.text) for event in events.of(Kind.TRACEBACK, Kind.IMPORT_FAILED))
+        or any(_ABOUT_A_GPU.search(event.text) for event in events.of("traceback", "import-failed"))
     )

@@ -2,7 +2,7 @@
 
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.reading.lines import headless
 from gpucheck.core.model import Severity
 from gpucheck.core.model.naming import devices
@@ -18,8 +18,8 @@ _CRASHES = "SIGSEGV|SIGABRT|SIGBUS|SIGFPE"
 
 def loss_not_falling(events: Events) -> Cause | None:
     """A user reports it, or epochs end with the loss and accuracy of a guess. Both may be intended."""
-    guesses = events.of(Kind.LOSS_AT_CHANCE)
-    last = events.of(Kind.LOSS_AT_CHANCE, Kind.TRAINING_PROGRESS)[-1:]
+    guesses = events.of("loss-at-chance")
+    last = events.of("loss-at-chance", "training-progress")[-1:]
     if len(guesses) < _MANY_EPOCHS or guesses[-1].line != last[0].line:
         return None
     classes = guesses[-1].fields["classes"]
@@ -30,8 +30,8 @@ def loss_not_falling(events: Events) -> Cause | None:
 def input_pipeline_bound(events: Events) -> Cause | None:
     """A shuffle buffer takes long to fill, or is refilled in every epoch, while training waits."""
     fills: list[list[Event]] = []
-    for event in events.of(Kind.SHUFFLE_BUFFER_FILLING, Kind.TRAINING_PROGRESS):
-        if event.kind == Kind.TRAINING_PROGRESS:
+    for event in events.of("shuffle-buffer-filling", "training-progress"):
+        if event.kind == "training-progress":
             fills.append([])
         elif fills and fills[-1] and _goes_on(fills[-1][-1], event):
             fills[-1].append(event)
@@ -60,12 +60,12 @@ def _goes_on(before: Event, event: Event) -> bool:
 
 def training_crashed(events: Events) -> Cause | None:
     """A crash in native code. It is checked last: it is reported only if the log has no other cause."""
-    crashed = events.unresolved(Kind.KILLED, signal=_CRASHES)
+    crashed = events.unresolved("killed", signal=_CRASHES)
     if not crashed:
         return None
     before = [event for event in events.log.suspects if event.line <= crashed[0].line and fatal(event.text)]
     why = fatal(before[-1].text) if before else crashed[0].text
-    calls = events.of(Kind.CRASHED_CALL)[-1:]
+    calls = events.of("crashed-call")[-1:]
     within = f" ({calls[0].fields['file']}, line {calls[0].fields['number']}, in {calls[0].fields['function']})" if calls else ""
     summary = f"The program crashed in native code ({crashed[0].fields['signal']}): {short(why or '')}{within}."
     return Cause(summary, [*before[-1:], *crashed], named={"called": "yes"} if calls else {})
@@ -76,15 +76,15 @@ def training_crashed(events: Events) -> Cause | None:
 
 def worker_unreachable(events: Events) -> Cause | None:
     """A worker can't listen, or does not respond; other programs use gRPC, too."""
-    on_tpu, clustered = events.log.of_tpu, events.has(Kind.CLUSTER_NAMED)
-    others = [event for event in events.of(Kind.WORKER_UNREACHABLE) if on_tpu or ("needs" in event.fields and not clustered)]
-    failed = events.unresolved(Kind.WORKER_UNREACHABLE, Kind.WORKER_ADDRESS_IN_USE)
+    on_tpu, clustered = events.log.of_tpu, events.has("cluster-named")
+    others = [event for event in events.of("worker-unreachable") if on_tpu or ("needs" in event.fields and not clustered)]
+    failed = events.unresolved("worker-unreachable", "worker-address-in-use")
     failed = [event for event in failed if event not in others]
     if not failed:
         return None
-    taken = failed[0].kind == Kind.WORKER_ADDRESS_IN_USE
+    taken = failed[0].kind == "worker-address-in-use"
     what = "This worker can't listen on its address, so others can't reach it" if taken else "A worker does not respond"
-    of_nccl = events.of(Kind.NCCL_INTERFACE)[:1] if "NCCL" in failed[0].text else []
+    of_nccl = events.of("nccl-interface")[:1] if "NCCL" in failed[0].text else []
     # The line may be too long for the repairs to find the reason in its text.
     how = {"how": "port taken"} if taken else {}
     return Cause(f"{what}: {short(headless(failed[0].text))}.", [*failed[:1], *of_nccl], named=how)
@@ -92,16 +92,16 @@ def worker_unreachable(events: Events) -> Cause | None:
 
 def tpu_unreachable(events: Events) -> Cause | None:
     """A program on a TPU could not connect, and no line gives details."""
-    failed = events.unresolved(Kind.WORKER_UNREACHABLE, needs="")
-    if not failed or not events.log.of_tpu or events.has(Kind.TPU_FAILED):
+    failed = events.unresolved("worker-unreachable", needs="")
+    if not failed or not events.log.of_tpu or events.has("tpu-failed"):
         return None
     return Cause(f"The program could not connect to the TPU: {short(failed[0].text)}.", failed[:1])
 
 
 def multi_worker_fit_unsupported(events: Events) -> Cause | None:
     """Keras tried to convert values of replicas."""
-    clustered = events.has(Kind.CLUSTER_NAMED)
-    failed = [event for event in events.unresolved(Kind.MULTI_WORKER_FIT_UNSUPPORTED) if clustered or "needs" not in event.fields]
+    clustered = events.has("cluster-named")
+    failed = [event for event in events.unresolved("multi-worker-fit-unsupported") if clustered or "needs" not in event.fields]
     if not failed:
         return None
     summary = f"Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {short(failed[0].text)}."
@@ -110,12 +110,12 @@ def multi_worker_fit_unsupported(events: Events) -> Cause | None:
 
 def peer_access_unavailable(events: Events) -> Cause | None:
     """Peer access failed, which may have stopped training, or NCCL does not use it."""
-    if refused := events.unresolved(Kind.PEER_ACCESS_UNAVAILABLE):
-        stopped = events.unresolved(Kind.NCCL_FAILED, Kind.CUDA_ERROR, Kind.TRACEBACK)
+    if refused := events.unresolved("peer-access-unavailable"):
+        stopped = events.unresolved("nccl-failed", "cuda-error", "traceback")
         summary = f"Peer access between GPUs is refused: {short(refused[0].text)}."
         return Cause(summary, refused[:1], Severity.ERROR if stopped else None)
-    unused = events.of(Kind.PEER_ACCESS_DISABLED)
-    if not unused or events.unresolved(Kind.NCCL_FAILED):
+    unused = events.of("peer-access-disabled")
+    if not unused or events.unresolved("nccl-failed"):
         return None
     summary = "NCCL does not use peer access between GPUs, so gradients are copied through main memory."
     return Cause(summary, unused[:1])
@@ -123,8 +123,8 @@ def peer_access_unavailable(events: Events) -> Cause | None:
 
 def replica_count_mismatch(events: Events) -> Cause | None:
     """A strategy uses devices that TensorFlow does not have, or has fewer replicas than GPUs were created."""
-    created = {event.fields["device"]: event for event in events.of(Kind.GPU_CREATED) if event.fields.get("device")}
-    for event in events.unresolved(Kind.STRATEGY_DEVICE_INVISIBLE):
+    created = {event.fields["device"]: event for event in events.of("gpu-created") if event.fields.get("device")}
+    for event in events.unresolved("strategy-device-invisible"):
         missing = [name for name in event.fields["devices"].split(",") if name not in created]
         if missing and "GPU:0" not in missing:  # without GPU:0 it has no GPU at all
             summary = f"The strategy uses {devices(missing)}, which TensorFlow does not list."
@@ -139,5 +139,5 @@ def replica_count_mismatch(events: Events) -> Cause | None:
 
 def _replicas(event: Event) -> int:
     """Return the number of replicas in a line; 0 if it has none, or the strategy is for one device."""
-    mirrored = event.kind == Kind.STRATEGY_DEVICES and "Mirrored" in event.fields.get("strategy", "")
-    return int(event.fields.get("count", "0")) if mirrored or event.kind == Kind.REPLICAS else 0
+    mirrored = event.kind == "strategy-devices" and "Mirrored" in event.fields.get("strategy", "")
+    return int(event.fields.get("count", "0")) if mirrored or event.kind == "replicas" else 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from gpucheck.core.logs.events import HOST, PLACE, Event, Kind
+from gpucheck.core.logs.events import HOST, PLACE, Event
 
 KEPT = 32  # first events of a kind; the last one is kept in addition
 _SAME = 2  # kept events of a kind with the same fields
@@ -13,25 +13,25 @@ LOOKS = ("exception", "fatal", "error", "failure")  # types of suspects, the mos
 
 # Kinds that depend on the place; other events have no place.
 _PLACED = {
-    Kind.CUDA_DRIVERS_NOT_FOUND,
-    Kind.CUINIT_FAILED,
-    Kind.DRIVER_ABSENT,
-    Kind.DRIVER_LISTS_GPU,
-    Kind.DRIVER_VERSION,
-    Kind.GPU_CREATED,
-    Kind.GPU_LIBRARIES_MISSING,
-    Kind.GPUS_LISTED,
-    Kind.LIBRARY_MISSING,
-    Kind.NVML_FAILED,
+    "cuda-drivers-not-found",
+    "cuinit-failed",
+    "driver-absent",
+    "driver-lists-gpu",
+    "driver-version",
+    "gpu-created",
+    "gpu-libraries-missing",
+    "gpus-listed",
+    "library-missing",
+    "nvml-failed",
 }
 
 # Failures that are harmless if training continued, with the reason.
 _RESOLVED = {
-    Kind.KERNELS_JIT_COMPILED: "The driver compiled the kernels, and training continued.",
-    Kind.PTXAS_MISSING: "The driver compiled instead of ptxas, and training continued.",
-    Kind.LIBDEVICE_MISSING: "Training continued without it.",
-    Kind.CUINIT_FAILED: "Training continued on the CPU: this is expected if the machine has no GPU.",
-    Kind.CUDA_DRIVERS_NOT_FOUND: "Training continued on the CPU: this is expected if the machine has no GPU.",
+    "kernels-jit-compiled": "The driver compiled the kernels, and training continued.",
+    "ptxas-missing": "The driver compiled instead of ptxas, and training continued.",
+    "libdevice-missing": "Training continued without it.",
+    "cuinit-failed": "Training continued on the CPU: this is expected if the machine has no GPU.",
+    "cuda-drivers-not-found": "Training continued on the CPU: this is expected if the machine has no GPU.",
 }
 
 
@@ -106,7 +106,7 @@ class Origin:
         else:  # a prompt without a place: the place before the last command
             self._now = self._stays
 
-    def stamp(self, kind: Kind, fields: dict[str, str]) -> dict[str, str]:
+    def stamp(self, kind: str, fields: dict[str, str]) -> dict[str, str]:
         """Return the fields of an event, with its place if it is known and the kind depends on it."""
         return {**fields, PLACE: self._now} if self._now and kind in _PLACED else fields
 
@@ -114,9 +114,9 @@ class Origin:
 def resolved_by_training(events: Iterable[Event]) -> list[Event]:
     """Return the failures after which training continued, as harmless events."""
     listed = list(events)
-    last = max((event.line for event in listed if event.kind == Kind.TRAINING_PROGRESS), default=0)
+    last = max((event.line for event in listed if event.kind == "training-progress"), default=0)
     return [
-        Event(kind=Kind.HARMLESS, line=event.line, text=event.text, fields={"reason": _RESOLVED[event.kind]})
+        Event(kind="harmless", line=event.line, text=event.text, fields={"reason": _RESOLVED[event.kind]})
         for event in listed
         if event.line < last and event.kind in _RESOLVED
     ]

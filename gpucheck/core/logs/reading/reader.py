@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from re import Match
 
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.log import Log
 from gpucheck.core.logs.reading import lines as raw
 from gpucheck.core.logs.reading import patterns
@@ -104,7 +104,7 @@ class Reader:
         self._literals = _literals()
         self._screen = Screen(self._literals, allowance)
         self._held: Batch | None = None
-        self._kinds: dict[Kind, OfKind] = {}
+        self._kinds: dict[str, OfKind] = {}
         self._shapes: dict[Shape, int] = {}
         self._latest: dict[Shape, Batch] = {}
         self._harmless_shapes: set[Shape] = set()  # the shapes of harmless lines
@@ -180,29 +180,29 @@ class Reader:
     def _understand(self, batch: Batch, index: int, lowered: str) -> bool:
         """Parse a line and keep its events; return True if it is harmless."""
         window = Window(batch, index)
-        kinds: set[Kind] = set()
+        kinds: set[str] = set()
         for pattern in self._literals.candidates(lowered):
-            if pattern.kind in kinds or (pattern.kind == Kind.SUSPECT and Kind.HARMLESS in kinds):
+            if pattern.kind in kinds or (pattern.kind == "suspect" and "harmless" in kinds):
                 continue
             match = window.search(pattern)
             fields = pattern.fields(match) if match is not None else None
             if fields is None:
                 continue
             kinds.add(pattern.kind)
-            if pattern.kind == Kind.PLACE:
+            if pattern.kind == "place":
                 self._origin.update(fields)
                 continue
             text = raw.plain(raw.behind_bar(batch.texts[index]))[:_CITED]
             fields = self._origin.stamp(pattern.kind, fields)
             event = Event(kind=pattern.kind, line=batch.numbers[index], text=text, fields=fields)
             self._keep(event, window.line)
-        return Kind.HARMLESS in kinds
+        return "harmless" in kinds
 
     def _keep(self, event: Event, message: str) -> None:
-        if event.kind == Kind.HARMLESS:
+        if event.kind == "harmless":
             self._harmless.setdefault(event.fields["reason"], event)
             self._harmless_lines += 1
-        elif event.kind == Kind.SUSPECT:
+        elif event.kind == "suspect":
             self._suspects.add(event, message.translate(IDENTIFIERS))
         else:
             self._kinds.setdefault(event.kind, OfKind()).add(event)

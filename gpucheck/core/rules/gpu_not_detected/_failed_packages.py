@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import word
@@ -49,7 +48,7 @@ _NAMES = (
 
 def named_module(error: str, outcomes: TrainingOutcomes) -> str | None:
     """The module or library that the error names; NumPy's and protobuf's own errors name none."""
-    imports = [event for event in outcomes.events if event.kind in (Kind.IMPORT_FAILED, Kind.MODULE_MISSING)]
+    imports = [event for event in outcomes.events if event.kind in ("import-failed", "module-missing")]
     named = [module for event in imports if (module := event.fields.get("module"))]
     if "numpy.dtype size changed" in error and named:
         return named[0]  # the module that was built for another NumPy

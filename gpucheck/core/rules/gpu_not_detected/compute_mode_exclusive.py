@@ -27,7 +27,6 @@ from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Evidence, Finding, Fix, Level, Request, Scope, Skip, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
@@ -100,7 +99,7 @@ def _refused(cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[Evidence, ...]:
     if cuda.result == _DEVICE_UNAVAILABLE:
         return saw(cuda, "result_name")
     for place, event in enumerate(outcomes.events):
-        if event.kind in (Kind.CUDA_ERROR, Kind.CUINIT_FAILED) and event.fields.get("code") == str(_DEVICE_UNAVAILABLE):
+        if event.kind in ("cuda-error", "cuinit-failed") and event.fields.get("code") == str(_DEVICE_UNAVAILABLE):
             return outcomes.saw_event(place)
     return ()
 

@@ -24,7 +24,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.repairs.context import Context
@@ -37,12 +37,12 @@ FORKED = r"in forked subprocess|CUDA_ERROR_NOT_INITIALIZED"
 def check(outcomes: TrainingOutcomes, cuda: Cuda | None, context: Context) -> Finding | Skip | None:
     """Report PyTorch's own message, or TensorFlow's "not initialized" error if cuInit itself did not fail."""
     failed_here = cuda is not None and cuda.status == "failed"
-    refused = failed_here or any(event.kind == Kind.CUINIT_FAILED for event in outcomes.events)
+    refused = failed_here or any(event.kind == "cuinit-failed" for event in outcomes.events)
 
     def after_fork(event: Event) -> bool:
-        return event.kind != Kind.CUDA_ERROR or (event.fields.get("code") == NOT_INITIALIZED and not refused)
+        return event.kind != "cuda-error" or (event.fields.get("code") == NOT_INITIALIZED and not refused)
 
-    failure = outcomes.failure(FORKED, Kind.CUDA_USED_AFTER_FORK, Kind.CUDA_ERROR, where=after_fork)
+    failure = outcomes.failure(FORKED, "cuda-used-after-fork", "cuda-error", where=after_fork)
     if not isinstance(failure, Failure):
         return failure
     return Finding(

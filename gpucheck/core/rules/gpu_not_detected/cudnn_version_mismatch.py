@@ -40,7 +40,6 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text
@@ -72,7 +71,7 @@ def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> 
         return _other_major(installation, needed, version, cudnn.package)
     if cudnn.version is None:
         return Skip("the version of the cuDNN that the loader finds is unknown")
-    complaint = outcomes.saw_events(Kind.CUDNN_VERSION_MISMATCH)
+    complaint = outcomes.saw_events("cudnn-version-mismatch")
     evidence = (*saw(libraries, f"libraries[{place}].path", f"libraries[{place}].version"), *complaint)
     older = not versions.at_least(cudnn.version, needed.cudnn)
     if older or complaint:

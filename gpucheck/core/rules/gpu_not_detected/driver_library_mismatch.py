@@ -32,7 +32,6 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
@@ -91,7 +90,7 @@ def _mismatch(driver: Driver, cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[E
     return (
         *(saw(driver, "result", "result_name") if driver.result == _NVML_MISMATCH else ()),
         *(saw(cuda, "result", "result_name") if cuda.result in (_CUDA_MISMATCH, _CUDA_COMPAT_REFUSED) else ()),
-        *outcomes.saw_events(Kind.DRIVER_MISMATCH),
+        *outcomes.saw_events("driver-mismatch"),
     )
 
 

@@ -34,7 +34,6 @@ import msgspec
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.kernel_module import KernelModule
@@ -117,7 +116,7 @@ def _missing(stack: CudaStack, outcomes: TrainingOutcomes) -> MissingLibrary | N
         problem = cuda.problem if cuda.status == "library-unusable" else None
         return MissingLibrary("libcuda.so.1", "which CUDA needs", "compute", problem, saw(cuda, "status", "problem"))
     for place, event in enumerate(outcomes.events):
-        if event.kind == Kind.CUDA_ERROR and event.fields.get("code") == _JIT_COMPILER_NOT_FOUND:
+        if event.kind == "cuda-error" and event.fields.get("code") == _JIT_COMPILER_NOT_FOUND:
             name, purpose = "libnvidia-ptxjitcompiler.so.1", "which compiles kernels for new GPUs"
             return MissingLibrary(name, purpose, "compute", None, outcomes.saw_event(place))
     if driver.status in _ABSENT and stack.counts_gpus:

@@ -39,7 +39,6 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import results, versions
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat.cuda import branch_of_cuda, cuda_of_driver
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.kernel_module import KernelModule
@@ -72,7 +71,7 @@ def check(
     needed = f"{release.cuda_major}.0"
     windows = "Windows " if stack.wsl.inside else ""
     floor = f" ({windows}driver {release.driver_min_windows if windows else release.driver_min_linux} or newer)"
-    refused = outcomes.saw_events(Kind.PTX_UNSUPPORTED, Kind.DRIVER_TOO_OLD)
+    refused = outcomes.saw_events("ptx-unsupported", "driver-too-old")
     if versions.at_least(newest, needed):
         if not refused or versions.at_least(newest, release.cuda):
             return None

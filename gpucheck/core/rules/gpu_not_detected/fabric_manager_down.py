@@ -30,7 +30,6 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
@@ -51,7 +50,7 @@ def check(stack: CudaStack, gpus: Gpus | None, outcomes: TrainingOutcomes, conte
     """Report CUDA's error, NVML's if the bus shows NVSwitches, or GPUs that CUDA can use but that are not in the fabric."""
     driver, cuda = stack.driver, stack.cuda
     waiting = _waiting(gpus)
-    logged = outcomes.saw_events(Kind.FABRIC_NOT_READY)
+    logged = outcomes.saw_events("fabric-not-ready")
     if stack.counts_gpus:
         if gpus is None or not waiting or not (stack.pci.nvswitches or _fabric_is_up(gpus)):
             return None

@@ -37,7 +37,6 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import gpus as gpu_tables
 from gpucheck.core.compat import images, versions
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text
@@ -79,7 +78,7 @@ def check(gpus: CudaGpus, build: TensorFlowBuild, context: Context, outcomes: Tr
         evidence=(
             *(item for gpu in newer for item in gpu.evidence),
             *kernels.evidence,
-            *outcomes.saw_events(Kind.KERNELS_JIT_COMPILED, Kind.KERNEL_IMAGE_MISSING),
+            *outcomes.saw_events("kernels-jit-compiled", "kernel-image-missing"),
         ),
         fix=repairs(replace(context, framework="tensorflow"), version=kernels.version),
         affects=tuple(gpu.label for gpu in newer),

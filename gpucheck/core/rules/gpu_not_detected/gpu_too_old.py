@@ -36,7 +36,6 @@ from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, Skip, rule
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
@@ -62,7 +61,7 @@ def check(
         evidence=(
             *(item for gpu in old for item in gpu.evidence),
             *kernels.evidence,
-            *outcomes.saw_events(Kind.GPU_IGNORED),
+            *outcomes.saw_events("gpu-ignored"),
         ),
         fix=repairs(replace(context, framework="tensorflow"), left=len(old) < len(gpus.capable)),
         affects=tuple(gpu.label for gpu in old),

@@ -29,7 +29,6 @@ from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.cuda import Cuda
@@ -37,7 +36,7 @@ from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import short
 
-_TELLING = (Kind.LIBRARY_MISSING, Kind.GPU_LIBRARIES_MISSING, Kind.CUDA_DRIVERS_NOT_FOUND, Kind.CUINIT_FAILED, Kind.CUDA_ERROR)
+_TELLING = ("library-missing", "gpu-libraries-missing", "cuda-drivers-not-found", "cuinit-failed", "cuda-error")
 
 _ASK = {
     "tensorflow": "TF_CPP_MAX_VLOG_LEVEL=1 {python} -c \"import tensorflow as tf; tf.config.list_physical_devices('GPU')\" 2>&1"
@@ -72,7 +71,7 @@ def _tensorflow(
     if tensorflow.devices is None:
         return Skip("TensorFlow's device list was not reached")
     listed = sum(device.kind == "GPU" for device in tensorflow.devices)
-    ignored = {event.fields.get("device") for event in outcomes.events if event.kind == Kind.GPU_IGNORED}
+    ignored = {event.fields.get("device") for event in outcomes.events if event.kind == "gpu-ignored"}
     if listed + len(ignored) >= (cuda.device_count or 0):
         return None
     return Finding(

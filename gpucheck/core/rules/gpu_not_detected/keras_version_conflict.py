@@ -30,7 +30,6 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
@@ -96,7 +95,7 @@ def check(backend: KerasBackend, outcomes: TrainingOutcomes) -> Finding | None:
     field = "keras_requirement" if packages.keras_requirement else "tensorflow.version"
     return Finding(
         summary=f"{state}, but TensorFlow {tensorflow.version} {asks} keras{wanted}.",
-        evidence=(*saw(packages, "keras", field), *outcomes.saw_events(Kind.KERAS_VERSION_CONFLICT)),
+        evidence=(*saw(packages, "keras", field), *outcomes.saw_events("keras-version-conflict")),
         fix=repairs(installation.context, needs=f"keras{wanted}"),
         severity=Severity.WARNING if outcomes.passed or _same_major(have, tensorflow.version) else None,
     )

@@ -29,14 +29,13 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xla_toolkit import XlaToolkit
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected._xla import XlaTool, missing_tool, tool_repairs
 
 _LIBDEVICE = XlaTool(
     field="libdevice",
-    event=Kind.LIBDEVICE_MISSING,
+    event="libdevice-missing",
     name="libdevice.10.bc",
     need="links it into every GPU kernel",
     reach=lambda copy: Assignment(

@@ -29,7 +29,6 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xla_toolkit import XlaToolkit
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build
@@ -42,7 +41,7 @@ _OF_PIP = (
 
 _PTXAS = XlaTool(
     field="ptxas",
-    event=Kind.PTXAS_MISSING,
+    event="ptxas-missing",
     name="ptxas",
     need="needs it for the GPU",
     reach=lambda copy: Assignment(

@@ -30,7 +30,6 @@ from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, rule, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
@@ -66,7 +65,7 @@ def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: T
             f"TensorFlow has no packages for {interpreter.implementation} ({python}): it needs CPython.",
             saw(interpreter, "implementation", "version"),
         )
-    evidence = (*saw(interpreter, "version"), *outcomes.saw_events(Kind.PIP_NO_MATCHING_DISTRIBUTION))
+    evidence = (*saw(interpreter, "version"), *outcomes.saw_events("pip-no-matching-distribution"))
     installed, asked = packages.tensorflow, packages.tensorflow_requires_python
     if installed is not None:
         if not asked or versions.satisfies(interpreter.version, asked) is not False:

@@ -38,7 +38,6 @@ from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
@@ -114,7 +113,7 @@ def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, out
     version = packages.tensorflow.version if packages.tensorflow else ""
     name = f"TensorFlow {version}".rstrip()
     opening = f"{name} can't be imported"
-    logged = outcomes.saw_events(Kind.IMPORT_FAILED, Kind.MODULE_MISSING, Kind.KILLED, Kind.TRACEBACK)
+    logged = outcomes.saw_events("import-failed", "module-missing", "killed", "traceback")
     if cause := own_file(tensorflow):
         return cause.finding(name, logged)
     evidence = (*saw(tensorflow, "imported", "error_type", "error", "ending"), *logged)

@@ -29,7 +29,6 @@ from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 
@@ -56,7 +55,7 @@ def check(
         evidence=(
             *saw(packages, "tensorflow"),
             *saw(interpreter, "executable", "version"),
-            *outcomes.saw_events(Kind.MODULE_MISSING),
+            *outcomes.saw_events("module-missing"),
         ),
         fix=repairs(installation.context, gpu=with_cuda),
     )

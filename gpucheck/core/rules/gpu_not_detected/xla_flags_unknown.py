@@ -23,7 +23,6 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
 from gpucheck.core.probes.environment import Environment
@@ -42,7 +41,7 @@ def check(
     log: Log, environment: Environment | None, outcomes: TrainingOutcomes, tensorflow: TensorFlow | None, context: Context
 ) -> Finding | Skip | None:
     """Report flags that XLA rejected; only XLA knows which flags it supports."""
-    flags = [event.fields.get("flag", "").strip("\"' ") for event in log.events if event.kind == Kind.XLA_FLAG_UNKNOWN]
+    flags = [event.fields.get("flag", "").strip("\"' ") for event in log.events if event.kind == "xla-flag-unknown"]
     variables = environment.variables if environment is not None else {}
     if not flags:
         compiled = bool(outcomes.runs) or (tensorflow is not None and tensorflow.imported is True and tensorflow.ending is None)
@@ -58,7 +57,7 @@ def check(
         summary=f"{holder} contains {named}, which this TensorFlow's XLA does not support, so it aborts the process.",
         evidence=(
             *(saw(environment, f"variables.{holder}") if holder in variables else ()),
-            *outcomes.saw_events(Kind.XLA_FLAG_UNKNOWN),
+            *outcomes.saw_events("xla-flag-unknown"),
         ),
         fix=repairs(context, flag=" ".join(unknown), variable=holder, kept=" ".join(kept)),
     )

@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.scaling import Scaling
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.gpus import Gpus
@@ -53,7 +52,7 @@ def check(
             severity=Severity.ERROR,
         )
     cause = log_causes.cause("peer-access-unavailable")
-    if cause is not None and cause.events[0].kind == Kind.PEER_ACCESS_UNAVAILABLE:  # CUDA's message is more specific than NCCL's
+    if cause is not None and cause.events[0].kind == "peer-access-unavailable":  # CUDA's message is more specific than NCCL's
         return log_causes.repaired(cause, repairs, context)
     if cuda is None or cuda.peers_missing is None:
         if outcomes.skip is not None or (cuda is not None and (cuda.device_count or 0) > 1):

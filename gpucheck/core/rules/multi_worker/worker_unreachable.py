@@ -32,7 +32,6 @@ from collections.abc import Callable, Iterator
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Skip, WorkerFault, rule, saw
 from gpucheck.core.probes.cluster import Cluster
 from gpucheck.core.repairs.context import Context
@@ -71,7 +70,7 @@ def check(cluster: Cluster | None, tpu: TpuState | None, log_causes: LogCauses, 
     if failed is not None:
         return _failed(failed, context)
     cause = log_causes.cause("worker-unreachable")
-    taken = cause is not None and cause.events[0].kind == Kind.WORKER_ADDRESS_IN_USE
+    taken = cause is not None and cause.events[0].kind == "worker-address-in-use"
     on_tpu = tpu is not None and tpu.at_work  # a TPU's workers are tpu-unreachable
     if cause is not None and (taken or not on_tpu):
         return log_causes.repaired(cause, repairs, context)

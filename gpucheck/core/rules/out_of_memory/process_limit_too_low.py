@@ -35,7 +35,6 @@ from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.combiners.training_outcomes import on_gpu
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.process_limits import REACHED
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.limits import Limits
@@ -54,8 +53,8 @@ FILES, FILES_MIN = 128, 32  # NCCL and a pipeline that reads files in parallel; 
 CPU_SECONDS, CPU_SECONDS_MIN = 600, 30  # an import and a step take about 10 s; almost all training takes more than ten minutes
 FILE_BYTES, FILE_BYTES_MIN = 1 << 30, 1 << 20  # a checkpoint; the first lines of a log
 _ENDED_BY = {  # the limit, and the summary for it
-    "killed by SIGXCPU": ("cpu_seconds", REACHED[Kind.CPU_TIME_LIMIT]),
-    "killed by SIGXFSZ": ("file_size_bytes", REACHED[Kind.FILE_SIZE_LIMIT]),
+    "killed by SIGXCPU": ("cpu_seconds", REACHED["cpu-time-limit"]),
+    "killed by SIGXFSZ": ("file_size_bytes", REACHED["file-size-limit"]),
 }
 _RAISE = {  # limit -> the shell command that raises it, and the option of docker run --ulimit (none for the address space)
     "address space": ("ulimit -v unlimited", ""),
@@ -146,14 +145,14 @@ def _refused(resources: Resources, used: GpusInUse | None, system: System | None
     limits = resources.limits
     if limits is None or limits.address_space_bytes is None:
         return None
-    threads = () if _threads(limits, system) else (Kind.THREAD_LIMIT,)
+    threads = () if _threads(limits, system) else ("thread-limit",)
     refusal = resources.refused_by_limit(*threads)
     if refusal is None:
         return None
     short = _address_space(limits, used)
     if short is not None:
         return msgspec.structs.replace(short, evidence=(*short.evidence, *refusal.evidence))
-    what = "another thread" if refusal.event is not None and refusal.event.kind == Kind.THREAD_LIMIT else "an allocation"
+    what = "another thread" if refusal.event is not None and refusal.event.kind == "thread-limit" else "an allocation"
     return Shortage(
         f"The limit on this process's address space (ulimit -v) is {gib(limits.address_space_bytes)}: {what} was refused"
         f" while {gib(resources.free_bytes or 0)} of main memory were free.",

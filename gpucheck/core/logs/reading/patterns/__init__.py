@@ -26,7 +26,6 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.reading.patterns import converters, fields
 from gpucheck.core.logs.reading.patterns.fields import Fields, named
 
@@ -70,7 +69,7 @@ class Options(NamedTuple):
 class Pattern(NamedTuple):
     """One kind of line. In a topic, the more specific pattern of a kind comes first, because a line gives one event per kind."""
 
-    kind: Kind
+    kind: str
     literals: tuple[str, ...]  # lower case, plain: the regex is only tried on lines with one of them
     regex: str  # compiled at first use; searched in the line without its prefixes
     options: Options = Options()
@@ -117,7 +116,7 @@ def _read(topic: str, parts: dict[str, str]) -> Iterator[Pattern]:
         kind, _, literals = heading.partition(": ")
         if literals:
             regex, options = _options(lines)
-            yield Pattern(Kind(kind), tuple(literals.split(" || ")), regex, options)
+            yield Pattern(kind, tuple(literals.split(" || ")), regex, options)
         else:
             parts[heading.rstrip(":")] = "".join(lines)
 
