@@ -13,9 +13,9 @@ NOW = 1_800_000_000.0
 REPORT = json.loads(json_report.render(CASES["pass-8-gpus"]()))
 
 
-def merged(folder, asked=None, processes=1, max_age=None, strict=False):
+def merged(folder, asked=None, max_age=None, strict=False):
     merging = Merge(max_age, strict=strict)
-    for report in collect(files([folder]), NOW, processes):
+    for report in collect(files([folder]), NOW):
         merging.add(report)
     return merging.fleet(0.5, asked)
 

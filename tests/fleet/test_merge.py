@@ -22,10 +22,9 @@ from gpucheck.commands.fleet.options import FORMATS
 from gpucheck.commands.fleet.read import LARGEST_BYTES, LATE, LONGEST, read, unread
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_everything_that_is_wrong_is_named_and_nothing_else(tmp_path, processes):
+def test_everything_that_is_wrong_is_named_and_nothing_else(tmp_path):
     wrong = write(REPORT, tmp_path, 130, faults=True)
-    fleet = merged(tmp_path, processes=processes)
+    fleet = merged(tmp_path)
     (cause,), (group,) = fleet.causes, fleet.groups
     (odd,) = group.odd
     assert (cause.code, cause.count) == ("driver-library-mismatch", 12)
@@ -86,10 +85,9 @@ def test_unusual_nodes_are_reported(tmp_path):
     assert fleet.exit_code == 3
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_at_the_time_limit_the_first_file_that_was_not_read_is_named(tmp_path, processes):
+def test_at_the_time_limit_the_first_file_that_was_not_read_is_named(tmp_path):
     place(tmp_path, "n1")
-    (one,) = collect(files([str(tmp_path)]), NOW, processes, until=time.monotonic())
+    (one,) = collect(files([str(tmp_path)]), NOW, until=time.monotonic())
     assert one == unread(f"{tmp_path}/n1.json", "unreadable", f"{LATE}; this and the following files were not read")
 
 

@@ -1,4 +1,4 @@
-"""Read the part of a node's report that a fleet needs. Runs in separate processes, so it imports little."""
+"""Read the part of a node's report that a fleet needs."""
 
 import contextlib
 import datetime
@@ -73,7 +73,7 @@ def read_all(paths: Sequence[str], now: float, until: float = math.inf) -> list[
     Args:
         paths: of the files.
         now: seconds since 1970.
-        until: the deadline, in ``time.monotonic()`` seconds, a clock that all processes of a machine share.
+        until: the deadline, in ``time.monotonic()`` seconds.
     """
     opened = with_deadline(until, _announce, paths)
     found = with_deadline(until, lambda path: read(path, now), list(opened))
