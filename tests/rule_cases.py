@@ -7,13 +7,13 @@
     container = {"inside": false}      a change as in a page's Example
     gpus.gpus[*].nvlinks = []          the same for every item of a list
     gpus.gpus[+] = {"index": 1}        another item like the first, with this change
-    -> ecc-errors error: The sentence. what stands first where all rules judge, and what else nothing explains; or "nothing"
-    gpu-lost skipped: its reason       what one rule alone makes of it: clear, skipped, or a finding
-       for GPU 0                       of a finding, where it matters: what it affects,
+    -> ecc-errors error: The sentence. the first root cause if all rules judge, and the other ones; or "nothing"
+    gpu-lost skipped: its reason       the result of this rule alone: clear, skipped, or a finding
+       for GPU 0                       of a finding, optional: what it affects,
        fix: Reset it                   its repair,
        $ nvidia-smi --gpu-reset        with the command,
        evidence: gpus.gpus[0].result   and its evidence
-    set LD_LIBRARY_PATH prepend: /x    the variables that all findings would set, "told" where nobody sets them but the user; or "nothing"
+    set LD_LIBRARY_PATH prepend: /x    the variables that all findings would set, "told" if only the user can set them; or "nothing"
 
 ``make goldens`` writes the expected lines anew.
 """

@@ -90,7 +90,7 @@ def report_options(styles: tuple[str, ...]) -> Callable[[Command], Command]:
             "style",
             type=click.Choice(list(FORMATS)),
             default="terminal",
-            show_default="as --output's name ends (.json, .html, .md, .xml, .prom), else terminal",
+            show_default=f"as --output's name ends ({', '.join(OF_SUFFIX)}), else terminal",
             metavar="FORMAT",
             help=f"One of: {', '.join(FORMATS)}.",
         ),

@@ -29,7 +29,7 @@
         Where this is documented.
 
 A rule whose module has a function ``repairs(context, *, ...)`` has no section ``Fix``: the page lists what the function yields
-for a machine of which nothing is known.
+for an unknown machine.
 
 ``{tensorflow}`` is replaced by the usual requirement for pip. ``Example`` starts from a recorded machine (``tests/machines``),
 applies the changes (a path into its facts and a JSON value), and ends with the finding's summary. The test suite runs it
@@ -93,7 +93,7 @@ class Page(NamedTuple):
 
 
 def page_of(rule: Rule) -> Page:
-    """Return the page of a rule: its docstring, with the repairs for a machine of which nothing is known.
+    """Return the page of a rule: its docstring, with the repairs for an unknown machine.
 
     Raises:
         ValueError: a section is missing, unknown or empty.

@@ -12,7 +12,7 @@ _NO_GPU_CODE = "The installed {} was built without CUDA, so it can't use an NVID
 _NOT_FINITE = "The training {metric|loss} became {value|NaN}[ in epoch {epoch}][ at step {step}]."
 _LACKING = "TensorFlow ended: this CPU lacks instructions that it was built to use[ ({instructions})]."
 
-# Of which gpucheck.keras.Watch tells while it trains, the last seven on the CPU beside a GPU; a loss has rows of its own.
+# Diagnoses that gpucheck.keras.Watch reports during training; the last seven if it trains on the CPU beside a GPU. A loss has rows of its own.
 _WATCHED = """
 input-pipeline-bound gpu-throttled gpu-lost driver-unresponsive replica-count-mismatch host-memory-exhausted gpus-not-listed
 cpu-fallback cuda-libraries-unreachable cuda-libraries-missing cuda-version-mismatch cudnn-missing library-path-conflict

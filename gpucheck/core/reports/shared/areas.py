@@ -230,7 +230,7 @@ def _tpu(tpu: Tpu, report: Report) -> Look:
     return Look(None, f"{words}; not connected: {(resolver and resolver.reason) or 'not tried'}")
 
 
-_ENVIRONMENTS = ("libraries", "tensorflow", "keras", "training")  # of environments, of which a node may have many
+_ENVIRONMENTS = ("libraries", "tensorflow", "keras", "training")  # of a Python environment; a node may have many environments
 _PARTS = {
     "system": _Part(System, ("wsl", "container", "limits", "interpreter", "environment", "cluster"), _system),
     "driver": _Part(Driver, ("kernel_module", "device_nodes"), _driver),

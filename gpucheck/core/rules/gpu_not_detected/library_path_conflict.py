@@ -44,7 +44,7 @@ _VARIABLES = ("LD_LIBRARY_PATH", _PRELOAD)
 
 
 class Conflict(msgspec.Struct, frozen=True):
-    """A library of which the loader chooses another copy than pip's."""
+    """The loader chooses another copy of a library than pip's."""
 
     place: int
     library: Library
