@@ -43,7 +43,7 @@ KERAS = KerasImported(KerasImport(imported=True, version="3.15.1", backend="tens
 READY = (TENSORFLOW, DevicesListed((CPU, GPU)), KERAS, DataLoaded())
 READY_CPU = (TENSORFLOW, DevicesListed((CPU,)), KERAS, DataLoaded())
 ONE, TWO = "one_device on 1 GPU, float32, batch 64", "one_device on 1 GPU, float32, batch 128"
-ON_CPU = "one_device on 1 CPU, float32, batch 16"
+ON_CPU = "one_device on 1 CPU, float32, batch 8"
 ASK = Ask(batch_sizes=(64, 128))
 NVML = (
     LibraryLoaded("loaded", "libnvidia-ml.so.1"),
@@ -214,7 +214,7 @@ def test_ctrl_c_keeps_results():
 
 
 def test_one_process_per_number_of_cpu_devices():
-    ids = [ON_CPU, "mirrored on 2 CPUs, float32, batch 16", "mirrored on 4 CPUs, float32, batch 16"]
+    ids = [ON_CPU, "mirrored on 2 CPUs, float32, batch 8", "mirrored on 4 CPUs, float32, batch 8"]
     turns = [FakeChild(*READY_CPU, (name, raw())) for name in ids]
     got = measured(Turns(*turns), Ask(allow_cpu=True, devices=(1, 2, 4)))
     assert [one.status for one in got.measurements] == ["measured"] * 3

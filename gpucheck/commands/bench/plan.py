@@ -8,7 +8,7 @@ from gpucheck.core.child.messages.benchmark import Configuration
 from gpucheck.core.training.strategies import load_all
 
 PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
-DEFAULT_BATCH = {"CPU": 16, "GPU": 64, "TPU": 64}  # per replica, as in the smoke job
+DEFAULT_BATCH = {"CPU": 8, "GPU": 64, "TPU": 64}  # per replica, as in the smoke job
 DEFAULT_STEPS = {"CPU": 10, "GPU": 50, "TPU": 50}
 DEFAULT_CPU_DEVICES = 2
 CPU_DEVICES_MAX = 64  # logical devices; each has a thread pool
