@@ -105,7 +105,7 @@ class Part(NamedTuple):
         return msgspec.structs.replace(fix, text=text, command=f"gpucheck lint {quoted}")
 
     def _weighed(self, cause: Cause) -> Cause:
-        only_mentioned = all(self.listing.only_mentions(event.text) for event in cause.events)
+        only_mentioned = all("raised" not in event.fields and self.listing.only_mentions(event.text) for event in cause.events)
         return cause.weakened() if only_mentioned else cause
 
     @property

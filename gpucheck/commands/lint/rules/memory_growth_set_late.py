@@ -43,13 +43,18 @@ from gpucheck.commands.lint.values import Call
 SEVERITY = "error"
 EXPLAINS = ("memory-growth-too-late",)
 WORDS = ("set_memory_growth", "set_visible_devices", "set_logical_device_configuration", "set_virtual_device_configuration")
-WHAT = dict(zip(WORDS, ("Memory growth is", "Visible devices are", "Logical devices are", "Logical devices are"), strict=True))
+UNCHANGED = (*LISTS, "tensorflow.config.get_visible_devices")
+KINDS = {
+    "Memory growth is": ("set_memory_growth",),
+    "Visible devices are": ("set_visible_devices",),
+    "Logical devices are": ("set_logical_device_configuration", "set_virtual_device_configuration"),
+}
 
 
 def check(script: Script) -> Findings:
     """Report a setting that certainly comes after the GPUs were initialized, and after no other setting of its kind."""
-    for word, what in WHAT.items():
-        settings = script.named(f"tensorflow.config.{word}")
+    for what, names in KINDS.items():
+        settings = script.named(*(f"tensorflow.config.{name}" for name in names))
         for call in settings:
             if (start := _start(script, call)) is None or any(other.place.order < start.place.order for other in settings):
                 continue  # setting the same value again is accepted
@@ -61,7 +66,7 @@ def _start(script: Script, call: Call) -> Call | None:
     """Return the call that initialized the GPUs before a setting; None if there is none, or the setting may be accepted."""
     if script.modules() & WORKERS and in_uncalled_function(call.place):
         return None  # may run in a separate process
-    if constant(call.argument("enable", 1)) is False or all_calls(options(call.argument("devices", 0)), *LISTS):
+    if constant(call.argument("enable", 1)) is False or all_calls(options(call.argument("devices", 0)), *UNCHANGED):
         return None  # as it is by default
     if expected_to_fail(call.place) or (script.notebook and call.place.catches("RuntimeError")):
         return None

@@ -150,6 +150,8 @@ def driver_library_mismatch(events: Events) -> Cause | None:
             "The driver's library does not match its kernel module (CUDA error 804): either the driver was upgraded without"
             " a restart, or a forward-compatibility library (cuda-compat) was loaded on a GPU that does not support it."
         )
+    elif all(event.fields.get("reason") == "firmware" for event in named):
+        summary = f"The NVIDIA kernel module{f' {kernel}' if kernel else ''} can't start the GPU: the firmware of its version is not installed."
     else:
         summary = "The NVIDIA kernel module and the driver's libraries have different versions."
     return Cause(summary, in_order(*named))

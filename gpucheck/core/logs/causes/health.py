@@ -31,7 +31,8 @@ def gpu_lost(events: Events) -> Cause | None:
     """The kernel or NVML reports a lost GPU, or a handle fails while other GPUs respond."""
     reports = reported(events.log.events, "gpu")
     named = [*(event for event, _ in reports), *events.without_later_gpu_use("gpu-lost")]
-    if not events.without_later_gpu_use("gpu-unsupported-by-driver", "driver-mismatch"):  # it then can't start any GPU
+    firmware = events.without_later_gpu_use("driver-mismatch", reason="firmware")
+    if not firmware and not events.without_later_gpu_use("gpu-unsupported-by-driver"):  # otherwise the driver can't start it
         named += events.without_later_gpu_use("gpu-init-failed")
     named += events.nvml_refusals(*_NVML_LOST)
     if not events.nvml_refusals(_NVML_NOT_FOUND):

@@ -96,7 +96,7 @@ def for_package(context: Context, module: str, message: str) -> Iterator[Fix]:
         yield conflicts(context)
         return
     for name, pattern, general, label in _REQUIRED:
-        if context.packages is None and (re.search(pattern, error) or not error):
+        if context.packages is None and (re.search(pattern, error) if error else label):
             wanted = {"numpy": release.numpy, "protobuf": release.protobuf}[name] if release else general
             text = f"install a {name} that TensorFlow works with"
             yield Fix(text=text[0].upper() + text[1:] if error else f"{label}: {text}", command=context.pip(f"{name}{wanted}"))

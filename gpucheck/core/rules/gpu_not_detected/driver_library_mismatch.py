@@ -50,6 +50,10 @@ _RESTART_CONTAINER = Fix(
     text="Restart the container, which then gets the libraries of the host's driver: docker restart CONTAINER"
 )
 _OWN_LIBRARIES = Fix(text="Remove the driver's own packages from the image: libnvidia-*, libcuda1, cuda-compat-*")
+_FIRMWARE = Fix(
+    text="If it is the same after a restart, install the driver's firmware of the kernel module's version: firmware-nvidia-gsp on Debian,"
+    " nvidia-firmware-BRANCH on Ubuntu"
+)
 _VERSION = r"\.so\.(\d+\.[\d.]*\d)$"  # libcuda.so.580.159.04, not libcuda.so.1
 
 
@@ -137,6 +141,8 @@ def repairs(
     if older and not context.in_wsl:
         yield from _reinstall(context, kernel, inside=inside)
     yield from restart(context, "Restart the machine, so that the kernel module of the libraries' version is loaded")
+    if "firmware" in text:
+        yield _FIRMWARE
     if inside and not older:
         yield _OWN_LIBRARIES
     if not inside:
