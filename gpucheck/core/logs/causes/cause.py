@@ -79,6 +79,7 @@ class Row:
         later: a later success that cancels the events.
         severity: None: the rule's severity.
         beside: a kind of events that are cited with them, and have fields for the sentence.
+        unless: a kind of events that rules it out.
         affects: the affected device of each event, with the syntax of a sentence: "[GPU {device}]".
         action: with the hardware; the severity follows from it.
     """
@@ -91,17 +92,18 @@ class Row:
         later: Later = Later.TRAINING,
         severity: Severity | None = None,
         beside: str | None = None,
+        unless: str = "",
         affects: str = "",
         action: Action | None = None,
     ) -> None:
         self.code = code
         self._later, self._summary, self._matches, self._severity = later, summary, matches, severity
-        self._beside, self._affects, self._action = beside, affects, action
+        self._beside, self._unless, self._affects, self._action = beside, unless, affects, action
 
     def __call__(self, events: Events) -> Cause | None:
         """Return the cause if the log has matching events."""
         named = [event for event in events.not_withdrawn(self._later) if any(match(event) for match in self._matches)]
-        if not named:
+        if not named or events.has(self._unless):
             return None
         named.sort(key=lambda event: event.text.startswith(("raise ", "'")))  # a traceback shows the code before the error
         affected = dict.fromkeys(part for event in named if (part := sentence(self._affects, [event])))

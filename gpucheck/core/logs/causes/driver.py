@@ -39,6 +39,7 @@ _ROCM_FAILED = re.compile(r"(?i)fail|ignoring visible|error|cannot|denied|unable
 _NOT_LOADED = {
     "signature": "the kernel rejects its module because it is not signed (Secure Boot)",
     "not-built": "its kernel module was not built for the running kernel",
+    "build-failed": "its kernel module can't be built for this kernel",
     "nouveau": "the nouveau driver uses the GPU, and cannot run CUDA",
     "no-device": "its kernel module found no GPU that it can use",
 }

@@ -67,6 +67,7 @@ ROWS = (
         "[ {kernel}].",
         *(Match("fabric-not-ready", status=""), *refused("802|919"), Match("nvml-failed", code="27")),
         beside="driver-version",
+        unless="nvswitch-absent",
         action=Action.DRAIN,
     ),
     until_gpu_use(

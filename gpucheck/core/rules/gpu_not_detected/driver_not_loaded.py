@@ -148,7 +148,7 @@ def repairs(
 
     Args:
         context: where.
-        reason: why it does not: "not-built", "signature", "nouveau", "no-device", "open-module", "unsupported", "refused", "held",
+        reason: why it does not: "not-built", "build-failed", "signature", "nouveau", "no-device", "open-module", "unsupported", "refused", "held",
             "vfio-pci", "region"; empty: unknown.
         message: the message that reports it.
         driver: version of the driver that does not support the GPU.
@@ -198,6 +198,12 @@ def _load(context: Context, reason: str, message: str) -> Iterator[Fix]:
     elif reason == "no-device":
         yield _READ
         yield from install_driver(context, "Install the driver that supports this GPU")
+    elif reason == "build-failed":
+        yield Fix(
+            text="Start the kernel that the module was built for (in the boot menu, under advanced options)", needs=("reboot",)
+        )
+        yield from install_driver(context, "Or install a newer driver, which supports this kernel")
+        yield Fix(text="See why the build failed", command="tail -n 30 /var/lib/dkms/nvidia/*/build/make.log", kind="look")
     elif reason == "not-built":
         yield from _build(context)
         yield load
