@@ -188,7 +188,7 @@ def repairs(
         yield conflicts(context)
     elif signal == "SIGILL" or instructions:
         yield from _with_instructions(context, instructions)
-    elif "GLIBCXX" in f"{version} {message}":
+    elif re.search(r"GLIBCXX_|CXXABI_", f"{version} {message}"):
         yield from newer_runtime(context, text)
     elif signal == "SIGKILL":
         yield _READ_KERNEL
