@@ -148,8 +148,8 @@ def repairs(
 
     Args:
         context: where.
-        reason: why it does not: "not-built", "build-failed", "signature", "nouveau", "no-device", "open-module", "unsupported", "refused", "held",
-            "vfio-pci", "region"; empty: unknown.
+        reason: why it does not: "not-built", "build-failed", "signature", "nouveau", "no-device", "open-module", "unsupported",
+            "refused", "held", "vfio-pci", "region"; empty: unknown.
         message: the message that reports it.
         driver: version of the driver that does not support the GPU.
         legacy: the branch that supports the GPU, from the message: "470".
