@@ -49,7 +49,7 @@ REFUSED = {
     "an array without end": (lambda old: b"[" * 200_000, "not a gpucheck report"),
     "objects without end": (lambda old: b'{"a":' * 200_000, "not JSON: nested too deeply"),
     "facts without end": (lambda old: b'{"facts": {"x": ' + b"[" * 200_000, "not JSON: nested too deeply"),
-    "half a character": (lambda old: json.dumps(old).encode().replace(b"NVIDIA H200", b"NVIDIA \xc3"), "not JSON: .*UTF-8"),
+    "half a character": (lambda old: json.dumps(old).encode().replace(b"NVIDIA H200", b"NVIDIA \xc3"), "not JSON: .*(utf-8|UTF-8)"),
     "no facts": (lambda old: old.pop("facts"), "not a gpucheck report"),
     "newer": (lambda old: old.update(schema_version="99.0"), f"newer than {SCHEMA_VERSION}"),
     "older": (lambda old: old.update(schema_version="0.9"), "no longer reads"),

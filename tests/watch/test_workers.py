@@ -97,9 +97,10 @@ def test_first_worker_names_the_number_of_workers():
     assert lines(ONE)[0].startswith("gpucheck: worker 0 of 3 · 5 epochs, 25 steps, 23 s")
 
 
-def test_summary_files_of_the_workers(tmp_path):
+@pytest.mark.parametrize("damaged", [b"{", b'{"device": "\xc3"}'])
+def test_summary_files_of_the_workers(damaged, tmp_path):
     report = f"{tmp_path}/{{rank}}.json"
-    (tmp_path / "2.json").write_text("{")
+    (tmp_path / "2.json").write_bytes(damaged)
     write(other(1), f"{tmp_path}/1.json")
     assert collect(report, ONE, 0.0) == {0: ONE, 1: other(1)}
     forget(report, 3)

@@ -6,6 +6,7 @@ import msgspec
 
 from gpucheck.commands.expectations.drift import TRAINING, Change, Drift
 from gpucheck.core.model import FitExpectations
+from gpucheck.core.system.read import INVALID_JSON
 
 TOLERANCE = 0.1  # of the larger value: two runs of one program differ by some percent
 TOLERANCE_OF_RESULTS = 0.02  # of a validation metric
@@ -62,7 +63,7 @@ def read(text: bytes) -> Fit | None:
     """Return the summary of a fit; None if the text is something else."""
     try:
         return msgspec.json.decode(text, type=Fit)
-    except (msgspec.DecodeError, RecursionError):
+    except INVALID_JSON:
         return None
 
 

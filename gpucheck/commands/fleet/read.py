@@ -13,6 +13,7 @@ import msgspec
 from gpucheck.commands.fleet.decoded import Facts, Finding, Packages, Report, Run
 from gpucheck.commands.fleet.model import Unusual
 from gpucheck.core.system.bounded import with_deadline
+from gpucheck.core.system.read import INVALID_JSON
 
 LARGEST_BYTES = 1 << 23  # a report of a machine of 1,000 GPUs takes 2 MB
 # Limits for what is kept of a report, so that a malicious one does not fill the memory of the merge.
@@ -109,7 +110,7 @@ def _read(path: str, now: float) -> NodeReport | Unusual:
         return unread(path, "too large", f"larger than {LARGEST_BYTES >> 20} MiB")
     try:
         report = _DECODER.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except INVALID_JSON as error:
         return _undecoded(path, data, error)
     if report.tool.get("name") != "gpucheck":
         return unread(path, "foreign", "not written by gpucheck")
@@ -138,7 +139,7 @@ def _undecoded(path: str, data: bytes, error: Exception) -> Unusual:
     if not text:
         return unread(path, "half-written", "empty")
     if isinstance(error, msgspec.ValidationError):
-        with contextlib.suppress(msgspec.DecodeError, RecursionError):
+        with contextlib.suppress(*INVALID_JSON):
             version = msgspec.json.decode(data, type=dict[str, msgspec.Raw]).get("schema_version", b"")
             if bytes(version).strip(b'"').partition(b".")[0] not in (b"", SUPPORTED.encode()):
                 return unread(path, "another schema", f"schema {bytes(version).decode(errors='replace')[:20]}")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gpucheck.commands.lint.magics import without_magics
-from gpucheck.core.system.read import whole
+from gpucheck.core.system.read import INVALID_JSON, whole
 
 PROGRAM_BYTES_MAX = 8 * 1024 * 1024  # larger files are data named .py
 NOTEBOOK_BYTES_MAX = 24 * 1024 * 1024  # includes outputs such as images
@@ -145,7 +145,7 @@ class _Notebook(_Worksheet, kw_only=True):
 def _notebook(data: bytes) -> Program:
     try:
         book = msgspec.json.decode(data.removeprefix(codecs.BOM_UTF8), type=_Notebook)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except INVALID_JSON as error:
         raise Unreadable(f"not a notebook: {error}") from None
     language = book.metadata.kernelspec.get("language") or book.metadata.language_info.get("name") or "python"
     if str(language).lower() not in PYTHON:

@@ -20,7 +20,7 @@ from gpucheck import __version__
 from gpucheck.core.model import Request
 from gpucheck.core.probes.environment import KNOWN, PREFIXES
 from gpucheck.core.system.ownership import why_untrusted
-from gpucheck.core.system.read import read
+from gpucheck.core.system.read import INVALID_JSON, read
 from gpucheck.core.system.write import replace
 
 _FORMAT = 1
@@ -59,7 +59,7 @@ def key(request: Request, env: Mapping[str, str], interpreter: Mapping[str, Any]
 def recall(name: str, seconds: float, env: Mapping[str, str]) -> Changes | None:
     """Return the environment changes of a check that passed within the last ``seconds``; None if there is none."""
     folder = _folder(env)
-    with contextlib.suppress(OSError, ValueError, RecursionError):
+    with contextlib.suppress(OSError, *INVALID_JSON):
         path = f"{folder}/passed-{name}"
         if folder is None or why_untrusted(path) is not None:
             return None

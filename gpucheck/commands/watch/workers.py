@@ -12,7 +12,7 @@ from gpucheck.core.cluster.ranks import rank_of_size
 from gpucheck.core.cluster.tf_config import TRAINING_JOBS, Parsed
 from gpucheck.core.reports.shared.training import ALIKE
 from gpucheck.core.reports.shared.words import plural, significant
-from gpucheck.core.system.read import whole
+from gpucheck.core.system.read import INVALID_JSON, whole
 
 Path = os.PathLike[str]
 RANK = "{rank}"  # placeholder in a report's name, replaced by the worker's number
@@ -61,7 +61,7 @@ def collect(report: str, own: Summary, wait_seconds: float = COLLECT_SECONDS) ->
     summaries, until = {own.worker: own}, time.monotonic() + wait_seconds
     while len(summaries) < own.workers:
         for number in set(range(own.workers)) - set(summaries):
-            with contextlib.suppress(OSError, msgspec.DecodeError):
+            with contextlib.suppress(OSError, *INVALID_JSON):
                 text = whole(report.replace(RANK, str(number)), SUMMARY_BYTES_MAX)
                 summaries[number] = msgspec.json.decode(text, type=Summary)
         if time.monotonic() >= until:

@@ -9,7 +9,7 @@ from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.model import SCHEMA_VERSION, Fact, ProbeStatus, Reading, Request
 from gpucheck.core.probes.training import Training
-from gpucheck.core.system.read import utf8
+from gpucheck.core.system.read import INVALID_JSON, utf8
 
 _NOTHING = msgspec.Raw(b"null")
 LONGEST_SECONDS = 1e9
@@ -61,10 +61,10 @@ def load(text: bytes) -> Recording:
         }
         runs = msgspec.json.decode(parts["probes"], type=list[_Run]) if "probes" in parts else []
         readings = _readings(facts, runs)
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"not JSON: {error.reason} of UTF-8") from None
     except (msgspec.ValidationError, TypeError, KeyError) as error:
         raise Unreadable(f"a report with facts of other types than schema {SCHEMA_VERSION} has: {error}") from None
+    except INVALID_JSON as error:
+        raise Unreadable(f"not JSON: {error}") from None
     request = facts.get("request")
     recording = Recording(
         request=request if isinstance(request, Request) else Request(),
@@ -96,12 +96,10 @@ def _decoded(text: bytes | msgspec.Raw, kind: Any) -> Any:
         return msgspec.json.decode(text, type=kind)
     except msgspec.ValidationError:
         return None
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"not JSON: {error.reason} of UTF-8") from None
-    except msgspec.DecodeError as error:
-        raise Unreadable(f"not JSON: {error}") from None
     except RecursionError:
         raise Unreadable("not JSON: nested too deeply") from None
+    except INVALID_JSON as error:
+        raise Unreadable(f"not JSON: {error}") from None
 
 
 def _check_version(version: str) -> None:

@@ -102,7 +102,7 @@ def _keras_json(host: Host) -> tuple[str, str | None]:
     path = f"{host.env.get('KERAS_HOME') or f'{home}/.keras'}/keras.json"
     try:
         settings = msgspec.json.decode(host.read(path, limit_bytes=1 << 16) or "{}")
-    except (msgspec.DecodeError, UnicodeError):
+    except (msgspec.DecodeError, ValueError, RecursionError):
         return path, None
     backend = settings.get("backend") if isinstance(settings, dict) else None
     return path, backend if isinstance(backend, str) and backend not in ("", "tensorflow") else None

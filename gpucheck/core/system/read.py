@@ -11,6 +11,8 @@ import stat
 import sys
 from collections.abc import Callable
 
+import msgspec
+
 from gpucheck.core.system.bounded import FILE_SECONDS, with_timeout
 from gpucheck.core.system.write import descriptor
 
@@ -23,6 +25,9 @@ KINDS = {
 }
 STDIN = "standard input"
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+# Before msgspec 0.21, a DecodeError is not a ValueError; before 0.23, invalid UTF-8 is a UnicodeDecodeError instead.
+INVALID_JSON = (msgspec.DecodeError, ValueError, RecursionError)
 
 
 class Refused(ValueError):
