@@ -25,7 +25,7 @@ PACKAGES = {
 # Packages that the wheels are built for: what an error says of them, and a version that works where the
 # release is unknown, and a label for a list without an error.
 _REQUIRED = (
-    ("numpy", r"numpy' has no attribute 'exceptions'", ">=1.26", ""),
+    ("numpy", r"numpy' has no attribute 'exceptions'|against (?:NumPy C-)?API version|numpy\._core", ">=1.26,<2.1", ""),
     ("numpy", r"(?i)numpy|_ARRAY_API", "<2", "If the error names NumPy"),
     ("protobuf", r"Descriptors cannot|should not be created directly", "<3.21", '"Descriptors cannot be created directly"'),
     ("protobuf", r"'MessageFactory' object", "<6", ""),

@@ -141,8 +141,10 @@ def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, out
 
 
 def _short(error: str) -> str:
-    """Shorten an error to one line without the file's path."""
-    line = re.sub(r"\s+\(/[^)]*\)?$", "", error.splitlines()[0] if error else "no reason was given").rstrip(". ")
+    """Shorten an error to one line without the paths of files."""
+    line = re.sub(
+        r"\s+\(/[^)]*\)?$|^dlopen.*(?=mach-o file, but)", "", error.splitlines()[0] if error else "no reason was given"
+    ).rstrip(". ")
     return line if len(line) <= 160 else line[:157] + "..."
 
 
@@ -186,6 +188,8 @@ def repairs(
     elif needs:
         yield Fix(text="Install the version that is required", command=context.pip(needs))
         yield conflicts(context)
+    elif "have 'arm64', need 'x86_64'" in message:
+        yield _FOR_ARM
     elif signal == "SIGILL" or instructions:
         yield from _with_instructions(context, instructions)
     elif re.search(r"GLIBCXX_|CXXABI_", f"{version} {message}"):
