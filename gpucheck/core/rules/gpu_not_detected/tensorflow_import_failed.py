@@ -188,9 +188,7 @@ def repairs(
     elif needs:
         yield Fix(text="Install the version that is required", command=context.pip(needs))
         yield conflicts(context)
-    elif "have 'arm64', need 'x86_64'" in message:
-        yield _FOR_ARM
-    elif signal == "SIGILL" or instructions:
+    elif signal == "SIGILL" or instructions or "need 'x86_64'" in message:
         yield from _with_instructions(context, instructions)
     elif re.search(r"GLIBCXX_|CXXABI_", f"{version} {message}"):
         yield from newer_runtime(context, text)
