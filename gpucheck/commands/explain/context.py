@@ -30,7 +30,7 @@ _SIGNS = {
     },
     "container": {
         "apptainer": r"\b(?:apptainer|singularity)\b",
-        "kubernetes": r"\bkubectl\b|\bkubelet\b|nvidia\.com/gpu\b(?!=)|\bpod/|\bpods? ",
+        "kubernetes": r"\bkubectl\b|\bkubelet\b|nvidia\.com/gpu\b(?!=)|\bpod/|\bpods? |\bRunPodSandbox\b|\bget sandbox runtime\b",
         "podman": r"\bpodman\b",
         "docker": r"\bdocker\b|\.dockerenv|^\[?root@[0-9a-f]{12}\b|\bnvcr\.io/|\bnvidia-container-cli\b",
     },
@@ -66,11 +66,15 @@ _COMPILED = {
 }
 # Source files of TensorFlow that a release moved; JAX kept a copy below another folder.
 _BEFORE = {"tensorflow/stream_executor/": "2.12", "tensorflow/compiler/xla/": "2.15", "tensorflow/tsl/": "2.15"}
-_OF_JAX = "external/org_tensorflow/"
+_OF_JAX = "external/org_tensorflow/"  # and of TensorFlow Serving
 # A line counts for each framework that it names.
 _FRAMEWORKS = {
-    "tensorflow": re.compile(r"(?i)tensorflow|keras|\btf\.\w|\btf2?xla\b|\bTF_[A-Z]|external/local_(?:xla|tsl)"),
-    "jax": re.compile(r"(?i)\bexternal/xla/|\bjax(?:lib)?\b|\bjax[._]|jax-cuda|\bxla_bridge\b|\bflax\b"),
+    "tensorflow": re.compile(
+        r"(?i)(?<!external/org_)(?<!external/org_tensorflow/)tensorflow|keras|\btf\.\w|\btf2?xla\b|\bTF_[A-Z]|external/local_(?:xla|tsl)"
+    ),
+    "jax": re.compile(
+        r"(?i)\bexternal/xla/|\bStreamExecutorGpuDevice\b|\bjax(?:lib)?\b|\bjax[._]|jax-cuda|\bxla_bridge\b|\bflax\b"
+    ),
     "torch": re.compile(
         r"(?i)\btorch\b|\bpytorch\b|libtorch|\btriton[/\\]+(?:backends|compiler|runtime)\b"
         r"|\bc10[:/_]|torch[./]|\bDataLoader worker\b|implemented for '(?:Half|BFloat16)'"
@@ -103,6 +107,7 @@ class ContextReader:
         self._pythons: Counter[str] = Counter()
         self._tried: dict[str, None] = {}
         self._before: set[str] = set()
+        self._shared = False  # a line names a file that TensorFlow Serving and JAX share
         # Lines, with masked digits, that say nothing else than their frameworks, whatever their digits: most lines of a log.
         self._familiar: dict[str, list[str]] = {}
         self._raised_in: str | None = None
@@ -127,7 +132,9 @@ class ContextReader:
         arm = events.of("architecture", machine=".*aarch64")
         system = system or ("linux" if arm else None)
         kind = self._first("container")
-        inside = kind is not None or any(event.fields.get(PLACE) == CONTAINER for event in log.events)
+        inside = (
+            kind is not None or events.has("container-host") or any(event.fields.get(PLACE) == CONTAINER for event in log.events)
+        )
         return Context(
             framework=self._framework(),
             framework_version=form.tensorflow or first_value(events.of("package-installed"), "version"),
@@ -159,6 +166,7 @@ class ContextReader:
             if not self._read_signs(line) and not _NUMBERED.search(line):
                 self._familiar[shape] = frameworks
         self._frameworks.update(frameworks)
+        self._shared |= _OF_JAX in line
 
     def _read_signs(self, line: str) -> bool:
         """Whether the line says more than its frameworks."""
@@ -185,7 +193,7 @@ class ContextReader:
 
     def _framework(self) -> str | None:
         name, count = max(self._frameworks.items(), key=lambda item: item[1])
-        return name if count else None
+        return name if count else "tensorflow" if self._shared else None
 
 
 def _driver(events: Events) -> Driver | None:

@@ -57,10 +57,10 @@ def byte_count(text: str) -> int | None:
     return int(float(size[1].replace(",", "")) * _UNITS[size[2]]) if size else None
 
 
-def library_not_started(library: str, text: str) -> str:
+def library_not_started(library: str, text: str, *, spare: bool = False) -> str:
     """Return the summary for cuBLAS or cuDNN, with the status if the text contains one."""
     status = re.search(rf"{library.upper()}_STATUS_\w+", text)
-    why = "usually because too little GPU memory is left for it"
+    why = "although most of the GPU's memory is free" if spare else "usually because too little GPU memory is left for it"
     return f"{library} could not start{f' ({status[0]})' if status else ''}, {why}."
 
 

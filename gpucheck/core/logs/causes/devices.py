@@ -32,6 +32,9 @@ _NOT_GIVEN = {
     "plugin": "NVIDIA's device plugin found no driver in its own container",
     "not-passed": "it was started without one",
     "scheduler": "the cluster has no GPU available",
+    "unhealthy": "NVIDIA's device plugin reports this node's GPUs as unhealthy",
+    "taint": "its pod does not tolerate the taint of the nodes with GPUs",
+    "requirement": "the container toolkit can't read the image's requirements",
     "no-files": "its host has no NVIDIA driver",
 }
 # Messages of a job without its GPU.

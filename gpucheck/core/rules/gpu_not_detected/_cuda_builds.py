@@ -120,7 +120,7 @@ def _tensorflow(context: Context, needed: str) -> Iterator[Fix]:
     release = releases.release(context.framework_version or "")
     if release is not None and not release.and_cuda and needed in ("", "11"):
         needed = "11.8" if versions.at_least(release.minor, "2.12") else "11.2"
-    elif needed == "11" or (context.windows and not needed):
+    elif needed == "11" or (not needed and (context.windows or context.framework_before)):
         needed = "11.2" if context.windows else "11.8"
     if needed not in _BEFORE_WHEELS or (release is not None and release.and_cuda):
         yield context.cuda_libraries()

@@ -48,30 +48,72 @@ _CONTAINERD = Fix(
     text="Add NVIDIA's runtime to the node's containerd (the GPU operator's toolkit does that)",
     command="sudo nvidia-ctk runtime configure --runtime=containerd && sudo systemctl restart containerd",
 )
-# The container toolkit's error -> its fix.
+_READ_PLUGIN = Fix(
+    text="Read the log of NVIDIA's device plugin, which offers the GPUs",
+    command="kubectl logs -A -l app.kubernetes.io/name=nvidia-device-plugin --tail=50",
+)
+_LIST_GPUS = Fix(
+    text="Check on the node that the driver lists them, and what it reports", command="nvidia-smi -L && sudo dmesg | grep -i nvrm"
+)
+# Of a container's runtime or cluster.
 _BY_REASON = {
-    "no-driver": Fix(
-        text="First make nvidia-smi work on the host: install its driver there; Docker from snap does not see it, Docker's own packages do"
+    "no-driver": (
+        Fix(
+            text="First make nvidia-smi work on the host: install its driver there; Docker from snap does not see it, Docker's own packages do"
+        ),
     ),
-    "old-toolkit": Fix(
-        text="On the host: update the NVIDIA Container Toolkit, which knows version 2 of control groups since 1.8",
-        command="sudo apt-get update && sudo apt-get install -y nvidia-container-toolkit",
+    "old-toolkit": (
+        Fix(
+            text="On the host: update the NVIDIA Container Toolkit, which knows version 2 of control groups since 1.8",
+            command="sudo apt-get update && sudo apt-get install -y nvidia-container-toolkit",
+        ),
     ),
-    "driver-in-image": Fix(
-        text="Build the image without files of the driver: let the last step of its Dockerfile be RUN rm -f FILE, with the path from"
-        " the message, after merged or rootfs"
+    "requirement": (
+        Fix(
+            text="On the host: update the NVIDIA Container Toolkit, which is older than the image; or start the image without its check of the"
+            " driver: docker run -e NVIDIA_DISABLE_REQUIRE=1",
+            command="sudo apt-get update && sudo apt-get install -y nvidia-container-toolkit",
+        ),
     ),
-    "cgroups": Fix(
-        text="On the host, for rootless or nested containers: set no-cgroups = true in /etc/nvidia-container-runtime/config.toml;"
-        " otherwise update the NVIDIA Container Toolkit"
+    "taint": (
+        Fix(
+            text="Let the pod run on these nodes, with the key from the message: tolerations: [{key: nvidia.com/gpu, operator: Exists,"
+            " effect: NoSchedule}]"
+        ),
     ),
-    "ldconfig": Fix(
-        text='On the host: name the host\'s ldconfig in /etc/nvidia-container-runtime/config.toml: ldconfig = "@/sbin/ldconfig.real" on'
-        ' Ubuntu, "@/sbin/ldconfig" on other systems; if only one image fails, that image has a broken ldconfig'
+    "driver-in-image": (
+        Fix(
+            text="Build the image without files of the driver: let the last step of its Dockerfile be RUN rm -f FILE, with the path from"
+            " the message, after merged or rootfs"
+        ),
     ),
-    "cdi": Fix(
-        text="On the host, with the NVIDIA Container Toolkit: write the description of its GPUs, again after each update of the driver",
-        command="sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",
+    "cgroups": (
+        Fix(
+            text="On the host, for rootless or nested containers: set no-cgroups = true in /etc/nvidia-container-runtime/config.toml;"
+            " otherwise update the NVIDIA Container Toolkit"
+        ),
+    ),
+    "ldconfig": (
+        Fix(
+            text='On the host: name the host\'s ldconfig in /etc/nvidia-container-runtime/config.toml: ldconfig = "@/sbin/ldconfig.real" on'
+            ' Ubuntu, "@/sbin/ldconfig" on other systems; if only one image fails, that image has a broken ldconfig'
+        ),
+    ),
+    "cdi": (
+        Fix(
+            text="On the host, with the NVIDIA Container Toolkit: write the description of its GPUs, again after each update of the driver",
+            command="sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",
+        ),
+    ),
+    "unhealthy": (_READ_PLUGIN, _LIST_GPUS),
+    "scheduler": (
+        Fix(
+            text="Find out what the nodes offer: with nvidia.com/gpu 0 or missing the device plugin (or its GPU operator) does not run there;"
+            " with GPUs allocated, other pods have them",
+            command="kubectl describe nodes | grep -E '^Name:|nvidia.com/gpu'",
+        ),
+        _READ_PLUGIN,
+        Fix(text="Or request fewer GPUs for the pod, or wait until others end"),
     ),
 }
 _IF_THAT_FAILS = Fix(
@@ -79,18 +121,6 @@ _IF_THAT_FAILS = Fix(
 )
 _RUNTIME_CLASS = Fix(
     text="Or give the device plugin's pods that runtime: runtimeClassName: nvidia (with a RuntimeClass of the handler nvidia)"
-)
-_UNSCHEDULED = (
-    Fix(
-        text="Find out what the nodes offer: with nvidia.com/gpu 0 or missing the device plugin (or its GPU operator) does not run there;"
-        " with GPUs allocated, other pods have them",
-        command="kubectl describe nodes | grep -E '^Name:|nvidia.com/gpu'",
-    ),
-    Fix(
-        text="Read the log of NVIDIA's device plugin, which offers the GPUs",
-        command="kubectl logs -A -l app.kubernetes.io/name=nvidia-device-plugin --tail=50",
-    ),
-    Fix(text="Or request fewer GPUs for the pod, or wait until others end"),
 )
 _RESTART = Fix(
     text="If it had one before: restart the container (systemctl daemon-reload on the host removes GPUs from running containers):"
@@ -175,16 +205,13 @@ def repairs(
         requested: whether the container was started with a request for a GPU.
         lost: not empty: the container had a GPU before.
         reason: why there is none, in a log: "runtime", "hook", "plugin" (of Kubernetes), "scheduler",
-            "no-files", "no-driver", "old-toolkit", "driver-in-image", "cgroups", "ldconfig", "cdi".
+            "unhealthy", "taint", "no-files", "no-driver", "old-toolkit", "requirement", "driver-in-image", "cgroups", "ldconfig", "cdi".
     """
     if reason in _BY_REASON:
-        yield _BY_REASON[reason]
+        yield from _BY_REASON[reason]
         return
     if undriven or reason == "no-files":
         yield Fix(text="First make nvidia-smi work on the machine that runs this container")
-    if reason == "scheduler":
-        yield from _UNSCHEDULED
-        return
     if reason == "plugin" or (reason == "runtime" and context.kinds["container"] == "kubernetes"):
         yield _CONTAINERD
         yield _RUNTIME_CLASS

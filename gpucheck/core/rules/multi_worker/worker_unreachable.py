@@ -42,6 +42,7 @@ from gpucheck.core.rules.multi_worker._address import Address, address_in
 GONE = r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
 # See WorkerFault.how. A foreign program on a worker's address comes first, because it alone prevents the cluster.
 SILENT = ("other program", "no answer", "not connected", "stalled", "missing", "lost")
+_ALL_PORTS = Fix(text="Allow all TCP ports between the machines of the job: NCCL chooses new ones at each start")
 _OF_NCCL = r"NCCL|socketStartConnect"
 _STILL = (
     Fix(text="Check the last output of that worker, and its processes: one that waits for a disk or a GPU has state D"),
@@ -148,7 +149,7 @@ def _address_mismatch(stage: str | None, reason: str | None) -> bool:
 
 
 def repairs(
-    context: Context, *, how: str = "", address: str = "", text: str = "", interface: str = "", asked: str = ""
+    context: Context, *, how: str = "", address: str = "", text: str = "", interface: str = "", own: str = "", asked: str = ""
 ) -> Iterator[Fix]:
     """Make the worker respond.
 
@@ -158,13 +159,17 @@ def repairs(
         address: of the worker, or its task.
         text: the line that reports it.
         interface: the network interface that NCCL uses.
+        own: its address.
         asked: the value of NCCL_SOCKET_IFNAME.
     """
     at = address_in(address, text)
     how = how or next((how for how, pattern in _SAYS.items() if re.search(pattern, text)), "")
     if re.search(_OF_NCCL, text):
-        yield from other_interface(interface, asked, at.host)
-        yield Fix(text="Allow all TCP ports between the machines of the job: NCCL chooses new ones at each start")
+        fixes = [*other_interface(interface, asked, at.host), _ALL_PORTS]
+        shared = (
+            own and not interface.startswith("docker") and own.rpartition(".")[0] == at.host.rpartition(".")[0]
+        )  # one network
+        yield from reversed(fixes) if shared else fixes
     elif how in ("other program", "no answer"):
         yield at.listening("its machine")
         yield from (at.start(),) if how == "other program" else _STILL

@@ -7,6 +7,7 @@ from gpucheck.core.model import Finding, Fix, Skip
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.resources import HOLDERS, disable_preallocation
 from gpucheck.core.repairs.wording import library_not_started
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build
 
 
 def library_start_failure(
@@ -24,15 +25,21 @@ def library_start_failure(
     cause, run = log_causes.cause(code), log_causes.outcomes.failed_run(pattern)
     if cause is None and log_causes.kernel_failed:
         return None  # after a failed kernel every call to the GPU fails, so the library may have started
-    fix = tuple(leave_memory(context, library))
+    fix = tuple(leave_memory(context, library, cause.named.get("spare", "") if cause is not None else ""))
     if run is None:
         return log_causes.finding(cause, fix) if cause is not None else log_causes.outcomes.skip
     summary = library_not_started(library, f"{run.text} {cause.summary if cause is not None else ''}")
     return Finding(summary=summary, evidence=run.evidence, fix=fix, affects=run.affects)
 
 
-def leave_memory(context: Context, library: str) -> Iterator[Fix]:
-    """Yield the fixes that leave GPU memory for the library."""
+def leave_memory(context: Context, library: str, spare: str = "") -> Iterator[Fix]:
+    """Yield the fixes that leave GPU memory for the library; another build of it first if memory is to spare ("yes")."""
+    if spare:
+        yield Fix(
+            text=f"Let the program load the {library} that it was installed with, and no other copy",
+            command="unset LD_LIBRARY_PATH",
+        )
+        yield from cuda_build(context)
     yield from disable_preallocation(context, f"Leave some GPU memory for {library}")
     if context.framework == "torch":
         yield Fix(text=f"Leave some GPU memory for {library}: halve the batch size")

@@ -38,6 +38,11 @@ def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     return library_start_failure(log_causes, context, "cublas-init-failed", "cuBLAS", FAILED)
 
 
-def repairs(context: Context) -> Iterator[Fix]:
-    """Leave memory for cuBLAS."""
-    return leave_memory(context, "cuBLAS")
+def repairs(context: Context, *, spare: str = "") -> Iterator[Fix]:
+    """Leave memory for cuBLAS.
+
+    Args:
+        context: where.
+        spare: "yes" if most of the GPU's memory is free, so that this is not the reason.
+    """
+    return leave_memory(context, "cuBLAS", spare)

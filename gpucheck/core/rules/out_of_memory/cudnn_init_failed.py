@@ -38,6 +38,11 @@ def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     return library_start_failure(log_causes, context, "cudnn-init-failed", "cuDNN", FAILED)
 
 
-def repairs(context: Context) -> Iterator[Fix]:
-    """Leave memory for cuDNN."""
-    return leave_memory(context, "cuDNN")
+def repairs(context: Context, *, spare: str = "") -> Iterator[Fix]:
+    """Leave memory for cuDNN.
+
+    Args:
+        context: where.
+        spare: "yes" if most of the GPU's memory is free, so that this is not the reason.
+    """
+    return leave_memory(context, "cuDNN", spare)
