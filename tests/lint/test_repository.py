@@ -6,7 +6,7 @@ import os
 import pytest
 from command import gpucheck
 
-from gpucheck.commands.lint.repository import in_repository
+from gpucheck.commands.lint.reports import in_repository
 from gpucheck.commands.lint.runner import SEARCH, Failure, Result
 
 BAD = "import tensorflow as tf\ntf.Session()\n"

@@ -209,7 +209,7 @@ def test_notebook_of_another_language(tmp_path):
 def test_broken_cell_is_reported_and_others_are_read(tmp_path):
     program = source.read(notebook(tmp_path, "a = 1", "b = 1\nc = (a.d, e(", "f = 1"))
     (unread,) = program.unread
-    assert (unread[:2], unread.message.partition(":")[0]) == ((3, 2), "syntax error")
+    assert (unread.cell, unread.error.line, unread.error.message.partition(":")[0]) == (3, 2, "syntax error")
     assert program.text == "a = 1\nb = c = __unread__(b, c, a.d, e)\nf = 1\n"
     assert [program.locate(line) for line in (1, 2, 3)] == [(2, 1), (3, 1), (4, 1)]
 

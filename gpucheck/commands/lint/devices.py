@@ -3,7 +3,6 @@
 import ast
 import re
 
-from gpucheck.commands.lint.environment import settings
 from gpucheck.commands.lint.layers import builds
 from gpucheck.commands.lint.lookup import all_calls, before, constant, is_call, options, parts
 from gpucheck.commands.lint.script import Script
@@ -40,7 +39,7 @@ def first_start(script: Script, place: Place) -> Call | None:
     """
     if any(name.endswith(GRAPHS) for name in script.names):
         return None
-    tensorflow = all(constant(setting.value) == "tensorflow" for setting in settings(script) if setting.name == "KERAS_BACKEND")
+    tensorflow = all(constant(setting.value) == "tensorflow" for setting in script.settings if setting.name == "KERAS_BACKEND")
     for call in script.calls:
         in_graph = any(isinstance(context, Call) and context.method == "as_default" for context in call.place.contexts)
         named = STARTS.fullmatch(call.name) or PLACES.fullmatch(call.name)

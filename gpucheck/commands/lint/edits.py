@@ -4,10 +4,10 @@ import ast
 import itertools
 import os
 import re
-import warnings
 from collections.abc import Iterable
 
 from gpucheck.commands.lint import source
+from gpucheck.commands.lint.magics import compiles
 from gpucheck.commands.lint.script import Edit, Script
 from gpucheck.core.system import write
 from gpucheck.core.system.read import whole
@@ -39,15 +39,12 @@ def rename(keyword: ast.keyword, name: str) -> Edit:
     return Edit(line, column, line, column + len(keyword.arg or ""), name)
 
 
-def replace(node: ast.expr, text: str) -> Edit:
-    """Replace an expression by text."""
-    return Edit(node.lineno, node.col_offset + 1, node.end_lineno or 0, (node.end_col_offset or 0) + 1, text)
-
-
 def switch_off(call: ast.Call, name: str) -> Edit | None:
     """Replace the argument True by False: the argument of this name, or the only one; None if it is not True."""
     values = [keyword.value for keyword in call.keywords if keyword.arg == name] or call.args[:1]
-    return replace(values[0], "False") if values and isinstance(values[0], ast.Constant) and values[0].value is True else None
+    return (
+        append(values[0], "False", "True") if values and isinstance(values[0], ast.Constant) and values[0].value is True else None
+    )
 
 
 def add_import(script: Script, statement: str) -> Edit:
@@ -87,18 +84,7 @@ def apply(path: str, text: str, edits: Iterable[Edit]) -> int:
             pieces += [data[at:begin], new.encode()]
             at, made = end, made + 1
     changed = b"".join([*pieces, data[at:]])
-    if not _is_compilable(changed.decode()):  # never write a file that Python can't compile
+    if not compiles(changed.decode()):  # never write a file that Python can't compile
         return 0
     write.replace(path, changed)
     return made
-
-
-def _is_compilable(text: str) -> bool:
-    """Whether Python can compile a program, or a notebook's cells with ``await`` at the top."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the program's own
-            compile(text, "program", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True

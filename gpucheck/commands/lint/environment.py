@@ -6,14 +6,20 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gpucheck.commands.lint.lookup import constant, is_call, parts
-from gpucheck.commands.lint.script import Script
-from gpucheck.commands.lint.values import Call, Constant, Name, Operation, Pairs, Store, Value
+from gpucheck.commands.lint.values import Call, Constant, Event, Name, Operation, Pairs, Store, Test, Value
 
 VERSIONS = re.compile(r"(tensorflow|keras)\.(\w+\.)*(__version__|VERSION|GIT_VERSION|version|executing_eagerly)(\.\w+)*")
 PACKAGES = re.compile(r"tensorflow[\w-]*|tf[_-]keras|keras")
 # TensorFlow 1, chosen in Colab or installed by a cell of a notebook.
 PINNED = re.compile(
     r"^\s*(?:%tensorflow_version\s+1|[%!]\s*(?:pip3?|conda)\s+install\b.*\btensorflow(?:-gpu|-cpu)?\s*==?\s*1\.)", re.MULTILINE
+)
+# Text that names Keras 2 or a TensorFlow version that includes it: tensorflow==2.15, TensorFlow 2.4, tf-keras.
+OLDER = re.compile(
+    r"(?:tensorflow|\btf)[\w\[\] \t-]{0,20}?[ \t:`\"'=~<>(v]{0,6}(?:1\.[\dx]|2\.(?:1[0-5]|\d)(?!\d))"
+    r"|tensorflow\S*[ \t]*<[ \t]*=?[ \t]*2\.1[0-6]|\bkeras[ \t-]*[=~<]*[ \t]*2\b|\bkeras[ \t]*<[ \t]*3(?:\.0)*(?![.\d])"
+    r"|tf[_-]keras|TF_USE_LEGACY_KERAS",
+    re.IGNORECASE,
 )
 # A project's variable for the version: IS_TF_1, tf2, TF_V2, tensorflow1, tf_version.
 FLAG = re.compile(r"(^|_)(tf|tensorflow)_?(v?[12](?![0-9])|ver)", re.IGNORECASE)
@@ -29,9 +35,9 @@ class Setting(NamedTuple):
     value: Value
 
 
-def settings(script: Script) -> Iterator[Setting]:
+def settings(events: Iterable[Event]) -> Iterator[Setting]:
     """Yield every environment variable that the script sets, in order."""
-    for event in script.events:
+    for event in events:
         if isinstance(event, (Store, Call)):
             for key, value in _assigned(event):
                 name = constant(key)
@@ -57,14 +63,14 @@ def _pairs(values: Iterable[Value]) -> list[tuple[Value, Value]]:
     return [pair for value in values if isinstance(value, Pairs) for pair in value.items]
 
 
-def checks_versions(script: Script) -> bool:
+def checks_versions(written: str, tests: Iterable[Test]) -> bool:
     """Whether a condition depends on TensorFlow's or Keras' version, or on whether they have an attribute.
 
     A script with this condition supports several versions; the condition may be far from the call in question. The same holds
     for one that installs TensorFlow 1.
     """
-    pinned = PINNED.search(script.written) is not None
-    return pinned or any(_checks_version(test.value) or _checks_flag(test.node) for test in script.tests)
+    pinned = PINNED.search(written) is not None
+    return pinned or any(_checks_version(test.value) or _checks_flag(test.node) for test in tests)
 
 
 def _checks_version(condition: Value) -> bool:

@@ -29,26 +29,15 @@ class Pattern(NamedTuple):
     folders_only: bool
     path: re.Pattern[str]
 
+    def matches(self, path: Sequence[str], *, folder: bool) -> bool:
+        """Whether it matches the names in a path, relative to the file's folder, which is a folder or not."""
+        return (folder or not self.folders_only) and self.path.match("/".join(path)) is not None
 
-class Patterns:
-    """The lines of one file."""
 
-    def __init__(self, text: str) -> None:
-        """Parse the file's content. Invalid lines are skipped, as git skips them."""
-        lines = text.removeprefix("\ufeff").split("\n")
-        self._patterns = [pattern for line in reversed(lines) if (pattern := _parse(line)) is not None]
-
-    def ignores(self, path: Sequence[str], *, folder: bool) -> bool | None:
-        """Whether the last line that matches a path ignores it; None: no line matches.
-
-        Args:
-            path: the names in the path, relative to the file's folder.
-            folder: whether the path is a folder. The caller does not query the content of ignored folders.
-        """
-        for pattern in self._patterns:
-            if (folder or not pattern.folders_only) and pattern.path.match("/".join(path)):
-                return pattern.ignores
-        return None
+def patterns(text: str) -> list[Pattern]:
+    """Return the patterns of a file, the last and deciding first. Invalid lines are skipped, as git skips them."""
+    lines = text.removeprefix("\ufeff").split("\n")
+    return [pattern for line in reversed(lines) if (pattern := _parse(line)) is not None]
 
 
 def _parse(line: str) -> Pattern | None:

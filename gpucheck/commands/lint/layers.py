@@ -1,7 +1,7 @@
 """Helpers for rules about the certain layers of a Keras model, and the calls that create their weights."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from gpucheck.commands.lint.lookup import before, constant, is_none, options
@@ -20,13 +20,12 @@ POLICY_SETTER = re.compile(r"keras\.(mixed_precision\.set_((global|dtype)_)?poli
 POLICY = re.compile(r"keras\.(mixed_precision\.(DType)?Policy|(dtype_policies\.)?DTypePolicy)")
 
 
-def policy_setters(script: Script) -> list[Call]:
-    """Return the calls that choose a dtype policy for all later layers."""
-    return [call for call in script.calls if POLICY_SETTER.fullmatch(call.name)]
+def policies(script: Script) -> list[tuple[Call, Any]]:
+    """Return the calls that choose a dtype policy for all later layers, and the policy's name; None if it is not certain."""
+    return [(call, _policy_name(call)) for call in script.calls if POLICY_SETTER.fullmatch(call.name)]
 
 
-def policy_name(setter: Call) -> Any:
-    """Return the name of the dtype policy that a call of a setter chooses; None if it is not certain."""
+def _policy_name(setter: Call) -> Any:
     policy = setter.argument("policy", 0) or setter.argument("dtype_policy", 0)
     if isinstance(policy, Call) and POLICY.fullmatch(policy.name):
         policy = policy.argument("name", 0)
@@ -62,56 +61,41 @@ def weights(script: Script, model: Call) -> list[tuple[Call, Call]]:
 
     A layer without an input shape has no weights yet.
     """
-    return list(_Search(script).weights_of(model))
+    first = {id(call.function): call for call in reversed(script.calls)}  # the first call builds a layer
+    found: list[tuple[Call, Call]] = []
+    left: list[Value | None] = [model]
+    seen: set[int] = set()
+    while left and len(seen) <= LAYERS_MAX:
+        value = left.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, (Items, Operation)):
+            left += value.items if isinstance(value, Items) else value.parts
+        elif isinstance(value, Attribute) and value.name == "output":
+            left.append(value.of)
+        elif isinstance(value, Call):
+            made, inner = _weights_of(script, value, first)
+            found += made
+            left += inner
+    return found
 
 
-class _Search:
-    """One traversal of a model that visits each of its parts once."""
-
-    def __init__(self, script: Script) -> None:
-        self.script = script
-        self.seen: set[int] = set()
-        self.first = {id(call.function): call for call in reversed(script.calls)}  # the first call builds a layer
-
-    def weights_of(self, model: Call) -> Iterator[tuple[Call, Call]]:
-        """Yield the weights of a model or layer."""
-        if id(model) in self.seen or len(self.seen) > LAYERS_MAX:
-            return
-        self.seen.add(id(model))
-        if APPLICATION.fullmatch(model.name):
-            yield model, model
-        elif model.name == "keras.Model":
-            yield from self.weights_before(model.argument("outputs", 1))
-        elif model.name == "keras.Sequential":
-            every = stack(self.script, model)
-            shaped = bool(every) and _has_shape(every[0][0]) and every[0][1].place.path == model.place.path
-            for layer, by in every:
-                if isinstance(layer, Call) and _trained(layer) and shaped:
-                    yield layer, by
-                elif isinstance(layer, Call):
-                    yield from self.weights_of(layer)
-
-    def weights_before(self, output: Value | None) -> Iterator[tuple[Call, Call]]:
-        """Yield the weights of the layers between the inputs and an output of a functional model."""
-        left = [output]
-        while left and len(self.seen) <= LAYERS_MAX:
-            output = left.pop()
-            if output is None or id(output) in self.seen:
-                continue
-            if isinstance(output, (Items, Operation)):
-                left += output.items if isinstance(output, Items) else output.parts
-            elif isinstance(output, Attribute) and output.name == "output" and isinstance(output.of, Call):
-                yield from self.weights_of(output.of)
-            elif isinstance(output, Call):
-                self.seen.add(id(output))
-                layer = output.function
-                if isinstance(layer, Call):
-                    if _trained(layer):
-                        yield layer, self.first[id(layer)]
-                    yield from self.weights_of(layer)
-                    left += output.args
-                elif output.name.startswith(("keras.layers.", "tensorflow.")):
-                    left += output.args
+def _weights_of(script: Script, value: Call, first: dict[int, Call]) -> tuple[list[tuple[Call, Call]], Iterable[Value | None]]:
+    """Return the weights that a model, or the output of a layer, has for certain, and the values in which to look for others."""
+    layer = value.function
+    if APPLICATION.fullmatch(value.name):
+        return [(value, value)], ()
+    if value.name == "keras.Model":
+        return [], (value.argument("outputs", 1),)
+    if value.name == "keras.Sequential":
+        every = stack(script, value)
+        shaped = bool(every) and _has_shape(every[0][0]) and every[0][1].place.path == value.place.path
+        trained = [(layer, by) for layer, by in every if isinstance(layer, Call) and _trained(layer) and shaped]
+        return trained, [layer for layer, _ in every]
+    if isinstance(layer, Call):
+        return [(layer, first[id(layer)])] if _trained(layer) else [], (layer, *value.args)
+    return [], value.args if value.name.startswith(("keras.layers.", "tensorflow.")) else ()
 
 
 def _trained(layer: Call) -> bool:

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import warnings
 from collections.abc import Callable
 
 CELL = re.compile(r"%%(?:time|timeit|capture|prun|memit|mprun|snakeviz|scalene|pyinstrument|heat|debug)\b")
@@ -33,7 +34,7 @@ def without_magics(source: str) -> str:
     first = source.lstrip()
     if first.startswith("%%") and not CELL.match(first):
         return "\n" * source.count("\n")  # a cell of another language
-    if _parses(source):
+    if compiles(source):
         return source
     kept: list[str] = []
     at = depth = 0
@@ -91,20 +92,20 @@ def _environment(line: str, indent: str) -> str:
 def _statement(line: str, indent: str) -> str:
     """Return the statement that a magic runs, in its columns unless it is compound; "" for other magics."""
     code = _code(line.strip())
-    if not _parses(code) or not code:
+    if not compiles(code) or not code:
         return ""
     beside = "0;" + " " * (len(line.rstrip()) - len(indent) - 2 - len(code)) + code
-    return indent + (beside if _parses(beside) else code)
+    return indent + (beside if compiles(beside) else code)
 
 
 def _assigned(magic: str) -> str:
     """Return the value of an assigned magic: ``t = %time f()`` is bound to the result of f."""
     code = _code(magic.strip())
-    if not code or not _parses(code):
+    if not code or not compiles(code):
         return "None"
-    if magic.startswith("%time ") and _parses(f"({code})"):
+    if magic.startswith("%time ") and compiles(f"({code})"):
         return " " * (len(magic.rstrip()) - len(code)) + code
-    return f"None; {code}" if _parses(f"None; {code}") else "None"
+    return f"None; {code}" if compiles(f"None; {code}") else "None"
 
 
 def _code(magic: str) -> str:
@@ -120,9 +121,12 @@ def _code(magic: str) -> str:
     return left
 
 
-def _parses(code: str) -> bool:
+def compiles(code: str) -> bool:
+    """Whether Python can compile a program, or a notebook's cell with ``await`` at the top."""
     try:
-        ast.parse(code)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the program's own
+            compile(code, "program", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

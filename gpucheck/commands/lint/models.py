@@ -1,11 +1,9 @@
-"""Helpers for rules about Keras models, strategies and their scopes."""
+"""Helpers about Keras models, strategies and their scopes."""
 
 import re
 from collections.abc import Iterable
 
-from gpucheck.commands.lint.environment import checks_versions, settings
 from gpucheck.commands.lint.lookup import all_calls, in_uncalled_function, is_call, options
-from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.values import Attribute, Call, Choice, Class, Place, Value
 
 TPU = "tensorflow.distribute.TPUStrategy"
@@ -22,13 +20,6 @@ NOT_BUILDERS = re.compile(r"keras\.applications\.(\w+\.)?(preprocess_input|decod
 PLAIN = re.compile(
     r"(tensorflow|keras|builtins|contextlib\.(suppress|nullcontext|redirect_std\w+)|warnings|tempfile|time|zipfile|tarfile|gzip|threading"
     r"|numpy|h5py|tqdm)\b"
-)
-# Text that names Keras 2 or a TensorFlow version that includes it: tensorflow==2.15, TensorFlow 2.4, tf-keras.
-OLDER = re.compile(
-    r"(?:tensorflow|\btf)[\w\[\] \t-]{0,20}?[ \t:`\"'=~<>(v]{0,6}(?:1\.[\dx]|2\.(?:1[0-5]|\d)(?!\d))"
-    r"|tensorflow\S*[ \t]*<[ \t]*=?[ \t]*2\.1[0-6]|\bkeras[ \t-]*[=~<]*[ \t]*2\b|\bkeras[ \t]*<[ \t]*3(?:\.0)*(?![.\d])"
-    r"|tf[_-]keras|TF_USE_LEGACY_KERAS",
-    re.IGNORECASE,
 )
 
 
@@ -112,44 +103,3 @@ def outside(call: Call, strategy: Call | None = None) -> bool:
 def optimizer_outside(value: Value, strategy: Call | None = None) -> bool:
     """Whether a value is certainly an optimizer that is created outside the scope of a strategy, or of any."""
     return isinstance(value, Call) and value.name.startswith("keras.optimizers.") and outside(value, strategy)
-
-
-def hidden_scope(script: Script) -> bool:
-    """Whether a scope is entered in a way the trace does not follow: an exit stack, ``__enter__``, a global strategy."""
-    entered = bool(script.methods("__enter__")) or any(not call.entered for call in script.methods("scope"))
-    return entered or script.mentions(
-        "tensorflow.distribute.experimental_set_strategy",
-        "keras.distribution.set_distribution",
-        "tensorflow.distribute.set_strategy",
-    )
-
-
-def calls_on_models(script: Script, *methods: str) -> list[tuple[Call, list[Call]]]:
-    """Return every call of these methods on a certain model, with the calls that may have built it."""
-    return [(call, models) for call in script.methods(*methods) if (models := built(call.receiver))]
-
-
-def trainings(script: Script) -> list[tuple[Call, list[Call]]]:
-    """Return every ``fit`` of a certain model, with the calls that may have built it."""
-    return calls_on_models(script, "fit")
-
-
-def replicated(calls: Iterable[Call]) -> bool:
-    """Whether these calls are certainly in the scope of a strategy with several replicas."""
-    return several_replicas(strategies_around(calls))
-
-
-def legacy_keras(script: Script) -> bool:
-    """Whether the file selects Keras 2."""
-    return "tf_keras" in script.modules() or any(setting.name == "TF_USE_LEGACY_KERAS" for setting in settings(script))
-
-
-def standalone_keras(script: Script) -> bool:
-    """Whether the file imports ``keras`` directly, not TensorFlow's copy."""
-    return "keras" in script.modules() and not legacy_keras(script)
-
-
-def uses_keras_3(script: Script) -> bool:
-    """Whether ``tf.keras`` is Keras 3: the file neither mentions a TensorFlow before 2.16 nor checks a version."""
-    older = OLDER.search(script.written) or any(event.module.startswith("tensorflow.python") for event in script.imports)
-    return not (legacy_keras(script) or checks_versions(script) or older)

@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Iterator, Set
 
 from gpucheck.commands.lint.devices import expected_to_fail
-from gpucheck.commands.lint.environment import checks_versions
 from gpucheck.commands.lint.lookup import constant, options
-from gpucheck.commands.lint.models import calls_on_models, uses_keras_3
 from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.values import Call, Class, Name, Place
 from gpucheck.core.model import Fix
@@ -16,7 +14,7 @@ CAUGHT = ("AttributeError", "ImportError", "ModuleNotFoundError")
 
 def calls_of(script: Script, names: Iterable[str]) -> Iterator[Call]:
     """Yield calls of removed names, unless the program guards or assigns them, or supports several versions."""
-    if checks_versions(script):
+    if script.checks_versions:
         return
     assigned = set(assigned_names(script))
     yield from (call for call in script.named(*names) if fails(call.name, call.place, assigned))
@@ -29,7 +27,7 @@ def fails(name: str, place: Place, assigned: Set[str]) -> bool:
 
 def calls_of_models(script: Script, *methods: str) -> Iterator[Call]:
     """Yield calls of these methods on values that are certainly models of Keras 3, unless a class of the file defines them."""
-    for call, models in calls_on_models(script, *methods) if uses_keras_3(script) else ():
+    for call, models in script.calls_on_models(*methods) if script.uses_keras_3 else ():
         own = any(isinstance(model.function, Class) and model.function.member(call.method) for model in models)
         if not own and not expected_to_fail(call.place, "AttributeError"):
             yield call

@@ -1,16 +1,18 @@
 """Render the result of a lint run as terminal text, JSON, JUnit XML and GitHub Actions annotations. SARIF: sarif.py."""
 
+import functools
 import json
 import os
 
 from gpucheck.commands.lint import sarif
-from gpucheck.commands.lint.repository import in_repository
-from gpucheck.commands.lint.runner import Failure, Problem, Result, where
+from gpucheck.commands.lint.runner import SEARCH, Failure, Problem, Result, where
+from gpucheck.commands.lint.search import absolute, repository
 from gpucheck.core.reports.github import command
 from gpucheck.core.reports.shared import junit
 from gpucheck.core.reports.shared.limited_text import line
 from gpucheck.core.reports.shared.terminal_text import TerminalText, cells
 from gpucheck.core.reports.shared.words import plural
+from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 SCHEMA_VERSION = "1.0"
 WIDTH = 100  # columns of a source line without a terminal
@@ -122,3 +124,46 @@ def _finding(found: Problem) -> junit.Case:
 def _unreadable(failure: Failure) -> junit.Case:
     problem = junit.Problem("error", "unreadable", failure.message, where(failure))
     return junit.Case(failure.file, f"unreadable at {where(failure)}", problem, seconds=None)
+
+
+WORKSPACE = "GITHUB_WORKSPACE"  # the folder of the checkout in a job of GitHub Actions
+
+
+def in_repository(result: Result) -> Result:
+    """Return the result with paths relative to the workspace or, outside it, to the file's repository.
+
+    A file in neither keeps its path, and so do all files if a file system does not respond.
+    """
+    files = {problem.file for problem in result.problems} | {failure.file for failure in result.failures}
+    try:
+        names = with_timeout(FILE_SECONDS, _names, files, os.environ.get(WORKSPACE))
+    except (NoResponse, OSError):
+        return result
+    return result._replace(
+        problems=tuple(problem._replace(file=names[problem.file]) for problem in result.problems),
+        failures=tuple(failure._replace(file=names[failure.file]) for failure in result.failures),
+    )
+
+
+def _names(files: set[str], workspace: str | None) -> dict[str, str]:
+    found = {"-": "-", SEARCH: SEARCH}
+    root_of = functools.cache(repository)
+    for file in files - found.keys():
+        path = absolute(file)
+        name = _below(path, absolute(workspace)) or _below(_resolved(path), os.path.realpath(workspace)) if workspace else None
+        if name is None:
+            root = root_of(os.path.dirname(path))
+            name = None if root is None else _below(path, root)
+        found[file] = name or file
+    return found
+
+
+def _resolved(path: str) -> str:
+    """Return the path without links to folders. A file that is a link is in the repository under its own name."""
+    return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+
+
+def _below(path: str, folder: str) -> str | None:
+    """Return the path relative to a folder, both absolute; None if it is not in the folder."""
+    prefix = os.path.join(folder, "")
+    return path[len(prefix) :] if os.path.normcase(path).startswith(os.path.normcase(prefix)) else None

@@ -106,13 +106,13 @@ def lint(
                 break
             count += 1
             program = with_timeout(min(FILE_SECONDS, remaining()), source.read, file)
-            failures += [Failure(file, cell.cell, cell.line, cell.column, cell.message) for cell in program.unread]
+            failures += [_failure(file, cell.error, cell.cell) for cell in program.unread]
             found = lint_program(program, rules, file)
             if corrections.make(file, program, found, min(FILE_SECONDS, remaining())):
                 found = lint_program(with_timeout(min(FILE_SECONDS, remaining()), source.read, file), rules, file)
             problems += found
         except source.Unreadable as error:
-            failures.append(Failure(file, None, error.line, error.column, error.message))
+            failures.append(_failure(file, error))
         except NoResponse as error:
             failures.append(Failure(file, None, None, None, str(error.strerror) if remaining() > 0 else TIMED_OUT))
             if file == SEARCH or remaining() <= 0:
@@ -183,7 +183,8 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
     try:
         script = Script(tree, program.locate, program.written)
-        findings = {(finding, rule) for rule in rules for finding in _check(rule, script)}
+        checks: Iterable[tuple[Rule, Any]] = ((rule, rule.check) for rule in rules)  # those of machine rules return one finding
+        findings = {(finding, rule) for rule, check in checks for finding in check(script)}
     except RecursionError:
         raise source.Unreadable("nested too deeply to be traced") from None
     finally:
@@ -197,9 +198,8 @@ def _mentions(text: str, wanted: Iterable[str]) -> bool:
     return any(word in text for word in wanted)
 
 
-def _check(rule: Rule, script: Script) -> Iterator[Finding]:
-    check: Any = rule.check  # lint rules yield findings, machine rules return one
-    yield from check(script)
+def _failure(file: str, error: source.Unreadable, cell: int | None = None) -> Failure:
+    return Failure(file, cell, error.line, error.column, error.message)
 
 
 def _problems(findings: Iterable[tuple[Finding, Rule]], program: source.Program, file: str) -> Iterator[Problem]:

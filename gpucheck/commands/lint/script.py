@@ -1,14 +1,23 @@
 """A parsed program and the events that the trace recorded: the input of every rule."""
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from gpucheck.commands.lint.environment import OLDER, checks_versions, settings
 from gpucheck.commands.lint.lookup import holds, options
+from gpucheck.commands.lint.models import built
 from gpucheck.commands.lint.trace import trace
-from gpucheck.commands.lint.unbound import MEANINGS, unbound
 from gpucheck.commands.lint.values import Call, Class, Event, Import, Name, Read, Store, Test, Value
 
+GLOBAL_STRATEGY = (
+    *(
+        "tensorflow.distribute.experimental_set_strategy",
+        "keras.distribution.set_distribution",
+        "tensorflow.distribute.set_strategy",
+    ),
+)
 HARMLESS = {f"builtins.{name}" for name in ("print", "str", "repr", "type", "isinstance", "id", "len")}
 
 
@@ -55,7 +64,8 @@ class Script:
         self.tree = tree
         self.written = written
         self.notebook = locate(1)[0] is not None
-        traced = trace(tree, {name: MEANINGS[name] for name in unbound(tree, written)})
+        self.unbound = unbound(tree, written)
+        traced = trace(tree, {name: MEANINGS[name] for name in self.unbound})
         self.events = traced.events
         self.complete = traced.complete
         self._conditions = traced.conditions
@@ -70,6 +80,14 @@ class Script:
         self.imports = [event for event in self.events if isinstance(event, Import)]
         for call in self.calls:
             self._by_name.setdefault(call.name or f".{call.method}", []).append(call)
+        self.settings = list(settings(self.events))
+        self.trainings = self.calls_on_models("fit")
+        self.checks_versions = checks_versions(written, self.tests)
+        # Whether the file selects Keras 2; otherwise imports ``keras``, not TensorFlow's copy; and uses Keras 3 in tf.keras.
+        legacy = "tf_keras" in self.modules() or any(setting.name == "TF_USE_LEGACY_KERAS" for setting in self.settings)
+        self.standalone_keras = "keras" in self.modules() and not legacy
+        older = OLDER.search(written) or any(event.module.startswith("tensorflow.python") for event in self.imports)
+        self.uses_keras_3 = not (legacy or self.checks_versions or older)
 
     def where(self, node: ast.AST) -> str:
         """Return a node's position, for messages."""
@@ -84,6 +102,16 @@ class Script:
     def methods(self, *names: str) -> list[Call]:
         """Return calls of methods of these names on a value that is not a module."""
         return self.named(*(f".{name}" for name in names))
+
+    def calls_on_models(self, *methods: str) -> list[tuple[Call, list[Call]]]:
+        """Return every call of these methods on a certain model, with the calls that may have built it."""
+        return [(call, models) for call in self.methods(*methods) if (models := built(call.receiver))]
+
+    @property
+    def hidden_scope(self) -> bool:
+        """Whether a scope is entered in a way the trace does not follow: an exit stack, ``__enter__``, a global strategy."""
+        entered = bool(self.methods("__enter__")) or any(not call.entered for call in self.methods("scope"))
+        return entered or self.mentions(*GLOBAL_STRATEGY)
 
     def conditions(self, steps: Iterable[tuple[int, int]]) -> list[Value | None]:
         """Return the condition of each step of a place's path; None if it is unknown (not an if, or not its first branch)."""
@@ -125,3 +153,30 @@ def at(node: ast.AST, message: str, fix: str, edit: Edit | None = None) -> Findi
     line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
     end_line, end_column = getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column
     return Finding(line, column + 1, end_line, end_column + 1, message, fix, edit)
+
+
+MEANINGS = {"tf": "tensorflow", "keras": "keras", "np": "numpy", "multi_gpu_model": "keras.utils.multi_gpu_model"}
+_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+# Ways to bind names that the tree does not show.
+_HIDDEN = re.compile(r"\b(exec|eval|globals|execfile|run_path|get_ipython)\(|^\s*%(run|load|pylab|store)", re.MULTILINE)
+
+
+def unbound(tree: ast.Module, written: str) -> frozenset[str]:
+    """Return the names of ``MEANINGS`` that no scope of the file binds; none if it may bind names in a hidden way."""
+    nodes = list(ast.walk(tree))
+    if _HIDDEN.search(written) or any(isinstance(node, ast.alias) and node.name == "*" for node in nodes):
+        return frozenset()
+    return frozenset(MEANINGS).difference(_bound(nodes))
+
+
+def _bound(nodes: list[ast.AST]) -> Iterator[str]:
+    """Yield every name that any scope of the file binds."""
+    for node in nodes:
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, _NAMED) and node.name:
+            yield node.name

@@ -4,13 +4,13 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from gpucheck.commands.lint.gitignore import Patterns
+from gpucheck.commands.lint.gitignore import Pattern, patterns
 from gpucheck.core.system.ownership import why_untrusted
 
 GITIGNORE_BYTES_MAX = 1 << 20
 SUFFIXES = (".py", ".ipynb")
 SKIPPED = {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv"}
-Rules = tuple[tuple[int, Patterns], ...]  # .gitignore files, nearest first, each with its folder's depth
+Rules = tuple[tuple[int, Pattern], ...]  # lines of .gitignore files, the deciding first, each with its folder's depth
 
 
 def files(paths: Iterable[str], say: Callable[[str], None] = lambda line: None) -> Iterator[str]:
@@ -62,21 +62,21 @@ class _Walk:
             place, names, rules = folders.pop()
             try:
                 with os.scandir(place) as scan:
-                    entries = sorted(scan, key=lambda entry: entry.name)
+                    entries = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in scan)
             except OSError:
                 refused.append(place)
                 continue
             rules = self._with_own(place, names, rules)
             below = []
-            for entry in entries:
-                path, inside = os.path.join(place, entry.name), (*names, entry.name)
-                if entry.name.startswith("."):
+            for name, is_folder in entries:
+                path, inside = os.path.join(place, name), (*names, name)
+                if name.startswith("."):
                     continue
-                if _is_folder(entry):
-                    environment = entry.name in SKIPPED or os.path.exists(os.path.join(path, "pyvenv.cfg"))
+                if is_folder:
+                    environment = name in SKIPPED or os.path.exists(os.path.join(path, "pyvenv.cfg"))
                     if not environment and not _ignored(rules, inside, folder=True):
                         below.append((path, inside, rules))
-                elif entry.name.endswith(SUFFIXES) and not _ignored(rules, inside, folder=False):
+                elif name.endswith(SUFFIXES) and not _ignored(rules, inside, folder=False):
                     yield path
             folders += reversed(below)
         yield from refused  # linting them reports the reason
@@ -113,20 +113,10 @@ class _Walk:
                 self._say(f"ignored {path}: {reason}")
                 return rules
             with open(path, encoding="utf-8", errors="surrogateescape") as file:
-                return ((len(names), Patterns(file.read(GITIGNORE_BYTES_MAX))), *rules)
+                return (*((len(names), pattern) for pattern in patterns(file.read(GITIGNORE_BYTES_MAX))), *rules)
         return rules
 
 
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    try:
-        return entry.is_dir(follow_symlinks=False)
-    except OSError:
-        return False
-
-
 def _ignored(rules: Rules, names: Sequence[str], *, folder: bool) -> bool:
-    for depth, patterns in rules:
-        ignores = patterns.ignores(names[depth:], folder=folder)
-        if ignores is not None:
-            return ignores
-    return False
+    matches = (pattern.ignores for depth, pattern in rules if pattern.matches(names[depth:], folder=folder))
+    return next(matches, False)

@@ -38,9 +38,7 @@ class Unread(NamedTuple):
     """A cell that can't be parsed, in a notebook with others that can."""
 
     cell: int
-    line: int | None
-    column: int | None
-    message: str
+    error: Unreadable
     source: str
 
 
@@ -96,17 +94,12 @@ def _decode(data: bytes) -> str:
         raise Unreadable("in UTF-16, which Python does not read: save it as UTF-8", line=1)
     try:
         encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
-    except SyntaxError as error:
-        raise Unreadable(f"unknown encoding: {error.msg}", line=1) from None
-    try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise Unreadable(
-            f"not valid {encoding}: declare the encoding in the first line, or save it as UTF-8", line=line
-        ) from None
-    except LookupError:
-        raise Unreadable(f"unknown encoding: {encoding}", line=1) from None
+        message = f"not valid {encoding}: declare the encoding in the first line, or save it as UTF-8"
+        raise Unreadable(message, line=data.count(b"\n", 0, error.start) + 1) from None
+    except (SyntaxError, LookupError) as error:
+        raise Unreadable(f"unknown encoding: {error}", line=1) from None
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
         raise Unreadable("a binary file: it contains null bytes")
@@ -165,7 +158,7 @@ def _notebook(data: bytes) -> Program:
         except Unreadable as error:
             if error.message == PYTHON_2_REASON:  # applies to the whole notebook
                 raise Unreadable(f"{PYTHON_2_REASON} (cell {number}, line {error.line})") from None
-            unread.append(Unread(number, error.line, error.column, error.message, code))
+            unread.append(Unread(number, error, code))
             code = _placeholder(code)
         starts.append((len(lines) + 1, number))
         lines += code.split("\n")

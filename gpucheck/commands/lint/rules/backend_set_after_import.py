@@ -28,7 +28,7 @@ References:
     https://keras.io/getting_started/#configuring-your-backend
 """
 
-from gpucheck.commands.lint.environment import WORKERS, settings
+from gpucheck.commands.lint.environment import WORKERS
 from gpucheck.commands.lint.lookup import before, constant
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Import, Value
@@ -50,7 +50,7 @@ def check(script: Script) -> Findings:
         return
     if any(name.startswith(STARTS) for name in script.names):
         return
-    chosen = [setting for setting in settings(script) if setting.name == VARIABLE]
+    chosen = [setting for setting in script.settings if setting.name == VARIABLE]
     for event, _, value in chosen:
         late = next((one for one in script.imports if before(one.place, event.place) and _reads(one, value)), None)
         if late is None or any(other.event.place.order < late.place.order for other in chosen):

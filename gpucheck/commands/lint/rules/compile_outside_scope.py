@@ -32,7 +32,7 @@ References:
 """
 
 from gpucheck.commands.lint.lookup import constant, options
-from gpucheck.commands.lint.models import calls_on_models, hidden_scope, optimizer_outside, outside, replicated, standalone_keras
+from gpucheck.commands.lint.models import optimizer_outside, outside, several_replicas, strategies_around
 from gpucheck.commands.lint.script import Findings, Script, at
 
 SEVERITY = "error"
@@ -42,13 +42,13 @@ WORDS = ("Strategy",)
 
 def check(script: Script) -> Findings:
     """Report compile if the model is certainly inside the scope, and compile and its optimizer certainly outside."""
-    if hidden_scope(script):
+    if script.hidden_scope:
         return
-    for call, models in calls_on_models(script, "compile"):
-        if call.starred or not outside(call) or not all(replicated([model]) for model in models):
+    for call, models in script.calls_on_models("compile"):
+        if call.starred or not outside(call) or not all(several_replicas(strategies_around([model])) for model in models):
             continue
         optimizers = list(options(call.argument("optimizer", 0)))
-        by_name = standalone_keras(script) and all(isinstance(constant(optimizer), str) for optimizer in optimizers)
+        by_name = script.standalone_keras and all(isinstance(constant(optimizer), str) for optimizer in optimizers)
         if by_name or (optimizers and all(map(optimizer_outside, optimizers))):
             where = script.where(models[0].node)
             message = f"The model is built in the strategy's scope ({where}), but compiled outside it."

@@ -49,7 +49,7 @@ from gpucheck.commands.lint.values import Attribute, Call, Class, Constant, Each
 
 SEVERITY = "warning"
 WORDS = ("device(",)
-
+FIX = "Use tf.distribute.MirroredStrategy, with the loop's body as a function for strategy.run."
 GATHERS = ("append", "extend", "insert", "add", "put")
 GRADIENTS = {TAPE, "tensorflow.gradients", "tensorflow.compat.v1.gradients"}
 GPU = re.compile(r"gpu|cuda|device:", re.IGNORECASE)
@@ -66,9 +66,7 @@ def check(script: Script) -> Findings:
         if separate or not _replicates(calls, copied=copied) or _independent(script, context, calls):
             continue
         message = "This loop builds replicas manually: the GPUs run one after the other, and their weights are not synchronized."
-        yield at(
-            context.node, message, "Use tf.distribute.MirroredStrategy, with the loop's body as a function for strategy.run."
-        )
+        yield at(context.node, message, FIX)
 
 
 def _replicates(calls: list[Call], *, copied: bool) -> bool:
@@ -111,12 +109,8 @@ def _created_under_device(sources: Value | None, context: Call) -> bool:
 def _each_gpu(device: Value | None) -> bool:
     every = list(parts(device, lambda call: call.method == "format" or call.name in ("builtins.str", "builtins.range")))
     words = " ".join(str(part.value) for part in every if isinstance(part, Constant))
-    looped = any(isinstance(part, Element) and part.index is None for part in every) or _each_of(device)
+    names = [str(constant(option)) for option in device.options] if isinstance(device, Each) else []  # in a list literal
+    several = len(set(names)) > 1 and all(map(GPU.search, names))
+    looped = several or any(isinstance(part, Element) and part.index is None for part in every)
     gpus = bool(GPU.search(words)) or any(is_call(part, *LISTS) for part in every)
     return looped and gpus and not OTHER.search(words)
-
-
-def _each_of(device: Value | None) -> bool:
-    """Whether a device is each of several names in turn, from a list literal."""
-    names = [constant(option) for option in options(device)] if isinstance(device, Each) else []
-    return len(set(names)) > 1 and all(isinstance(name, str) and GPU.search(name) for name in names)

@@ -31,9 +31,7 @@ References:
 import re
 
 from gpucheck.commands.lint.devices import LISTS
-from gpucheck.commands.lint.environment import settings
 from gpucheck.commands.lint.lookup import all_calls, constant, in_uncalled_function, options
-from gpucheck.commands.lint.models import trainings
 from gpucheck.commands.lint.script import Findings, Script, at
 
 SEVERITY = "warning"
@@ -46,11 +44,11 @@ HANDLES = ("tensorflow.config.set_visible_devices", "tensorflow.test.is_gpu_avai
 def check(script: Script) -> Findings:
     """Report every fit that is certainly under a CPU device, unless the script handles GPUs explicitly."""
     named = [constant(call.argument("device_name", 0)) for call in script.named(*DEVICES)]
-    hides = any(setting.name == "CUDA_VISIBLE_DEVICES" for setting in settings(script))
+    hides = any(setting.name == "CUDA_VISIBLE_DEVICES" for setting in script.settings)
     only_cpus = all(isinstance(name, str) and CPU.fullmatch(name) for name in named)
     if hides or script.mentions(*HANDLES, *LISTS) or not only_cpus:
         return
-    for call, _ in trainings(script):
+    for call, _ in script.trainings:
         on_cpu = any(all_calls(options(context), *DEVICES) for context in call.place.contexts)
         if on_cpu and not in_uncalled_function(call.place):
             message = "fit runs inside tf.device of the CPU, so the GPU is not used for training."

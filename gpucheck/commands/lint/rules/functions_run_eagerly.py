@@ -33,7 +33,6 @@ References:
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.edits import switch_off
 from gpucheck.commands.lint.lookup import before, constant, in_uncalled_function, left_on
-from gpucheck.commands.lint.models import calls_on_models, trainings
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call
 
@@ -44,12 +43,12 @@ FOR_ALL = ("tensorflow.config.run_functions_eagerly", "tensorflow.config.experim
 
 def check(script: Script) -> Findings:
     """Report a trained model that is compiled this way, or a permanent global setting in a script that trains."""
-    trained = {id(model) for _, models in trainings(script) for model in models}
-    for call, models in calls_on_models(script, "compile"):
+    trained = {id(model) for _, models in script.trainings for model in models}
+    for call, models in script.calls_on_models("compile"):
         if constant(call.argument("run_eagerly")) is True and any(id(model) in trained for model in models):
             yield from _finding(call, "compile(run_eagerly=True)")
     for call in left_on(script.named(*FOR_ALL), "run_eagerly", 0):
-        if any(before(call.place, fit.place) for fit, _ in trainings(script)):
+        if any(before(call.place, fit.place) for fit, _ in script.trainings):
             yield from _finding(call, "run_functions_eagerly(True)")
 
 

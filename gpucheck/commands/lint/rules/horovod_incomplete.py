@@ -42,7 +42,6 @@ References:
 import ast
 import re
 
-from gpucheck.commands.lint.models import trainings
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.core.repairs.wording import listing
 
@@ -77,7 +76,7 @@ def check(script: Script) -> Findings:
         return
     if calls and _is_program(script) and not re.search(r"\binit\b", script.written):
         yield at(calls[0].node, "This program uses Horovod without hvd.init().", "Call hvd.init() first, behind the imports.")
-    if not starts or not trainings(script):
+    if not starts or not script.trainings:
         return
     missing = [(step, how) for names, step, how in STEPS if not any(name in script.written for name in names)]
     if missing:
@@ -89,4 +88,4 @@ def check(script: Script) -> Findings:
 def _is_program(script: Script) -> bool:
     """Whether the file does something when it runs; a module of helpers only defines what other files call."""
     calls = (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) for node in script.tree.body)
-    return "__main__" in script.written or any(calls) or bool(trainings(script))
+    return "__main__" in script.written or any(calls) or bool(script.trainings)

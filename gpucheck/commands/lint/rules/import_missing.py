@@ -28,7 +28,6 @@ import re
 
 from gpucheck.commands.lint.edits import add_import
 from gpucheck.commands.lint.script import Findings, Script, at
-from gpucheck.commands.lint.unbound import unbound
 
 SEVERITY = "error"
 IMPORTS = {"tf": "import tensorflow as tf", "keras": "import keras", "np": "import numpy as np"}
@@ -43,7 +42,7 @@ WORDS = ("tf.", "keras.")
 
 def check(script: Script) -> Findings:
     """Report the first use of each name that nothing in the file binds."""
-    left = set(IMPORTS) & unbound(script.tree, script.written)
+    left = set(IMPORTS) & script.unbound
     uses = [node for node in ast.walk(script.tree) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)]
     for use in sorted(uses, key=lambda node: (node.lineno, node.col_offset)):
         name = ast.unparse(use.value)

@@ -37,8 +37,6 @@ from collections.abc import Iterator
 
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.edits import rename
-from gpucheck.commands.lint.environment import checks_versions
-from gpucheck.commands.lint.models import uses_keras_3
 from gpucheck.commands.lint.names import canonical
 from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, assigned_names, calls_of, calls_of_models, fails
 from gpucheck.commands.lint.script import Finding, Script, at
@@ -72,7 +70,7 @@ def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: 
 def check(script: Script) -> Iterator[Finding]:
     """Report what TensorFlow 2 and Keras removed, unless the script supports several versions."""
     yield from (_gone(call.node, call.name) for call in calls_of(script, removed.FUNCTIONS))
-    if not checks_versions(script):
+    if not script.checks_versions:
         yield from _names(script)
     for call in calls_of_models(script, *removed.MODEL_METHODS):
         yield at(call.node, f"Keras removed {call.method}.", f"Use {removed.MODEL_METHODS[call.method]}.")
@@ -82,7 +80,7 @@ def check(script: Script) -> Iterator[Finding]:
 
 def _names(script: Script) -> Iterator[Finding]:
     """Report imports of removed names, and uses of those that the script does not import."""
-    keras_3, assigned = uses_keras_3(script), set(assigned_names(script))
+    keras_3, assigned = script.uses_keras_3, set(assigned_names(script))
     only_keras = not TF_KERAS_USED.search(script.written)
     imported = [(event, found) for event in script.imports if (found := _imported(event, keras_3=keras_3))]
     yield from (_gone(event.node, found) for event, found in imported if not expected_to_fail(event.place, *CAUGHT))

@@ -34,7 +34,6 @@ from collections.abc import Iterator
 
 from gpucheck.commands.lint.devices import GRAPHS, expected_to_fail
 from gpucheck.commands.lint.lookup import constant, is_call, options
-from gpucheck.commands.lint.models import uses_keras_3
 from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, calls_of
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.core.compat.removed import SESSIONS
@@ -97,7 +96,7 @@ def check(script: Script) -> Findings:
 def _sessions_of_keras_2(script: Script) -> Findings:
     """Report a configured session that is passed to Keras through compat.v1; Keras 3 has no such function."""
     tried = any(event.place.catches(*CAUGHT) for event in script.imports if event.module.startswith("tensorflow.compat.v1"))
-    if tried or not uses_keras_3(script) or any(name.endswith(GRAPHS) for name in script.names):
+    if tried or not script.uses_keras_3 or any(name.endswith(GRAPHS) for name in script.names):
         return
     for call in script.named(IN_KERAS_2):
         sessions = list(options(call.argument("session", 0)))

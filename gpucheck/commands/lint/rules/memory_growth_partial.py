@@ -28,7 +28,6 @@ References:
 """
 
 from gpucheck.commands.lint.devices import compares_gpu_count, expected_to_fail, listed_device
-from gpucheck.commands.lint.environment import settings as variables
 from gpucheck.commands.lint.lookup import constant
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call
@@ -37,6 +36,7 @@ SEVERITY = "warning"
 EXPLAINS = ("memory-growth-mixed",)
 WORDS = ("set_memory_growth",)
 RESTRICTED = ("tensorflow.config.set_visible_devices", "tensorflow.config.set_logical_device_configuration")
+FIX = "Set it for every GPU in a loop, or hide the others with tf.config.set_visible_devices."
 VARIABLES = {"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"}
 
 
@@ -47,13 +47,11 @@ def check(script: Script) -> Findings:
     positions = {device and device.index for device in devices}
     if len(positions) != 1 or None in positions:
         return
-    named = [setting.name for setting in variables(script)] + [constant(value) for call in script.calls for value in call.args]
+    named = [setting.name for setting in script.settings] + [constant(value) for call in script.calls for value in call.args]
     if script.mentions(*RESTRICTED) or any(name in VARIABLES for name in named):
         return
     listed = devices[0] and devices[0].of
     kind = constant(listed.argument("device_type", 0)) if isinstance(listed, Call) else None
     if kind == "GPU" and not compares_gpu_count(script):
         message = f"Memory growth is set for GPU {positions.pop()} only: with several GPUs TensorFlow fails to initialize them."
-        yield at(
-            settings[0].node, message, "Set it for every GPU in a loop, or hide the others with tf.config.set_visible_devices."
-        )
+        yield at(settings[0].node, message, FIX)

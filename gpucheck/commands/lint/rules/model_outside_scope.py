@@ -41,16 +41,11 @@ from gpucheck.commands.lint.lookup import before, constant, in_uncalled_function
 from gpucheck.commands.lint.models import (
     MIRRORED,
     built,
-    calls_on_models,
-    hidden_scope,
     inside,
     optimizer_outside,
     outside,
-    replicated,
-    standalone_keras,
+    several_replicas,
     strategies_around,
-    trainings,
-    uses_keras_3,
 )
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Attribute, Call, Function, Place, Value
@@ -65,13 +60,13 @@ FIX = "Build the model, and compile it, under: with strategy.scope():"
 def check(script: Script) -> Findings:
     """Report models built outside and compiled inside, with parts built outside, or built and trained outside."""
     made = script.named(*MIRRORED)
-    if not made or hidden_scope(script):
+    if not made or script.hidden_scope:
         return
-    for call, models in calls_on_models(script, "compile", "fit"):
-        if replicated([call]) and all(map(outside, models)):
+    for call, models in script.calls_on_models("compile", "fit"):
+        if several_replicas(strategies_around([call])) and all(map(outside, models)):
             message = f"The model is built outside the scope in which {VERBS[call.method]} ({script.where(call.node)})."
             yield from (at(model.node, message, FIX) for model in models)
-    for call, models in trainings(script) if len(made) == 1 and not _used(script, made[0]) else ():
+    for call, models in script.trainings if len(made) == 1 and not _used(script, made[0]) else ():
         if all(before(made[0].place, model.place) and outside(model, made[0]) for model in models):
             trained, scope = script.where(call.node), script.where(made[0].node)
             message = f"The model is built and trained ({trained}) outside the scope of the strategy ({scope})"
@@ -83,7 +78,7 @@ def check(script: Script) -> Findings:
 
 def _parts_outside(script: Script, made: list[Call]) -> Findings:
     """Report models in a scope that have weights created before the scope was entered."""
-    for model in {id(model): model for _, models in trainings(script) if len(models) == 1 for model in models}.values():
+    for model in {id(model): model for _, models in script.trainings if len(models) == 1 for model in models}.values():
         around = strategies_around([model])
         if len(around) == 1 and around[0] in made and inside(model.place, around[0]):
             for part, by in weights(script, model):
@@ -117,7 +112,7 @@ def _outside_scope(script: Script, model: Call, optimizer: Value, strategy: Call
     So does Keras 3, but its optimizer has variables from the start.
     """
     late = [by for _, by in weights(script, model) if outside(by, strategy)]
-    new = standalone_keras(script) or uses_keras_3(script)
+    new = script.standalone_keras or script.uses_keras_3
     both = optimizer_outside(optimizer, strategy) and outside(model, strategy)
     return late or ([model] if new and both else [])
 

@@ -26,7 +26,6 @@ References:
     https://keras.io/guides/distributed_training_with_tensorflow/
 """
 
-from gpucheck.commands.lint.environment import checks_versions
 from gpucheck.commands.lint.names import canonical
 from gpucheck.commands.lint.removed import CAUGHT
 from gpucheck.commands.lint.script import Findings, Script, at
@@ -42,7 +41,7 @@ def check(script: Script) -> Findings:
     names = [(event, canonical(f"{event.module}.{name}")) for event in script.imports for name in event.names]
     imports = [event for event, name in names if MULTI_GPU_MODEL.fullmatch(name)]
     calls = [call for call in script.calls if MULTI_GPU_MODEL.fullmatch(call.name)]
-    if any(event.place.catches(*CAUGHT) for event in imports) or checks_versions(script):
+    if any(event.place.catches(*CAUGHT) for event in imports) or script.checks_versions:
         return
     for event in calls or imports:
         if not event.place.catches(*CAUGHT):

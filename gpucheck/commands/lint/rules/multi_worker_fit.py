@@ -44,7 +44,7 @@ import ast
 import re
 
 from gpucheck.commands.lint.lookup import all_calls, constant
-from gpucheck.commands.lint.models import WORKERS, standalone_keras, strategies_around, trainings, uses_keras_3
+from gpucheck.commands.lint.models import WORKERS, strategies_around
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call, Value
 
@@ -57,11 +57,11 @@ RESOLVER = re.compile(r"tensorflow\.distribute\.cluster_resolver\.(Slurm|Kuberne
 
 def check(script: Script) -> Findings:
     """Report fit if the model is certainly in the scope of this strategy and a Keras 3 model."""
-    sure = standalone_keras(script)
-    if not sure and not uses_keras_3(script):
+    sure = script.standalone_keras
+    if not sure and not script.uses_keras_3:
         return
     which = "Keras 3" if sure else "Keras 3 (tf.keras since TensorFlow 2.16)"
-    for call, models in trainings(script):
+    for call, models in script.trainings:
         around = strategies_around(models)
         if all_calls(around, WORKERS) and (sure or _clustered(script) or any(map(_resolved, around))):
             yield at(call.node, f"fit of {which} does not train under MultiWorkerMirroredStrategy.", FIX)

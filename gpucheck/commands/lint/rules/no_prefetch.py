@@ -40,8 +40,8 @@ import re
 from gpucheck.commands.lint.datasets import Chain, chains, reads_files
 from gpucheck.commands.lint.edits import alias, append
 from gpucheck.commands.lint.lookup import TAPE, is_call, iterated, under
-from gpucheck.commands.lint.models import built, trainings
-from gpucheck.commands.lint.script import Finding, Findings, Script, at
+from gpucheck.commands.lint.models import built
+from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.used import used_by
 from gpucheck.commands.lint.values import Call, Function, Name, Value
 
@@ -54,33 +54,29 @@ SLOW = re.compile(
 NAMES = "tensorflow.data.Dataset.from_tensor_slices"  # a source of file names, if a mapped function reads the files
 
 STEP = "apply_gradients"
+LOOP = "this loop reads"
 
 
 def check(script: Script) -> Findings:
     """Report datasets used by fit or a training loop, without a strategy: strategies prefetch distributed datasets."""
     if any(name.startswith("tensorflow.distribute") for name in script.names):
         return
-    for call, _ in trainings(script):
-        pipelines = chains(call.argument("x", 0))
-        if pipelines and all(_waits(chain, in_loop=False) for chain in pipelines):
-            yield _finding(script, pipelines[0], "fit reads", call)
-    reported: set[int] = set()
+    read = [(call, call.argument("x", 0), "fit reads") for call, _ in script.trainings]
     for call in script.calls:
         looped = list(iterated(call.args))
-        for batches in looped if looped and _trains(script, call) else ():
-            pipelines = chains(batches)
-            waits = pipelines and all(_waits(chain, in_loop=True) for chain in pipelines)
-            if waits and id(pipelines[0].steps[-1]) not in reported:
-                reported.add(id(pipelines[0].steps[-1]))  # the loop's call comes first, then the calls inside the step
-                yield _finding(script, pipelines[0], "this loop reads", call)
-
-
-def _finding(script: Script, chain: Chain, who: str, call: Call) -> Finding:
-    name, last = alias(script, "tensorflow"), chain.steps[-1].node
-    read = f"({script.where(call.node)}) comes from files or a generator"
-    edit = append(last, f".prefetch({name}.data.AUTOTUNE)") if name else None
-    message = f"The dataset that {who} {read} and is never prefetched."
-    return at(last, message, "End it with .prefetch(tf.data.AUTOTUNE).", edit)
+        read += [(call, batches, LOOP) for batches in (looped if looped and _trains(script, call) else ())]
+    name, reported = alias(script, "tensorflow"), set[int]()
+    for call, dataset, who in read:
+        pipelines = chains(dataset)
+        if pipelines and all(_waits(chain, in_loop=who == LOOP) for chain in pipelines):
+            last = pipelines[0].steps[-1].node
+            if id(last) not in reported:  # the loop's call comes first, then the calls inside the step
+                edit = append(last, f".prefetch({name}.data.AUTOTUNE)") if name else None
+                message = (
+                    f"The dataset that {who} ({script.where(call.node)}) comes from files or a generator and is never prefetched."
+                )
+                reported.add(id(last))
+                yield at(last, message, "End it with .prefetch(tf.data.AUTOTUNE).", edit)
 
 
 def _waits(chain: Chain, *, in_loop: bool) -> bool:

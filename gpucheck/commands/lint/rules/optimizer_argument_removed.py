@@ -28,7 +28,6 @@ import re
 
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.edits import rename
-from gpucheck.commands.lint.models import uses_keras_3
 from gpucheck.commands.lint.script import Findings, Script, at
 
 SEVERITY = "error"
@@ -39,7 +38,7 @@ OPTIMIZER = re.compile(r"keras\.optimizers\.[A-Z]\w+")
 
 def check(script: Script) -> Findings:
     """Report every optimizer of Keras that is created with lr, and rename the argument."""
-    if not uses_keras_3(script):
+    if not script.uses_keras_3:
         return
     optimizers = [call for call in script.calls if OPTIMIZER.fullmatch(call.name)]
     for call, keyword in [(one, keyword) for one in optimizers for keyword in one.node.keywords if keyword.arg == "lr"]:

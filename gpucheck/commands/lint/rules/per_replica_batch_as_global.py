@@ -39,7 +39,7 @@ import re
 from gpucheck.commands.lint.datasets import chains
 from gpucheck.commands.lint.devices import LISTS
 from gpucheck.commands.lint.lookup import all_calls, constant, is_call, is_none, options
-from gpucheck.commands.lint.models import MIRRORED, ONE_HOST, WORKERS, several_replicas, strategies_around, trainings
+from gpucheck.commands.lint.models import MIRRORED, ONE_HOST, WORKERS, several_replicas, strategies_around
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Attribute, Call, Constant, Items, Name, Value
 
@@ -57,7 +57,7 @@ def check(script: Script) -> Findings:
         chosen = list(options(call.receiver))
         if _several(chosen) and _per_worker(call):
             yield from _batched(script, call.argument("dataset", 0), chosen)
-    for call, models in trainings(script):
+    for call, models in script.trainings:
         around = strategies_around(models)
         if _several(around):
             yield from _batched(script, call.argument("x", 0), around)

@@ -32,7 +32,6 @@ References:
 
 from gpucheck.commands.lint.edits import switch_off
 from gpucheck.commands.lint.lookup import before, left_on
-from gpucheck.commands.lint.models import trainings
 from gpucheck.commands.lint.script import Findings, Script, at
 
 SEVERITY = "warning"
@@ -43,7 +42,7 @@ SETTER = "tensorflow.debugging.set_log_device_placement"
 def check(script: Script) -> Findings:
     """Report every call that leaves the log on while a model is trained, if no later call may switch it off."""
     for call in left_on(script.named(SETTER), "enabled", 0):
-        fit = next((fit for fit, _ in trainings(script) if before(call.place, fit.place)), None)
+        fit = next((fit for fit, _ in script.trainings if before(call.place, fit.place)), None)
         if fit:
             message = f"Every operation's device is logged while the model is trained ({script.where(fit.node)})."
             yield at(call.node, message, "Remove this line.", switch_off(call.node, "enabled"))

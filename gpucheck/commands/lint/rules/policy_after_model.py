@@ -29,9 +29,9 @@ References:
     https://keras.io/api/mixed_precision/policy/
 """
 
-from gpucheck.commands.lint.layers import policy_name, policy_setters
+from gpucheck.commands.lint.layers import policies
 from gpucheck.commands.lint.lookup import before
-from gpucheck.commands.lint.models import is_model, trainings
+from gpucheck.commands.lint.models import is_model
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call
 
@@ -41,12 +41,11 @@ WORDS = ("set_global_policy", "set_dtype_policy", "set_policy")
 
 def check(script: Script) -> Findings:
     """Report the first policy other than float32 if it comes between a model and its training, and no layer is created later."""
-    chosen = [(policy, policy_name(policy)) for policy in policy_setters(script)]
-    for policy, value in [pair for pair in chosen if pair[1] != "float32"][:1]:
+    for policy, value in [pair for pair in policies(script) if pair[1] != "float32"][:1]:
         late = any(_creates(call) and call.place.order > policy.place.order for call in script.calls)
         if value not in ("mixed_float16", "mixed_bfloat16", "float16", "bfloat16") or late:
             continue
-        for fit, models in trainings(script):
+        for fit, models in script.trainings:
             if len(models) == 1 and before(models[0].place, policy.place) and before(policy.place, fit.place):
                 built = script.where(models[0].node)
                 message = f"The policy {value} is set after the model was built ({built}), whose layers keep theirs."

@@ -35,7 +35,6 @@ References:
 
 from gpucheck.commands.lint.datasets import chains, reads_files
 from gpucheck.commands.lint.edits import alias, insert_argument
-from gpucheck.commands.lint.models import trainings
 from gpucheck.commands.lint.script import Findings, Script, at
 
 SEVERITY = "warning"
@@ -46,7 +45,7 @@ WORDS = ("map(",)
 def check(script: Script) -> Findings:
     """Report maps of a dataset that is passed to fit."""
 
-    for call, _ in trainings(script):
+    for call, _ in script.trainings:
         for chain in chains(call.argument("x", 0)):
             for step in () if chain.has("cache", "with_options") else chain.steps:
                 serial = "num_parallel_calls" not in step.keywords and len(step.args) == 1 and not step.starred

@@ -32,9 +32,8 @@ import ast
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.devices import LISTS
-from gpucheck.commands.lint.layers import policy_name, policy_setters, stack
+from gpucheck.commands.lint.layers import policies, stack
 from gpucheck.commands.lint.lookup import before, constant, earlier, is_call, parts
-from gpucheck.commands.lint.models import calls_on_models
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Call, Class, Function, Items, Name, Place, Value
 
@@ -47,7 +46,7 @@ SOFTMAX = ("keras.activations.softmax", "tensorflow.nn.softmax", "keras.ops.soft
 
 def check(script: Script) -> Iterator[Finding]:
     """Report the last layer of a compiled model if it is created while a mixed policy is certainly active."""
-    for _, models in calls_on_models(script, "compile"):
+    for _, models in script.calls_on_models("compile"):
         for model in models:
             for last in _last(script, model):
                 policy = _policy(script, last)
@@ -123,10 +122,9 @@ def _active_with_gpus(script: Script, policy: Place, layer: Place) -> bool:
 
 def _policy(script: Script, layer: Call) -> str | None:
     """Return the mixed policy that is certainly active when a layer is created."""
-    setters = [call for call in policy_setters(script) if call.place.order < layer.place.order]
-    if not setters or not (before(setters[-1].place, layer.place) or _active_with_gpus(script, setters[-1].place, layer.place)):
-        return None
-    if any(setters[-1].place.order < call.place.order < layer.place.order for call in script.named(*CLEARERS)):
-        return None  # Keras 3 goes back to float32, Keras 2 does not
-    name = policy_name(setters[-1])
-    return name if name in ("mixed_float16", "mixed_bfloat16") else None
+    for setter, name in [pair for pair in policies(script) if pair[0].place.order < layer.place.order][-1:]:
+        certain = before(setter.place, layer.place) or _active_with_gpus(script, setter.place, layer.place)
+        cleared = any(setter.place.order < call.place.order < layer.place.order for call in script.named(*CLEARERS))
+        if certain and not cleared and name in ("mixed_float16", "mixed_bfloat16"):  # Keras 3 goes back to float32 when cleared
+            return str(name)
+    return None

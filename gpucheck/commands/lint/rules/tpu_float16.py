@@ -36,9 +36,9 @@ References:
     https://docs.cloud.google.com/tpu/docs/bfloat16
 """
 
-from gpucheck.commands.lint.layers import policy_name, policy_setters
+from gpucheck.commands.lint.layers import policies
 from gpucheck.commands.lint.lookup import before
-from gpucheck.commands.lint.models import on_tpu, trainings
+from gpucheck.commands.lint.models import on_tpu
 from gpucheck.commands.lint.script import Findings, Script, at
 
 SEVERITY = "warning"
@@ -48,7 +48,7 @@ WORDS = ("TPUStrategy",)
 def check(script: Script) -> Findings:
     """Report the last policy that is set before a model in a TPU strategy's scope is built, if it uses float16."""
 
-    for _, models in trainings(script):
-        policies = [call for call in policy_setters(script) if before(call.place, models[0].place)]
-        if policies and on_tpu(models) and policy_name(policies[-1]) in ("mixed_float16", "float16"):
-            yield at(policies[-1].node, "TPUs do not compute with float16.", 'Use the policy "mixed_bfloat16".')
+    for _, models in script.trainings:
+        for setter, name in [pair for pair in policies(script) if before(pair[0].place, models[0].place)][-1:]:
+            if on_tpu(models) and name in ("mixed_float16", "float16"):
+                yield at(setter.node, "TPUs do not compute with float16.", 'Use the policy "mixed_bfloat16".')

@@ -43,7 +43,7 @@ References:
 from gpucheck.commands.lint.datasets import Chain, chains
 from gpucheck.commands.lint.edits import insert_argument
 from gpucheck.commands.lint.lookup import all_calls, constant, is_call, is_none, options
-from gpucheck.commands.lint.models import TPU, on_tpu, trainings
+from gpucheck.commands.lint.models import TPU, on_tpu
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call, Element, Items, Operation, Value
 
@@ -59,7 +59,7 @@ OF_ARRAY = ("numpy.array", "numpy.asarray")
 
 def check(script: Script) -> Findings:
     """Report datasets passed to fit of a model in a TPU strategy's scope, or distributed by a TPU strategy."""
-    for call, models in trainings(script):
+    for call, models in script.trainings:
         if on_tpu(models) and "steps_per_epoch" not in call.keywords and not call.starred:
             yield from _partial(script, call.argument("x", 0))
             yield from _arrays(call)
