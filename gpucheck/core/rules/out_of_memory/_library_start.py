@@ -7,7 +7,6 @@ from gpucheck.core.model import Finding, Fix, Skip
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.resources import HOLDERS, disable_preallocation
 from gpucheck.core.repairs.wording import library_not_started
-from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build
 
 
 def library_start_failure(
@@ -33,13 +32,14 @@ def library_start_failure(
 
 
 def leave_memory(context: Context, library: str, spare: str = "") -> Iterator[Fix]:
-    """Yield the fixes that leave GPU memory for the library; another build of it first if memory is to spare ("yes")."""
+    """Yield the fixes that leave GPU memory for the library; if most of it is free ("yes"), those for another copy of the library."""
     if spare:
+        text = f"Let the program load the {library} that it was installed with, and no other copy"
+        yield Fix(text=text, command="unset LD_LIBRARY_PATH")
         yield Fix(
-            text=f"Let the program load the {library} that it was installed with, and no other copy",
-            command="unset LD_LIBRARY_PATH",
+            text=f"Or install the program with its CUDA libraries in a new environment: this {library} does not fit the others"
         )
-        yield from cuda_build(context)
+        return
     yield from disable_preallocation(context, f"Leave some GPU memory for {library}")
     if context.framework == "torch":
         yield Fix(text=f"Leave some GPU memory for {library}: halve the batch size")
