@@ -5,6 +5,7 @@ Sources: https://www.tensorflow.org/guide/migrate, https://keras.io/guides/migra
 https://www.tensorflow.org/api_docs/python/tf/config/PhysicalDevice
 """
 
+import pkgutil
 import re
 from typing import NamedTuple
 
@@ -27,56 +28,18 @@ MULTI_GPU_MODEL = re.compile(r"keras\.utils\.(\w+\.)?multi_gpu_model")
 GENERATOR_METHODS = ("fit_generator", "evaluate_generator", "predict_generator")
 MEMORY_LIMIT = "memory_limit"  # of a PhysicalDevice, which never had it
 
-# Functions of TensorFlow 1, and what TensorFlow 2 has instead; of those without a successor it has tf.compat.v1.NAME.
-_SUCCESSORS = {
-    "GraphDef": "",
-    "Print": "tf.print",
-    "Summary": "tf.summary",
-    "assign_add": "variable.assign_add",
-    "enable_eager_execution": "nothing: TensorFlow 2 runs eagerly",
-    "get_collection": "",
-    "get_default_graph": "",
-    "get_default_session": "",
-    "get_variable": "tf.Variable",
-    "global_variables": "model.variables",
-    "global_variables_initializer": "nothing: variables are initialized when they are created",
-    "initialize_all_variables": "nothing: variables are initialized when they are created",
-    "local_variables_initializer": "nothing: variables are initialized when they are created",
-    "log": "tf.math.log",
-    "placeholder": "the argument of a tf.function, or keras.Input",
-    "placeholder_with_default": "the argument of a tf.function, or keras.Input",
-    "random_normal": "tf.random.normal",
-    "random_uniform": "tf.random.uniform",
-    "reset_default_graph": "keras.backend.clear_session()",
-    "set_random_seed": "tf.random.set_seed",
-    "sparse_placeholder": "keras.Input(sparse=True)",
-    "tables_initializer": "nothing: tables are initialized when they are created",
-    "to_float": "tf.cast(x, tf.float32)",
-    "to_int32": "tf.cast(x, tf.int32)",
-    "trainable_variables": "model.trainable_variables",
-    "truncated_normal": "tf.random.truncated_normal",
-    "variable_scope": "",
-    "image.resize_images": "tf.image.resize",
-    "train.AdadeltaOptimizer": "keras.optimizers.Adadelta",
-    "train.AdagradOptimizer": "keras.optimizers.Adagrad",
-    "train.AdamOptimizer": "keras.optimizers.Adam",
-    "train.FtrlOptimizer": "keras.optimizers.Ftrl",
-    "train.GradientDescentOptimizer": "keras.optimizers.SGD",
-    "train.MomentumOptimizer": "keras.optimizers.SGD(momentum=0.9)",
-    "train.MonitoredSession": "model.fit",
-    "train.MonitoredTrainingSession": "model.fit, with keras.callbacks",
-    "train.Optimizer": "keras.optimizers.Optimizer",
-    "train.RMSPropOptimizer": "keras.optimizers.RMSprop",
-    "train.Saver": "tf.train.Checkpoint, or model.save",
-    "train.SyncReplicasOptimizer": "tf.distribute.MirroredStrategy",
-    "train.cosine_decay": "keras.optimizers.schedules.CosineDecay",
-    "train.exponential_decay": "keras.optimizers.schedules.ExponentialDecay",
-    "train.get_or_create_global_step": "optimizer.iterations",
-    "train.piecewise_constant": "keras.optimizers.schedules.PiecewiseConstantDecay",
-    "train.polynomial_decay": "keras.optimizers.schedules.PolynomialDecay",
-    "train.start_queue_runners": "tf.data",
+# Rows of removed.txt: what to use instead of a name, and which releases had it.
+_ROWS = {
+    name: (instead, had)
+    for row in (pkgutil.get_data(__name__, "removed.txt") or b"").decode().splitlines()
+    if not row.startswith("#")
+    for name, instead, had in [[part.strip() for part in row.split("|")]]
 }
-FUNCTIONS = {f"tensorflow.{name}": new or f"tf.compat.v1.{name}" for name, new in _SUCCESSORS.items()}
+FUNCTIONS = {
+    name: instead or name.replace("tensorflow.", "tf.compat.v1.", 1)
+    for name, (instead, _) in _ROWS.items()
+    if name.startswith("tensorflow.")
+}
 MODULES = {
     "app": "a call of your main function, or absl.app",
     "app.flags": "argparse, or absl.flags",
@@ -120,54 +83,11 @@ JAX = {
 }
 
 
-# Names of Keras 2, and where they are in Keras 3 (https://keras.io/api/).
-KERAS = {
-    "keras.engine.topology.Layer": "keras.layers.Layer",
-    "keras.engine.Layer": "keras.layers.Layer",
-    "keras.layers.experimental.preprocessing": "keras.layers",
-    "keras.layers.experimental": "keras.layers",
-    "keras.layers.CuDNNGRU": "keras.layers.GRU",
-    "keras.layers.CuDNNLSTM": "keras.layers.LSTM",
-    "keras.layers.advanced_activations": "keras.layers",
-    "keras.layers.core": "keras.layers",
-    "keras.layers.convolutional": "keras.layers",
-    "keras.layers.embeddings": "keras.layers",
-    "keras.layers.merge": "keras.layers",
-    "keras.layers.normalization": "keras.layers",
-    "keras.layers.recurrent": "keras.layers",
-    "keras.layers.wrappers": "keras.layers",
-    "keras.mixed_precision.set_policy": "keras.mixed_precision.set_global_policy",
-    "keras.optimizers.adam": "keras.optimizers.Adam",
-    "keras.preprocessing.image.ImageDataGenerator": "keras.utils.image_dataset_from_directory, with augmentation layers",
-    "keras.preprocessing.image.img_to_array": "keras.utils.img_to_array",
-    "keras.preprocessing.image.load_img": "keras.utils.load_img",
-    "keras.preprocessing.sequence.pad_sequences": "keras.utils.pad_sequences",
-    "keras.preprocessing.text": "keras.layers.TextVectorization",
-    "keras.utils.np_utils": "keras.utils",
-    "keras.utils.np_utils.to_categorical": "keras.utils.to_categorical",
-    "keras.utils.generic_utils": "keras.saving (custom objects), keras.utils",
-    "keras.utils.Sequence": "keras.utils.PyDataset",
-    "keras.utils.vis_utils": "keras.utils.plot_model",
-    "keras.wrappers.scikit_learn": "scikeras.wrappers, of the package scikeras",
-    "keras.wrappers": "scikeras.wrappers, of the package scikeras",
-}
-# Those that Keras 3 has.
-_KEPT = (
-    "keras.preprocessing.image.img_to_array",
-    "keras.preprocessing.image.load_img",
-    "keras.preprocessing.sequence.pad_sequences",
-    "keras.utils.Sequence",
-    "keras.wrappers",
-)
-KERAS_GONE = {name: new for name, new in KERAS.items() if name not in _KEPT}
-# Those that every Keras 2 had.
-KERAS_2 = ("keras.optimizers.adam", "keras.preprocessing.image.ImageDataGenerator", "keras.preprocessing.text")
-# Those that later releases of Keras 2 had, up to TensorFlow 2.12 or 2.15.
-LATER_KERAS_2 = (
-    *("keras.layers.experimental", "keras.layers.experimental.preprocessing", "keras.wrappers.scikit_learn"),
-    "keras.mixed_precision.set_policy",
-)
-TF_KERAS = KERAS_2[1:]  # tf.keras still has them
+# Names of Keras 2, and where they are in Keras 3.
+KERAS = {name: instead for name, (instead, _) in _ROWS.items() if name.startswith("keras.")}
+KERAS_GONE = {name: new for name, new in KERAS.items() if _ROWS[name][1] != "kept"}
+KERAS_2 = tuple(name for name in KERAS_GONE if _ROWS[name][1])  # those that also its later releases had
+TF_KERAS = tuple(name for name in KERAS_2 if _ROWS[name][1] == "tf.keras")  # tf.keras still has them
 _OPTIMIZERS = re.compile(r"Adam|AdamW|SGD|RMSprop|Adagrad|Adadelta|Adamax|Nadam|Ftrl|Lion|LossScaleOptimizer")
 # Methods of models and optimizers that Keras removed.
 MODEL_METHODS = {

@@ -38,7 +38,7 @@ from collections.abc import Iterator
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.edits import rename
 from gpucheck.commands.lint.names import canonical
-from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, assigned_names, calls_of, calls_of_models, fails
+from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, assigned_names, calls_of_models, fails
 from gpucheck.commands.lint.script import Finding, Script, at
 from gpucheck.commands.lint.values import Call, Import, Name
 from gpucheck.core.compat import removed
@@ -47,11 +47,10 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.packages import newer
 
 SEVERITY = "error"
-GONE = {f"tensorflow.{name}": new for name, new in removed.MODULES.items()} | removed.KERAS_GONE
-SUCCESSORS = GONE | removed.FUNCTIONS
-SINCE_KERAS_3 = (*removed.KERAS_2, *removed.LATER_KERAS_2, "tensorflow.estimator")  # removed in TensorFlow 2.16
+GONE = {f"tensorflow.{name}": new for name, new in removed.MODULES.items()} | removed.KERAS_GONE | removed.FUNCTIONS
+SINCE_KERAS_3 = (*removed.KERAS_2, "tensorflow.estimator")  # removed in TensorFlow 2.16
 TF_KERAS_USED = re.compile(r"\b(tf|tensorflow)\.([\w.]+\.)?keras\b|\bfrom tensorflow[\w.]* import [^#\n]*\bkeras\b")
-WORDS = tuple(sorted({name.rpartition(".")[2] for name in (*SUCCESSORS, *removed.MODEL_METHODS, *removed.FIT_ARGUMENTS)}))
+WORDS = tuple(sorted({name.rpartition(".")[2] for name in (*GONE, *removed.MODEL_METHODS, *removed.FIT_ARGUMENTS)}))
 
 
 def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: str = "keras.optimizers.Adam") -> Iterator[Fix]:
@@ -69,7 +68,6 @@ def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: 
 
 def check(script: Script) -> Iterator[Finding]:
     """Report what TensorFlow 2 and Keras removed, unless the script supports several versions."""
-    yield from (_gone(call.node, call.name) for call in calls_of(script, removed.FUNCTIONS))
     if not script.checks_versions:
         yield from _names(script)
     for call in calls_of_models(script, *removed.MODEL_METHODS):
@@ -124,7 +122,7 @@ def _removed(name: str, *, keras_3: bool) -> str | None:
 def _gone(node: ast.AST, name: str) -> Finding:
     since = "TensorFlow 2.16" if name in SINCE_KERAS_3 else "TensorFlow 2"
     by = "Keras 3" if name.startswith("keras") else since
-    return at(node, f"{name.replace('tensorflow', 'tf', 1)} was removed in {by}.", f"Use {SUCCESSORS[name]}.")
+    return at(node, f"{name.replace('tensorflow', 'tf', 1)} was removed in {by}.", f"Use {GONE[name]}.")
 
 
 def _arguments(call: Call) -> Iterator[Finding]:

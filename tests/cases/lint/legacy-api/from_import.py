@@ -1,5 +1,5 @@
-from tensorflow import placeholder
-from tensorflow.train import GradientDescentOptimizer as SGD
+from tensorflow import placeholder  # finding
+from tensorflow.train import GradientDescentOptimizer as SGD  # finding
 
-x = placeholder("float32", [None, 8])  # finding
-step = SGD(learning_rate=0.1)  # finding
+x = placeholder("float32", [None, 8])
+step = SGD(learning_rate=0.1)

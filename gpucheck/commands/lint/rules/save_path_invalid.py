@@ -1,0 +1,77 @@
+"""The script saves a model or its weights under a file name that Keras 3 rejects, so the training's result is lost.
+
+Symptom:
+    ValueError: The filename must end in `.weights.h5`. Received: filepath=model.h5
+    ValueError: Invalid filepath extension for saving. Please add either a `.keras` extension for the native Keras format
+    ValueError: When using `save_weights_only=True` in `ModelCheckpoint`, the filepath provided must end in `.weights.h5`
+    ValueError: The filepath provided must end in `.keras` (Keras model format). Received: filepath=best.hdf5
+    TypeError: ModelCheckpoint.__init__() got an unexpected keyword argument 'period'
+Cause:
+    Keras 3, in TensorFlow since 2.16, chooses the format by the end of the file name: .keras or .h5 for a model, .weights.h5 for
+    weights. Keras 2 also accepted other names, and wrote TensorFlow's formats. save comes after the training.
+Fix:
+    1. model.save("model.keras"), model.save_weights("model.weights.h5"), ModelCheckpoint("best.keras").
+    2. For serving, write a SavedModel: model.export("folder").
+    3. Instead of ModelCheckpoint's period use save_freq, in batches: save_freq=5 * steps_per_epoch.
+Verify:
+    gpucheck lint reports nothing, and the file is there after one epoch.
+Unless:
+    The script runs with Keras 2 (tf-keras, TensorFlow before 2.16). Scripts that mention it or check a version are not reported.
+Example:
+    bad:
+        import keras
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile(loss="mse")
+        model.fit(x, y)
+        model.save_weights("model.h5")
+    good:
+        import keras
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile(loss="mse")
+        model.fit(x, y)
+        model.save_weights("model.weights.h5")
+References:
+    https://keras.io/guides/migrating_to_keras_3/
+    https://keras.io/api/callbacks/model_checkpoint/
+"""
+
+from gpucheck.commands.lint.devices import expected_to_fail
+from gpucheck.commands.lint.lookup import constant
+from gpucheck.commands.lint.removed import calls_of_models
+from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.values import Call, Constant, Operation, Value
+
+SEVERITY = "error"
+EXPLAINS = ("keras-version-conflict",)
+WORDS = (".save", "ModelCheckpoint")
+WEIGHTS, MODELS = (".weights.h5",), (".keras", ".h5")
+PATHS = ("os.path.join", "pathlib.Path", "builtins.str")
+
+
+def check(script: Script) -> Findings:
+    """Report a name whose end is certainly wrong, and the argument period."""
+    for call in calls_of_models(script, "save", "save_weights"):
+        yield from _finding(call, call.method, WEIGHTS if call.method == "save_weights" else (*MODELS, ".hdf5"))
+    for call in script.named("keras.callbacks.ModelCheckpoint") if script.uses_keras_3 else ():
+        if "period" in call.keywords:
+            yield at(call.node, "Keras 3's ModelCheckpoint has no argument period.", "Use save_freq, which counts batches.")
+        only = call.argument("save_weights_only", 4)
+        if only is None or isinstance(only, Constant):
+            yield from _finding(call, "ModelCheckpoint", WEIGHTS if constant(only) else MODELS)
+
+
+def _finding(call: Call, what: str, accepted: tuple[str, ...]) -> Findings:
+    end, whole = _end(call.argument("filepath", 0))
+    possible = not end or end.endswith(accepted) or (not whole and any(ending.endswith(end) for ending in accepted))
+    if not possible and not call.starred and not expected_to_fail(call.place, "ValueError"):
+        names = " or ".join(accepted[:2])
+        yield at(call.node, f"Keras 3's {what} requires a file name that ends in {names}.", f"End the name in {accepted[0]}.")
+
+
+def _end(path: Value | None) -> tuple[str, bool]:
+    """Return the end of a path as far as it is literal ("": unknown), and whether that is the whole path."""
+    if isinstance(path, Call) and path.args and path.name in PATHS:
+        return _end(path.args[-1])
+    if isinstance(path, Operation) and path.parts:
+        return _end(path.parts[-1])[0], False
+    return (path.value, True) if isinstance(path, Constant) and isinstance(path.value, str) else ("", False)

@@ -1,0 +1,21 @@
+import os
+from pathlib import Path
+
+import keras
+
+model = keras.Sequential([keras.layers.Dense(1)])
+model.save("model.keras")
+model.save(os.path.join(folder, "model.h5"))
+model.save(Path(folder) / "model.hdf5")
+model.save(f"{folder}/{name}")
+model.save(name)
+model.save("{}.keras".format(name))
+model.save(name + ".h5")
+model.save_weights(f"{name}.h5")  # the name may end in .weights
+model.save_weights("%s/last.weights.h5" % folder)
+model.save_weights("last.weights.h5")
+model.export("folder")
+keras.callbacks.ModelCheckpoint("best.keras", save_best_only=True)
+keras.callbacks.ModelCheckpoint("best.weights.h5", save_weights_only=True)
+keras.callbacks.ModelCheckpoint(name, save_weights_only=only)
+keras.callbacks.ModelCheckpoint("weights.h5", save_weights_only=only)
