@@ -24,6 +24,23 @@ FIXED = {
         '"""A sample."""\nfrom __future__ import annotations\nprint(tf.config.list_physical_devices())\n',
         '"""A sample."""\nfrom __future__ import annotations\nimport tensorflow as tf\nprint(tf.config.list_physical_devices())\n',
     ),
+    "an import behind the settings that it reads": (
+        'import os\nos.environ["KERAS_BACKEND"] = "jax"\nfrom keras import layers\nmodel = keras.Sequential([layers.Dense(1)])\n',
+        'import os\nos.environ["KERAS_BACKEND"] = "jax"\nimport keras\nfrom keras import layers\nmodel = keras.Sequential([layers.Dense(1)])\n',
+    ),
+    "the Keras of TensorFlow": (
+        "import tensorflow as tf\nmodel = keras.Sequential([tf.keras.layers.Dense(1)])\n",
+        "from tensorflow import keras\nimport tensorflow as tf\nmodel = keras.Sequential([tf.keras.layers.Dense(1)])\n",
+    ),
+    "a metric that reads values": (
+        f"{HEAD}def f1(y, p):\n    return score(y.numpy(), p.numpy())\ndataset = None\n{FIT.format(compiled=', metrics=[f1], run_eagerly=True')}",
+    )
+    * 2,
+    "arguments of Keras 1": (f"{HEAD}{FIT.format(compiled='')}model.fit_generator(batches, samples_per_epoch=10)\n",) * 2,
+    "reset_states": (
+        f"{HEAD}loss = keras.metrics.Mean()\nloss.reset_states()\n",
+        f"{HEAD}loss = keras.metrics.Mean()\nloss.reset_state()\n",
+    ),
     "prefetch": (
         f"{HEAD}{PIPELINE}  # «é»\n{FIT.format(compiled='')}",
         f"{HEAD}{PIPELINE}.prefetch(tf.data.AUTOTUNE)  # «é»\n{FIT.format(compiled='')}",

@@ -47,9 +47,11 @@ def switch_off(call: ast.Call, name: str) -> Edit | None:
     )
 
 
-def add_import(script: Script, statement: str) -> Edit:
-    """Add an import before the first statement that is neither the module's docstring nor an import from __future__."""
+def add_import(script: Script, statement: str, use: ast.expr) -> Edit:
+    """Add an import after the docstring, imports from __future__, and settings of environment variables before ``use``."""
     body = script.tree.body[ast.get_docstring(script.tree, clean=False) is not None :]
+    settings = [line for setting in script.settings if (line := getattr(setting.event.node, "lineno", 0)) < use.lineno]
+    body = [node for node in body if node.lineno > max(settings, default=0)]
     first = next(node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__"))
     line, column = min((node.lineno, node.col_offset + 1) for node in (first, *getattr(first, "decorator_list", ())))
     column = column if first.col_offset else 1  # a decorator's column is that after its @

@@ -1,4 +1,4 @@
-"""A model is built in a strategy's scope and compiled outside it, with an optimizer that is also created outside.
+"""A model is built in a strategy's scope, and its optimizer is created outside.
 
 Symptom:
     RuntimeError: Mixing different tf.distribute.Strategy objects: <MirroredStrategy> is not <_DefaultDistributionStrategy>
@@ -8,7 +8,7 @@ Cause:
     outside the scope belongs to the default strategy. Keras 3 also creates an optimizer named by a string in compile.
 Fix:
     1. Indent compile into the block that builds the model: with strategy.scope():
-    2. Or create the optimizer in the scope and pass it to compile.
+    2. Create the optimizer in the scope.
 Verify:
     fit completes its first step.
 Unless:
@@ -45,11 +45,16 @@ def check(script: Script) -> Findings:
     if script.hidden_scope:
         return
     for call, models in script.calls_on_models("compile"):
-        if call.starred or not outside(call) or not all(several_replicas(strategies_around([model])) for model in models):
+        if call.starred or not all(several_replicas(strategies_around([model])) for model in models):
             continue
         optimizers = list(options(call.argument("optimizer", 0)))
-        by_name = script.standalone_keras and all(isinstance(constant(optimizer), str) for optimizer in optimizers)
-        if by_name or (optimizers and all(map(optimizer_outside, optimizers))):
-            where = script.where(models[0].node)
+        made_outside = bool(optimizers) and all(map(optimizer_outside, optimizers))
+        # a model's variables of plain SGD are its weights only
+        named = all(isinstance(constant(one), str) and constant(one).lower() != "sgd" for one in optimizers)
+        where = script.where(models[0].node)
+        if outside(call) and (made_outside or (script.standalone_keras and named)):
             message = f"The model is built in the strategy's scope ({where}), but compiled outside it."
             yield at(call.node, message, "Indent compile into the with block that builds the model.")
+        elif made_outside:
+            message = f"The model is built in the strategy's scope ({where}), but its optimizer is created outside it."
+            yield at(call.node, message, "Create the optimizer in the with block that builds the model.")

@@ -51,7 +51,7 @@ SEVERITY = "warning"
 WORDS = ("device(",)
 FIX = "Use tf.distribute.MirroredStrategy, with the loop's body as a function for strategy.run."
 GATHERS = ("append", "extend", "insert", "add", "put")
-GRADIENTS = {TAPE, "tensorflow.gradients", "tensorflow.compat.v1.gradients"}
+GRADIENTS = {TAPE, "tensorflow.gradients"}  # in a graph of TensorFlow 1, the GPUs run at the same time
 GPU = re.compile(r"gpu|cuda|device:", re.IGNORECASE)
 OTHER = re.compile(r"cpu|job|task|tpu", re.IGNORECASE)
 
@@ -71,7 +71,7 @@ def check(script: Script) -> Findings:
 
 def _replicates(calls: list[Call], *, copied: bool) -> bool:
     """Whether the calls on each GPU belong to one training, not to models that are built and trained independently."""
-    gradients = any(call.name in GRADIENTS or call.method == "compute_gradients" for call in calls)
+    gradients = any(call.name in GRADIENTS for call in calls)
     if any(map(is_model, calls)):
         return copied and not gradients and not any(call.method in ("fit", "train_on_batch") for call in calls)
     return gradients

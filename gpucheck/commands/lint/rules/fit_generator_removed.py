@@ -32,12 +32,12 @@ from collections.abc import Iterator
 from gpucheck.commands.lint.edits import append
 from gpucheck.commands.lint.removed import calls_of_models
 from gpucheck.commands.lint.script import Findings, Script, at
-from gpucheck.core.compat.removed import GENERATOR_METHODS
+from gpucheck.core.compat.removed import FIT_ARGUMENTS, GENERATOR_METHODS
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 
 SEVERITY = "error"
-_MOVED = {"generator", "workers", "use_multiprocessing", "max_queue_size"}  # arguments that the new method does not have
+_MOVED = {"generator", "val_samples", *FIT_ARGUMENTS}  # arguments that the new method does not have
 WORDS = ("_generator",)
 
 

@@ -30,6 +30,9 @@ References:
     https://keras.io/api/models/model_training_apis/
 """
 
+import ast
+import re
+
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.edits import switch_off
 from gpucheck.commands.lint.lookup import before, constant, in_uncalled_function, left_on
@@ -37,6 +40,7 @@ from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call
 
 SEVERITY = "warning"
+PYTHON = re.compile(r"\.numpy\(|\bnp\.|\bnumpy\.|\b(?:int|float)\(|sklearn|_score\(")  # may need values, not symbols
 WORDS = ("run_eagerly", "run_functions_eagerly")
 FOR_ALL = ("tensorflow.config.run_functions_eagerly", "tensorflow.config.experimental_run_functions_eagerly")
 
@@ -46,13 +50,19 @@ def check(script: Script) -> Findings:
     trained = {id(model) for _, models in script.trainings for model in models}
     for call, models in script.calls_on_models("compile"):
         if constant(call.argument("run_eagerly")) is True and any(id(model) in trained for model in models):
-            yield from _finding(call, "compile(run_eagerly=True)")
+            yield from _finding(script, call, "compile(run_eagerly=True)")
     for call in left_on(script.named(*FOR_ALL), "run_eagerly", 0):
         if any(before(call.place, fit.place) for fit, _ in script.trainings):
-            yield from _finding(call, "run_functions_eagerly(True)")
+            yield from _finding(script, call, "run_functions_eagerly(True)")
 
 
-def _finding(call: Call, what: str) -> Findings:
+def _finding(script: Script, call: Call, what: str) -> Findings:
     if not (call.place.path or in_uncalled_function(call.place) or expected_to_fail(call.place)):
         message = f"{what} makes Python run every operation of every step, so the GPU waits."
-        yield at(call.node, message, "Remove it; it is for debugging only.", switch_off(call.node, "run_eagerly"))
+        functions = (ast.unparse(node) for node in ast.walk(script.tree) if isinstance(node, (ast.FunctionDef, ast.Lambda)))
+        if any(PYTHON.search(function) for function in functions):
+            yield at(
+                call.node, message, "Remove it after replacing .numpy() and NumPy in metrics, losses and layers by TensorFlow."
+            )
+        else:
+            yield at(call.node, message, "Remove it; it is for debugging only.", switch_off(call.node, "run_eagerly"))

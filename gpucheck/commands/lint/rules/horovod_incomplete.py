@@ -39,10 +39,11 @@ References:
     https://github.com/horovod/horovod/releases
 """
 
-import ast
 import re
 
+from gpucheck.commands.lint.lookup import in_uncalled_function
 from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.values import Call
 from gpucheck.core.repairs.wording import listing
 
 SEVERITY = "warning"
@@ -74,7 +75,7 @@ def check(script: Script) -> Findings:
     starts = [call for call in calls if call.name.endswith("keras.init")]
     if script.modules() - KNOWN:
         return
-    if calls and _is_program(script) and not re.search(r"\binit\b", script.written):
+    if calls and _is_program(script, calls) and not re.search(r"\binit\b", script.written):
         yield at(calls[0].node, "This program uses Horovod without hvd.init().", "Call hvd.init() first, behind the imports.")
     if not starts or not script.trainings:
         return
@@ -85,7 +86,6 @@ def check(script: Script) -> Findings:
         yield at(starts[0].node, f"This program uses Horovod without {steps}.", fix)
 
 
-def _is_program(script: Script) -> bool:
-    """Whether the file does something when it runs; a module of helpers only defines what other files call."""
-    calls = (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) for node in script.tree.body)
-    return "__main__" in script.written or any(calls) or bool(script.trainings)
+def _is_program(script: Script, calls: list[Call]) -> bool:
+    """Whether the file calls Horovod when it runs; a module of helpers only defines what other files call."""
+    return bool(script.trainings) or not all(in_uncalled_function(call.place) for call in calls)

@@ -49,4 +49,6 @@ def check(script: Script) -> Findings:
         if name in left and KNOWN.fullmatch(ast.unparse(use)):
             left.remove(name)
             message, statement = f"{name} is not defined: its import is missing.", IMPORTS[name]
-            yield at(use.value, message, f"Add: {statement}", add_import(script, statement))
+            if name == "keras" and "tensorflow" in script.modules() and "keras" not in script.modules():
+                statement = "from tensorflow import keras"
+            yield at(use.value, message, f"Add: {statement}", add_import(script, statement, use))

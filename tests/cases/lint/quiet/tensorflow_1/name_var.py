@@ -1,5 +1,5 @@
 import tensorflow as tf
 for i in range(2):
   dev=f"/gpu:{i}"
-  with tf.device(dev):  # finding
+  with tf.device(dev):
     grads=opt.compute_gradients(l)
