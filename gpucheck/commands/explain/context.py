@@ -30,7 +30,8 @@ _SIGNS = {
     },
     "container": {
         "apptainer": r"\b(?:apptainer|singularity)\b",
-        "kubernetes": r"\bkubectl\b|\bkubelet\b|nvidia\.com/gpu\b(?!=)|\bpod/|\bpods? |\bRunPodSandbox\b|\bget sandbox runtime\b",
+        "kubernetes": r"\bkubectl\b|\bkubelet\b|nvidia\.com/gpu\b(?!=)|\bpod/|\bpods? |\bRunPodSandbox\b|\bget sandbox runtime\b"
+        r"|\bThe node was low on resource|^\s*Restart Count: ",
         "podman": r"\bpodman\b",
         "docker": r"\bdocker\b|\.dockerenv|^\[?root@[0-9a-f]{12}\b|\bnvcr\.io/|\bnvidia-container-cli\b",
     },
@@ -45,7 +46,7 @@ _SIGNS = {
     "scheduler": {"slurm": r"\b(?:srun|sbatch|slurmstepd|salloc|SLURM_\w+)\b"},
     "gpus": {"task": r"--gpus-per-task|--gpu-bind=(?:single|per_task)", "all": r"--gpu-bind=none"},
     "system": {
-        "win32": r"(?:^|[\s\"'(])(?:PS )?[A-Za-z]:\\\w|win_amd64|\bAppData\\|site-packages\\"
+        "win32": r"(?:^|[\s\"'(<])(?:PS )?[A-Za-z]:\\\w|win_amd64|\bAppData\\|site-packages\\"
         r"|\bDLL load failed|\b(?:cudart|cublas|cudnn|nvcuda)\w*\.dll\b",
         "darwin": r"(?:^|[\s\"'(])/Users/\w|\bmacosx_\d+|\bDarwin\b|tensorflow-metal|\bApple M\d\b|\bon darwin$|\bMach-O\b",
         "linux": r"(?:^|[\s\"'(=:])/(?:home|usr|root|opt|mnt|proc|dev|etc)/|\.so(?:\.\d+)*\b"

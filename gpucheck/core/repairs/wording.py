@@ -40,7 +40,7 @@ def short(text: str, limit: int = 140) -> str:
     """Return the text on one line without its final full stop, cut at a word if it is too long."""
     line = " ".join(text.split())
     if len(line) > limit:
-        line = line[:limit].rpartition(" ")[0] + " ..."
+        line = (line[:limit].rpartition(" ")[0] or line[:limit]) + " ..."
     return line if line.endswith("...") else line.rstrip(".:")
 
 

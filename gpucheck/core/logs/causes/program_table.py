@@ -11,6 +11,7 @@ _CLASH = "{package}[ {version}] needs {needs}, but pip installed {found}."  # of
 _NO_GPU_CODE = "The installed {} was built without CUDA, so it can't use an NVIDIA GPU."
 _NOT_FINITE = "The training {metric|loss} became {value|NaN}[ in epoch {epoch}][ at step {step}]."
 _LACKING = "TensorFlow ended: this CPU lacks instructions that it was built to use[ ({instructions})]."
+_ILLEGAL = "The program ended: it used an instruction that this CPU does not have, as TensorFlow does without AVX on x86-64."
 
 # Diagnoses that gpucheck.keras.Watch reports during training; the last seven if it trains on the CPU beside a GPU. A loss has rows of its own.
 _WATCHED = """
@@ -96,7 +97,8 @@ ROWS = (
         "pip does not install into the Python of this system, which the system's own package manager manages: an environment is needed.",
         Match("pip-system-python"),
     ),
-    Row("tensorflow-import-failed", _LACKING, Match("cpu-instructions-missing"), Match("killed", signal="SIGILL")),
+    Row("tensorflow-import-failed", _LACKING, Match("cpu-instructions-missing")),
+    Row("tensorflow-import-failed", _ILLEGAL, Match("killed", signal="SIGILL")),
     always(
         "xla-flags-unknown",
         "{variable|XLA_FLAGS} contains {flag*|a flag}, which XLA in this TensorFlow does not support, so it ends the process.",

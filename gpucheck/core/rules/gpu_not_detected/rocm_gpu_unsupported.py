@@ -34,7 +34,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 _GFX = r"gfx\d{3,4}\w?"
 # Consumer GPUs can run ROCm's code for another GPU of their generation.
 _SIMILAR = {"gfx103": ("RX 6000", "10.3.0"), "gfx110": ("RX 7000", "11.0.0")}
-_DENIED = r"(?i)/dev/(?:kfd|dri)\S*[^\n]{0,40}(?:denied|not permitted)|No HIP GPUs are|no ROCm-capable device|not (?:a )?member of [^\n]{0,20}(?:render|video)"
+_DENIED = r"(?i)/dev/(?:kfd|dri)\S*[^\n]{0,40}(?:denied|not permitted)|No HIP GPUs are|no ROCm-capable device|hipInit: HIP_ERROR_InvalidDevice|HIP_ERROR_NoDevice|not (?:a )?member of [^\n]{0,20}(?:render|video)"
 _LIBRARY = r"\blib(rccl|rocblas|hipblas|hipfft|miopen|MIOpen|hipsparse|rocrand|hiprand|roctracer|amdhip64|hipsolver)\S*\.so[\d.]*"
 _OF_ROCM = r"(?i)\bhip(?:error| (?:runtime )?error)|rocblas|TensileLibrary"
 
@@ -118,7 +118,10 @@ def _permitted(context: Context) -> Iterator[Fix]:
     if context.in_container:
         yield Fix(text="Start the container with them: --device=/dev/kfd --device=/dev/dri --group-add video --group-add render")
         return
-    yield Fix(
+    groups = Fix(
         text="Add this user to the groups that own the GPU's device files, then log in again",
         command='sudo usermod -a -G render,video "$USER"',
     )
+    driver = "Update AMD's driver (Adrenalin), and Microsoft's Visual C++ redistributable: https://aka.ms/vc14/vc_redist.x64.exe"
+    yield from context.only(groups, system="linux|wsl")
+    yield from context.only(Fix(text=driver), system="win32")

@@ -34,7 +34,15 @@ IN_USE = r"already in use(?: by process with pid (\d+))?"
 
 @rule(
     scope=Scope.HOST,
-    explains=("tpu-unreachable", "tpu-runtime-missing", "cpu-fallback", "training-failed", "training-crashed"),
+    explains=(
+        "tpu-unreachable",
+        "tpu-runtime-missing",
+        "cpu-fallback",
+        "tensorflow-cpu-build",
+        "gpus-not-listed",
+        "training-failed",
+        "training-crashed",
+    ),
 )
 def check(state: TpuState, context: Context) -> Finding | None:
     """Report a process that has the chip open, another user's lock file, or a connection refused for that reason."""

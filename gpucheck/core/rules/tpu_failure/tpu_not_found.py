@@ -87,10 +87,13 @@ def repairs(context: Context, *, message: str = "", variables: str = "", chips: 
         command = "set JAX_PLATFORMS=" if context.windows or "windows" in message else "unset JAX_PLATFORMS"
         yield Fix(text="Let JAX choose a backend that this machine has", command=command)
         return
-    named = re.search(r"TPU Name to connect|COLAB_TPU_ADDR", message)
-    yield from _place(context, message, chips)
-    if named or not message:
-        yield Fix(text='On a TPU VM, name it: tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")')
+    named = re.search(r"TPU Name to connect|COLAB_TPU_ADDR|TPU_SYSTEM", message)
+    local = Fix(
+        text='On a TPU VM, and in Colab or Kaggle, name it: tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")'
+    )
+    fixes = [*_place(context, message, chips), *([local] if named or not message else ())]
+    fixes.sort(key=lambda fix: fix is not local or not named or context.notebook is not None)  # a TPU is expected there
+    yield from fixes
     if "ConfigureDistributedTPU" in message:
         package = Fix(text="On a TPU VM, replace TensorFlow by the one for TPUs", command=context.pip(*tpu_packages()))
         yield from context.only(package, framework="tensorflow")
