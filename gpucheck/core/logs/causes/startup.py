@@ -113,7 +113,8 @@ def _code(events: Events, signs: _Signs) -> tuple[str | None, list[Event]]:
         # TensorFlow started to print the driver's versions, but printed none: it can't on Windows
         none = signs.kernel is None and events.has("cuda-diagnostics")
         return "no-nvidia-gpu" if none else "devices-hidden", signs.versions[-1:]
-    if signs.result in (UNKNOWN, STUB) and not (signs.kernel_absent or signs.no_driver):
+    stub_without_gpu = signs.result == STUB and signs.no_nodes
+    if signs.result in (UNKNOWN, STUB) and not (signs.kernel_absent or signs.no_driver or stub_without_gpu):
         return None, []
     if signs.containers:
         return "container-without-gpu", signs.containers
