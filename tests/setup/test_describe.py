@@ -42,7 +42,7 @@ def test_the_old_form():
     [
         ("RTX 5070 Ti", (12, 0)), ("NVIDIA RTX PRO 6000 Blackwell Server Edition", (12, 0)), ("B200", (10, 0)), ("GB300", (10, 3)),
         ("NVIDIA GH200 480GB", (9, 0)), ("NVIDIA H100 80GB HBM3", (9, 0)), ("L40S", (8, 9)), ("NVIDIA RTX 6000 Ada Generation", (8, 9)),
-        ("Jetson Orin Nano", (8, 7)), ("NVIDIA A10G", (8, 6)), ("RTX A6000", (8, 6)), ("NVIDIA A100-SXM4-40GB", (8, 0)),
+        ("Jetson Orin Nano", (8, 7)), ("Orin", (8, 7)), ("NVIDIA A10G", (8, 6)), ("RTX A6000", (8, 6)), ("NVIDIA A100-SXM4-40GB", (8, 0)),
         ("Tesla T4", (7, 5)), ("GeForce GTX 1660 Ti", (7, 5)), ("Quadro RTX 6000", (7, 5)), ("Tesla V100-SXM2-16GB", (7, 0)),
         ("GTX 1080 Ti", (6, 1)), ("Tesla P100-PCIE-16GB", (6, 0)), ("GTX 980", (5, 2)), ("GTX 750 Ti", (5, 0)), ("Tesla K80", (3, 7)),
     ],
@@ -55,7 +55,13 @@ def test_nvidias_names(name, capability):
 
 @pytest.mark.parametrize(
     ("name", "chip"),
-    [("AMD Instinct MI300X", "gfx942"), ("RX 7900 XTX", "gfx1100"), ("Radeon RX 9070 XT", "gfx1201"), ("gfx90a", "gfx90a")],
+    [
+        ("AMD Instinct MI300X", "gfx942"),
+        ("RX 7900 XTX", "gfx1100"),
+        ("Radeon RX 9070 XT", "gfx1201"),
+        ("gfx90a", "gfx90a"),
+        ("Radeon 780M", "gfx1103"),
+    ],
 )
 def test_amds_names(name, chip):
     assert describe.machine(name).others == (OtherGpu(vendor="amd", name=name, chip=chip),)
@@ -65,6 +71,11 @@ def test_several_gpus_are_counted():
     assert len(describe.machine("2x A100").gpus) == len(describe.machine("A100 x2").gpus) == 2
     assert len(describe.machine("8 H100").gpus) == 8
     assert describe.machine("H100 x64").architecture == "x86_64"
+
+
+def test_code_names_of_releases():
+    assert describe.machine("Debian bookworm") == describe.machine("Debian 12")
+    assert describe.machine("noble, L4") == describe.machine("Ubuntu 24.04, L4")
 
 
 def test_windows_with_wsl2_is_linux():

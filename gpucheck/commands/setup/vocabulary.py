@@ -29,6 +29,16 @@ DISTRIBUTIONS = {
     "alpine": r"alpine(?: linux)?",
 }
 
+# Releases by their code names.
+CODE_NAMES = {
+    "focal": "Ubuntu 20.04",
+    "jammy": "Ubuntu 22.04",
+    "noble": "Ubuntu 24.04",
+    "bullseye": "Debian 11",
+    "bookworm": "Debian 12",
+    "trixie": "Debian 13",
+}
+
 _VERSION = r"\d{3}(?:\.\d{1,3}){0,2}"
 _MACOS = r"(?: (?:monterey|ventura|sonoma|sequoia|tahoe))?"
 _YEAR = r"(?: (?:early |mid |late )?20\d\d)?"  # of a Mac
@@ -47,6 +57,7 @@ READ: tuple[tuple[str, str], ...] = (
     ("tpu", rf"(?:google )?(?:cloud )?tpu(?:[ -]?(?P<tpu>v\d[ep]?(?:-\d+)?|{_POD}|v?7x|8[it]))?"),
     ("tpu", rf"(?P<tpu>v[23456][ep]?(?:-\d+)?|{_POD}|tpu7x|tpu8[it]|v7x|ironwood|trillium)(?: tpu)?"),
     ("refused", r"(?:cuda|rocm|cudnn)(?: (?:version|toolkit))?:? ?\d[\d.]*|(?:tensorflow|keras|jax|(?:py)?torch) ?[\d.]*"),
+    ("refused", r"wsl ?1|(?:google )?colab|kaggle"),
     ("nothing", r"and|with|on|in|under|running|native|a|an|the|(?:nvidia )?gpus?"),
     ("nothing", r"(?:virtual )?machine|vm|server|laptop|desktop|64[- ]?bit"),
 )

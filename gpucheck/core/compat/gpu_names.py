@@ -23,7 +23,7 @@ _ARM, _X86 = "aarch64", "x86_64"
 # (pattern, chip, architecture); the first that matches the most text wins.
 _NVIDIA: tuple[tuple[str, tuple[int, int], str | None], ...] = (
     (r"(?:jetson )?(?:agx )?thor|jetson t[45]000", (11, 0), _ARM),
-    (r"jetson(?: agx)? orin(?: nano| nx)?(?: super)?|orin(?: nano| nx)(?: super)?|agx orin", (8, 7), _ARM),
+    (r"(?:jetson )?(?:agx )?orin(?: nano| nx)?(?: super)?", (8, 7), _ARM),
     (r"jetson(?: agx)? xavier(?: nx)?|(?:agx )?xavier(?: nx)?", (7, 2), _ARM),
     (r"jetson tx2(?: nx)?", (6, 2), _ARM),
     (r"jetson nano|jetson tx1", (5, 3), _ARM),
@@ -80,6 +80,9 @@ _AMD: tuple[tuple[str, str | None], ...] = (
     (r"rx ?[45][678]0", "gfx803"),
     (r"ryzen ai max\+?(?: pro)?(?: 3\d\d)?|strix halo|8060s", "gfx1151"),
     (r"ryzen ai 9(?: hx)?(?: 3\d\d)?|strix point|890m", "gfx1150"),
+    (r"7[468]0m", "gfx1103"),  # of a processor, as the next two
+    (r"6[68]0m", "gfx1035"),
+    (r"vega ?(?:3|6|7|8|10|11)", "gfx90c"),
     (r"gfx[0-9a-f]{3,4}", None),
 )
 _APPLE = r"m[1-9](?: (?:pro|max|ultra))?"
