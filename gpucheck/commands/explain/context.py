@@ -31,7 +31,7 @@ _SIGNS = {
     "container": {
         "apptainer": r"\b(?:apptainer|singularity)\b",
         "kubernetes": r"\bkubectl\b|\bkubelet\b|nvidia\.com/gpu\b(?!=)|\bpod/|\bpods? |\bRunPodSandbox\b|\bget sandbox runtime\b"
-        r"|\bThe node was low on resource|^\s*Restart Count: ",
+        r"|\bThe node was low on resource|^\s*Restart Count: |\b[\w-]+-(?:ps|worker|chief|master)-\d+:2222\b",
         "podman": r"\bpodman\b",
         "docker": r"\bdocker\b|\.dockerenv|^\[?root@[0-9a-f]{12}\b|\bnvcr\.io/|\bnvidia-container-cli\b",
     },
@@ -88,7 +88,9 @@ _TYPED = re.compile(
 _PYTHON = re.compile(r"python(3\.\d{1,2})[/\\]|[/\\]Python(3)(\d{1,2})[/\\]|\bcp(3)(\d{1,2})-|\bPython (3\.\d{1,2})\.\d")
 _NUMBERED = re.compile(r"(?i)(?:python|pip|\bcp|\bc) ?\d")  # a line that could say something else with other digits
 # A file of a traceback: the package that it belongs to, if it is installed.
-_FRAME = re.compile(r'^(?:File "|Cell |/)(?:[^"\n]*[/\\](?:site|dist)-packages[/\\](\w+)[/\\])?[^"\n]*(?:", line \d+| in \w+\()')
+_FRAME = re.compile(
+    r'^(?:File "|Cell |\[?/)(?:[^"\n]*[/\\](?:site|dist)-packages[/\\](\w+)[/\\])?[^"\n]*(?:", line \d+| in (?:\w+\(|<module>))'
+)
 # A file of a traceback that is not installed, and neither Python's own nor generated: the program's.
 _PROGRAM = re.compile(
     r'\bFile "(?![^"\n]*(?:[/\\](?:site|dist)-packages[/\\]|[/\\][Ll]ib[/\\]'

@@ -34,6 +34,8 @@ _NOT_GIVEN = {
     "scheduler": "the cluster has no GPU available",
     "unhealthy": "NVIDIA's device plugin reports this node's GPUs as unhealthy",
     "taint": "its pod does not tolerate the taint of the nodes with GPUs",
+    "enroot": "enroot could not set it up in the container's root file system",
+    "no-cli": "the node has no nvidia-container-cli, with which enroot passes it in",
     "requirement": "the container toolkit can't read the image's requirements",
     "no-files": "its host has no NVIDIA driver",
 }

@@ -15,7 +15,7 @@ _HIDDEN = r"is not a package|no attribute '__version__'|module 'keras' has no at
 _OURS = r"(?i)tensorflow|_pywrap|\bkeras\b|protobuf|numpy|native runtime|ml_dtypes|h5py|_h5|multiarray|libtensorflow"
 _WITH_A_PAGE = r"(?:tensorflow|(?:tf_)?keras|jax|jaxlib|torch)\b"  # a missing package with another code
 # a package that asks for another one, or for another TensorFlow
-_OTHERS_NEED = r"(?i)please (?:install|upgrade)|reinstall horovod|\bpip install|requires (?:the )?[`'\"]?(?:tensorflow[ _-]\w+|\w+) (?:package|library|version)"
+_OTHERS_NEED = r"(?i)TensorFlow Probability requires|please (?:install|upgrade)|reinstall horovod|\bpip install|requires (?:the )?[`'\"]?(?:tensorflow[ _-]\w+|\w+) (?:package|library|version)"
 _LOADED = r"lib(?:cu|nv|nccl)[\w-]*\.so|partially initialized module '(?!tensorflow)"
 
 

@@ -34,7 +34,8 @@ _REQUIRED = (
 # Compiled for a newer NumPy than the installed one, or an extension of its own.
 _BUILT_FOR_ANOTHER_NUMPY = r"numpy\.dtype size changed.*?Expected (?:96 from C header, got 8|8\d from C header, got (?!96))"
 # A package with operations of its own is built for one release of TensorFlow.
-_EXTENSION = r"-packages[/\\\\](tensorflow_\w+)[/\\\\]\S+\.so: undefined symbol: "
+_OF_TENSORFLOW = r"[/\\]\S+\.so: undefined symbol: _Z\w{0,8}(?:tensorflow|tsl|absl)"
+_EXTENSION = rf"-packages[/\\](tensorflow_\w+|(?!tensorflow[/\\])\w+(?={_OF_TENSORFLOW}))[/\\]\S+\.so: undefined symbol: "
 _WITHOUT_TLS = r"(/\S+): cannot allocate memory in static TLS block"
 _OF_NCCL = r"(?i)undefined symbol: \w*nccl"
 _ABSENT = r"No module named '?([\w-]+)"
@@ -84,15 +85,7 @@ def for_package(context: Context, module: str, message: str) -> Iterator[Fix]:
         yield Fix(text="Or give JAX, PyTorch and TensorFlow each an environment of its own")
         return
     if extension := re.search(_EXTENSION, message):
-        package = extension[1].replace("_", "-")
-        minor = versions.minor(context.framework_version or "")
-        packages = [f"{package}=={minor}.*"] if minor else ["tensorflow", package]
-        text = (
-            f"Install the {package} that is built for this TensorFlow"
-            if minor
-            else f"Install TensorFlow and {package} of one release"
-        )
-        yield Fix(text=text, command=context.pip("--upgrade", *packages))
+        yield _extension(context, extension[1].replace("_", "-"))
         yield conflicts(context)
         return
     for name, pattern, general, label in _REQUIRED:
@@ -107,6 +100,18 @@ def for_package(context: Context, module: str, message: str) -> Iterator[Fix]:
         yield Fix(text=f"Install the missing package {name}", command=context.pip(name))
     yield from reinstall(context, PACKAGES.get(module, module.partition(".")[0]))
     yield conflicts(context)
+
+
+def _extension(context: Context, package: str) -> Fix:
+    """Install a package that has operations of its own for TensorFlow."""
+    minor = versions.minor(context.framework_version or "")
+    if not package.startswith("tensorflow-"):
+        text, packages = f"Install a newer {package}: this one was built for another TensorFlow", [package]
+    elif minor:
+        text, packages = f"Install the {package} that is built for this TensorFlow", [f"{package}=={minor}.*"]
+    else:
+        text, packages = f"Install TensorFlow and {package} of one release", ["tensorflow", package]
+    return Fix(text=text, command=context.pip("--upgrade", *packages))
 
 
 def reinstall(context: Context, package: str) -> Iterator[Fix]:

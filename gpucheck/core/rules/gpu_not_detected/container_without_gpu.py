@@ -75,6 +75,19 @@ _BY_REASON = {
             command="sudo apt-get update && sudo apt-get install -y nvidia-container-toolkit",
         ),
     ),
+    "enroot": (
+        Fix(
+            text="Create the container again with its files on a local disk of the node: set ENROOT_DATA_PATH to a folder that root may"
+            " write, not on NFS, then enroot remove -f NAME and import the image again"
+        ),
+        Fix(
+            text="Or update NVIDIA's container tools on the node",
+            command="sudo apt-get install -y --only-upgrade libnvidia-container-tools",
+        ),
+    ),
+    "no-cli": (
+        Fix(text="Install NVIDIA's container tools on the node", command="sudo apt-get install -y libnvidia-container-tools"),
+    ),
     "taint": (
         Fix(
             text="Let the pod run on these nodes, with the key from the message: tolerations: [{key: nvidia.com/gpu, operator: Exists,"
@@ -205,7 +218,8 @@ def repairs(
         requested: whether the container was started with a request for a GPU.
         lost: not empty: the container had a GPU before.
         reason: why there is none, in a log: "runtime", "hook", "plugin" (of Kubernetes), "scheduler",
-            "unhealthy", "taint", "no-files", "no-driver", "old-toolkit", "requirement", "driver-in-image", "cgroups", "ldconfig", "cdi".
+            "unhealthy", "taint", "no-files", "no-driver", "old-toolkit", "requirement", "enroot", "no-cli",
+            "driver-in-image", "cgroups", "ldconfig", "cdi".
     """
     if reason in _BY_REASON:
         yield from _BY_REASON[reason]

@@ -189,7 +189,8 @@ def _of_any_release(context: Context, message: str) -> Iterator[Fix]:
         return
     if not message or "cannot be imported" in message:
         yield Fix(text="Install Keras", command=context.pip("keras"))
-    together = context.pip("--upgrade", "tensorflow", "keras")
+    keras = "tf-keras" if context.raised_in == "tf_keras" else "keras"
+    together = context.pip("--upgrade", "tensorflow", keras)
     yield Fix(text="Install TensorFlow and Keras of releases that fit each other", command=together)
 
 

@@ -154,6 +154,7 @@ _WITHOUT_XLA = Fix(text="Train without XLA, which does not support several worke
 # Patterns of NCCL's lines, the most specific first.
 _NAMED = {
     "locked memory": r"\bibv_\w+[^\n]{0,60}Cannot allocate memory|\bibv_create_(?:qp|cq) failed(?! with error)",
+    "efa": r"NET/OFI|provider efa",
     "two copies": r"corrupted comm object",
     "infiniband": r"NET/IB\b|\bibv_|IBV_WC_|\bmlx\d_\d",
     "shared memory": r"(?i)shared memory|/dev/shm|posix_fallocate|\bshmget\b",
@@ -167,8 +168,17 @@ _NAMED = {
     "peers": r"(?i)peer access|\bP2P\b",
     "other rank": r"(?i)time(?:d )?out|heartbeat|connection (?:closed|reset) by|Bad file descriptor|ncclRemoteError|remote (?:error|process exited)|communicator was aborted",
 }
+_EFA = (
+    Fix(
+        text="Let NCCL use the EFA network: update the EFA installer and aws-ofi-nccl together, let the security group pass all traffic"
+        " within itself, and give a container /dev/infiniband (in Kubernetes vpc.amazonaws.com/efa)"
+    ),
+    Fix(text="Until then, let NCCL use the slower network", command="export NCCL_NET=Socket"),
+    Fix(text="Check whether libfabric finds the adapter", command="fi_info -p efa", kind="look"),
+)
 _WAYS: dict[str, Callable[[Context], Iterator[Fix]]] = {
     "locked memory": lambda _: iter(_LOCKED),
+    "efa": lambda _: iter(_EFA),
     "two copies": lambda _: iter([_ONE_COPY]),
     "shared memory": _shared_memory,
     "not loaded": lambda context: iter([Fix(text=_NOT_LOADED, command=context.pip("nvidia-nccl-cu12"))]),

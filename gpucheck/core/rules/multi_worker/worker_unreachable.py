@@ -51,6 +51,8 @@ _STILL = (
 # Patterns of lines about the other worker, the most specific first.
 _SAYS = {
     "port taken": r"(?i)address already in use|could not start grpc server",
+    "ssh": r"\bssh: connect to host",
+    "Open MPI": r"unable to complete a TCP connection",
     "refused": r"(?i)\brefused\b",
     "left": r"(?i)socket closed|connection reset|endpoint read failed|transport closed|unexpectedly disconnected|heartbeat|lost comm"
     r"|failed on SocketImpl|from remote target|polled from|detected fatal errors|different (?:device )?incarnation|preemption in a connected",
@@ -234,9 +236,18 @@ def _platform(context: Context) -> Iterator[Fix]:
         yield Fix(text="List the names of the job's machines", command="scontrol show hostnames", kind="look")
 
 
+_SSH = Fix(
+    text="Start sshd on the named machine and port, through which mpirun starts its ranks there: /usr/sbin/sshd -p PORT; and let this"
+    " user log in without a password"
+)
+_MPI = Fix(
+    text="Name the network that the machines share, in place of eth0: mpirun --mca oob_tcp_if_include eth0 --mca btl_tcp_if_include eth0"
+)
 _WAYS: dict[str, Callable[[Context, Address], Iterator[Fix]]] = {
     "stalled": lambda context, at: iter(_STILL),
     "missing": _missing,
+    "ssh": lambda context, at: iter((_SSH, at.test(context))),
+    "Open MPI": lambda context, at: iter((_MPI, *_platform(context))),
     "refused": _refused,
     "left": _disconnected,
     "port taken": _address_in_use,

@@ -186,6 +186,13 @@ def any_library(match: Match) -> dict[str, str] | None:
     return None if _OPTIONAL.search(best) else {"soname": best}
 
 
+def probability(match: Match) -> dict[str, str]:
+    """Return ``found``, TensorFlow's release, and ``install``, the TensorFlow Probability that was made for it."""
+    fields = named(match)
+    minor = int(fields.pop("minor"))
+    return {**fields, "install": f"tensorflow-probability==0.{min(minor + 8, 24) if minor < 18 else 25}.*"}
+
+
 # -- memory --
 
 
