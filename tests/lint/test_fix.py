@@ -36,6 +36,11 @@ FIXED = {
         f"{HEAD}def f1(y, p):\n    return score(y.numpy(), p.numpy())\ndataset = None\n{FIT.format(compiled=', metrics=[f1], run_eagerly=True')}",
     )
     * 2,
+    "a method by another name": (f"{HEAD}mean = tf.keras.metrics.Mean()\nreset = mean.reset_states\nreset()\n",) * 2,
+    "a setting in the block of the use": (
+        'import os\nif __name__ == "__main__":\n    os.environ["A"] = "1"\n    tf.config.list_physical_devices("GPU")\n',
+        'import tensorflow as tf\nimport os\nif __name__ == "__main__":\n    os.environ["A"] = "1"\n    tf.config.list_physical_devices("GPU")\n',
+    ),
     "arguments of Keras 1": (f"{HEAD}{FIT.format(compiled='')}model.fit_generator(batches, samples_per_epoch=10)\n",) * 2,
     "reset_states": (
         f"{HEAD}loss = keras.metrics.Mean()\nloss.reset_states()\n",

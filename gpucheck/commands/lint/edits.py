@@ -33,6 +33,11 @@ def append(node: ast.expr, text: str, instead: str = "") -> Edit:
     return Edit(line, column - len(instead), line, column, text)
 
 
+def rename_method(call: ast.Call, old: str, new: str) -> Edit | None:
+    """Rename the method that a call names; None if it calls an alias."""
+    return append(call.func, new, old) if isinstance(call.func, ast.Attribute) and call.func.attr == old else None
+
+
 def rename(keyword: ast.keyword, name: str) -> Edit:
     """Rename the keyword of an argument."""
     line, column = keyword.lineno, keyword.col_offset + 1
@@ -50,7 +55,8 @@ def switch_off(call: ast.Call, name: str) -> Edit | None:
 def add_import(script: Script, statement: str, use: ast.expr) -> Edit:
     """Add an import after the docstring, imports from __future__, and settings of environment variables before ``use``."""
     body = script.tree.body[ast.get_docstring(script.tree, clean=False) is not None :]
-    settings = [line for setting in script.settings if (line := getattr(setting.event.node, "lineno", 0)) < use.lineno]
+    using = next(node.lineno for node in body if (node.end_lineno or 0) >= use.lineno)  # the statement that contains it
+    settings = [line for setting in script.settings if (line := getattr(setting.event.node, "lineno", 0)) < using]
     body = [node for node in body if node.lineno > max(settings, default=0)]
     first = next(node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__"))
     line, column = min((node.lineno, node.col_offset + 1) for node in (first, *getattr(first, "decorator_list", ())))

@@ -12,7 +12,7 @@ VERSIONS = re.compile(r"(tensorflow|keras)\.(\w+\.)*(__version__|VERSION|GIT_VER
 PACKAGES = re.compile(r"tensorflow[\w-]*|tf[_-]keras|keras")
 # TensorFlow 1, chosen in Colab or installed by a cell of a notebook; a test that is skipped with some versions.
 PINNED = re.compile(
-    r"\bskip(?:if|If|Unless)\([^\n]*(?:__version__|\b(?:IS_|HAS_)?TF_?[12])|^\s*(?:%tensorflow_version\s+1|[%!]\s*(?:pip3?|conda)\s+install\b.*\btensorflow(?:-gpu|-cpu)?\s*==?\s*1\.)",
+    r"\bskip(?:if|If|Unless)\([^\n]{0,200}(?:__version__|\b(?:IS_|HAS_)?TF_?[12])|^\s*(?:%tensorflow_version\s+1|[%!]\s*(?:pip3?|conda)\s+install\b.*\btensorflow(?:-gpu|-cpu)?\s*==?\s*1\.)",
     re.MULTILINE,
 )
 # Text that names Keras 2 or a TensorFlow version that includes it: tensorflow==2.15, TensorFlow 2.4, tf-keras.

@@ -12,11 +12,9 @@ from gpucheck.commands.lint.trace import trace
 from gpucheck.commands.lint.values import Call, Class, Event, Import, Name, Read, Store, Test, Value
 
 GLOBAL_STRATEGY = (
-    *(
-        "tensorflow.distribute.experimental_set_strategy",
-        "keras.distribution.set_distribution",
-        "tensorflow.distribute.set_strategy",
-    ),
+    "keras.distribution.set_distribution",
+    "tensorflow.distribute.experimental_set_strategy",
+    "tensorflow.distribute.set_strategy",
 )
 HARMLESS = {f"builtins.{name}" for name in ("print", "str", "repr", "type", "isinstance", "id", "len")}
 
@@ -83,11 +81,10 @@ class Script:
         self.settings = list(settings(self.events))
         self.trainings = self.calls_on_models("fit")
         self.checks_versions = checks_versions(written, self.tests)
-        # Whether the file selects Keras 2; otherwise imports ``keras``, not TensorFlow's copy; and uses Keras 3 in tf.keras.
         legacy = "tf_keras" in self.modules() or any(setting.name == "TF_USE_LEGACY_KERAS" for setting in self.settings)
-        self.standalone_keras = "keras" in self.modules() and not legacy
+        self.standalone_keras = "keras" in self.modules() and not legacy  # not the copy in TensorFlow
         older = OLDER.search(written) or any(event.module.startswith("tensorflow.python") for event in self.imports)
-        self.uses_keras_3 = not (legacy or self.checks_versions or older)
+        self.uses_keras_3 = not (legacy or self.checks_versions or older)  # as far as the file says
 
     def where(self, node: ast.AST) -> str:
         """Return a node's position, for messages."""

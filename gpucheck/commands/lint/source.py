@@ -99,7 +99,7 @@ def _decode(data: bytes) -> str:
         message = f"not valid {encoding}: declare the encoding in the first line, or save it as UTF-8"
         raise Unreadable(message, line=data.count(b"\n", 0, error.start) + 1) from None
     except (SyntaxError, LookupError) as error:
-        raise Unreadable(f"unknown encoding: {error}", line=1) from None
+        raise Unreadable(str(error), line=1) from None
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
         raise Unreadable("a binary file: it contains null bytes")

@@ -12,7 +12,10 @@ from gpucheck.commands.setup import vocabulary
 from gpucheck.core.compat import cuda, gpu_names, gpus, systems, tpu, versions
 from gpucheck.core.solver.machine import Gpu, Machine, OtherGpu, Python
 
-_CODE_NAME = re.compile(rf"(?:\b(?:ubuntu|debian) )?\b({'|'.join(vocabulary.CODE_NAMES)})\b", re.IGNORECASE)
+_CODE_NAME = re.compile(
+    rf"(?<![\w-])(?:(?:ubuntu|debian) )?({'|'.join(vocabulary.CODE_NAMES)})(?: (?:fossa|jellyfish|numbat))?(?![\w-])",
+    re.IGNORECASE,
+)
 LONGEST = 1000  # characters of a description
 _CAPABILITIES = ", ".join(f"{major}.{minor}" for major, minor in gpus.CAPABILITIES)
 EXAMPLE = '"RTX 4090, driver 535, WSL2, Python 3.12"'
@@ -229,6 +232,8 @@ def _distribution(match: re.Match[str], text: str, draft: Draft) -> None:
         glibc = systems.glibc(name, version)
         if glibc is None and name in systems.GLIBC:
             raise Unknown(f"unknown release {text!r}: {', '.join(systems.GLIBC[name])} are known; or say glibc 2.28")
+        if glibc and draft.glibc not in (None, glibc):
+            raise Unknown(f"it names two systems: one with glibc {draft.glibc}, and {text} with glibc {glibc}")
         draft.glibc = glibc or draft.glibc
 
 

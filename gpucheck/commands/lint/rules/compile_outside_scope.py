@@ -31,9 +31,10 @@ References:
     https://keras.io/guides/distributed_training_with_tensorflow/
 """
 
-from gpucheck.commands.lint.lookup import constant, options
+from gpucheck.commands.lint.lookup import constant, is_call, options
 from gpucheck.commands.lint.models import optimizer_outside, outside, several_replicas, strategies_around
 from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.values import Value
 
 SEVERITY = "error"
 EXPLAINS = ("variable-outside-scope",)
@@ -48,9 +49,8 @@ def check(script: Script) -> Findings:
         if call.starred or not all(several_replicas(strategies_around([model])) for model in models):
             continue
         optimizers = list(options(call.argument("optimizer", 0)))
-        made_outside = bool(optimizers) and all(map(optimizer_outside, optimizers))
-        # a model's variables of plain SGD are its weights only
-        named = all(isinstance(constant(one), str) and constant(one).lower() != "sgd" for one in optimizers)
+        made_outside = bool(optimizers) and all(optimizer_outside(one) and not _is_plain_sgd(one) for one in optimizers)
+        named = all(isinstance(constant(one), str) and not _is_plain_sgd(one) for one in optimizers)
         where = script.where(models[0].node)
         if outside(call) and (made_outside or (script.standalone_keras and named)):
             message = f"The model is built in the strategy's scope ({where}), but compiled outside it."
@@ -58,3 +58,10 @@ def check(script: Script) -> Findings:
         elif made_outside:
             message = f"The model is built in the strategy's scope ({where}), but its optimizer is created outside it."
             yield at(call.node, message, "Create the optimizer in the with block that builds the model.")
+
+
+def _is_plain_sgd(optimizer: Value) -> bool:
+    """Whether an optimizer is SGD without momentum, which has no variable for each weight."""
+    if is_call(optimizer, "keras.optimizers.SGD"):
+        return not (optimizer.starred or "momentum" in optimizer.keywords or len(optimizer.args) > 1)
+    return str(constant(optimizer)).lower() == "sgd"

@@ -29,7 +29,7 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.commands.lint.edits import append
+from gpucheck.commands.lint.edits import rename_method
 from gpucheck.commands.lint.removed import calls_of_models
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.core.compat.removed import FIT_ARGUMENTS, GENERATOR_METHODS
@@ -55,6 +55,6 @@ def check(script: Script) -> Findings:
         instead = call.method.removesuffix("_generator")
         message = f"{call.method} is missing in Keras 3 (in TensorFlow since 2.16)."
         same = len(call.node.args) <= 1 and not (call.starred or _MOVED & set(call.keywords))  # the second argument was the steps
-        edit = append(call.node.func, instead, call.method) if same else None
+        edit = rename_method(call.node, call.method, instead) if same else None
         steps = "" if len(call.node.args) <= 1 else ", and pass the steps by name"
         yield at(call.node, message, f"Call {instead}, which also accepts generators{steps}.", edit)

@@ -31,16 +31,14 @@ References:
 """
 
 import ast
-import re
 
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.edits import switch_off
-from gpucheck.commands.lint.lookup import before, constant, in_uncalled_function, left_on
+from gpucheck.commands.lint.lookup import before, constant, in_uncalled_function, left_on, parts
 from gpucheck.commands.lint.script import Findings, Script, at
-from gpucheck.commands.lint.values import Call
+from gpucheck.commands.lint.values import Call, Constant, Items, Name, Pairs, Value
 
 SEVERITY = "warning"
-PYTHON = re.compile(r"\.numpy\(|\bnp\.|\bnumpy\.|\b(?:int|float)\(|sklearn|_score\(")  # may need values, not symbols
 WORDS = ("run_eagerly", "run_functions_eagerly")
 FOR_ALL = ("tensorflow.config.run_functions_eagerly", "tensorflow.config.experimental_run_functions_eagerly")
 
@@ -48,21 +46,24 @@ FOR_ALL = ("tensorflow.config.run_functions_eagerly", "tensorflow.config.experim
 def check(script: Script) -> Findings:
     """Report a trained model that is compiled this way, or a permanent global setting in a script that trains."""
     trained = {id(model) for _, models in script.trainings for model in models}
+    defined = {type(node) for node in ast.walk(script.tree)} & {ast.FunctionDef, ast.Lambda, ast.ClassDef}
     for call, models in script.calls_on_models("compile"):
         if constant(call.argument("run_eagerly")) is True and any(id(model) in trained for model in models):
-            yield from _finding(script, call, "compile(run_eagerly=True)")
+            of_keras = all(map(_is_of_keras, (part for value in call.given for part in parts(value))))
+            yield from _finding(call, "compile(run_eagerly=True)", certain=of_keras and ast.ClassDef not in defined)
     for call in left_on(script.named(*FOR_ALL), "run_eagerly", 0):
         if any(before(call.place, fit.place) for fit, _ in script.trainings):
-            yield from _finding(script, call, "run_functions_eagerly(True)")
+            yield from _finding(call, "run_functions_eagerly(True)", certain=not defined)
 
 
-def _finding(script: Script, call: Call, what: str) -> Findings:
+def _is_of_keras(value: Value) -> bool:
+    """Whether a value does certainly not need eager mode, unlike a metric or loss that calls NumPy."""
+    name = value.name if isinstance(value, Call) else value.path if isinstance(value, Name) else ""
+    return isinstance(value, (Constant, Items, Pairs)) or name.startswith("keras.")
+
+
+def _finding(call: Call, what: str, *, certain: bool) -> Findings:
     if not (call.place.path or in_uncalled_function(call.place) or expected_to_fail(call.place)):
         message = f"{what} makes Python run every operation of every step, so the GPU waits."
-        functions = (ast.unparse(node) for node in ast.walk(script.tree) if isinstance(node, (ast.FunctionDef, ast.Lambda)))
-        if any(PYTHON.search(function) for function in functions):
-            yield at(
-                call.node, message, "Remove it after replacing .numpy() and NumPy in metrics, losses and layers by TensorFlow."
-            )
-        else:
-            yield at(call.node, message, "Remove it; it is for debugging only.", switch_off(call.node, "run_eagerly"))
+        edit = switch_off(call.node, "run_eagerly") if certain else None
+        yield at(call.node, message, "Remove it; it is for debugging only.", edit)

@@ -76,7 +76,7 @@ def check(script: Script) -> Findings:
     if script.modules() - KNOWN:
         return
     if calls and _is_program(script, calls) and not re.search(r"\binit\b", script.written):
-        yield at(calls[0].node, "This program uses Horovod without hvd.init().", "Call hvd.init() first, behind the imports.")
+        yield at(calls[0].node, "This program uses Horovod without hvd.init().", "Call hvd.init() first, after the imports.")
     if not starts or not script.trainings:
         return
     missing = [(step, how) for names, step, how in STEPS if not any(name in script.written for name in names)]
@@ -88,4 +88,4 @@ def check(script: Script) -> Findings:
 
 def _is_program(script: Script, calls: list[Call]) -> bool:
     """Whether the file calls Horovod when it runs; a module of helpers only defines what other files call."""
-    return bool(script.trainings) or not all(in_uncalled_function(call.place) for call in calls)
+    return bool(script.trainings) or "app.run(" in script.written or not all(in_uncalled_function(call.place) for call in calls)

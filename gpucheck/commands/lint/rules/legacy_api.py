@@ -36,7 +36,7 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.commands.lint.devices import expected_to_fail
-from gpucheck.commands.lint.edits import append, rename
+from gpucheck.commands.lint.edits import rename, rename_method
 from gpucheck.commands.lint.lookup import options
 from gpucheck.commands.lint.names import canonical
 from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, assigned_names, calls_of_models, fails
@@ -50,7 +50,7 @@ from gpucheck.core.repairs.packages import newer
 SEVERITY = "error"
 GONE = {f"tensorflow.{name}": new for name, new in removed.MODULES.items()} | removed.KERAS_GONE | removed.FUNCTIONS
 SINCE_KERAS_3 = (*removed.KERAS_2, "tensorflow.estimator")  # removed in TensorFlow 2.16
-TF_KERAS_USED = re.compile(r"\b(tf|tensorflow)\.([\w.]+\.)?keras\b|\bfrom tensorflow[\w.]* import [^#\n]*\bkeras\b")
+TF_KERAS_USED = re.compile(r"\w\.keras\b|\bfrom tensorflow[\w.]* import (?:\([^)]*|[^#\n]*)\bkeras\b")
 WORDS = tuple(
     sorted({name.rpartition(".")[2] for name in ("reset_states", *GONE, *removed.MODEL_METHODS, *removed.FIT_ARGUMENTS)})
 )
@@ -75,10 +75,11 @@ def check(script: Script) -> Iterator[Finding]:
         yield from _names(script)
     for call in calls_of_models(script, *removed.MODEL_METHODS):
         yield at(call.node, f"Keras removed {call.method}.", f"Use {removed.MODEL_METHODS[call.method]}.")
-    for call in script.methods("reset_states") if script.uses_keras_3 else ():
+    supports_both = re.search(r"\breset_state\b", script.written)
+    for call in script.methods("reset_states") if script.uses_keras_3 and not supports_both else ():
         of_metric = all(isinstance(one, Call) and one.name.startswith("keras.metrics.") for one in options(call.receiver))
         if of_metric and not expected_to_fail(call.place, "AttributeError"):
-            edit = append(call.node.func, "reset_state", "reset_states")
+            edit = rename_method(call.node, "reset_states", "reset_state")
             yield at(call.node, "Keras 3's metrics have no reset_states.", "Call reset_state.", edit)
     for call in calls_of_models(script, "fit"):
         yield from _arguments(call)

@@ -35,11 +35,13 @@ References:
     https://keras.io/api/callbacks/model_checkpoint/
 """
 
+import ast
+
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.lookup import constant
 from gpucheck.commands.lint.removed import calls_of_models
 from gpucheck.commands.lint.script import Findings, Script, at
-from gpucheck.commands.lint.values import Call, Constant, Operation, Value
+from gpucheck.commands.lint.values import Call, Constant, Value
 
 SEVERITY = "error"
 EXPLAINS = ("keras-version-conflict",)
@@ -61,17 +63,23 @@ def check(script: Script) -> Findings:
 
 
 def _finding(call: Call, what: str, accepted: tuple[str, ...]) -> Findings:
-    end, whole = _end(call.argument("filepath", 0))
-    possible = not end or end.endswith(accepted) or (not whole and any(ending.endswith(end) for ending in accepted))
-    if not possible and not call.starred and not expected_to_fail(call.place, "ValueError"):
+    if call.starred or not {"zipped", "max_shard_size"}.isdisjoint(call.keywords) or expected_to_fail(call.place, "ValueError"):
+        return
+    nodes = [keyword.value for keyword in call.node.keywords if keyword.arg == "filepath"] or call.node.args[:1]
+    end, whole = _end(nodes[0], call.argument("filepath", 0)) if nodes else ("", False)
+    possible = end.endswith(accepted) or (not whole and any(ending.endswith(end) for ending in accepted))
+    if end and not possible and not end.startswith("hf://"):
         names = " or ".join(accepted[:2])
         yield at(call.node, f"Keras 3's {what} requires a file name that ends in {names}.", f"End the name in {accepted[0]}.")
 
 
-def _end(path: Value | None) -> tuple[str, bool]:
+def _end(node: ast.expr, value: Value | None) -> tuple[str, bool]:
     """Return the end of a path as far as it is literal ("": unknown), and whether that is the whole path."""
-    if isinstance(path, Call) and path.args and path.name in PATHS:
-        return _end(path.args[-1])
-    if isinstance(path, Operation) and path.parts:
-        return _end(path.parts[-1])[0], False
-    return (path.value, True) if isinstance(path, Constant) and isinstance(path.value, str) else ("", False)
+    if isinstance(value, Call) and value.args and value.name in PATHS and not value.starred:
+        return _end(value.node.args[-1], value.args[-1])
+    last = node.values[-1] if isinstance(node, ast.JoinedStr) and node.values else None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Div)):
+        last = node.right
+    if last is not None:
+        return (last.value, False) if isinstance(last, ast.Constant) and isinstance(last.value, str) else ("", False)
+    return (value.value, True) if isinstance(value, Constant) and isinstance(value.value, str) else ("", False)

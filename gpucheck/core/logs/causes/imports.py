@@ -38,7 +38,10 @@ def tensorflow_import_failed(events: Events) -> Cause | None:
     # without the path of the file
     message = lines[0].fields.get("message") or lines[0].text
     reason = short(re.sub(r"\s+\(/[^)]*\)?$", "", message), 160)
-    return Cause(f"TensorFlow can't be imported{because}: {reason}.", lines, named={"message": message})
+    bare = "compiled against" in message and not events.has("importing")  # of whichever package
+    return Cause(
+        f"{'A package' if bare else 'TensorFlow'} can't be imported{because}: {reason}.", lines, named={"message": message}
+    )
 
 
 def _hiding_file(events: Events) -> Cause | None:

@@ -133,7 +133,7 @@ def _library_did_not_start(events: Events, library: str, kind: str) -> Cause | N
     if broken and broken[0].line <= at_all[0].line and not any("create" in event.text for event in at_all):
         return None  # a kernel failed first, after which all calls fail
     text = " ".join([failed[0].text, *values(failed, "status")])
-    for event in events.of("library-memory"):
-        if int(event.fields["free"]) * 2 > int(event.fields["total"]):
-            return Cause(library_not_started(library, text, spare=True), [*failed[:1], event], named={"spare": "yes"})
+    memory = events.of("library-memory")
+    if memory and all(2 * int(event.fields["free"]) > int(event.fields["total"]) for event in memory):
+        return Cause(library_not_started(library, text, spare=True), [*failed[:1], memory[0]], named={"spare": "yes"})
     return Cause(library_not_started(library, text), failed[:1])

@@ -11,7 +11,7 @@ _CLASH = "{package}[ {version}] needs {needs}, but pip installed {found}."  # of
 _NO_GPU_CODE = "The installed {} was built without CUDA, so it can't use an NVIDIA GPU."
 _NOT_FINITE = "The training {metric|loss} became {value|NaN}[ in epoch {epoch}][ at step {step}]."
 _LACKING = "TensorFlow ended: this CPU lacks instructions that it was built to use[ ({instructions})]."
-_ILLEGAL = "The program ended: it used an instruction that this CPU does not have, as TensorFlow does without AVX on x86-64."
+_ILLEGAL = "The program ended: it used an instruction that this CPU does not have, and TensorFlow for x86-64 needs AVX."
 
 # Diagnoses that gpucheck.keras.Watch reports during training; the last seven if it trains on the CPU beside a GPU. A loss has rows of its own.
 _WATCHED = """

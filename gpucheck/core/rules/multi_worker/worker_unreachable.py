@@ -168,9 +168,8 @@ def repairs(
     how = how or next((how for how, pattern in _SAYS.items() if re.search(pattern, text)), "")
     if re.search(_OF_NCCL, text):
         fixes = [*other_interface(interface, asked, at.host), _ALL_PORTS]
-        shared = (
-            own and not interface.startswith("docker") and own.rpartition(".")[0] == at.host.rpartition(".")[0]
-        )  # one network
+        network = own.rpartition(".")[0]
+        shared = network and not interface.startswith("docker") and network == at.host.rpartition(".")[0]
         yield from reversed(fixes) if shared else fixes
     elif how in ("other program", "no answer"):
         yield at.listening("its machine")

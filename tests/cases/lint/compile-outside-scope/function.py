@@ -6,4 +6,4 @@ def b():
   return m
 with s.scope():
   m=b()
-m.compile(tf.keras.optimizers.SGD(0.1), "mse")  # finding
+m.compile(tf.keras.optimizers.Adam(0.1), "mse")  # finding

@@ -4,5 +4,4 @@ import keras
 from keras.applications import MobileNetV2
 
 model = MobileNetV2(weights=None)
-target = Path(folder) / "mobile.tf"
-model.save(target)  # finding
+model.save(Path(folder) / "mobile.tf")  # finding

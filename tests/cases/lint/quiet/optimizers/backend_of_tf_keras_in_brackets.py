@@ -1,0 +1,5 @@
+from tensorflow import (
+    keras,
+)
+
+mean = keras.backend.mean(x)
