@@ -12,10 +12,6 @@ from gpucheck.commands.setup import vocabulary
 from gpucheck.core.compat import cuda, gpu_names, gpus, systems, tpu, versions
 from gpucheck.core.solver.machine import Gpu, Machine, OtherGpu, Python
 
-_CODE_NAME = re.compile(
-    rf"(?<![\w-])(?:(?:ubuntu|debian) )?({'|'.join(vocabulary.CODE_NAMES)})(?: (?:fossa|jellyfish|numbat))?(?![\w-])",
-    re.IGNORECASE,
-)
 LONGEST = 1000  # characters of a description
 _CAPABILITIES = ", ".join(f"{major}.{minor}" for major, minor in gpus.CAPABILITIES)
 EXAMPLE = '"RTX 4090, driver 535, WSL2, Python 3.12"'
@@ -66,7 +62,7 @@ def machine(text: str) -> Machine:
         Unknown: names the unknown word.
     """
     draft = Draft()
-    rest = _CODE_NAME.sub(lambda found: vocabulary.CODE_NAMES[found[1].lower()], " ".join(text.split()))
+    rest = vocabulary.without_code_names(" ".join(text.split()))
     if not rest:
         raise Unknown(f"it is empty; expected for example {EXAMPLE}")
     if len(rest) > LONGEST:
@@ -265,15 +261,8 @@ def _value(match: re.Match[str], text: str, draft: Draft) -> None:
 
 
 def _refused(match: re.Match[str], text: str, draft: Draft) -> None:
-    if text.lower().startswith(("cuda", "cudnn")):
-        raise Unknown(f"{text!r} is not needed, pip brings it: name the driver (nvidia-smi prints it), for example driver 535")
-    if text.lower().startswith("rocm"):
-        raise Unknown(f"{text!r} is not needed: AMD's images bring it")
-    if text.lower().endswith(("colab", "kaggle")):
-        raise Unknown(f"{text!r} has TensorFlow: choose a GPU in the notebook's menu, and run gpucheck there")
-    if text.lower().startswith("wsl"):
-        raise Unknown(f"{text!r} gives programs no GPU: convert it with wsl --set-version DISTRIBUTION 2, and say WSL2")
-    raise Unknown(f"{text!r} is not part of a machine: use --tensorflow for a release, and --backend for JAX or PyTorch")
+    reasons = (reason for part, reason in vocabulary.REFUSED.items() if part in text.lower())
+    raise Unknown(f"{text!r} {next(reasons, vocabulary.NOT_OF_A_MACHINE)}")
 
 
 def _ignore(match: re.Match[str], text: str, draft: Draft) -> None:

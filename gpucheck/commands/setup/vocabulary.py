@@ -92,6 +92,19 @@ SET: tuple[tuple[dict[str, object], str], ...] = (
     ({"no_driver": True}, r"(?:no|without(?: a)?) (?:nvidia )?driver"),
 )
 
+# Words that do not describe a machine on which TensorFlow is installed, by a part of them.
+_BY_PIP = "is not needed, pip brings it: name the driver (nvidia-smi prints it), for example driver 535"
+_NOTEBOOK = "has TensorFlow: choose a GPU in the notebook's menu, and run gpucheck there"
+REFUSED = {
+    "cuda": _BY_PIP,
+    "cudnn": _BY_PIP,
+    "rocm": "is not needed: AMD's images bring it",
+    "colab": _NOTEBOOK,
+    "kaggle": _NOTEBOOK,
+    "wsl": "gives programs no GPU: convert it with wsl --set-version DISTRIBUTION 2, and say WSL2",
+}
+NOT_OF_A_MACHINE = "is not part of a machine: use --tensorflow for a release, and --backend for JAX or PyTorch"
+
 PAIR = re.compile(r"([a-z_]+)\s*=\s*")
 NEXT_PAIR = re.compile(r"[,;()]|\s+(?=[A-Za-z_]+\s*=)")
 COUNT = re.compile(r"(\d{1,3}) ?[x×*] ?(?=[a-z])|(\d{1,2}) (?=(?:nvidia |tesla )?[ahvlbp]\d)")
@@ -101,3 +114,10 @@ COUNT_AFTER = re.compile(r" ?[x×*] ?(?!64|86)(\d{1,3})(?![\w.])")
 def compiled(pattern: str) -> re.Pattern[str]:
     """Return the pattern of a whole word."""
     return re.compile(rf"(?:{pattern})(?![\w.])", re.ASCII)
+
+
+def without_code_names(text: str) -> str:
+    """Replace code names of releases: "Debian bookworm" becomes "Debian 12"."""
+    names = "|".join(CODE_NAMES)
+    pattern = rf"(?i)(?<![\w-])(?:(?:ubuntu|debian) )?({names})(?: (?:fossa|jellyfish|numbat))?(?![\w-])"
+    return re.sub(pattern, lambda found: CODE_NAMES[found[1].lower()], text)

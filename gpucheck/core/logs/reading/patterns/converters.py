@@ -1,7 +1,4 @@
-"""Functions from a match to the fields of an event, for what the pattern files cannot express as data. The files name them.
-
-Each returns the fields, or None if the match is not an event.
-"""
+"""Functions, named by pattern files, that return an event's fields from a match, or None if the match is not an event."""
 
 import math
 import re
@@ -12,6 +9,7 @@ from gpucheck.core.compat import results
 from gpucheck.core.logs.reading.patterns.advice import advice as advice
 from gpucheck.core.logs.reading.patterns.fields import below_minimum as below_minimum
 from gpucheck.core.logs.reading.patterns.fields import file_name, named
+from gpucheck.core.logs.reading.patterns.fields import probability as probability
 from gpucheck.core.repairs.wording import byte_count
 
 Match = re.Match[str]
@@ -184,13 +182,6 @@ def any_library(match: Match) -> dict[str, str] | None:
     names = [file_name(name) for name in match["names"].split(",")]
     best = next((name for name in names if re.fullmatch(r".*\.so\.\d+", name)), names[0])
     return None if _OPTIONAL.search(best) else {"soname": best}
-
-
-def probability(match: Match) -> dict[str, str]:
-    """Return ``found``, TensorFlow's release, and ``install``, the TensorFlow Probability that was made for it."""
-    fields = named(match)
-    minor = int(fields.pop("minor"))
-    return {**fields, "install": f"tensorflow-probability==0.{min(minor + 8, 24) if minor < 18 else 25}.*"}
 
 
 # -- memory --

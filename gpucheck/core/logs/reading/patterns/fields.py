@@ -76,3 +76,10 @@ def below_minimum(match: re.Match[str]) -> dict[str, str] | None:
     fields = named(match)
     lowest = fields.get("minimum")
     return None if lowest and versions.at_least(fields["capability"], lowest) else fields
+
+
+def probability(match: re.Match[str]) -> dict[str, str]:
+    """Return ``found``, TensorFlow's release, and ``install``, the TensorFlow Probability that was made for it."""
+    fields = named(match)
+    minor = int(fields.pop("minor"))
+    return {**fields, "install": f"tensorflow-probability==0.{min(minor + 8, 24) if minor < 18 else 25}.*"}
