@@ -47,8 +47,9 @@ _SIGNS = {
     "gpus": {"task": r"--gpus-per-task|--gpu-bind=(?:single|per_task)", "all": r"--gpu-bind=none"},
     "system": {
         "win32": r"(?:^|[\s\"'(<])(?:PS )?[A-Za-z]:\\\w|win_amd64|\bAppData\\|site-packages\\"
-        r"|\bDLL load failed|\b(?:cudart|cublas|cudnn|nvcuda)\w*\.dll\b",
-        "darwin": r"(?:^|[\s\"'(])/Users/\w|\bmacosx_\d+|\bDarwin\b|tensorflow-metal|\bApple M\d\b|\bon darwin$|\bMach-O\b",
+        r"|\bDLL load failed|Cuda non-Windows platforms only|\b(?:cudart|cublas|cudnn|nvcuda)\w*\.dll\b",
+        "darwin": r"(?:^|[\s\"'(])/Users/\w|\bmacosx_\d+|\bDarwin\b|tensorflow-metal|\bApple M\d\b|\bon darwin$|\bMach-O\b"
+        r"|^zsh: illegal hardware instruction +[\w./-]+$",
         "linux": r"(?:^|[\s\"'(=:])/(?:home|usr|root|opt|mnt|proc|dev|etc)/|\.so(?:\.\d+)*\b"
         r"|\bNVRM:|manylinux|\bUbuntu\b|\bsudo\b|\bsystemctl\b|\bmodprobe\b|/lib/modules/|\bslurmd\b",
     },

@@ -120,7 +120,7 @@ class Removed(NamedTuple):
 # Names of modules in messages differ from those in programs: tensorflow._api.v2.train, keras._tf_keras.keras.utils.
 _FOLDERS = re.compile(r"\b(?:_api\.v[12]|api\._v2\.keras|_tf_keras\.keras|api|src|python)\.")
 _KERAS = re.compile(r"^(?:tensorflow(?:_core)?\.)?(?:tf_)?keras(?=\.)")
-_BACKEND = re.compile(r"keras\.backend\.[a-z]\w*$")
+_BACKEND = re.compile(r"keras\.backend\.(?!tf$)[a-z]\w*$")
 _OLD_NAME = re.compile(r"^tensorflow_core(?=\.)")
 
 

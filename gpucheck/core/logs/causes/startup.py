@@ -125,8 +125,8 @@ def _code_outside(signs: _Signs) -> tuple[str | None, list[Event]]:
     """Return the same outside containers without a kernel module that responds."""
     if signs.result == UNKNOWN or not signs.lines:
         return "driver-not-loaded", []
-    if signs.result == STUB:
-        return "driver-missing" if signs.no_driver else None, []
+    if signs.result == STUB:  # an image's own library, with nothing below it
+        return "driver-missing" if signs.no_driver else "container-without-gpu" if signs.kernel_absent else None, []
     if signs.on_bus and not (signs.no_driver or signs.no_library or signs.not_found or signs.result == NO_LIBRARY):
         return "driver-not-loaded", signs.on_bus
     if any(_ON_NODES.search(event.text) for event in signs.no_library):

@@ -188,7 +188,7 @@ def repairs(
     elif needs:
         yield Fix(text="Install the version that is required", command=context.pip(needs))
         yield conflicts(context)
-    elif signal == "SIGILL" or instructions or "need 'x86_64'" in message:
+    elif signal == "SIGILL" or instructions or re.search(r"need ['(]x86_64", message):
         yield from _with_instructions(context, instructions)
     elif re.search(r"GLIBCXX_|CXXABI_", f"{version} {message}"):
         yield from newer_runtime(context, text)
