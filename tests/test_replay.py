@@ -62,7 +62,7 @@ REFUSED = {
     "trained by another": (lambda old: old["facts"]["training"]["runs"][0].update(backend="mxnet"), "the backend 'mxnet'"),
     "a negative time": (lambda old: old.update(seconds=-0.001), "seconds: -0.001"),
     "a time that is none": (lambda old: old.update(seconds=True), "seconds: True"),
-    "a probe's time": (lambda old: old["probes"][0].update(seconds=-5), "seconds: -5"),
+    "a probe's time": (lambda old: old["probes"][0].update(seconds=-5), "^seconds: -5"),
 }  # fmt: skip
 
 

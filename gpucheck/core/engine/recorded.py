@@ -61,6 +61,8 @@ def load(text: bytes) -> Recording:
         }
         runs = msgspec.json.decode(parts["probes"], type=list[_Run]) if "probes" in parts else []
         readings = _readings(facts, runs)
+    except Unreadable:
+        raise
     except (msgspec.ValidationError, TypeError, KeyError) as error:
         raise Unreadable(f"a report with facts of other types than schema {SCHEMA_VERSION} has: {error}") from None
     except INVALID_JSON as error:

@@ -70,7 +70,7 @@ def _finding(call: Call, what: str, accepted: tuple[str, ...]) -> Findings:
     possible = end.endswith(accepted) or (not whole and any(ending.endswith(end) for ending in accepted))
     if end and not possible and not end.startswith("hf://"):
         names = " or ".join(accepted[:2])
-        yield at(call.node, f"Keras 3's {what} requires a file name that ends in {names}.", f"End the name in {accepted[0]}.")
+        yield at(call.node, f"Keras 3's {what} requires a file name that ends with {names}.", f"End the name with {accepted[0]}.")
 
 
 def _end(node: ast.expr, value: Value | None) -> tuple[str, bool]:

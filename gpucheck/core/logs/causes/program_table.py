@@ -55,6 +55,12 @@ ROWS = (
         Match("tensorflow-gpu-package"),
         severity=ERROR,
     ),
+    until_gpu_use(
+        "tensorflow-cpu-build",
+        "JAX found no GPU, most likely because the installed jaxlib was built without CUDA.",
+        Match("cpu-build", "No GPU/TPU found", package="jaxlib"),
+        severity=WARNING,
+    ),
     until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("JAX"), Match("cpu-build", package="jaxlib"), severity=WARNING),
     until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("JAX"), Match("cpu-build", "Error: ", package="jaxlib")),
     until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("PyTorch"), Match("cpu-build", "(?i)torch")),
