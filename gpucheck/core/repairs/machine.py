@@ -32,6 +32,7 @@ START_WITH_GPUS = {
     "lxc": Fix(text="Pass the GPU into the container; with LXD or Incus: lxc config device add CONTAINER gpu gpu"),
     "enroot": Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all in its environment, and in Slurm with --gres=gpu:1"),
 }
+_DRAINED = ", when its jobs have ended (scontrol update NodeName=NODE State=DRAIN Reason=driver)"
 _RESTART = {
     "docker": "Restart the container: docker restart CONTAINER",
     "podman": "Restart the container: podman restart CONTAINER",
@@ -112,7 +113,7 @@ def restart(context: Context, text: str = "Restart the machine") -> Iterator[Fix
     elif context.windows:
         yield Fix(text=text.replace("the machine", "Windows"), needs=("reboot",))
     else:
-        yield Fix(text=text, command="sudo reboot")
+        yield Fix(text=f"{text}{_DRAINED if context.scheduler == 'slurm' else ''}", command="sudo reboot")
 
 
 def restart_container(context: Context) -> Iterator[Fix]:

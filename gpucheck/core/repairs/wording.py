@@ -60,6 +60,8 @@ def byte_count(text: str) -> int | None:
 def library_not_started(library: str, text: str, *, spare: bool = False) -> str:
     """Return the summary for cuBLAS or cuDNN, with the status if the text contains one."""
     status = re.search(rf"{library.upper()}_STATUS_\w+", text)
+    if status and status[0].endswith("EXECUTION_FAILED"):
+        return f"A call of {library} failed on the GPU ({status[0]}): GPU memory ran out, or this {library} does not fit the GPU."
     why = "although most of the GPU's memory is free" if spare else "usually because too little GPU memory is left for it"
     return f"{library} could not start{f' ({status[0]})' if status else ''}, {why}."
 

@@ -55,7 +55,8 @@ def driver_missing(events: Events) -> Cause | None:
     if not named:
         return None
     device = first_value([*named, *events.without_later_gpu_use("gpu-on-bus")], "device")
-    why = "; it uses nouveau, which cannot run CUDA" if held else ": neither its library nor nvidia-smi was found"
+    absent = "neither its library nor nvidia-smi" if any("nvidia-smi" in event.text for event in named) else "its library"
+    why = "; it uses nouveau, which cannot run CUDA" if held else f": {absent} was {'' if 'neither' in absent else 'not '}found"
     summary = f"No NVIDIA driver is installed{f' for the GPU at {device}' if device else ''}{why}."
     if "__cuda" in named[0].text:
         summary = "conda found no NVIDIA driver on this machine, and this build of the package requires one."

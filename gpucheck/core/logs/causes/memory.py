@@ -10,7 +10,7 @@ from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import byte_count, gib, library_not_started, short
 
 # Illegal addresses and instructions, failed assertions: faults of the program, rarely of the board.
-KERNEL_FAULTS = "700|702|710|714|715|716|717|718|719"
+KERNEL_FAULTS = "700|710|714|715|716|717|718|719"
 _TOO_LITTLE_MB = 256  # all GPUs that TensorFlow supports have more, so the rest is in use
 _LARGE_MB = 1024  # processes with less are desktop programs
 _INTEGRATED = re.compile(r"\b(?:Tegra|Xavier|Orin|Thor)\b")  # their memory is the host's, which files and a desktop use, too
@@ -36,6 +36,7 @@ def gpu_memory_exhausted(events: Events) -> Cause | None:
         failed = [event for event in failed if event.fields]
     if events.has("nvml-failed", "driver-mismatch"):  # the cause of PyTorch's assertion
         failed = [event for event in failed if "NVML_SUCCESS" not in event.text]
+    failed = [event for event in failed if not _is_reservation(event, events)]
     if not failed:
         return None
     fields = failed[0].fields
@@ -47,6 +48,12 @@ def gpu_memory_exhausted(events: Events) -> Cause | None:
     size_of = f"{what}, for a copy of a whole array," if whole else what
     summary = f"{'TPU' if on_tpu else 'GPU'} memory ran out: {size_of}{on} failed."
     return Cause(summary, failed[:1], named={"shape": first_value(failed, "shape") or "", "whole": whole})
+
+
+def _is_reservation(event: Event, events: Events) -> bool:
+    """Whether TensorFlow tried to take more than the free memory at its start, as it does on some GPUs; it then takes less."""
+    free = [byte_count(other.fields["free"]) or 0 for other in events.of("gpu-memory")]
+    return "from device" in event.text and bool(free) and int(event.fields.get("bytes", "0")) > max(free)
 
 
 def host_memory_exhausted(events: Events) -> Cause | None:
@@ -103,6 +110,8 @@ def _is_taken(event: Event) -> bool:
         return free is not None and total is not None and 4 * free < total
     if event.kind == "gpu-memory-holders":
         return 4 * int(fields["others"]) > int(fields["total"])
+    if event.kind == "gpu-memory-limit":
+        return int(event.fields["bytes"]) < _TOO_LITTLE_MB << 20
     if event.kind == "gpu-created":
         return fields.get("memory_mb", "").isdecimal() and 0 < int(fields["memory_mb"]) < _TOO_LITTLE_MB
     return event.kind == "gpu-memory-full"

@@ -11,7 +11,7 @@ from gpucheck.core.logs.causes.events import Events, values
 from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Severity
 
-_OURS = r"^(?:tensorflow|tf-?nightly|tf-keras|keras|jax|torch|pytorch|nvidia-|tensorrt|intel-tensorflow|cupy)"
+_OURS = r"^(?:tensorflow(?!-intel)|tf-?nightly|tf-keras|keras|jax|torch|pytorch|nvidia-|tensorrt|intel-tensorflow|cupy)"
 _CUDA_ONLY = r"^(?:nvidia-|tensorrt|cupy-cuda|tensorflow-text|jax-cuda|triton)"
 _APPLE = r"^tensorflow-(?:macos|metal)$"
 _LAST_GPU_PACKAGE = "2.11"

@@ -9,14 +9,15 @@ from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import word
 
-# CUDA version -> the TensorFlow releases that were built for it, and conda's packages (tensorflow.org/install/source).
+# CUDA version -> the TensorFlow releases that use it, and conda's packages (tensorflow.org/install/source).
 # pip has no libraries that these releases find, except for 2.14.
 _BEFORE_WHEELS = {
-    "9.0": ("1.5 to 1.12", "cudatoolkit=9.0 cudnn=7"),
-    "10.0": ("1.13 to 2.0", "cudatoolkit=10.0 cudnn=7"),
-    "10.1": ("2.1 to 2.3", "-c conda-forge cudatoolkit=10.1 cudnn=7"),
-    "11.2": ("2.4 to 2.11", "-c conda-forge cudatoolkit=11.2 cudnn=8.1"),
-    "11.8": ("2.4 to 2.14", "-c conda-forge cudatoolkit=11.8 cudnn=8"),
+    "9.0": ("TensorFlow 1.5 to 1.12 was built for", "cudatoolkit=9.0 cudnn=7"),
+    "10.0": ("TensorFlow 1.13 to 2.0 was built for", "cudatoolkit=10.0 cudnn=7"),
+    "10.1": ("TensorFlow 2.1 to 2.3 was built for", "-c conda-forge cudatoolkit=10.1 cudnn=7"),
+    "11.0": ("TensorFlow 2.4 was built for", "-c conda-forge cudatoolkit=11.0 cudnn=8.0"),
+    "11.2": ("TensorFlow 2.5 to 2.11 was built for", "-c conda-forge cudatoolkit=11.2 cudnn=8.1"),
+    "11.8": ("TensorFlow 2.5 to 2.14 can use", "-c conda-forge cudatoolkit=11.8 cudnn=8"),
 }
 INSTALL_LAST_ON_WINDOWS = (  # the last TensorFlow with GPU support on native Windows, by conda
     "conda create -y -n tensorflow -c conda-forge python=3.10 cudatoolkit=11.2 cudnn=8.1"
@@ -24,6 +25,7 @@ INSTALL_LAST_ON_WINDOWS = (  # the last TensorFlow with GPU support on native Wi
 )
 _RUNTIME = r"(?i)cudart(?:\.so\.|64_)(\d+(?:\.\d+)?)"
 _OTHERS = r"(?i)cu(?:blas|blaslt|sparse)(?:\.so\.|64_)(\d+(?:\.\d+)?)"
+_CUSOLVER_10 = r"(?i)cusolver(?:\.so\.|64_)10"  # CUDA 11.0 only has it beside a runtime with the number 11
 _WITH_CUDNN_7 = "10.1"
 _CUDNN_FOLDER = (
     "export LD_LIBRARY_PATH=\"$(python -c 'import nvidia.cudnn; print(list(nvidia.cudnn.__path__)[0])')"
@@ -41,7 +43,7 @@ def toolkit(sonames: str) -> str:
         number = f"{number[:-1]}.{number[-1]}"
     major = int(number.partition(".")[0])
     if major >= 11:
-        return str(major)
+        return "11.0" if major == 11 and re.search(_CUSOLVER_10, sonames) else str(major)
     return "10.1" if number == "10" else number
 
 
@@ -134,7 +136,7 @@ def _tensorflow(context: Context, needed: str) -> Iterator[Fix]:
 
 def _of_conda(context: Context, needed: str) -> Fix:
     built, packages = _BEFORE_WHEELS[needed]
-    text = f"Install the libraries of CUDA {needed}, which TensorFlow {built} was built for"
+    text = f"Install the libraries of CUDA {needed}, which {built}"
     command = f"conda install -y {packages}"
     if not context.windows:
         text += ", and let the loader find them"

@@ -27,7 +27,7 @@ PACKAGES = {
 _REQUIRED = (
     ("numpy", r"numpy' has no attribute 'exceptions'|against (?:NumPy C-)?API version|numpy\._core", ">=1.26,<2.1", ""),
     ("numpy", r"(?i)numpy|_ARRAY_API", "<2", "If the error names NumPy"),
-    ("protobuf", r"Descriptors cannot|should not be created directly", "<3.21", '"Descriptors cannot be created directly"'),
+    ("protobuf", "Descriptors cannot", "<3.21", '"Descriptors cannot be created directly"'),
     ("protobuf", r"'MessageFactory' object", "<6", ""),
     ("protobuf", r"(?i)protobuf|runtime_version", ">=5.28,<7", "If the error names google.protobuf otherwise"),
 )

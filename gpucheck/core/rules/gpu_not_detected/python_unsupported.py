@@ -26,6 +26,8 @@ References:
 import re
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
@@ -38,7 +40,10 @@ from gpucheck.core.system.shells import word
 _RECOMMENDED = "3.12"
 _WHEEL = r"(?P<name>\w+)-(?P<version>\d[\w.]*)-cp3(?P<minor>\d+)-"
 # TensorFlow before the table of releases -> the newest Python that it supports (tensorflow.org/install/source).
-_BEFORE = (("2.11", _RECOMMENDED), ("2.8", "3.10"), ("2.5", "3.9"), ("2.2", "3.8"), ("1.0", "3.7"))
+_BEFORE = (("2.11", _RECOMMENDED), ("2.8", "3.10"), ("2.5", "3.9"), ("2.2", "3.8"), ("1.13", "3.7"), ("1.0", "3.6"))
+
+
+_CONDA_ONLY = ("3.6", "3.7")  # which uv does not have
 
 
 @rule(
@@ -109,16 +114,16 @@ def repairs(
     wheel = re.search(_WHEEL, file)
     name, version = (wheel["name"].replace("_", "-"), f"=={wheel['version']}") if wheel else (package or "tensorflow", version)
     wanted = f"3.{wheel['minor']}" if wheel else _python(name, version, needed)
-    yield Fix(
-        text=f"Create an environment with Python {wanted}, which {name}{version} supports",
-        command=context.new_environment(f"{name}{version}", python=wanted),
-    )
+    text = f"Create an environment with Python {wanted}, which {name}{version} supports"
+    own = Fix(text=text, command=context.new_environment(f"{name}{version}", python=wanted))
+    install = f"conda run -n tensorflow python -m pip install {word(f'{name}{version}')}"
+    by_conda = Fix(text=f"{text}, with conda", command=f"conda create -y -n tensorflow python={wanted} && {install}")
+    with_conda = not context.manager and context.interpreter is None
+    yield by_conda if with_conda and wanted in _CONDA_ONLY else own
     newest = available.rpartition(" to ")[2]
     if version and newest[:1].isdigit() and re.fullmatch(r"[\d.]+", newest):
         yield Fix(text="Or install the newest release for this Python", command=context.pip(f"{name}=={newest}"))
-    if not context.manager and context.interpreter is None:
-        install = f"conda run -n tensorflow python -m pip install {word(f'{name}{version}')}"
-        yield Fix(text="Or with conda", command=f"conda create -y -n tensorflow python={wanted} && {install}")
+    yield from (replace(by_conda, text="Or with conda"),) if with_conda and wanted not in _CONDA_ONLY else ()
     if available in ("", "none") and not (needed or wheel) and context.interpreter is None:
         yield Fix(text="Check the Python version, and whether it is a 64-bit build", command=f"{context.python} -VV", kind="look")
 

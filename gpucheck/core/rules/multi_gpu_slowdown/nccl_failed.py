@@ -124,7 +124,7 @@ def _shared_memory(context: Context) -> Iterator[Fix]:
 
 def _unknown(context: Context, lines: str) -> Iterator[Fix]:
     """Yield the most common fixes, if no line says which path failed."""
-    if context.in_container and "system error" in lines:
+    if "system error" in lines and (context.container is None or context.in_container):
         yield from _shared_memory(context)
     yield _PEERS
     if not lines:
@@ -151,8 +151,22 @@ _SAME_CALLS = Fix(
 )
 _WITHOUT_XLA = Fix(text="Train without XLA, which does not support several workers: model.compile(..., jit_compile=False)")
 
+_ONE_NAMESPACE = Fix(
+    text="Let all ranks of a machine share one /dev/shm (docker run --ipc=host), and read the output of the rank that ended first: its"
+    " segment is missing"
+)
+_DIRECT = (
+    Fix(text="Go on without GPUDirect RDMA, in which an access to memory failed", command="export NCCL_NET_GDR_LEVEL=0"),
+    Fix(
+        text="For GPUDirect RDMA, load nvidia_peermem, use drivers of the GPU and the adapter that fit each other, and switch ACS and"
+        " the IOMMU off"
+    ),
+)
+
 # Patterns of NCCL's lines, the most specific first.
 _NAMED = {
+    "gpudirect": r"NET/IB[^\n]{0,120}with (?:error|status)[ =]?(?:4\b|IBV_WC_LOC_PROT_ERR)",
+    "namespace": r"shared memory segment[^\n]*No such file",
     "locked memory": r"\bibv_\w+[^\n]{0,60}Cannot allocate memory|\bibv_create_(?:qp|cq) failed(?! with error)",
     "efa": r"NET/OFI|provider efa",
     "two copies": r"corrupted comm object",
@@ -177,6 +191,8 @@ _EFA = (
     Fix(text="Check whether libfabric finds the adapter", command="fi_info -p efa", kind="look"),
 )
 _WAYS: dict[str, Callable[[Context], Iterator[Fix]]] = {
+    "gpudirect": lambda _: iter(_DIRECT),
+    "namespace": lambda _: iter([_ONE_NAMESPACE]),
     "locked memory": lambda _: iter(_LOCKED),
     "efa": lambda _: iter(_EFA),
     "two copies": lambda _: iter([_ONE_COPY]),

@@ -89,10 +89,10 @@ def strategy(match: Match) -> dict[str, str] | None:
 
 
 def requested_gpus(match: Match) -> dict[str, str] | None:
-    """Return ``asked`` and ``count``; None without any GPU, which has another cause."""
+    """Return ``asked`` and ``count``; None without any GPU, or with all of them: they have other causes."""
     asked = match["count"] or str(len(re.findall(r"\d+", match["wanted"])))
     available = len(re.findall(r"(?<!xla_)gpu:\d+|(?<![\w:])\d+", match["found"]))
-    return {"asked": asked, "count": str(available)} if available else None
+    return {"asked": asked, "count": str(available)} if 0 < available < int(asked) else None
 
 
 def invisible_gpus(match: Match) -> dict[str, str] | None:
