@@ -16,7 +16,7 @@ from gpucheck.core.model.expectations import (
     VersionExpectations,
 )
 from gpucheck.core.model.fact import Fact, Reading, probe_of
-from gpucheck.core.model.findings import Change, Diagnosis, Evidence, Finding, Fix, Outcome, Skip, repairs_first, saw
+from gpucheck.core.model.findings import Change, Diagnosis, Evidence, Finding, Fix, Fixes, Outcome, Skip, repairs_first, saw
 from gpucheck.core.model.kinds import Action, ExitCode, Level, ProbeStatus, Scope, Severity, Status, Verdict
 from gpucheck.core.model.plugin import combiner, rule
 from gpucheck.core.model.report import SCHEMA_VERSION, Experiment, ProbeRun, Report, Tool
@@ -39,6 +39,7 @@ __all__ = (
     "Finding",
     "FitExpectations",
     "Fix",
+    "Fixes",
     "GpuExpectations",
     "Level",
     "Loss",

@@ -1,7 +1,7 @@
 """Findings of rules with their evidence, and diagnoses in a report."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -70,6 +70,9 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
     def after(self, words: str) -> "Fix":
         """Return it with words before its text, as one sentence: ``fix.after("On the host:")``."""
         return msgspec.structs.replace(self, text=f"{words} {self.text[0].lower()}{self.text[1:]}")
+
+
+Fixes = Iterator[Fix]  # what to do, best first: the functions of a rule and of ``repairs`` yield them
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

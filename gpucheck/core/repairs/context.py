@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -11,7 +11,7 @@ from gpucheck.core.compat import images, versions
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import libraries as libraries_table
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.model import Fact, Fix
+from gpucheck.core.model import Fact, Fix, Fixes
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
@@ -91,7 +91,7 @@ class Context(Fact, frozen=True, kw_only=True):
         """Whether this is known to be Windows."""
         return self.system is not None and self.system.platform == "win32"
 
-    def only(self, fix: Fix, **kinds: str) -> Iterator[Fix]:
+    def only(self, fix: Fix, **kinds: str) -> Fixes:
         """Yield a fix if the machine is of these kinds, with a label if that is unknown: ``only(fix, system="win32")``.
 
         Args:

@@ -1,10 +1,10 @@
 """Repairs of the layers below CUDA that several rules use: the driver, a runtime with a GPU, a restart."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from gpucheck.core.compat import vendors, versions
 from gpucheck.core.compat.xid import xid
-from gpucheck.core.model import Action, Fix
+from gpucheck.core.model import Action, Fix, Fixes
 from gpucheck.core.model.findings import Need
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
@@ -42,7 +42,7 @@ _RESTART = {
 _COMMON = ("ubuntu", "debian", "fedora")  # the variants for an unknown distribution
 
 
-def install_driver(context: Context, what: str = "Install NVIDIA's driver") -> Iterator[Fix]:
+def install_driver(context: Context, what: str = "Install NVIDIA's driver") -> Fixes:
     """Install the newest driver: with the distribution's packages, on Windows for WSL, on the host for a container.
 
     Args:
@@ -62,7 +62,7 @@ def install_driver(context: Context, what: str = "Install NVIDIA's driver") -> I
         yield from context.only(windows, system="win32|wsl")
 
 
-def _of_linux(context: Context, what: str) -> Iterator[Fix]:
+def _of_linux(context: Context, what: str) -> Fixes:
     if context.excludes(system="linux"):
         return
     known = context.kinds["distribution"]
@@ -73,7 +73,7 @@ def _of_linux(context: Context, what: str) -> Iterator[Fix]:
 
 def by_distribution(
     context: Context, text: str, commands: Mapping[str, str], otherwise: str | None = None, needs: tuple[Need, ...] = ()
-) -> Iterator[Fix]:
+) -> Fixes:
     """Yield a fix with the command of the distribution; if that is unknown, one for each that has a label.
 
     Args:
@@ -91,7 +91,7 @@ def by_distribution(
             yield from context.only(Fix(text=text, command=command, needs=needs), distribution=names)
 
 
-def notebook_gpu(context: Context) -> Iterator[Fix]:
+def notebook_gpu(context: Context) -> Fixes:
     """Choose a runtime with a GPU, if a notebook service runs the program."""
     if context.notebook == "colab":
         yield Fix(text="Choose a GPU in Colab's menu: Runtime > Change runtime type > T4 GPU; this restarts the runtime")
@@ -99,7 +99,7 @@ def notebook_gpu(context: Context) -> Iterator[Fix]:
         yield Fix(text="Choose a GPU in the notebook's settings, under Accelerator; this restarts the session")
 
 
-def restart(context: Context, text: str = "Restart the machine") -> Iterator[Fix]:
+def restart(context: Context, text: str = "Restart the machine") -> Fixes:
     """Restart what runs the driver: Windows for WSL, the host for a container.
 
     Args:
@@ -116,13 +116,13 @@ def restart(context: Context, text: str = "Restart the machine") -> Iterator[Fix
         yield Fix(text=f"{text}{_DRAINED if context.scheduler == 'slurm' else ''}", command="sudo reboot")
 
 
-def restart_container(context: Context) -> Iterator[Fix]:
+def restart_container(context: Context) -> Fixes:
     """Restart the container, with the command of its runtime."""
     kind = context.kinds["container"] or "docker"
     yield Fix(text=_RESTART.get(kind, "Restart the container"))
 
 
-def start_with_gpus(context: Context) -> Iterator[Fix]:
+def start_with_gpus(context: Context) -> Fixes:
     """Start a container with its GPUs, with the options of its runtime; for an unknown runtime, one fix for each."""
     for kind, fix in START_WITH_GPUS.items():
         yield from context.only(fix, container=f"{kind}|containerd|nspawn" if kind == "docker" else kind)
@@ -154,7 +154,7 @@ def required_action(action: str, xids: str, otherwise: Action) -> Action:
     return Action.strongest([otherwise, *(Action(found.action) for found in known if found is not None)])
 
 
-def act(context: Context, action: Action, devices: str = "", xids: str = "") -> Iterator[Fix]:
+def act(context: Context, action: Action, devices: str = "", xids: str = "") -> Fixes:
     """Yield the fixes for an action with the hardware, and what the kernel's messages mean.
 
     Args:
@@ -180,7 +180,7 @@ def act(context: Context, action: Action, devices: str = "", xids: str = "") -> 
     yield from for_xids(xids, action)
 
 
-def _reset(context: Context, devices: str) -> Iterator[Fix]:
+def _reset(context: Context, devices: str) -> Fixes:
     if context.windows or context.in_wsl:
         return
     listed = [device for device in devices.split(",") if device]

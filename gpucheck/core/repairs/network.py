@@ -1,15 +1,14 @@
 """Repairs of the network between the machines of a job."""
 
 import re
-from collections.abc import Iterator
 
-from gpucheck.core.model import Fix
+from gpucheck.core.model import Fix, Fixes
 
 # Interfaces inside one machine, unreachable from others; Docker's first network is 172.17.0.0/16.
 _OWN = r"(?:lo\d*|docker\d*|br-\w+|virbr\d*|veth\w+|podman\d*|cni\w*|flannel\S*|cali\w+|tun\d*|tailscale\d*)$"
 
 
-def other_interface(interface: str = "", asked: str = "", address: str = "") -> Iterator[Fix]:
+def other_interface(interface: str = "", asked: str = "", address: str = "") -> Fixes:
     """Make NCCL use the network that the machines share.
 
     Args:

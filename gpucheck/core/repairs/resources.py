@@ -1,8 +1,6 @@
 """Fixes for memory and processors: give more to a container, a pod or a job, and free GPU memory that others use."""
 
-from collections.abc import Iterator
-
-from gpucheck.core.model import Fix
+from gpucheck.core.model import Fix, Fixes
 from gpucheck.core.repairs.context import Context
 
 HOLDERS = Fix(
@@ -12,7 +10,7 @@ HOLDERS = Fix(
 )
 
 
-def at_start(context: Context, what: str, *, docker: str, pod: str) -> Iterator[Fix]:
+def at_start(context: Context, what: str, *, docker: str, pod: str) -> Fixes:
     """Yield how to restart a container or a pod with another option; nothing in a batch job or a cloud service's notebook.
 
     Args:
@@ -31,7 +29,7 @@ def at_start(context: Context, what: str, *, docker: str, pod: str) -> Iterator[
         yield from context.only(Fix(text=pod), container="kubernetes")
 
 
-def granted(context: Context, what: str, *, docker: str, kubernetes: str, slurm: str) -> Iterator[Fix]:
+def granted(context: Context, what: str, *, docker: str, kubernetes: str, slurm: str) -> Fixes:
     """Yield how to give a container, a pod or a job more of a resource; nothing in a cloud service's notebook.
 
     Args:
@@ -49,7 +47,7 @@ def granted(context: Context, what: str, *, docker: str, kubernetes: str, slurm:
         yield from context.only(Fix(text=f"Request more {what} for the job: #SBATCH {slurm}"), scheduler="slurm")
 
 
-def disable_preallocation(context: Context, text: str) -> Iterator[Fix]:
+def disable_preallocation(context: Context, text: str) -> Fixes:
     """Yield the variable that stops the framework from reserving GPU memory at its start; PyTorch does not reserve any.
 
     Args:

@@ -25,10 +25,8 @@ References:
     https://docs.nvidia.com/cuda/floating-point/index.html
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.training_outcomes import label, on_gpu
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import NEW_ENVIRONMENT, TEST_GPU
@@ -82,7 +80,7 @@ def check(training: Training, context: Context) -> Finding | Skip | None:
     return None
 
 
-def _longer(device: str) -> Iterator[Fix]:
+def _longer(device: str) -> Fixes:
     if device.startswith("GPU"):
         yield TEST_GPU
     allowed = " --allow-cpu" if device.startswith("CPU") else ""
@@ -103,7 +101,7 @@ def _figures(here: float, there: float, tolerance: float) -> tuple[str, str, str
     return first, second, next((text for text in percents if float(text) > 100 * tolerance), f"{difference}")
 
 
-def repairs(context: Context, *, gpu: bool = True) -> Iterator[Fix]:
+def repairs(context: Context, *, gpu: bool = True) -> Fixes:
     """Find the part that computes wrongly: an option, the libraries or the GPU.
 
     Args:

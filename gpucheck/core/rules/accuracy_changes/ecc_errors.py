@@ -23,11 +23,9 @@ References:
     https://docs.nvidia.com/deploy/xid-errors/index.html
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.xid_reports import XidReport, XidReports, cited, codes, finding
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import TEST_GPU
@@ -106,7 +104,7 @@ def _reported(reports: list[XidReport], xids: XidReports, context: Context) -> F
     return finding(summary, reports, xids.action(reports), repairs, context)
 
 
-def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Fixes:
     """Let the GPU replace its faulty memory.
 
     Args:

@@ -30,10 +30,8 @@ References:
     https://keras.io/api/layers/normalization_layers/batch_normalization/
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.training_outcomes import label, on_gpu
-from gpucheck.core.model import Finding, Fix, Scope, TrainingRun, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, TrainingRun, rule, saw
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import COMPARE_WITH_CPU, NEW_ENVIRONMENT, TEST_GPU
@@ -67,7 +65,7 @@ def _stuck(run: TrainingRun) -> bool:
     return finite and (run.loss_fell is False or run.gradients_reach_weights is False)
 
 
-def repairs(context: Context, *, classes: str = "", own_model: bool = False, gpu: bool = False) -> Iterator[Fix]:
+def repairs(context: Context, *, classes: str = "", own_model: bool = False, gpu: bool = False) -> Fixes:
     """Make the model learn.
 
     Args:

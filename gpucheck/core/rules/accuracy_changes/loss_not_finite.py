@@ -26,10 +26,8 @@ References:
     https://www.tensorflow.org/guide/mixed_precision
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label, on_gpu
-from gpucheck.core.model import Finding, Fix, Scope, Skip, TrainingRun, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, TrainingRun, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import COMPARE_WITH_CPU, NEW_ENVIRONMENT, TEST_GPU
 
@@ -90,7 +88,7 @@ def repairs(
     precision: str = "",
     own_model: bool = False,
     gpu: bool = False,
-) -> Iterator[Fix]:
+) -> Fixes:
     """Keep values finite.
 
     Args:

@@ -31,13 +31,12 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 from typing import Literal
 
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.core.compat import gpus as gpu_tables
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, TrainingRun, rule
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.gpus import Gpu
 from gpucheck.core.repairs.context import Context
@@ -121,7 +120,7 @@ def _weak(run: TrainingRun, used: GpusInUse | None) -> Gpu | None:
     return None
 
 
-def repairs(context: Context, *, dtype: str = "", better: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, dtype: str = "", better: str = "") -> Fixes:
     """Train in a precision that the GPU supports.
 
     Args:

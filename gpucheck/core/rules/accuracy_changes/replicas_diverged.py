@@ -24,10 +24,8 @@ References:
     https://www.tensorflow.org/guide/distributed_training#mirroredstrategy
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.training_outcomes import label, on_gpu
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import NEW_ENVIRONMENT
@@ -52,7 +50,7 @@ def check(training: Training, context: Context) -> Finding | Skip | None:
     return None if compared else Skip("no training with several replicas was run to its end")
 
 
-def repairs(context: Context, *, own_model: bool = False, gpu: bool = True) -> Iterator[Fix]:
+def repairs(context: Context, *, own_model: bool = False, gpu: bool = True) -> Fixes:
     """Build equal replicas, and exchange all of their gradients.
 
     Args:

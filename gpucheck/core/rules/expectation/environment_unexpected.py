@@ -22,12 +22,10 @@ References:
     https://openxla.org/xla/flags_guidance
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.expected import Expected
 from gpucheck.core.expectations.environment import UNSET
 from gpucheck.core.expectations.items import Item
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Skip, rule
+from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Scope, Skip, rule
 from gpucheck.core.rules.expectation._judge import judge
 from gpucheck.core.system.shells import statement
 
@@ -38,7 +36,7 @@ def check(expected: Expected) -> Finding | Skip | None:
     return judge(expected, expected.environment, " is", _repairs)
 
 
-def _repairs(unmet: list[Item]) -> Iterator[Fix]:
+def _repairs(unmet: list[Item]) -> Fixes:
     command = " && ".join(statement(_assignment(item)) for item in unmet)
     yield Fix(text="Set the environment as expected, or change the file", command=command)
 

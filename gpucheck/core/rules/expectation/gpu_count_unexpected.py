@@ -18,11 +18,10 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.expected import Expected
 from gpucheck.core.expectations.items import Item
-from gpucheck.core.model import Action, Finding, Fix, Scope, Skip, rule
+from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
@@ -31,14 +30,14 @@ from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 def check(expected: Expected, context: Context) -> Finding | Skip | None:
     """Compare the number of GPUs: CUDA's, which training uses, else NVML's."""
 
-    def of(unmet: list[Item]) -> Iterator[Fix]:
+    def of(unmet: list[Item]) -> Fixes:
         wanted = re.sub(r"\D*(\d+).*", r"\1", unmet[0].expected)  # "8", "at least 8 (--gres)"
         return repairs(context, seen=unmet[0].seen, wanted=wanted)
 
     return judge(expected, expected.gpu_count, " is", of, Action.DRAIN)
 
 
-def repairs(context: Context, *, seen: str = "", wanted: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, seen: str = "", wanted: str = "") -> Fixes:
     """Get the missing GPUs, or leave the extra ones unused.
 
     Args:

@@ -17,10 +17,8 @@ References:
     https://developer.nvidia.com/cuda-gpus
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.expected import Expected
-from gpucheck.core.model import Action, Finding, Fix, Scope, Skip, rule
+from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
@@ -31,7 +29,7 @@ def check(expected: Expected, context: Context) -> Finding | Skip | None:
     return judge(expected, expected.gpu_models, ":", lambda unmet: repairs(context, wanted=unmet[0].expected), Action.DRAIN)
 
 
-def repairs(context: Context, *, wanted: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, wanted: str = "") -> Fixes:
     """Run on a machine with the expected GPUs.
 
     Args:

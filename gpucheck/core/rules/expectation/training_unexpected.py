@@ -17,10 +17,8 @@ References:
     https://www.tensorflow.org/guide/gpu_performance_analysis
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.expected import Expected
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
@@ -31,7 +29,7 @@ def check(expected: Expected, context: Context) -> Finding | Skip | None:
     return judge(expected, expected.training, ":", lambda unmet: repairs(context))
 
 
-def repairs(context: Context) -> Iterator[Fix]:
+def repairs(context: Context) -> Fixes:
     """Measure on an idle machine, and compare; the same fix on every machine."""
     yield Fix(text="Run it again while nothing else uses the GPUs and the processors")
     yield SNAPSHOT

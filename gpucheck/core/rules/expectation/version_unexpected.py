@@ -18,11 +18,9 @@ References:
     https://www.tensorflow.org/install/source#gpu
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.expected import Expected
 from gpucheck.core.expectations.items import Item
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
@@ -33,7 +31,7 @@ _DISTRIBUTIONS = {"TensorFlow": "tensorflow", "Keras": "keras", "cuDNN": "nvidia
 def check(expected: Expected, context: Context) -> Finding | Skip | None:
     """Compare versions: imported ones if known, else installed ones."""
 
-    def of(unmet: list[Item]) -> Iterator[Fix]:
+    def of(unmet: list[Item]) -> Fixes:
         packages = {_distribution(context, item.what): item.expected for item in unmet}
         others = [f"{item.what.removeprefix('the ')} {item.expected}" for item in unmet if not _distribution(context, item.what)]
         wanted = "\n".join(f"{name}{version}" for name, version in packages.items() if name)
@@ -50,7 +48,7 @@ def _distribution(context: Context, what: str) -> str:
     return name
 
 
-def repairs(context: Context, *, packages: str = "", others: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, packages: str = "", others: str = "") -> Fixes:
     """Install the expected versions.
 
     Args:

@@ -1,11 +1,11 @@
 """Predict from metadata and the file system whether an import fails: hidden modules and missing requirements."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Fix, saw
+from gpucheck.core.model import Fix, Fixes, saw
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.commands import without
@@ -66,7 +66,7 @@ def lacking(installation: Installation, requirer: str | None = None) -> Obstacle
     )
 
 
-def _foreign(installation: Installation, wanted: Iterable[str]) -> Iterator[Fix]:
+def _foreign(installation: Installation, wanted: Iterable[str]) -> Fixes:
     """Remove folders from PYTHONPATH that hide the environment's own packages; installing others would change nothing."""
     interpreter = installation.interpreter
     own = (interpreter.prefix, interpreter.base_prefix)

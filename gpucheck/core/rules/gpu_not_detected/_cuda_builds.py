@@ -1,11 +1,10 @@
 """Repairs that install the CUDA libraries of the program that failed: which ones depends on the framework and its CUDA version."""
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Fix
+from gpucheck.core.model import Fix, Fixes
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import word
 
@@ -47,7 +46,7 @@ def toolkit(sonames: str) -> str:
     return "10.1" if number == "10" else number
 
 
-def cuda_build(context: Context, needed: str = "") -> Iterator[Fix]:
+def cuda_build(context: Context, needed: str = "") -> Fixes:
     """Install the failed program's framework with the CUDA libraries that it was built for; of each if it is unknown.
 
     Args:
@@ -62,7 +61,7 @@ def cuda_build(context: Context, needed: str = "") -> Iterator[Fix]:
     yield from context.only(torch_build(context), framework="torch")
 
 
-def installed_build(context: Context) -> Iterator[Fix]:
+def installed_build(context: Context) -> Fixes:
     """Install the CUDA libraries of the installed TensorFlow, or the newest release that works on this machine."""
     own, newest = context.cuda_libraries(), context.with_cuda()
     yield own
@@ -118,7 +117,7 @@ def cudnn_build(context: Context, cuda: str, specifier: str, package: str = "nvi
     )
 
 
-def _tensorflow(context: Context, needed: str) -> Iterator[Fix]:
+def _tensorflow(context: Context, needed: str) -> Fixes:
     release = releases.release(context.framework_version or "")
     if release is not None and not release.and_cuda and needed in ("", "11"):
         needed = "11.8" if versions.at_least(release.minor, "2.12") else "11.2"
@@ -144,7 +143,7 @@ def _of_conda(context: Context, needed: str) -> Fix:
     return Fix(text=text if context.manager == "conda" else f"{text}, with conda", command=command, needs=("network",))
 
 
-def _current(context: Context) -> Iterator[Fix]:
+def _current(context: Context) -> Fixes:
     """Install a release that includes its CUDA libraries."""
     if context.windows:
         yield Fix(text="Or train in WSL2 (wsl --install), where current releases use the GPU")

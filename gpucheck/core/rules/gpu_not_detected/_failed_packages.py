@@ -1,12 +1,11 @@
 """Which package the error of a failed import names, and how to repair it."""
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Fix
+from gpucheck.core.model import Fix, Fixes
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import word
 
@@ -68,7 +67,7 @@ def conflicts(context: Context) -> Fix:
     return Fix(text="List the packages with conflicting requirements", command=f"{context.python} -m pip check", kind="look")
 
 
-def for_package(context: Context, module: str, message: str) -> Iterator[Fix]:
+def for_package(context: Context, module: str, message: str) -> Fixes:
     """A package is missing, has an incompatible version, or lacks files."""
     release = releases.release(context.framework_version or "")
     error = f"{module} {message}".strip()
@@ -114,7 +113,7 @@ def _extension(context: Context, package: str) -> Fix:
     return Fix(text=text, command=context.pip("--upgrade", *packages))
 
 
-def reinstall(context: Context, package: str) -> Iterator[Fix]:
+def reinstall(context: Context, package: str) -> Fixes:
     """Reinstall the package, or TensorFlow if it is unknown; or start from a new environment."""
     own = context.packages.tensorflow if context.packages is not None else None
     again = context.reinstall([package]) or context.reinstall([own.name if own else None])

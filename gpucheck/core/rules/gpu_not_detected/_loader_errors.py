@@ -1,10 +1,9 @@
 """Find the copy of a library that lacks what another one needs, from the loader's message, and its fixes."""
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
-from gpucheck.core.model import Finding, Fix, Severity, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Severity, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.commands import search_only, without
 from gpucheck.core.repairs.context import Context
@@ -84,7 +83,7 @@ def repairs(
     preload: str = "",
     searched: str = "",
     torch: str = "",
-) -> Iterator[Fix]:
+) -> Fixes:
     """Let the loader find the copy that the others were built with.
 
     Args:
@@ -112,7 +111,7 @@ def repairs(
         yield from _of_log(context, symbol, text)
 
 
-def newer_runtime(context: Context, text: str) -> Iterator[Fix]:
+def newer_runtime(context: Context, text: str) -> Fixes:
     """The program was built with a newer C++ library than the first one on the search path."""
     folder = (re.search(_VERSION, text) or {"folder": ""})["folder"]
     # conda's Python finds bin/../lib itself, without the variable
@@ -127,7 +126,7 @@ def newer_runtime(context: Context, text: str) -> Iterator[Fix]:
     yield Fix(text="Use a newer system, or a build for this one: pip's packages need an older C++ library than conda's")
 
 
-def _of_log(context: Context, symbol: str, text: str) -> Iterator[Fix]:
+def _of_log(context: Context, symbol: str, text: str) -> Fixes:
     if symbol.startswith("nccl"):  # pip's PyTorch loads pip's NCCL, which another package may have pinned to an older release
         yield Fix(text="Install a newer NCCL, which has it", command=context.pip("--upgrade", "nvidia-nccl-cu12"))
     first = Fix(

@@ -1,6 +1,6 @@
 """A tool that XLA needs in addition to TensorFlow's libraries: the check and the repairs that ptxas and libdevice share."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import msgspec
 
@@ -9,7 +9,7 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xla_toolkit import XlaToolkit
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Assignment, Finding, Fix, Severity, Skip, saw
+from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Severity, Skip, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build
 from gpucheck.core.system.shells import statement
@@ -63,7 +63,7 @@ def missing_tool(
     )
 
 
-def tool_repairs(context: Context, field: str, assignment: Assignment | None = None, searched: bool = False) -> Iterator[Fix]:
+def tool_repairs(context: Context, field: str, assignment: Assignment | None = None, searched: bool = False) -> Fixes:
     """Make XLA find the installed copy, or install one on its search path.
 
     Args:

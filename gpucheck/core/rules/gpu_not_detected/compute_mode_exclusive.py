@@ -23,11 +23,9 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (Compute Modes)
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.model import Evidence, Finding, Fix, Level, Request, Scope, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Level, Request, Scope, Skip, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpu
@@ -104,7 +102,7 @@ def _refused(cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[Evidence, ...]:
     return ()
 
 
-def repairs(context: Context, *, mode: str = "", indices: str = "", holder: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, mode: str = "", indices: str = "", holder: str = "") -> Fixes:
     """Let this program use the GPU.
 
     Args:

@@ -29,10 +29,8 @@ References:
     https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Finding, Fix, Scope, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
@@ -208,7 +206,7 @@ def repairs(
     requested: bool = False,
     lost: str = "",
     reason: str = "",
-) -> Iterator[Fix]:
+) -> Fixes:
     """Start the container with its GPUs.
 
     Args:
@@ -239,7 +237,7 @@ def repairs(
         yield ALLOW_CPU
 
 
-def _steps(context: Context, lost: str, reason: str) -> Iterator[Fix]:
+def _steps(context: Context, lost: str, reason: str) -> Fixes:
     start = START_WITH_GPUS["docker"]
     for fix in (_RESTART, _CDI) if lost else (_TOOLKIT, start) if reason in ("runtime", "hook") else (start, _TOOLKIT):
         yield from context.only(fix, container="docker|containerd|nspawn")

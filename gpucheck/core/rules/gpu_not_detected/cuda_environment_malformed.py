@@ -21,9 +21,7 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
 """
 
-from collections.abc import Iterator
-
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, rule, saw
+from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Scope, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
@@ -77,7 +75,7 @@ def _each_once(listed: list[str], twice: str) -> Assignment:
     return _assign(_VISIBLE, once, f"CUDA does not start if {shown} is named more than once")
 
 
-def repairs(context: Context, *, variable: str = "", value: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, variable: str = "", value: str = "") -> Fixes:
     """Set the variable to a value that CUDA accepts.
 
     Args:

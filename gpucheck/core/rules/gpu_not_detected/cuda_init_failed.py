@@ -24,14 +24,12 @@ References:
     https://docs.nvidia.com/cuda/cuda-driver-api/ (CUresult)
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.gpu_presence import refuses
 from gpucheck.core.combiners.xid_reports import XidReports, affected, cited, codes, devices
 from gpucheck.core.compat import results
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, Severity, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
@@ -98,7 +96,7 @@ def _summary(cuda: Cuda) -> str:
     return f"CUDA does not start: cuInit returned {name} ({cuda.result}{f': {meaning}' if meaning else ''})."
 
 
-def repairs(context: Context, *, code: str = "", action: str = "", devices: str = "", xids: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, code: str = "", action: str = "", devices: str = "", xids: str = "") -> Fixes:
     """Make CUDA start.
 
     Args:

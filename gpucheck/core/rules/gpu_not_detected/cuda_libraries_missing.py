@@ -32,11 +32,11 @@ References:
     https://github.com/tensorflow/tensorflow/issues/63362
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.compat import vendors
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, installed_build, toolkit
@@ -82,7 +82,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
 
 def repairs(
     context: Context, *, sonames: str = "", package: str = "", version: str = "", lost: Iterable[str | None] = (), text: str = ""
-) -> Iterator[Fix]:
+) -> Fixes:
     """Install the libraries of the CUDA version that the program asked for.
 
     Args:

@@ -28,11 +28,9 @@ References:
     https://man7.org/linux/man-pages/man8/ld.so.8.html
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.model import Assignment, Evidence, Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Assignment, Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.libraries import Libraries
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.commands import search_first
@@ -104,7 +102,7 @@ def _folder(fault: Fault, packages: Packages) -> str:
     return (own or list(fault.copies))[0].rpartition("/")[0]
 
 
-def repairs(context: Context, *, sonames: str = "", assignment: Assignment | None = None, found: bool = False) -> Iterator[Fix]:
+def repairs(context: Context, *, sonames: str = "", assignment: Assignment | None = None, found: bool = False) -> Fixes:
     """Let the loader search the folders, or use a release that searches them.
 
     Args:

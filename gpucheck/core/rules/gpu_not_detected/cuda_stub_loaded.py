@@ -22,11 +22,9 @@ References:
     https://docs.nvidia.com/cuda/cuda-driver-api/ (CUDA_ERROR_STUB_LIBRARY)
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat.cuda import CUDA_ERROR_STUB_LIBRARY
-from gpucheck.core.model import Finding, Fix, Scope, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.commands import without_folders
 from gpucheck.core.repairs.context import Context
@@ -54,7 +52,7 @@ def check(stack: CudaStack, environment: Environment, context: Context) -> Findi
     return Finding(summary=f"{summary}.", evidence=evidence, fix=repairs(context, searched=searched))
 
 
-def repairs(context: Context, *, searched: str | None = None) -> Iterator[Fix]:
+def repairs(context: Context, *, searched: str | None = None) -> Fixes:
     """Remove the stub's folder from the loader's search path.
 
     Args:

@@ -21,11 +21,9 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#initialization
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.core.logs.events import Event
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.repairs.context import Context
 
@@ -53,7 +51,7 @@ def check(outcomes: TrainingOutcomes, cuda: Cuda | None, context: Context) -> Fi
     )
 
 
-def repairs(context: Context, *, text: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, text: str = "") -> Fixes:
     """Start CUDA only in the process that uses it.
 
     Args:

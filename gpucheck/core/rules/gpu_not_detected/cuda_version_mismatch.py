@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.libraries import Libraries
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
@@ -80,7 +80,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     )
 
 
-def repairs(context: Context, *, sonames: str = "", library: str = "", built: str = "", found: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, sonames: str = "", library: str = "", built: str = "", found: str = "") -> Fixes:
     """Install the libraries that the program was built for; the other CUDA can stay.
 
     Args:
@@ -96,13 +96,13 @@ def repairs(context: Context, *, sonames: str = "", library: str = "", built: st
     yield from installed_build(context) if context.interpreter is not None else cuda_build(context, toolkit(sonames))
 
 
-def _of_jax(context: Context) -> Iterator[Fix]:
+def _of_jax(context: Context) -> Fixes:
     yield jax_build(context)
     unset = Fix(text="If LD_LIBRARY_PATH puts another copy first, start without it", command="unset LD_LIBRARY_PATH")
     yield from context.only(unset, system="linux|wsl")
 
 
-def _of_extension(context: Context, built: str, found: str) -> Iterator[Fix]:
+def _of_extension(context: Context, built: str, found: str) -> Fixes:
     """Install matching builds: an extension of PyTorch is compiled with another toolkit than PyTorch."""
     if found in _OF_TORCH:
         torch = torch_build(context, found.replace(".", ""))

@@ -29,13 +29,12 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.libraries import Libraries
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
@@ -80,7 +79,7 @@ def _partial(libraries: Libraries, installation: Installation, outcomes: Trainin
     )
 
 
-def repairs(context: Context, *, sonames: str = "", beside: str = "", part: str = "", wheel: str | None = None) -> Iterator[Fix]:
+def repairs(context: Context, *, sonames: str = "", beside: str = "", part: str = "", wheel: str | None = None) -> Fixes:
     """Install cuDNN of the requested major version.
 
     Args:

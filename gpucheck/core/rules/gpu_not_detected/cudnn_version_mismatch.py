@@ -29,8 +29,6 @@ References:
     https://docs.nvidia.com/deeplearning/cudnn/backend/latest/reference/support-matrix.html
 """
 
-from collections.abc import Iterator
-
 from msgspec.structs import replace
 
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
@@ -40,7 +38,7 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_build, jax_build
@@ -127,7 +125,7 @@ def _other_major(installation: Installation, needed: releases.Release, version: 
 
 def repairs(
     context: Context, *, package: str | None = None, compiled: str = "", minimum: str = "", status: str = "", xla: str = ""
-) -> Iterator[Fix]:
+) -> Fixes:
     """Install a compatible cuDNN.
 
     Args:

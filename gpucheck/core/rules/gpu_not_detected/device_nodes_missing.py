@@ -28,11 +28,10 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
-from gpucheck.core.model import Finding, Fix, Scope, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.probes.device_nodes import DeviceNode
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
@@ -104,7 +103,7 @@ def _unusable(node: DeviceNode) -> str | None:
     return "without a device behind it" if node.error in _NO_DEVICE_BEHIND else None
 
 
-def repairs(context: Context, *, path: str = "", text: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, path: str = "", text: str = "") -> Fixes:
     """Create the device files, or pass them into the container.
 
     Args:

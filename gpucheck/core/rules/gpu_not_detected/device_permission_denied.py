@@ -29,10 +29,9 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.device_nodes import DeviceNode
 from gpucheck.core.repairs.context import Context
@@ -119,7 +118,7 @@ def _summary(container: Container, refused: list[DeviceNode]) -> str:
 
 def repairs(
     context: Context, *, error: str = "", group: str | None = None, mode: str = "", code: str = "", message: str = ""
-) -> Iterator[Fix]:
+) -> Fixes:
     """Let this process open the device files.
 
     Args:
@@ -153,7 +152,7 @@ def repairs(
             yield from context.only(REQUEST_FROM_SLURM, scheduler="slurm")
 
 
-def _in_container_of_user(context: Context, group: str | None, mode: str) -> Iterator[Fix]:
+def _in_container_of_user(context: Context, group: str | None, mode: str) -> Fixes:
     """Give the user of a container access to the files, whose mode denies it."""
     kind = context.kinds["container"]
     if kind == "kubernetes":
@@ -168,7 +167,7 @@ def _in_container_of_user(context: Context, group: str | None, mode: str) -> Ite
             yield _UNLABELLED if mode.endswith("666") else _OF_ITS_USER
 
 
-def _in_container(context: Context) -> Iterator[Fix]:
+def _in_container(context: Context) -> Fixes:
     """Restart the container to restore its devices; some runtimes also need a permission."""
     if context.kinds["container"] == "lxc":
         yield Fix(
@@ -182,7 +181,7 @@ def _in_container(context: Context) -> Iterator[Fix]:
     yield from context.only(_CDI, container="docker|containerd|nspawn")
 
 
-def _on_host(group: str | None) -> Iterator[Fix]:
+def _on_host(group: str | None) -> Fixes:
     for_all = Fix(
         text="Give every user access (the driver's own default mode)",
         command="sudo chmod 0666 /dev/nvidiactl /dev/nvidia-uvm /dev/nvidia[0-9]*",

@@ -24,11 +24,9 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat.cuda import HIDES_ALL
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpus
@@ -161,7 +159,7 @@ def repairs(
     cpu_allowed: bool = False,
     left_out: bool = False,
     beyond: str = "",
-) -> Iterator[Fix]:
+) -> Fixes:
     """Show the GPUs to the program.
 
     Args:
@@ -198,7 +196,7 @@ def repairs(
         yield from () if cpu_allowed or beyond else (ALLOW_CPU,)
 
 
-def _show_all(context: Context, value: str | None, *, in_python: bool) -> Iterator[Fix]:
+def _show_all(context: Context, value: str | None, *, in_python: bool) -> Fixes:
     """Let CUDA see every GPU, by changing the variable where it was set."""
     if context.notebook:
         pop = f'os.environ.pop("{_VISIBLE}", None)'

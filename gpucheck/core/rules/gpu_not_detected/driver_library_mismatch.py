@@ -27,12 +27,11 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.environment import Environment
@@ -117,7 +116,7 @@ def _version(library: str | None) -> str | None:
 
 def repairs(
     context: Context, *, kernel: str = "", library: str = "", code: str = "", without_compat: str = "", text: str = ""
-) -> Iterator[Fix]:
+) -> Fixes:
     """Make the versions of the kernel module and the libraries equal.
 
     Args:
@@ -152,7 +151,7 @@ def repairs(
         yield from context.only(Fix(text="Compare the two versions", command=versions_there, kind="look"), system="linux")
 
 
-def _reinstall(context: Context, kernel: str, *, inside: bool) -> Iterator[Fix]:
+def _reinstall(context: Context, kernel: str, *, inside: bool) -> Fixes:
     """Reinstall the libraries, which are older than the module: a restart would load the same module again."""
     if inside:
         yield _OWN_LIBRARIES
@@ -163,7 +162,7 @@ def _reinstall(context: Context, kernel: str, *, inside: bool) -> Iterator[Fix]:
     yield from by_distribution(context, text, {"ubuntu|linuxmint": install})
 
 
-def _without_compat(context: Context, command: str) -> Iterator[Fix]:
+def _without_compat(context: Context, command: str) -> Fixes:
     """Stop using cuda-compat's libcuda, which needs a data-center GPU; an upgrade without a restart has the same symptoms."""
     if command:
         take_out = "Use the machine's own driver library: remove the folder of cuda-compat from LD_LIBRARY_PATH"

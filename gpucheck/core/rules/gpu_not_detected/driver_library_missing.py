@@ -27,14 +27,13 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 import msgspec
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, rule, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
@@ -132,7 +131,7 @@ def _grants(container: Container, capability: str) -> bool:
     return given is None or bool({"all", capability} & set(given.split(",")))
 
 
-def repairs(context: Context, *, kernel: str = "", text: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, kernel: str = "", text: str = "") -> Fixes:
     """Install the library that is missing, or pass it into the container.
 
     Args:
@@ -164,7 +163,7 @@ def repairs(context: Context, *, kernel: str = "", text: str = "") -> Iterator[F
                 yield from context.only(fix, container=kind)
 
 
-def _of_linux(context: Context, kernel: str) -> Iterator[Fix]:
+def _of_linux(context: Context, kernel: str) -> Fixes:
     """Install the libraries of the module's version."""
     if context.excludes(system="linux"):
         return

@@ -27,10 +27,8 @@ References:
     https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU, IF_THERE_IS_ONE, for_another_machine
@@ -69,7 +67,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Fi
     )
 
 
-def repairs(context: Context, *, device: str = "", unharmed: str = "", text: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, device: str = "", unharmed: str = "", text: str = "") -> Fixes:
     """Install the driver.
 
     Args:
@@ -95,7 +93,7 @@ def repairs(context: Context, *, device: str = "", unharmed: str = "", text: str
         yield ALLOW_CPU
 
 
-def _container(context: Context) -> Iterator[Fix]:
+def _container(context: Context) -> Fixes:
     """Start the container with its GPUs, which the runtime passes in with the host's driver; nothing if it is no container."""
     host = context.scheduler or any(command.startswith("sudo ") for command in context.tried)
     if context.notebook or context.excludes(system="linux") or (host and not context.in_container):

@@ -34,11 +34,10 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.probes.pci import PciFunction
 from gpucheck.core.probes.system import System
@@ -143,7 +142,7 @@ def repairs(
     pci_id: str = "",
     holder: str = "",
     device: str = "",
-) -> Iterator[Fix]:
+) -> Fixes:
     """Make the driver use the GPU.
 
     Args:
@@ -186,7 +185,7 @@ def repairs(
         yield from _load(context, reason, message)
 
 
-def _load(context: Context, reason: str, message: str) -> Iterator[Fix]:
+def _load(context: Context, reason: str, message: str) -> Fixes:
     load = Fix(
         text="Load it, and read the kernel's messages if that fails",
         command='sudo modprobe nvidia || sudo dmesg | grep -i -E "nvrm|nvidia|nouveau|lockdown" | tail',
@@ -213,7 +212,7 @@ def _load(context: Context, reason: str, message: str) -> Iterator[Fix]:
         yield _SECURE_BOOT
 
 
-def _build(context: Context) -> Iterator[Fix]:
+def _build(context: Context) -> Fixes:
     """Build the module for the running kernel."""
     text = "Build the module for the running kernel (or start the kernel that it was built for)"
     dkms = "sudo dkms autoinstall && sudo modprobe nvidia"
@@ -225,7 +224,7 @@ def _build(context: Context) -> Iterator[Fix]:
     yield from by_distribution(context, text, commands, dkms)
 
 
-def _signed(context: Context) -> Iterator[Fix]:
+def _signed(context: Context) -> Fixes:
     """Let the kernel accept the module's signature."""
     enrol = "Enrol the key that the module is signed with, restart, and confirm it on the firmware's blue screen"
     keys = {"ubuntu|linuxmint": _KEY_OF_UBUNTU, "debian": _KEY_OF_DKMS, "fedora": _KEY_OF_AKMODS}
@@ -236,7 +235,7 @@ def _signed(context: Context) -> Iterator[Fix]:
     yield _SECURE_BOOT
 
 
-def _other_branch(context: Context, driver: str, legacy: str, pci_id: str) -> Iterator[Fix]:
+def _other_branch(context: Context, driver: str, legacy: str, pci_id: str) -> Fixes:
     """Install a driver that supports the GPU: an older one for an old GPU, else a newer one."""
     if legacy:
         yield from _install(context, legacy)
@@ -250,7 +249,7 @@ def _other_branch(context: Context, driver: str, legacy: str, pci_id: str) -> It
     yield _READ
 
 
-def _install(context: Context, version: str, suffix: str = "") -> Iterator[Fix]:
+def _install(context: Context, version: str, suffix: str = "") -> Fixes:
     """Install a branch of the driver, with its open or its proprietary kernel modules."""
     branch = (versions.parse(version) or (_LAST_BRANCH_BEFORE_TURING,))[0]
     kind = "open" if suffix else "proprietary"
@@ -261,7 +260,7 @@ def _install(context: Context, version: str, suffix: str = "") -> Iterator[Fix]:
         yield Fix(text=text, needs=("reboot",))
 
 
-def _without_nouveau(context: Context) -> Iterator[Fix]:
+def _without_nouveau(context: Context) -> Fixes:
     block = r"printf 'blacklist nouveau\noptions nouveau modeset=0\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf"
     dracut = f"{block} && sudo dracut --force"
     commands = {"ubuntu|debian|linuxmint": f"{block} && sudo update-initramfs -u", "fedora|rhel|rocky|almalinux": dracut}

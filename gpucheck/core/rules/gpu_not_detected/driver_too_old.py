@@ -29,7 +29,6 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -39,7 +38,7 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import results, versions
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat.cuda import branch_of_cuda, cuda_of_driver
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
@@ -116,7 +115,7 @@ def _newest_cuda(stack: CudaStack, kernel_module: KernelModule | None) -> tuple[
     return None, ()
 
 
-def repairs(context: Context, *, needed: str = "", condition: str = "", version: str = "", text: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, needed: str = "", condition: str = "", version: str = "", text: str = "") -> Fixes:
     """Install a newer driver, or a program for the present one.
 
     Args:

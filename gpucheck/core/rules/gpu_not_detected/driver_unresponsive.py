@@ -24,12 +24,10 @@ References:
     https://docs.nvidia.com/deploy/xid-errors/
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xid_reports import XidReports
-from gpucheck.core.model import Action, Finding, Fix, Scope, rule, saw
+from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import by_distribution, restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -70,7 +68,7 @@ def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes, contex
     )
 
 
-def repairs(context: Context, *, crashed: bool = False, process: str = "", pid: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, crashed: bool = False, process: str = "", pid: str = "") -> Fixes:
     """Restart what runs the driver. No command queries the driver, which would hang too.
 
     Args:
@@ -98,7 +96,7 @@ def repairs(context: Context, *, crashed: bool = False, process: str = "", pid: 
     yield read
 
 
-def _reinstall(context: Context) -> Iterator[Fix]:
+def _reinstall(context: Context) -> Fixes:
     """Replace the driver's libraries, one of which ends the process that calls it."""
     text = "Reinstall the driver's libraries: one of them is probably damaged, or of another version"
     if context.in_container:

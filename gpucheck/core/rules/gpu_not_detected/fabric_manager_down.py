@@ -25,12 +25,10 @@ References:
     https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Action, Evidence, Finding, Fix, Scope, rule, saw
+from gpucheck.core.model import Action, Evidence, Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
@@ -90,7 +88,7 @@ def _fabric_is_up(gpus: Gpus) -> bool:
     return any(gpu.fabric_state == "completed" for gpu in gpus.gpus)
 
 
-def repairs(context: Context, *, version: str = "", driver: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, version: str = "", driver: str = "") -> Fixes:
     """Start the fabric manager, of the driver's version.
 
     Args:

@@ -25,12 +25,12 @@ References:
     https://docs.nvidia.com/deploy/xid-errors/
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.xid_reports import GpuReport, XidReport, XidReports, affected, cited, codes, finding
 from gpucheck.core.compat.nvml import GPU_LOST, HANDLE_LOST, RESET_REQUIRED
-from gpucheck.core.model import Action, Finding, Fix, Scope, rule, saw
+from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
@@ -194,7 +194,7 @@ def _reported(report: XidReport) -> LostGpu:
     return LostGpu(report.device, report.gpu, report.evidence, report.xid.title, report.action, report.code)
 
 
-def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Fixes:
     """Bring the GPU back, or keep jobs off it.
 
     Args:

@@ -19,10 +19,8 @@ References:
     https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/common_runtime/gpu/gpu_device.cc
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.compat.gpus import lowest_multiprocessors
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.cuda import Cuda, CudaDevice
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpus
@@ -77,7 +75,7 @@ def _label(device: CudaDevice, gpus: Gpus | None) -> str:
     return labels.get(device.pci_address or "", f"GPU {device.ordinal}")
 
 
-def repairs(context: Context, *, device: str = "", count: str = "", left: bool = False, required: bool = False) -> Iterator[Fix]:
+def repairs(context: Context, *, device: str = "", count: str = "", left: bool = False, required: bool = False) -> Fixes:
     """Train on the small GPU; no fix if TensorFlow has a larger one, because it ignores display cards on purpose.
 
     Args:

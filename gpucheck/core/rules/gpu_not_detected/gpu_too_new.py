@@ -27,8 +27,6 @@ References:
     https://github.com/tensorflow/tensorflow/issues/97387
 """
 
-from collections.abc import Iterator
-
 from msgspec.structs import replace
 
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
@@ -37,7 +35,7 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import gpus as gpu_tables
 from gpucheck.core.compat import images, versions
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text
 
@@ -85,7 +83,7 @@ def check(gpus: CudaGpus, build: TensorFlowBuild, context: Context, outcomes: Tr
     )
 
 
-def repairs(context: Context, *, capability: str = "", framework: str = "", version: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, capability: str = "", framework: str = "", version: str = "") -> Fixes:
     """Install a build with code for the GPU.
 
     Args:
@@ -114,7 +112,7 @@ def repairs(context: Context, *, capability: str = "", framework: str = "", vers
         yield Fix(text="Other programs: use a build for CUDA 12.8 or newer, which has code for this GPU")
 
 
-def _tensorflow(context: Context, version: str) -> Iterator[Fix]:
+def _tensorflow(context: Context, version: str) -> Fixes:
     start = f"docker run --gpus all -it {images.LAST.name}"
     if context.windows:
         yield Fix(text=f"Start from NVIDIA's own build in WSL2, which has code for this GPU: {start}")

@@ -28,15 +28,13 @@ References:
     https://www.tensorflow.org/install/source#gpu
 """
 
-from collections.abc import Iterator
-
 from msgspec.structs import replace
 
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, Skip, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Request, Scope, Severity, Skip, rule
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing, version_text
@@ -69,7 +67,7 @@ def check(
     )
 
 
-def repairs(context: Context, *, capability: str = "", gpu: str = "", left: bool | str = False) -> Iterator[Fix]:
+def repairs(context: Context, *, capability: str = "", gpu: str = "", left: bool | str = False) -> Fixes:
     """Install a release that still supports the GPU; no fix if another GPU remains.
 
     Args:

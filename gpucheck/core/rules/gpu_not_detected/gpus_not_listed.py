@@ -21,15 +21,13 @@ References:
     https://www.tensorflow.org/guide/gpu
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.tensorflow import TensorFlow
@@ -106,7 +104,7 @@ def _summary(cuda: Cuda, name: str, listed: int, why: str = "") -> str:
     return f"CUDA finds {cuda.device_count} GPU{plural} for this process, but {name} lists {listed or 'none'}{why}."
 
 
-def repairs(context: Context, *, backend: str = "tensorflow", hidden: bool = False) -> Iterator[Fix]:
+def repairs(context: Context, *, backend: str = "tensorflow", hidden: bool = False) -> Fixes:
     """Install the framework's libraries; make it print which one fails to load.
 
     Args:

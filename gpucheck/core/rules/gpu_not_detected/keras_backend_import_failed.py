@@ -23,13 +23,11 @@ References:
     https://keras.io/getting_started/
 """
 
-from collections.abc import Iterator
-
 from msgspec.structs import replace
 
 from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.core.compat.keras import TITLES
-from gpucheck.core.model import Finding, Fix, Scope, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.packages import newer
@@ -70,7 +68,7 @@ def check(backend: Backend, keras_backend: KerasBackend) -> Finding | None:
     )
 
 
-def repairs(context: Context, *, backend: str = "", plugin: str = "", reason: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, backend: str = "", plugin: str = "", reason: str = "") -> Fixes:
     """Install packages of one release.
 
     Args:

@@ -26,8 +26,6 @@ References:
     https://keras.io/getting_started/#configuring-your-backend
 """
 
-from collections.abc import Iterator
-
 import msgspec
 
 from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
@@ -35,7 +33,7 @@ from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 
 
@@ -119,7 +117,7 @@ def _summary(named: NamedBackend, outcomes: TrainingOutcomes, *, broken: bool, a
 
 def repairs(
     context: Context, *, name: str = "", module: str = "", file: str = "", broken: bool = False, set_by: str = ""
-) -> Iterator[Fix]:
+) -> Fixes:
     """Make Keras train on TensorFlow, or install the configured backend.
 
     Args:

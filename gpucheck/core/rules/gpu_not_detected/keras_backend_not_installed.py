@@ -22,13 +22,11 @@ References:
     https://docs.jax.dev/en/latest/installation.html
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Scope, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 
@@ -66,7 +64,7 @@ def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
     )
 
 
-def repairs(context: Context, *, backend: str = "jax", keras: bool = True, gpu: bool = True) -> Iterator[Fix]:
+def repairs(context: Context, *, backend: str = "jax", keras: bool = True, gpu: bool = True) -> Fixes:
     """Install the missing packages.
 
     Args:

@@ -22,7 +22,6 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.keras_backend import KerasBackend
@@ -30,7 +29,7 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
 
@@ -140,7 +139,7 @@ def _legacy(environment: Environment, installation: Installation, *, trained: bo
 
 def repairs(
     context: Context, *, package: str = "", needs: str = "", found: str = "", module: str = "", message: str = ""
-) -> Iterator[Fix]:
+) -> Fixes:
     """Install the Keras that the message requires, else the one that TensorFlow requires.
 
     Args:
@@ -179,7 +178,7 @@ def repairs(
         yield Fix(text="See which versions are installed", command=show, kind="look")
 
 
-def _of_any_release(context: Context, message: str) -> Iterator[Fix]:
+def _of_any_release(context: Context, message: str) -> Fixes:
     """Yield the repairs for a log that names neither a required version nor TensorFlow's."""
     removed = re.search(r"No module named '(keras\.\w+)'", message)
     if removed is not None:
@@ -202,7 +201,7 @@ def _instead_of_keras_2(context: Context, message: str) -> str:
     return f"keras{release.keras}"
 
 
-def _keras_2(context: Context, version: str | None, message: str) -> Iterator[Fix]:
+def _keras_2(context: Context, version: str | None, message: str) -> Fixes:
     """Use Keras 2 of TensorFlow's minor version, for programs that were written for it."""
     if re.search(_INSIDE, message):
         wanted = context.pip(f"tensorflow<{keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3}")

@@ -28,13 +28,13 @@ References:
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.core.compat import libraries
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.commands import without
 from gpucheck.core.repairs.context import Context
@@ -132,9 +132,7 @@ def _damaged_packages(packages: Packages, corrupt: list[Fault], damaged: list[in
     return [*ours, *(packages.damaged[place].package for place in damaged)]
 
 
-def repairs(
-    context: Context, *, text: str = "", soname: str = "", path: str = "", packages: Iterable[str | None] = ()
-) -> Iterator[Fix]:
+def repairs(context: Context, *, text: str = "", soname: str = "", path: str = "", packages: Iterable[str | None] = ()) -> Fixes:
     """Reinstall only the package with the damaged file.
 
     Args:

@@ -24,14 +24,12 @@ References:
     https://man7.org/linux/man-pages/man8/ld.so.8.html
 """
 
-from collections.abc import Iterator
-
 import msgspec
 
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.libraries import Libraries, Library
 from gpucheck.core.probes.tensorflow import TensorFlow
@@ -144,7 +142,7 @@ def _same_version(version: str, other: str) -> bool:
     return ours[:length] == theirs[:length]
 
 
-def _repairs(context: Context, conflicts: list[Conflict], libraries: Libraries, preload: str) -> Iterator[Fix]:
+def _repairs(context: Context, conflicts: list[Conflict], libraries: Libraries, preload: str) -> Fixes:
     preloaded = {conflict.library.path for conflict in conflicts if conflict.library.source == _PRELOAD}
     searched = [conflict for conflict in conflicts if conflict.library.path not in preloaded]
     kept = [path for path in preload.replace(":", " ").split() if path not in preloaded]

@@ -23,10 +23,8 @@ References:
     https://developer.apple.com/metal/tensorflow-plugin/
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
-from gpucheck.core.model import Finding, Fix, Request, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Request, Scope, Skip, rule, saw
 from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU
@@ -63,7 +61,7 @@ def check(request: Request, system: System, build: TensorFlowBuild | None, conte
     )
 
 
-def repairs(context: Context, *, package: str = "", torch: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, package: str = "", torch: str = "") -> Fixes:
     """Use the Mac's own GPU, or another machine.
 
     Args:

@@ -22,9 +22,8 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.gpus import Gpus
@@ -69,7 +68,7 @@ def check(container: Container, gpus: Gpus, cuda: Cuda, context: Context) -> Fin
     )
 
 
-def repairs(context: Context, *, indices: str = "", message: str = "", shown: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, indices: str = "", message: str = "", shown: str = "") -> Fixes:
     """Create or select an instance, or leave MIG mode.
 
     Args:

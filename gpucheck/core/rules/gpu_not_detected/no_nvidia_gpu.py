@@ -28,10 +28,8 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Finding, Fix, Level, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Level, Scope, Skip, rule, saw
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU, EXPECT_NO_GPU, IF_THERE_IS_ONE, OUT_OF_SERVICE
@@ -78,7 +76,7 @@ def repairs(
     code: str = "",
     text: str = "",
     unharmed: str = "",
-) -> Iterator[Fix]:
+) -> Fixes:
     """Use a machine with a GPU, or make the driver use the existing one.
 
     Args:

@@ -27,14 +27,13 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.tensorflow_build import CUDA_SUPPORT_UNKNOWN, TensorFlowBuild
 from gpucheck.core.compat import images, versions
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.system import System
@@ -131,9 +130,7 @@ def _old_glibc(system: System, packages: Packages) -> tuple[str, str] | None:
     return f"{what} glibc {release.glibc_floor} or newer, but this system has {system.glibc}", "glibc"
 
 
-def repairs(
-    context: Context, *, why: str = "", version: str = "", machine: str = "", package: str = "", text: str = ""
-) -> Iterator[Fix]:
+def repairs(context: Context, *, why: str = "", version: str = "", machine: str = "", package: str = "", text: str = "") -> Fixes:
     """Use another system, or another build.
 
     Args:
@@ -172,7 +169,7 @@ def repairs(
         yield Fix(text="Or train on the CPU with the GPU hidden", command="CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu")
 
 
-def _of_package(context: Context, package: str, text: str, *, arm: bool) -> Iterator[Fix]:
+def _of_package(context: Context, package: str, text: str, *, arm: bool) -> Fixes:
     """Yield the fixes for a package of other systems."""
     if package in ("tensorflow-macos", "tensorflow-metal"):
         yield Fix(text=f"Install tensorflow: {package} is for macOS only", command=context.pip("tensorflow"))

@@ -24,12 +24,10 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xla_toolkit import XlaToolkit
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Skip, rule
+from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build
 from gpucheck.core.rules.gpu_not_detected._xla import XlaTool, missing_tool, tool_repairs
@@ -56,7 +54,7 @@ def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit
     return missing_tool(_PTXAS, faults, outcomes, toolkit)
 
 
-def repairs(context: Context, *, needed: str = "", buggy: str = "", instead: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, needed: str = "", buggy: str = "", instead: str = "") -> Fixes:
     """Install it on XLA's search path, or set its folder.
 
     Args:

@@ -24,7 +24,6 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -32,7 +31,7 @@ from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import word
@@ -100,7 +99,7 @@ def _finding(installation: Installation, summary: str, evidence: tuple[Evidence,
 
 def repairs(
     context: Context, *, package: str = "", version: str = "", available: str = "", needed: str = "", file: str = ""
-) -> Iterator[Fix]:
+) -> Fixes:
     """Create an environment with a Python that the package supports.
 
     Args:

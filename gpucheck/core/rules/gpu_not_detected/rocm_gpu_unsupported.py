@@ -20,11 +20,10 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU
@@ -73,7 +72,7 @@ def check(stack: CudaStack, tpu: Tpu | None, build: TensorFlowBuild | None, cont
     )
 
 
-def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Fixes:
     """Use AMD's own build, or another GPU.
 
     Args:
@@ -113,7 +112,7 @@ def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Itera
     yield from context.only(supported, system="linux")
 
 
-def _permitted(context: Context) -> Iterator[Fix]:
+def _permitted(context: Context) -> Fixes:
     """Let this user open the GPU's device files."""
     if context.in_container:
         yield Fix(text="Start the container with them: --device=/dev/kfd --device=/dev/dri --group-add video --group-add render")

@@ -23,9 +23,7 @@ References:
     https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
 """
 
-from collections.abc import Iterator
-
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
@@ -58,7 +56,7 @@ def check(limits: Limits, tensorflow: TensorFlow | None, context: Context) -> Fi
     )
 
 
-def repairs(context: Context) -> Iterator[Fix]:
+def repairs(context: Context) -> Fixes:
     """Mount a folder, or set a writable one."""
     yield from context.only(_DOCKER, container="docker|podman")
     yield from context.only(_KUBERNETES, container="kubernetes")

@@ -30,7 +30,7 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -38,7 +38,7 @@ from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.tensorflow_build import CUDA_SUPPORT_UNKNOWN, TensorFlowBuild
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
@@ -119,7 +119,7 @@ def repairs(
     backend: str = "",
     configured: bool = False,
     replaced: Sequence[str] = ("tensorflow-cpu",),
-) -> Iterator[Fix]:
+) -> Fixes:
     """Install the build for NVIDIA GPUs in place of the one for the CPU.
 
     Args:
@@ -140,7 +140,7 @@ def repairs(
     yield from context.only(torch_build(context, "126"), framework="torch")
 
 
-def _for_gpus(context: Context, replaced: Sequence[str]) -> Iterator[Fix]:
+def _for_gpus(context: Context, replaced: Sequence[str]) -> Fixes:
     """Install TensorFlow for GPUs."""
     if context.windows:
         yield Fix(

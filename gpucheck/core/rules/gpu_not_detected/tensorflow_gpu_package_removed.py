@@ -18,11 +18,9 @@ References:
     https://pypi.org/project/tensorflow-gpu/
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.model import Finding, Fix, Scope, Severity, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 
@@ -56,7 +54,7 @@ def check(installation: Installation) -> Finding | None:
     )
 
 
-def repairs(context: Context, *, version: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, version: str = "") -> Fixes:
     """Install tensorflow, which has the GPU code, in its place.
 
     Args:

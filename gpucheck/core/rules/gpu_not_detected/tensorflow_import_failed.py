@@ -30,7 +30,6 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.keras_backend import KerasBackend
@@ -38,7 +37,7 @@ from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import SEE_DISK
@@ -168,7 +167,7 @@ def repairs(
     instructions: str = "",
     version: str = "",
     text: str = "",
-) -> Iterator[Fix]:
+) -> Fixes:
     """Repair the component that the error names.
 
     Args:
@@ -209,7 +208,7 @@ def repairs(
             yield from _for_others(context)
 
 
-def _with_instructions(context: Context, named: str) -> Iterator[Fix]:
+def _with_instructions(context: Context, named: str) -> Fixes:
     """Run on a processor with these instructions."""
     if context.kinds["system"] == "darwin":
         yield _FOR_ARM
@@ -223,7 +222,7 @@ def _with_instructions(context: Context, named: str) -> Iterator[Fix]:
     yield Fix(text=f"Check whether the processor has {name}", command=f"grep -o -m1 -w {flag} /proc/cpuinfo", kind="look")
 
 
-def _for_others(context: Context) -> Iterator[Fix]:
+def _for_others(context: Context) -> Fixes:
     """Other fixes that an unknown error may need."""
     for fix in renaming("tensorflow", "tensorflow.py")[:1]:
         yield fix.after("If your own file has the name of a module:")

@@ -21,15 +21,13 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 
 
@@ -61,7 +59,7 @@ def check(
     )
 
 
-def repairs(context: Context, *, gpu: bool | None = None, managed: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, gpu: bool | None = None, managed: str = "") -> Fixes:
     """Install TensorFlow for this Python.
 
     Args:

@@ -25,12 +25,10 @@ References:
     https://learn.microsoft.com/windows/wsl/install
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Request, Scope, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Request, Scope, rule, saw
 from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU
@@ -67,7 +65,7 @@ def check(request: Request, system: System, build: TensorFlowBuild | None, conte
     )
 
 
-def repairs(context: Context, *, package: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, package: str = "") -> Fixes:
     """Use the GPU in WSL2, or train on the CPU.
 
     Args:

@@ -29,12 +29,11 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Skip, rule, saw
+from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Scope, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import statement, word
 
@@ -73,7 +72,7 @@ def check(presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend |
     )
 
 
-def repairs(context: Context, *, executable: str = "", path: str = "", gpu: bool = False) -> Iterator[Fix]:
+def repairs(context: Context, *, executable: str = "", path: str = "", gpu: bool = False) -> Fixes:
     """Use the Python with TensorFlow, or install TensorFlow for the Python that runs the program.
 
     Args:

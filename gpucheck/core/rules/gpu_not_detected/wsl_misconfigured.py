@@ -32,12 +32,11 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.probes.wsl import Wsl
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU, UPDATE_WSL_CONTAINERS
@@ -140,7 +139,7 @@ def _absence(wsl: Wsl) -> tuple[str, str, tuple[str, ...]] | None:
     return None
 
 
-def repairs(context: Context, *, why: str = "", message: str = "", library: str = "", code: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, why: str = "", message: str = "", library: str = "", code: str = "") -> Fixes:
     """Make WSL provide the GPU of Windows.
 
     Args:

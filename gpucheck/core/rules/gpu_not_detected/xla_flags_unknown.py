@@ -20,11 +20,9 @@ References:
     https://openxla.org/xla/flags_guidance
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.logs.log import Log
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.tensorflow import XLA_VARIABLES, TensorFlow
 from gpucheck.core.repairs.context import Context
@@ -67,7 +65,7 @@ def _name(flag: str) -> str:
     return flag.partition("=")[0].lstrip("-")
 
 
-def repairs(context: Context, *, flag: str = "", variable: str = "XLA_FLAGS", value: str = "", kept: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, flag: str = "", variable: str = "XLA_FLAGS", value: str = "", kept: str = "") -> Fixes:
     """Remove every flag that XLA rejects.
 
     Args:

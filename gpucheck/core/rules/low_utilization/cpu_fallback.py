@@ -21,11 +21,9 @@ References:
     https://www.tensorflow.org/guide/gpu#logging_device_placement
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.core.compat.keras import TITLES
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
@@ -63,7 +61,7 @@ def _on_a_cpu(misplaced: tuple[str, ...]) -> bool:
     return any(" on CPU" in op for op in misplaced)
 
 
-def repairs(context: Context, *, op: str = "", backend: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, op: str = "", backend: str = "") -> Fixes:
     """Make the work run on the GPU.
 
     Args:

@@ -21,12 +21,10 @@ References:
     https://docs.docker.com/engine/containers/resource_constraints/
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.resources import granted
@@ -94,7 +92,7 @@ def _first_gpu(outcomes: TrainingOutcomes) -> tuple[str, ...]:
     return next(alone, ())
 
 
-def repairs(context: Context, *, suggested: str = "", processors: int = 8) -> Iterator[Fix]:
+def repairs(context: Context, *, suggested: str = "", processors: int = 8) -> Fixes:
     """Use fewer workers, or more processors.
 
     Args:

@@ -23,11 +23,11 @@ References:
     https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.compat import nvml
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.activity import Activity
 from gpucheck.core.probes.gpus import Gpu
 from gpucheck.core.repairs.context import Context
@@ -106,7 +106,7 @@ def _while_training(used: GpusInUse, activity: Activity, context: Context) -> Fi
     )
 
 
-def repairs(context: Context, *, reason: str = "", index: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, reason: str = "", index: str = "") -> Fixes:
     """Cool the GPU, or increase its power limit.
 
     Args:

@@ -21,10 +21,10 @@ References:
     https://www.tensorflow.org/guide/data_performance_analysis
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import KEEP_WHAT_WAS_READ, PREPARE_AHEAD
 from gpucheck.core.repairs.wording import listing
@@ -77,9 +77,7 @@ def check(outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None
     )
 
 
-def repairs(
-    context: Context, *, size: str = "", device: str = "GPU", figures: Mapping[str, float | None] | None = None
-) -> Iterator[Fix]:
+def repairs(context: Context, *, size: str = "", device: str = "GPU", figures: Mapping[str, float | None] | None = None) -> Fixes:
     """Prepare data faster: the optimizations that helped on this machine, with their speedup; else general advice.
 
     Args:

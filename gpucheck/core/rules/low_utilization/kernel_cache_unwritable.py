@@ -20,12 +20,10 @@ References:
     https://developer.nvidia.com/blog/cuda-pro-tip-understand-fat-binaries-jit-caching/
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
-from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import statement, word
@@ -88,7 +86,7 @@ def _keep_in(folder: str) -> Assignment:
     return Assignment(variable="CUDA_CACHE_PATH", operation=Operation.SET, value=folder, reason=reason)
 
 
-def repairs(context: Context, *, disabled: bool | None = None, other: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, disabled: bool | None = None, other: str = "") -> Fixes:
     """Let the driver store the kernels.
 
     Args:

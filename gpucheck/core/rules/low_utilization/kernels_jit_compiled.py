@@ -20,15 +20,13 @@ References:
     https://www.tensorflow.org/install/source#gpu
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.tensorflow_build import Kernels, TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.core.compat import images, versions
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, TrainingRun, rule
 from gpucheck.core.probes.gpus import Gpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import version_text
@@ -125,7 +123,7 @@ def _capability(foreign: list[Gpu]) -> str:
     return version_text(foreign[0].compute_capability or ()) if foreign else ""
 
 
-def repairs(context: Context, *, capability: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, capability: str = "") -> Fixes:
     """Keep the compiled kernels, or install a TensorFlow with native ones.
 
     Args:

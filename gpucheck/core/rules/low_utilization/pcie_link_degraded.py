@@ -19,9 +19,7 @@ References:
     https://docs.nvidia.com/deploy/nvidia-smi/index.html
 """
 
-from collections.abc import Iterator
-
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
 
@@ -62,7 +60,7 @@ def _degraded(gpu: Gpu) -> str | None:
     return None
 
 
-def repairs(context: Context, *, device: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, device: str = "") -> Fixes:
     """Reseat the card.
 
     Args:

@@ -24,12 +24,12 @@ References:
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.nccl_trial import NcclTrial
 from gpucheck.core.combiners.training_outcomes import on_gpu
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import without_nccl
 from gpucheck.core.repairs.network import other_interface
@@ -69,7 +69,7 @@ def check(trial: NcclTrial, log_causes: LogCauses, context: Context) -> Finding 
 
 def repairs(
     context: Context, *, lines: str = "", peer: str = "", interface: str = "", asked: str = "", exchange: str = ""
-) -> Iterator[Fix]:
+) -> Fixes:
     """Repair the path between the GPUs that the lines name.
 
     Args:
@@ -97,7 +97,7 @@ def repairs(
         yield _LOOK
 
 
-def _infiniband(peer: str) -> Iterator[Fix]:
+def _infiniband(peer: str) -> Fixes:
     between = f"between this machine and {peer}" if peer else "between the machines"
     yield Fix(
         text=f"Repair InfiniBand {between}: cable, port, switch, subnet manager; with RoCE, set NCCL_IB_GID_INDEX to the entry"
@@ -107,7 +107,7 @@ def _infiniband(peer: str) -> Iterator[Fix]:
     yield Fix(text="Check on each machine that the ports are Active and LinkUp", command="ibstat", kind="look")
 
 
-def _shared_memory(context: Context) -> Iterator[Fix]:
+def _shared_memory(context: Context) -> Fixes:
     docker = Fix(
         text="Start the container with more shared memory (or with --ipc=host)", command="docker run --shm-size=1g IMAGE"
     )
@@ -122,7 +122,7 @@ def _shared_memory(context: Context) -> Iterator[Fix]:
     yield Fix(text="Or let NCCL use the network instead, which is slower", command="export NCCL_SHM_DISABLE=1")
 
 
-def _unknown(context: Context, lines: str) -> Iterator[Fix]:
+def _unknown(context: Context, lines: str) -> Fixes:
     """Yield the most common fixes, if no line says which path failed."""
     if "system error" in lines and (context.container is None or context.in_container):
         yield from _shared_memory(context)
@@ -190,7 +190,7 @@ _EFA = (
     Fix(text="Until then, let NCCL use the slower network", command="export NCCL_NET=Socket"),
     Fix(text="Check whether libfabric finds the adapter", command="fi_info -p efa", kind="look"),
 )
-_WAYS: dict[str, Callable[[Context], Iterator[Fix]]] = {
+_WAYS: dict[str, Callable[[Context], Fixes]] = {
     "gpudirect": lambda _: iter(_DIRECT),
     "namespace": lambda _: iter([_ONE_NAMESPACE]),
     "locked memory": lambda _: iter(_LOCKED),

@@ -24,12 +24,10 @@ References:
     https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.nvlink_fabric import NvlinkFabric
 from gpucheck.core.combiners.xid_reports import XidReport, XidReports, cited, codes, finding
-from gpucheck.core.model import Action, Finding, Fix, Scope, Severity, Skip, rule
+from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, Severity, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import act, required_action
 
@@ -77,7 +75,7 @@ def _reported(reports: list[XidReport], xids: XidReports, context: Context) -> F
     return finding(f"{reports[0].label} {since}.", reports, xids.action(reports), repairs, context)
 
 
-def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Fixes:
     """Repair the links.
 
     Args:

@@ -19,12 +19,10 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#gpu-to-gpu-communication
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.scaling import Scaling
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.repairs.context import Context
@@ -101,7 +99,7 @@ def _pairs(pairs: list[tuple[int, ...]]) -> str:
     return f"GPU:{first} and GPU:{second}" + (f" (and {more} more pair{'s' if more > 1 else ''})" if more else "")
 
 
-def repairs(context: Context, *, text: str = "", state: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, text: str = "", state: str = "") -> Fixes:
     """Train without peer access, or enable it if the machine supports it.
 
     Args:

@@ -24,10 +24,8 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.training_outcomes import on_gpu
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.probes.training import Training
@@ -72,9 +70,7 @@ def check(training: Training, tensorflow: TensorFlow | None, context: Context) -
     return None
 
 
-def repairs(
-    context: Context, *, rank: str = "", shared: str = "", asked: str = "", count: str = "", devices: str = ""
-) -> Iterator[Fix]:
+def repairs(context: Context, *, rank: str = "", shared: str = "", asked: str = "", count: str = "", devices: str = "") -> Fixes:
     """Match replicas and GPUs.
 
     Args:
@@ -104,7 +100,7 @@ def repairs(
             yield from _one_each(context)
 
 
-def _one_each(context: Context) -> Iterator[Fix]:
+def _one_each(context: Context) -> Fixes:
     """Give each of several processes its own GPU."""
     torch = "torch.cuda.set_device(int(os.environ['LOCAL_RANK']))"
     if not context.excludes(framework="torch"):

@@ -25,11 +25,9 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.scaling import ScaledRun, Scaling
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import KEEP_WHAT_WAS_READ, PREPARE_AHEAD
 from gpucheck.core.repairs.wording import milliseconds
@@ -79,7 +77,7 @@ def _explanation(scaled: ScaledRun) -> str:
     return f"{unknown}{longer}, summing gradients takes {exchange} and the input pipeline {waiting}."
 
 
-def repairs(context: Context, *, cause: str = "", twice: str = "", bandwidth: str = "", nvlink: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, cause: str = "", twice: str = "", bandwidth: str = "", nvlink: str = "") -> Fixes:
     """Reduce the largest part of the lost time.
 
     Args:

@@ -19,11 +19,9 @@ References:
     https://www.tensorflow.org/guide/keras/distributed_training
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.scaling import Scaling
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule
 from gpucheck.core.repairs.context import Context
 
 
@@ -49,7 +47,7 @@ def check(scaling: Scaling, outcomes: TrainingOutcomes, context: Context) -> Fin
     )
 
 
-def repairs(context: Context) -> Iterator[Fix]:
+def repairs(context: Context) -> Fixes:
     """Give each replica more work per step; the same fix on every machine."""
     yield Fix(text="Scale the global batch: batch_size = per_replica * strategy.num_replicas_in_sync, with a larger per_replica")
     yield Fix(text="Scale the learning rate with it, warm it up, and compare the accuracy")

@@ -22,11 +22,9 @@ References:
     https://keras.io/guides/distribution/
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.probes.cluster import Cluster
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.repairs.context import Context
@@ -53,7 +51,7 @@ def check(cluster: Cluster | None, keras: Keras | None, log_causes: LogCauses, c
     return log_causes.outcomes.skip
 
 
-def repairs(context: Context) -> Iterator[Fix]:
+def repairs(context: Context) -> Fixes:
     """Train with Keras 2, with a custom loop, or on one machine."""
     installed = context.packages.tensorflow if context.packages is not None else None
     version = installed.version if installed is not None else context.framework_version

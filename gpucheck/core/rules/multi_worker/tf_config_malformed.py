@@ -23,10 +23,9 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.cluster import Cluster
 from gpucheck.core.repairs.context import Context
 
@@ -65,7 +64,7 @@ def check(cluster: Cluster | None, log_causes: LogCauses, context: Context) -> F
     return Skip("neither TF_CONFIG nor a log was read") if cluster is None and log_causes.outcomes.log is None else None
 
 
-def repairs(context: Context, *, source: str = "", message: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, source: str = "", message: str = "") -> Fixes:
     """Correct the error in the message.
 
     Args:

@@ -27,12 +27,12 @@ References:
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
-from gpucheck.core.model import Finding, Fix, Scope, Skip, WorkerFault, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, WorkerFault, rule, saw
 from gpucheck.core.probes.cluster import Cluster
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.network import other_interface
@@ -152,7 +152,7 @@ def _address_mismatch(stage: str | None, reason: str | None) -> bool:
 
 def repairs(
     context: Context, *, how: str = "", address: str = "", text: str = "", interface: str = "", own: str = "", asked: str = ""
-) -> Iterator[Fix]:
+) -> Fixes:
     """Make the worker respond.
 
     Args:
@@ -187,7 +187,7 @@ def repairs(
         yield from _platform(context)
 
 
-def _missing(context: Context, at: Address) -> Iterator[Fix]:
+def _missing(context: Context, at: Address) -> Fixes:
     """The worker has not started yet."""
     if context.interpreter is not None:  # gpucheck itself waits for it
         yield Fix(
@@ -201,7 +201,7 @@ def _missing(context: Context, at: Address) -> Iterator[Fix]:
     yield from _platform(context)
 
 
-def _refused(context: Context, at: Address) -> Iterator[Fix]:
+def _refused(context: Context, at: Address) -> Fixes:
     """Its machine responds, but no program listens on the port."""
     yield at.start()
     yield Fix(text=f"If it runs, compare the address and port that it listens on with {at.host or 'HOST'}:{at.port or 'PORT'}")
@@ -209,7 +209,7 @@ def _refused(context: Context, at: Address) -> Iterator[Fix]:
     yield at.test(context)
 
 
-def _disconnected(context: Context, at: Address) -> Iterator[Fix]:
+def _disconnected(context: Context, at: Address) -> Fixes:
     """It was connected before, so the network between the machines works."""
     yield Fix(
         text=f"Read the last output of {at.task or 'that worker'}: it was killed (sudo dmesg | grep -i oom), ended, or hangs",
@@ -218,14 +218,14 @@ def _disconnected(context: Context, at: Address) -> Iterator[Fix]:
     yield at.test(context).after("If it is still running:")
 
 
-def _address_in_use(context: Context, at: Address) -> Iterator[Fix]:
+def _address_in_use(context: Context, at: Address) -> Fixes:
     """Another program uses this worker's address."""
     yield at.listening("this machine")
     if not context.excludes(framework="tensorflow"):
         yield Fix(text="If it is another worker of this job, give each worker its own index in TF_CONFIG")
 
 
-def _platform(context: Context) -> Iterator[Fix]:
+def _platform(context: Context) -> Fixes:
     """Yield the fixes for the platform that assigns the workers' addresses."""
     pods = Fix(
         text="Give the workers a headless Service, so that each pod's name leads to it, and allow the port in NetworkPolicies"
@@ -242,7 +242,7 @@ _SSH = Fix(
 _MPI = Fix(
     text="Name the network that the machines share, in place of eth0: mpirun --mca oob_tcp_if_include eth0 --mca btl_tcp_if_include eth0"
 )
-_WAYS: dict[str, Callable[[Context, Address], Iterator[Fix]]] = {
+_WAYS: dict[str, Callable[[Context, Address], Fixes]] = {
     "stalled": lambda context, at: iter(_STILL),
     "missing": _missing,
     "ssh": lambda context, at: iter((_SSH, at.test(context))),

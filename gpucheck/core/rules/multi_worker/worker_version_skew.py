@@ -20,10 +20,8 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, TrainingRun, rule
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, TrainingRun, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 
@@ -78,7 +76,7 @@ def _differing(run: TrainingRun) -> dict[str, dict[str, int]]:
     return {name: versions for name, versions in first.items() if len(versions) > 1}
 
 
-def repairs(context: Context, *, name: str = "", wanted: str = "", workers: str = "", message: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, name: str = "", wanted: str = "", workers: str = "", message: str = "") -> Fixes:
     """Install the same versions on all workers.
 
     Args:

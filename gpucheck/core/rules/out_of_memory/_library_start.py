@@ -1,9 +1,7 @@
 """The check that cuBLAS and cuDNN share: each needs GPU memory outside TensorFlow's own, and fails to start if none is left."""
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.model import Finding, Fix, Skip
+from gpucheck.core.model import Finding, Fix, Fixes, Skip
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.resources import HOLDERS, disable_preallocation
 from gpucheck.core.repairs.wording import library_not_started
@@ -31,7 +29,7 @@ def library_start_failure(
     return Finding(summary=summary, evidence=run.evidence, fix=fix, affects=run.affects)
 
 
-def leave_memory(context: Context, library: str, spare: str = "") -> Iterator[Fix]:
+def leave_memory(context: Context, library: str, spare: str = "") -> Fixes:
     """Yield the fixes that leave GPU memory for the library; if most of it is free ("yes"), those for another copy of the library."""
     if spare:
         text = f"Let the program load the {library} that it was installed with, and no other copy"

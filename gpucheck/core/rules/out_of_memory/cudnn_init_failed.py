@@ -22,10 +22,8 @@ References:
     https://docs.nvidia.com/deeplearning/cudnn/backend/latest/api/cudnn-graph-library.html#cudnnstatus-t
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
+from gpucheck.core.model import Finding, Fixes, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.out_of_memory._library_start import leave_memory, library_start_failure
 
@@ -38,7 +36,7 @@ def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     return library_start_failure(log_causes, context, "cudnn-init-failed", "cuDNN", FAILED)
 
 
-def repairs(context: Context, *, spare: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, spare: str = "") -> Fixes:
     """Leave memory for cuDNN.
 
     Args:

@@ -25,11 +25,10 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.training_outcomes import on_gpu
-from gpucheck.core.model import Finding, Fix, Scope, Skip, TrainingRun, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, TrainingRun, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.resources import HOLDERS
 
@@ -51,7 +50,7 @@ def _device_memory(run: TrainingRun) -> bool:
 
 def repairs(
     context: Context, *, shape: str = "", allocator: str = "", own_model: bool = False, whole: str = "", device: str = ""
-) -> Iterator[Fix]:
+) -> Fixes:
     """Reduce memory use.
 
     Args:
@@ -86,7 +85,7 @@ def repairs(
         yield HOLDERS
 
 
-def _smaller(framework: str | None, kind: str) -> Iterator[Fix]:
+def _smaller(framework: str | None, kind: str) -> Fixes:
     """Yield fixes that reduce the memory of the same batch; ``kind``: "GPU" or "TPU"."""
     if framework == "torch":
         yield Fix(text='Keep activations in 16 bits: with torch.autocast("cuda", dtype=torch.bfloat16)')

@@ -28,13 +28,11 @@ References:
     https://docs.nvidia.com/deploy/nvidia-smi/index.html
 """
 
-from collections.abc import Iterator
-
 import msgspec
 
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.gpus import Gpu, GpuProcess, Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.resources import HOLDERS, disable_preallocation
@@ -131,7 +129,7 @@ def _evidence(gpus: Gpus, held: Held) -> tuple[Evidence, ...]:
 
 def repairs(
     context: Context, *, pids: str = "", free_gpu: str = "", free_uuid: str = "", starved: str = "", crowded: bool = False
-) -> Iterator[Fix]:
+) -> Fixes:
     """Free the memory, or use another GPU.
 
     Args:
@@ -159,7 +157,7 @@ def repairs(
     yield from _looks(context, pids, outside)
 
 
-def _looks(context: Context, pids: str, outside: str) -> Iterator[Fix]:
+def _looks(context: Context, pids: str, outside: str) -> Fixes:
     if pids and not context.windows:
         text = f"{outside}check who owns the process"
         yield Fix(text=text[0].upper() + text[1:], command=f"ps -o pid,user,etime,args -p {pids}", kind="look")

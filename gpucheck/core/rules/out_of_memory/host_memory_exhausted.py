@@ -28,11 +28,9 @@ References:
     https://docs.kernel.org/admin-guide/cgroup-v2.html#memory
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.resources import REFUSED, Resources
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.resources import granted
@@ -111,7 +109,7 @@ def _failed(resources: Resources, log_causes: LogCauses) -> tuple[str, tuple[Evi
 
 def repairs(
     context: Context, *, shape: str = "", size: str = "", limit: str = "", sender: str = "", own_model: bool = False
-) -> Iterator[Fix]:
+) -> Fixes:
     """Reduce memory use, or get more memory.
 
     Args:
@@ -135,7 +133,7 @@ def repairs(
         yield Fix(text="Find other processes that use the memory", command="ps aux --sort=-rss | head", kind="look")
 
 
-def _less(context: Context, shape: str, size: str) -> Iterator[Fix]:
+def _less(context: Context, shape: str, size: str) -> Fixes:
     what = " with ".join(part for part in (f"{size}" if size else "", f"the shape {shape}" if shape else "") if part)
     fewer = Fix(
         text=f"Halve the batch size, then the input size; what did not fit has {what}"
@@ -150,7 +148,7 @@ def _less(context: Context, shape: str, size: str) -> Iterator[Fix]:
     yield from (read, fewer) if shape.startswith("(") else (fewer, read)  # NumPy's shapes have parentheses: an array of data
 
 
-def _more(context: Context) -> Iterator[Fix]:
+def _more(context: Context) -> Fixes:
     if context.notebook:
         yield Fix(text="Choose a runtime with more memory, and restart the session before it loads the data again")
     yield from granted(

@@ -18,11 +18,10 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 
@@ -50,7 +49,7 @@ def check(
     )
 
 
-def repairs(context: Context) -> Iterator[Fix]:
+def repairs(context: Context) -> Fixes:
     """Make the program's calls the same for all GPUs."""
     yield Fix(
         text="Call it for every GPU, right after the import:"

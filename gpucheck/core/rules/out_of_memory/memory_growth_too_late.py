@@ -19,11 +19,10 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 
@@ -63,7 +62,7 @@ def check(
     )
 
 
-def repairs(context: Context, *, devices: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, devices: str = "") -> Fixes:
     """Configure the GPUs earlier.
 
     Args:

@@ -27,7 +27,7 @@ References:
     https://docs.docker.com/reference/cli/docker/container/run/
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import msgspec
 
@@ -36,7 +36,7 @@ from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.combiners.training_outcomes import on_gpu
 from gpucheck.core.logs.process_limits import REACHED
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
@@ -232,7 +232,7 @@ def _finding(shortage: Shortage, context: Context) -> Finding:
     )
 
 
-def repairs(context: Context, *, limit: str = "", group: bool | None = None, file: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, limit: str = "", group: bool | None = None, file: str = "") -> Fixes:
     """Raise the limit.
 
     Args:
@@ -255,14 +255,14 @@ def repairs(context: Context, *, limit: str = "", group: bool | None = None, fil
         yield Fix(text="Check the limit again", command=f"cat {word(file)}", kind="look")
 
 
-def _in_shell(limit: str) -> Iterator[Fix]:
+def _in_shell(limit: str) -> Fixes:
     """Yield fixes that raise a limit inherited from the shell (ulimit)."""
     chosen = [_RAISE[limit]] if limit else list(_RAISE.values())
     text = "Raise the limit in the shell or job script that starts training" if limit else "Raise the limit that is named"
     yield Fix(text=text, command="; ".join(command for command, _ in chosen))
 
 
-def _by_configuration(context: Context, limit: str, *, pids: bool, process: bool) -> Iterator[Fix]:
+def _by_configuration(context: Context, limit: str, *, pids: bool, process: bool) -> Fixes:
     """Yield fixes that start a container or service with a higher limit.
 
     Args:

@@ -20,13 +20,11 @@ References:
     https://docs.docker.com/reference/cli/docker/container/run/
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.combiners.training_outcomes import on_gpu
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.resources import at_start
 from gpucheck.core.repairs.wording import gib
@@ -72,7 +70,7 @@ def check(resources: Resources, used: GpusInUse | None, log_causes: LogCauses, c
     )
 
 
-def repairs(context: Context) -> Iterator[Fix]:
+def repairs(context: Context) -> Fixes:
     """Give the container, the pod or the machine more shared memory."""
     yield from at_start(
         context,

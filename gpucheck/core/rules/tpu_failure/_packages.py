@@ -1,10 +1,8 @@
 """The packages that drive a TPU, for each framework."""
 
-from collections.abc import Iterator
-
 from gpucheck.core.compat import tpu as tpus
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Fix
+from gpucheck.core.model import Fix, Fixes
 from gpucheck.core.repairs.context import Context
 
 
@@ -15,7 +13,7 @@ def tpu_packages(tensorflow_tpu: str = tpus.LATEST_TENSORFLOW_TPU) -> tuple[str,
     return (f"tensorflow-tpu=={tensorflow_tpu}", f"libtpu=={pin}", *index)
 
 
-def runtimes(context: Context, tensorflow: Fix) -> Iterator[Fix]:
+def runtimes(context: Context, tensorflow: Fix) -> Fixes:
     """Install the framework with the runtime that fits it.
 
     Args:

@@ -23,10 +23,9 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.tpu_state import TpuState
-from gpucheck.core.model import Finding, Fix, Scope, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.repairs.context import Context
 
 IN_USE = r"already in use(?: by process with pid (\d+))?"
@@ -69,7 +68,7 @@ def check(state: TpuState, context: Context) -> Finding | None:
     )
 
 
-def repairs(context: Context, *, pid: str = "", message: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, pid: str = "", message: str = "") -> Fixes:
     """End the process that uses the TPU.
 
     Args:

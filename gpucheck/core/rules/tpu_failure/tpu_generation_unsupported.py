@@ -23,13 +23,11 @@ References:
     https://keras.io/getting_started/#configuring-your-backend
 """
 
-from collections.abc import Iterator
-
 from msgspec.structs import replace
 
 from gpucheck.core.combiners.tpu_state import TYPE, TpuState
 from gpucheck.core.compat import tpu as tpus
-from gpucheck.core.model import Finding, Fix, Scope, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.repairs.context import Context
 
 UNSUPPORTED = frozenset(known.name for known in tpus.GENERATIONS if known.tensorflow == "no")
@@ -65,7 +63,7 @@ def check(state: TpuState, context: Context) -> Finding | None:
     )
 
 
-def repairs(context: Context, *, variables: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, variables: str = "") -> Fixes:
     """Use a supported framework, or another TPU.
 
     Args:

@@ -28,10 +28,9 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.tpu_state import TpuState
-from gpucheck.core.model import Finding, Fix, Request, Scope, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Request, Scope, rule, saw
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
@@ -74,7 +73,7 @@ def _asked_for(request: Request, tpu: Tpu, context: Context) -> Finding:
     )
 
 
-def repairs(context: Context, *, message: str = "", variables: str = "", chips: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, message: str = "", variables: str = "", chips: str = "") -> Fixes:
     """Get a TPU, or stop asking for one.
 
     Args:
@@ -109,7 +108,7 @@ def repairs(context: Context, *, message: str = "", variables: str = "", chips: 
     yield from () if context.notebook else (look,)
 
 
-def _place(context: Context, message: str, chips: str) -> Iterator[Fix]:
+def _place(context: Context, message: str, chips: str) -> Fixes:
     """Run where a TPU is, or let this process see it."""
     if context.notebook:
         place = "Settings, Accelerator" if context.notebook == "kaggle" else "Runtime, Change runtime type"
@@ -125,7 +124,7 @@ def _place(context: Context, message: str, chips: str) -> Iterator[Fix]:
         yield Fix(text="Restart this machine; if its image is not that of a TPU VM, start one from such an image")
 
 
-def _container(context: Context) -> Iterator[Fix]:
+def _container(context: Context) -> Fixes:
     """Give the container the TPU."""
     docker = Fix(text="Start the container with the TPU: docker run --privileged --net=host IMAGE", needs=("network",))
     pod = Fix(text='Request a TPU in the container\'s specification: resources.limits["google.com/tpu"]: 4')

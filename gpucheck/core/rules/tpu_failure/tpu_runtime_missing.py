@@ -29,13 +29,11 @@ References:
     https://cloud.google.com/tpu/docs/run-calculation-tensorflow
 """
 
-from collections.abc import Iterator
-
 from msgspec.structs import replace
 
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.tpu_failure._packages import runtimes, tpu_packages
@@ -71,7 +69,7 @@ def check(state: TpuState, packages: Packages, context: Context) -> Finding | Sk
     )
 
 
-def repairs(context: Context, *, tensorflow_tpu: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, tensorflow_tpu: str = "") -> Fixes:
     """Install the runtime of the framework.
 
     Args:

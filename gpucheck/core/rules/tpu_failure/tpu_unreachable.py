@@ -24,10 +24,9 @@ References:
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.tpu_state import TpuState
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import short
 
@@ -70,7 +69,7 @@ def check(state: TpuState, context: Context) -> Finding | Skip | None:
     )
 
 
-def repairs(context: Context, *, message: str = "", name: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, message: str = "", name: str = "") -> Fixes:
     """Make the TPU reachable.
 
     Args:

@@ -26,14 +26,12 @@ References:
     https://pypi.org/project/libtpu/
 """
 
-from collections.abc import Iterator
-
 from msgspec.structs import replace
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.compat import tpu as tpus
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.tpu_failure._packages import runtimes, tpu_packages
@@ -68,7 +66,7 @@ def check(state: TpuState, context: Context, tensorflow: TensorFlow | None, log_
     )
 
 
-def repairs(context: Context, *, tensorflow_tpu: str = "", message: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, tensorflow_tpu: str = "", message: str = "") -> Fixes:
     """Install versions that fit each other.
 
     Args:

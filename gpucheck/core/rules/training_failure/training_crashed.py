@@ -20,12 +20,10 @@ References:
     https://docs.python.org/3/library/faulthandler.html
 """
 
-from collections.abc import Iterator
-
 import msgspec
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.model import Evidence, Finding, Fix, Scope, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.tensorflow import TensorFlow
@@ -165,7 +163,7 @@ def repairs(
     without: str = "",
     called: bool = False,
     limited: bool = False,
-) -> Iterator[Fix]:
+) -> Fixes:
     """Find the cause of the crash, or the sender of the signal.
 
     Args:
@@ -192,7 +190,7 @@ def repairs(
     yield Fix(text="Read the kernel's messages about it", command="sudo dmesg | tail -n 50", kind="look")
 
 
-def _end_of_kills(limited: bool) -> Iterator[Fix]:
+def _end_of_kills(limited: bool) -> Fixes:
     if limited:
         text = "Raise the limit on processor time; the kernel sends SIGKILL when it is reached"
         yield Fix(text=text, command="ulimit -t unlimited")

@@ -30,13 +30,12 @@ References:
 
 import re
 import sys
-from collections.abc import Iterator
 
 from gpucheck.core.combiners.nccl_trial import NcclTrial
 from gpucheck.core.combiners.training_outcomes import label
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat.modules import package_of
-from gpucheck.core.model import Experiment, Finding, Fix, Scope, Severity, Skip, TrainingRun, rule, saw
+from gpucheck.core.model import Experiment, Finding, Fix, Fixes, Scope, Severity, Skip, TrainingRun, rule, saw
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import TEST_GPU, without_nccl
@@ -167,7 +166,7 @@ def repairs(
     package: str = "",
     name: str = "",
     function: str = "",
-) -> Iterator[Fix]:
+) -> Fixes:
     """Follow the message; in a log, it is of a kernel with an illegal access, or an error of the program.
 
     Args:
@@ -200,7 +199,7 @@ def repairs(
         yield from _of_kernel(context)
 
 
-def _of_own_model(xla: bool, experiments: tuple[Experiment, ...]) -> Iterator[Fix]:
+def _of_own_model(xla: bool, experiments: tuple[Experiment, ...]) -> Fixes:
     if experiments:
         yield from dict.fromkeys(map(_experiment_fix, experiments))
         text = "Repeat it on an otherwise idle machine, and read the log"
@@ -212,7 +211,7 @@ def _of_own_model(xla: bool, experiments: tuple[Experiment, ...]) -> Iterator[Fi
     yield _READ
 
 
-def _of_module(context: Context, module: str) -> Iterator[Fix]:
+def _of_module(context: Context, module: str) -> Fixes:
     """Install the package that has a module; a module without a known package may be a file of the user's."""
     package = package_of(module)
     if package == "horovod":
@@ -237,7 +236,7 @@ def _of_module(context: Context, module: str) -> Iterator[Fix]:
     )
 
 
-def _of_misfit(context: Context, package: str, name: str, function: str) -> Iterator[Fix]:
+def _of_misfit(context: Context, package: str, name: str, function: str) -> Fixes:
     """Install compatible releases of the package that uses the name and the package that lacks it."""
     asks, lacks = context.raised_in, package_of(package) or package
     standard = package in sys.stdlib_module_names
@@ -259,7 +258,7 @@ def _of_misfit(context: Context, package: str, name: str, function: str) -> Iter
         )
 
 
-def _of_kernel(context: Context) -> Iterator[Fix]:
+def _of_kernel(context: Context) -> Fixes:
     """Yield the fixes for a kernel with an illegal access."""
     yield Fix(text="Check labels and indices: a number that is out of range makes a kernel read beyond its memory")
     hide = f"CUDA_VISIBLE_DEVICES=-1 {context.python} TRAIN.py"

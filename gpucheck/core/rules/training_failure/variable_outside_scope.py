@@ -22,10 +22,8 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope
 """
 
-from collections.abc import Iterator
-
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.model import Finding, Fix, Scope, Skip, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 
 REFUSED = r"distribution strategy scope|tf\.distribute\.Strategy(?:\.scope\(\)| objects)|inside \"with strategy\.scope\(\)\""
@@ -41,7 +39,7 @@ def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     return log_causes.failure("variable-outside-scope", REFUSED, summary, fix) or log_causes.outcomes.skip
 
 
-def repairs(context: Context, *, text: str = "") -> Iterator[Fix]:
+def repairs(context: Context, *, text: str = "") -> Fixes:
     """Use one strategy and its scope.
 
     Args:
