@@ -53,34 +53,8 @@ MODULES = {
 ITERATORS = ("make_one_shot_iterator", "make_initializable_iterator")  # methods of a dataset
 
 
-# Names of JAX, and their replacements (https://docs.jax.dev/en/latest/changelog.html).
-JAX = {
-    "abstract_arrays": "jax.core",
-    "config": "from jax import config",
-    "config.config": "jax.config",
-    "experimental.global_device_array": "jax.Array",
-    "experimental.host_callback": "jax.experimental.io_callback",
-    "experimental.maps": "jax.sharding.Mesh and jax.shard_map",
-    "experimental.optimizers": "optax, or jax.example_libraries.optimizers",
-    "experimental.pjit.PartitionSpec": "jax.sharding.PartitionSpec",
-    "experimental.stax": "jax.example_libraries.stax",
-    "interpreters.xla.DeviceArray": "jax.Array",
-    "lib.xla_bridge": "jax.extend.backend",
-    "linear_util": "jax.extend.linear_util",
-    "numpy.DeviceArray": "jax.Array",
-    "numpy.in1d": "jax.numpy.isin",
-    "numpy.row_stack": "jax.numpy.vstack",
-    "numpy.trapz": "jax.scipy.integrate.trapezoid",
-    "ops.index_update": "x.at[index].set(y)",
-    "ops.index_add": "x.at[index].add(y)",
-    "random.KeyArray": "jax.Array",
-    "tree_leaves": "jax.tree.leaves",
-    "tree_map": "jax.tree.map",
-    "tree_multimap": "jax.tree.map",
-    "tree_structure": "jax.tree.structure",
-    "tree_util.tree_multimap": "jax.tree.map",
-    "xla_computation": "jax.jit(f).lower(x)",
-}
+# Names of JAX, and their replacements.
+JAX = {name: instead for name, (instead, _) in _ROWS.items() if name.startswith("jax.")}
 
 
 # Names of Keras 2, and where they are in Keras 3.
@@ -131,7 +105,7 @@ def attribute(owner: str, name: str) -> Removed | None:
     """
     path = _OLD_NAME.sub("tensorflow", _KERAS.sub("keras", _FOLDERS.sub("", f"{owner}.{name}")))
     if path.startswith("jax."):
-        name, found = path, JAX.get(path.removeprefix("jax.")) or JAX.get(owner.removeprefix("jax."))
+        name, found = path, JAX.get(path) or JAX.get(owner)
         return Removed(name, API, "JAX removed", found) if found else None
     if MULTI_GPU_MODEL.fullmatch(path):
         return Removed("multi_gpu_model", MULTI_GPU, "TensorFlow and Keras removed in 2020")
