@@ -5,22 +5,11 @@ import re
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
+from gpucheck.core.compat.modules import package_of
 from gpucheck.core.model import Fix, Fixes
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import word
 
-# Import name -> package, where they differ.
-PACKAGES = {
-    "google.protobuf": "protobuf",
-    "google": "protobuf",
-    "absl": "absl-py",
-    "distutils": "setuptools",  # Python 3.12 removed it
-    "pkg_resources": "setuptools<81",
-    "PIL": "pillow",
-    "cv2": "opencv-python-headless",
-    "sklearn": "scikit-learn",
-    "yaml": "pyyaml",
-}
 # Packages that the wheels are built for: what an error says of them, and a version that works where the
 # release is unknown, and a label for a list without an error.
 _REQUIRED = (
@@ -62,6 +51,12 @@ def named_module(error: str, outcomes: TrainingOutcomes) -> str | None:
     return next(iter(named), None)
 
 
+def package_for(module: str) -> str:
+    """Return the package of a module that TensorFlow imports: "protobuf" for "google.protobuf"; "" for ""."""
+    name = module.partition(".")[0]
+    return "protobuf" if name == "google" else package_of(name) or name
+
+
 def conflicts(context: Context) -> Fix:
     """Show which requirements conflict."""
     return Fix(text="List the packages with conflicting requirements", command=f"{context.python} -m pip check", kind="look")
@@ -75,7 +70,7 @@ def for_package(context: Context, module: str, message: str) -> Fixes:
         yield Fix(text="Load this library first, while there is room for it", command=f"export LD_PRELOAD={word(library[1])}")
         return
     if re.search(_BUILT_FOR_ANOTHER_NUMPY, message):
-        yield from reinstall(context, "" if module == "numpy" else PACKAGES.get(module, module))
+        yield from reinstall(context, "" if module == "numpy" else package_for(module))
         yield conflicts(context)
         return
     if re.search(_OF_NCCL, message):
@@ -95,9 +90,9 @@ def for_package(context: Context, module: str, message: str) -> Fixes:
             if error:
                 break
     if absent := re.search(_ABSENT, message):
-        name = PACKAGES.get(absent[1], absent[1])
+        name = package_for(absent[1])
         yield Fix(text=f"Install the missing package {name}", command=context.pip(name))
-    yield from reinstall(context, PACKAGES.get(module, module.partition(".")[0]))
+    yield from reinstall(context, package_for(module))
     yield conflicts(context)
 
 

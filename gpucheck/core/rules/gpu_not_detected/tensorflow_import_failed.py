@@ -43,7 +43,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import SEE_DISK
 from gpucheck.core.repairs.machine import apple_plugin
 from gpucheck.core.rules.gpu_not_detected._before_import import foreseen, incomplete, lacking
-from gpucheck.core.rules.gpu_not_detected._failed_packages import PACKAGES, conflicts, for_package, named_module, reinstall
+from gpucheck.core.rules.gpu_not_detected._failed_packages import conflicts, for_package, named_module, package_for, reinstall
 from gpucheck.core.rules.gpu_not_detected._loader_errors import newer_runtime
 from gpucheck.core.rules.gpu_not_detected._own_files import own_file, renaming
 
@@ -127,7 +127,7 @@ def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, out
     error = (tensorflow.error or tensorflow.error_type or ending).strip()
     absent = lacking(installation)
     module = named_module(error, outcomes) or ""
-    package = PACKAGES.get(module, module.partition(".")[0])
+    package = package_for(module)
     installed = next((distribution for distribution in packages.others if distribution.name == package), None)
     because = f" because of {package}{f' {installed.version}' if installed else ''}" if package else ""
     return Finding(
