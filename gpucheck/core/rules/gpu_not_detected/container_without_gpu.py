@@ -53,13 +53,19 @@ _READ_PLUGIN = Fix(
 _LIST_GPUS = Fix(
     text="Check on the node that the driver lists them, and what it reports", command="nvidia-smi -L && sudo dmesg | grep -i nvrm"
 )
-# Of a container's runtime or cluster.
-_BY_REASON = {
-    "no-driver": (
-        Fix(
-            text="First make nvidia-smi work on the host: install its driver there; Docker from snap does not see it, Docker's own packages do"
-        ),
-    ),
+# Why a container's runtime or cluster gives it no GPU -> what to do: advice, else the fixes.
+_ADVICE = {
+    "no-driver": "First make nvidia-smi work on the host: install its driver there; Docker from snap does not see it, Docker's own packages do",
+    "taint": "Let the pod run on these nodes, with the key from the message: tolerations: [{key: nvidia.com/gpu, operator: Exists,"
+    " effect: NoSchedule}]",
+    "driver-in-image": "Build the image without files of the driver: let the last step of its Dockerfile be RUN rm -f FILE, with the path from"
+    " the message, after merged or rootfs",
+    "cgroups": "On the host, for rootless or nested containers: set no-cgroups = true in /etc/nvidia-container-runtime/config.toml;"
+    " otherwise update the NVIDIA Container Toolkit",
+    "ldconfig": 'On the host: name the host\'s ldconfig in /etc/nvidia-container-runtime/config.toml: ldconfig = "@/sbin/ldconfig.real" on'
+    ' Ubuntu, "@/sbin/ldconfig" on other systems; if only one image fails, that image has a broken ldconfig',
+}
+_BY_REASON = {reason: (Fix(text=text),) for reason, text in _ADVICE.items()} | {
     "old-toolkit": (
         Fix(
             text="On the host: update the NVIDIA Container Toolkit, which knows version 2 of control groups since 1.8",
@@ -85,30 +91,6 @@ _BY_REASON = {
     ),
     "no-cli": (
         Fix(text="Install NVIDIA's container tools on the node", command="sudo apt-get install -y libnvidia-container-tools"),
-    ),
-    "taint": (
-        Fix(
-            text="Let the pod run on these nodes, with the key from the message: tolerations: [{key: nvidia.com/gpu, operator: Exists,"
-            " effect: NoSchedule}]"
-        ),
-    ),
-    "driver-in-image": (
-        Fix(
-            text="Build the image without files of the driver: let the last step of its Dockerfile be RUN rm -f FILE, with the path from"
-            " the message, after merged or rootfs"
-        ),
-    ),
-    "cgroups": (
-        Fix(
-            text="On the host, for rootless or nested containers: set no-cgroups = true in /etc/nvidia-container-runtime/config.toml;"
-            " otherwise update the NVIDIA Container Toolkit"
-        ),
-    ),
-    "ldconfig": (
-        Fix(
-            text='On the host: name the host\'s ldconfig in /etc/nvidia-container-runtime/config.toml: ldconfig = "@/sbin/ldconfig.real" on'
-            ' Ubuntu, "@/sbin/ldconfig" on other systems; if only one image fails, that image has a broken ldconfig'
-        ),
     ),
     "cdi": (
         Fix(
