@@ -197,8 +197,8 @@ class Context(Fact, frozen=True, kw_only=True):
         beside = next((name[-2:] for name in self.installed if re.fullmatch(r"nvidia-.*-cu\d\d", name)), None)
         choice = best(machine, Wishes(backend=backend, python=own), beside) or best(machine, Wishes(backend=backend))
         if choice is None and self.interpreter is None and machine.architecture == "aarch64":  # from a log that names no GPU
-            command = None if self.in_container else f"docker run --gpus all -it {images.LAST.name}"
-            return Fix(text=f"Use NVIDIA's own build for ARM, which has GPU code, the image {images.LAST.name}", command=command)
+            command = None if self.in_container else f"docker run --gpus all -it {images.NAME}"
+            return Fix(text=f"Use NVIDIA's own build for ARM, which has GPU code, the image {images.NAME}", command=command)
         if choice is None:
             text = f"See why no {title} with GPU support works on this machine, and what would change that"
             return Fix(text=text, command="gpucheck setup", kind="look")

@@ -37,7 +37,7 @@ def drivers(machine: Machine) -> list[str]:
     first, last = cuda_tables.branches()
     exact = [lowest[machine.windows_driver] for lowest in cuda_tables.LOWEST_DRIVER.values()]
     branches = [str(branch) for branch in range(first, last + 1) if cuda_tables.is_branch(branch)]
-    known = sorted([*exact, *branches, images.LAST.lowest_driver(machine.windows_driver)], key=versions.parse)
+    known = sorted([*exact, *branches, images.LOWEST_DRIVER[machine.windows_driver]], key=versions.parse)
     return [need for need in known if machine.driver is None or not versions.at_least(machine.driver, need)]
 
 

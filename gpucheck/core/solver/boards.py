@@ -66,10 +66,10 @@ def _rocm_elsewhere(machine: Machine, chips: set[str]) -> list[str]:
 def nvidia_image(name: str, remark: str, run_options: str = "--gpus all") -> Choice:
     """The last image with TensorFlow that NVIDIA made, under its name for this kind of machine."""
     return Choice(
-        tensorflow=images.LAST.tensorflow,
-        keras=images.LAST.keras,
-        python=Python(version=images.LAST.python),
-        cuda=images.LAST.cuda,
+        tensorflow=images.TENSORFLOW,
+        keras=images.KERAS,
+        python=Python(version=images.PYTHON),
+        cuda=images.CUDA,
         source="image",
         image=name,
         run_options=run_options,

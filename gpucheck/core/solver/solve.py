@@ -226,16 +226,15 @@ def _gpu_remarks(release: Release, machine: Machine, python: Python) -> Iterator
 
 def _images(machine: Machine, wishes: Wishes) -> Iterator[Choice]:
     """NVIDIA's image, for GPUs that no wheel has code for."""
-    image = images.LAST
-    if not machine.kinds or wishes.cpu or machine.system != "linux" or machine.architecture not in image.architectures:
+    if not machine.kinds or wishes.cpu or machine.system != "linux" or machine.architecture not in images.ARCHITECTURES:
         return
-    if wishes.tensorflow is not None and not versions.satisfies(image.tensorflow, wishes.tensorflow):
+    if wishes.tensorflow is not None and not versions.satisfies(images.TENSORFLOW, wishes.tensorflow):
         return
-    covered = all(image.lowest <= capability <= image.highest for capability, _ in machine.kinds)
-    new_enough = machine.driver is None or machine.driver_reaches(image.lowest_driver(machine.windows_driver))
+    covered = all(images.LOWEST <= capability <= images.HIGHEST for capability, _ in machine.kinds)
+    new_enough = machine.driver is None or machine.driver_reaches(images.LOWEST_DRIVER[machine.windows_driver])
     if covered and new_enough and constraints.driver_for_gpus(machine) is None:
         remark = "NVIDIA's own build, the last one that it made; Docker and the NVIDIA Container Toolkit start it"
-        yield boards.nvidia_image(image.name, remark)
+        yield boards.nvidia_image(images.NAME, remark)
 
 
 def _limits(machine: Machine, wishes: Wishes, newest: str | None, reasons: dict[str, tuple[Reason, ...]]) -> Iterator[Limit]:

@@ -113,12 +113,12 @@ def repairs(context: Context, *, capability: str = "", framework: str = "", vers
 
 
 def _tensorflow(context: Context, version: str) -> Fixes:
-    start = f"docker run --gpus all -it {images.LAST.name}"
+    start = f"docker run --gpus all -it {images.NAME}"
     if context.windows:
         yield Fix(text=f"Start from NVIDIA's own build in WSL2, which has code for this GPU: {start}")
     else:
         yield Fix(
-            text=f"Start from NVIDIA's own build, the image {images.LAST.name}, which has code for this GPU",
+            text=f"Start from NVIDIA's own build, the image {images.NAME}, which has code for this GPU",
             command=None if context.in_container else start,
         )
     without_xla = "Train without XLA, in your code: model.compile(..., jit_compile=False); the first step takes minutes"

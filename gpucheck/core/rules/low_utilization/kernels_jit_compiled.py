@@ -141,10 +141,10 @@ def repairs(context: Context, *, capability: str = "") -> Fixes:
     if native:
         text = f"Or install TensorFlow {native[-1].minor}, which has native code for this GPU"
         yield Fix(text=text, command=context.pip(f"tensorflow[and-cuda]=={native[-1].minor}.*"))
-    elif images.LAST.lowest <= numbers <= images.LAST.highest:
+    elif images.LOWEST <= numbers <= images.HIGHEST:
         yield Fix(
-            text=f"Or start from NVIDIA's own build, which has native code for this GPU: {images.LAST.name}"
-            f" (driver {images.LAST.driver_min} or newer)"
+            text=f"Or start from NVIDIA's own build, which has native code for this GPU: {images.NAME}"
+            f" (driver {images.LOWEST_DRIVER[0]} or newer)"
         )
 
 
