@@ -3,8 +3,6 @@
 Source: NVIDIA/go-nvml gen/nvml/nvml.h, NVML API 13 (names, bits); which of them are harmful is our judgement.
 """
 
-import msgspec
-
 # Results (nvmlReturn_t) that are normal on a machine without a GPU: driver not loaded, library or function not found (a stub),
 # GPU not found
 WITHOUT_GPU = (6, 9, 12, 13, 28)
@@ -38,37 +36,25 @@ def harmful_reasons(mask: int) -> list[str]:
     return reasons(mask & _HARMFUL & ~(_HW_SLOWDOWN if mask & _IDLE else 0))
 
 
-class FabricFault(msgspec.Struct, frozen=True):
-    """One part of a fabric's health mask."""
-
-    shift: int
-    width: int
-    faults: dict[int, str]  # value -> its meaning; other values are not faults
-
-
-# NVML_GPU_FABRIC_HEALTH_MASK_*; 0 is "not supported" in each part.
-_FABRIC_FAULTS = (
-    FabricFault(0, 2, {1: "its bandwidth is degraded"}),
-    FabricFault(2, 2, {1: "a route is being recovered"}),
-    FabricFault(4, 2, {1: "a route is unhealthy"}),
-    FabricFault(6, 2, {1: "it recovers from an access timeout"}),
-    FabricFault(
-        8,
-        4,
-        {
-            2: "its system GUID is wrong",
-            3: "its chassis serial number is wrong",
-            4: "it is in no partition",
-            5: "it has too few NVLinks",
-            6: "its firmware is incompatible",
-            7: "its location is invalid",
-            8: "its state is invalid",
-        },
-    ),
-)
+# NVML_GPU_FABRIC_HEALTH_MASK_*: first bit and width of each part -> value -> its meaning. 0 is "not supported" in each part.
+_FABRIC_FAULTS: dict[tuple[int, int], dict[int, str]] = {
+    (0, 2): {1: "its bandwidth is degraded"},
+    (2, 2): {1: "a route is being recovered"},
+    (4, 2): {1: "a route is unhealthy"},
+    (6, 2): {1: "it recovers from an access timeout"},
+    (8, 4): {
+        2: "its system GUID is wrong",
+        3: "its chassis serial number is wrong",
+        4: "it is in no partition",
+        5: "it has too few NVLinks",
+        6: "its firmware is incompatible",
+        7: "its location is invalid",
+        8: "its state is invalid",
+    },
+}
 
 
 def fabric_faults(mask: int) -> list[str]:
     """Return descriptions of the faults in a fabric's health mask; empty for a healthy fabric."""
-    parts = ((part, mask >> part.shift & ((1 << part.width) - 1)) for part in _FABRIC_FAULTS)
-    return [part.faults[value] for part, value in parts if value in part.faults]
+    parts = ((faults, mask >> shift & ((1 << width) - 1)) for (shift, width), faults in _FABRIC_FAULTS.items())
+    return [faults[value] for faults, value in parts if value in faults]
