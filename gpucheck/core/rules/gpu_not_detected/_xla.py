@@ -1,15 +1,11 @@
 """A tool that XLA needs in addition to TensorFlow's libraries: the check and the repairs that ptxas and libdevice share."""
 
-from collections.abc import Callable
-
-import msgspec
-
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xla_toolkit import XlaToolkit
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Severity, Skip, saw
+from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Severity, Skip, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build
 from gpucheck.core.system.shells import statement
@@ -17,50 +13,46 @@ from gpucheck.core.system.shells import statement
 _WITHOUT_XLA = Fix(text="Or disable XLA in your code: model.compile(..., jit_compile=False)")
 _FIRST_WITH_WHEELS = "2.14"  # before that, XLA does not search pip's folders
 _OF_CONDA = 'export XLA_FLAGS="--xla_gpu_cuda_data_dir=$CONDA_PREFIX${XLA_FLAGS:+ $XLA_FLAGS}"'
+# By the field of ``Libraries``: the name of the file, and why XLA needs it.
+_TOOLS = {"libdevice": ("libdevice.10.bc", "links it into every GPU kernel"), "ptxas": ("ptxas", "needs it for the GPU")}
 _TOOLKIT = {
     "libdevice": 'export XLA_FLAGS="--xla_gpu_cuda_data_dir=/usr/local/cuda${XLA_FLAGS:+ $XLA_FLAGS}"',
     "ptxas": 'export PATH="/usr/local/cuda/bin:$PATH"',
 }
 
 
-class XlaTool(msgspec.Struct, frozen=True):
-    """A file that XLA looks for."""
-
-    field: str  # of ``Libraries``
-    event: str  # the kind of log line that reports it missing
-    name: str
-    need: str  # XLA's use of it: "needs it for the GPU"
-    reach: Callable[[str], Assignment]  # makes XLA find the copy at a path, if no complete toolkit fits
-
-
-def missing_tool(
-    tool: XlaTool,
-    faults: LibraryFaults,
-    outcomes: TrainingOutcomes,
-    toolkit: XlaToolkit,
-) -> Finding | Skip | None:
+def missing_tool(field: str, faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
     """Report a tool that XLA can't find, unless a compiled step on a GPU passed without it."""
     libraries = faults.libraries
     if not faults.presence.present:
         return faults.presence.skip
     if libraries.tensorflow is None:
         return faults.unknown
-    file = getattr(libraries, tool.field)
+    file = getattr(libraries, field)
     if file.path or outcomes.trained_on_gpu(compiled=True):
         return None
+    name, need = _TOOLS[field]
     release = releases.release(libraries.tensorflow)
     copies = file.elsewhere
     where = f" (XLA does not search the copy at {copies[0]})" if copies else ""
-    assignment = toolkit.assignment or (tool.reach(copies[0]) if copies else None)
+    assignment = toolkit.assignment or (_reach(field, copies[0]) if copies else None)
     return Finding(
-        summary=f"{tool.name} is {'not found' if copies else 'not installed'}{where}; XLA, which Keras 3 uses by"
-        f" default to compile models, {tool.need}.",
-        evidence=(*saw(libraries, f"{tool.field}.path", f"{tool.field}.elsewhere"), *outcomes.saw_events(tool.event)),
-        fix=tool_repairs(faults.installation.context, tool.field, assignment),
+        summary=f"{name} is {'not found' if copies else 'not installed'}{where}; XLA, which Keras 3 uses by"
+        f" default to compile models, {need}.",
+        evidence=(*saw(libraries, f"{field}.path", f"{field}.elsewhere"), *outcomes.saw_events(f"{field}-missing")),
+        fix=tool_repairs(faults.installation.context, field, assignment),
         assignments=() if toolkit.assignment is None else (toolkit.assignment,),
         # Keras 2 compiles with XLA only on request.
         severity=None if release is None or versions.at_least(release.minor, "2.16") else Severity.WARNING,
     )
+
+
+def _reach(field: str, copy: str) -> Assignment:
+    """Make XLA find that copy, if no complete toolkit fits."""
+    variable, value = "PATH", copy.rpartition("/")[0]
+    if field == "libdevice":
+        variable, value = "XLA_FLAGS", f"--xla_gpu_cuda_data_dir={copy.partition('/nvvm/')[0]}"
+    return Assignment(variable=variable, operation=Operation.PREPEND, value=value, reason=f"{field} is there")
 
 
 def tool_repairs(context: Context, field: str, assignment: Assignment | None = None, searched: bool = False) -> Fixes:

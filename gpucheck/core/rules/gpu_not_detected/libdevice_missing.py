@@ -27,28 +27,15 @@ References:
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xla_toolkit import XlaToolkit
-from gpucheck.core.model import Assignment, Finding, Fixes, Operation, Scope, Skip, rule
+from gpucheck.core.model import Finding, Fixes, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.rules.gpu_not_detected._xla import XlaTool, missing_tool, tool_repairs
-
-_LIBDEVICE = XlaTool(
-    field="libdevice",
-    event="libdevice-missing",
-    name="libdevice.10.bc",
-    need="links it into every GPU kernel",
-    reach=lambda copy: Assignment(
-        variable="XLA_FLAGS",
-        operation=Operation.PREPEND,
-        value=f"--xla_gpu_cuda_data_dir={copy.partition('/nvvm/')[0]}",
-        reason="libdevice is there",
-    ),
-)
+from gpucheck.core.rules.gpu_not_detected._xla import missing_tool, tool_repairs
 
 
 @rule(scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
 def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
     """Report it if XLA can't find it, unless a compiled step on a GPU passed without it."""
-    return missing_tool(_LIBDEVICE, faults, outcomes, toolkit)
+    return missing_tool("libdevice", faults, outcomes, toolkit)
 
 
 def repairs(context: Context, *, toolkit: str = "") -> Fixes:

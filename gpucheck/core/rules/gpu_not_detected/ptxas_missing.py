@@ -27,31 +27,21 @@ References:
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xla_toolkit import XlaToolkit
-from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Scope, Skip, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build
-from gpucheck.core.rules.gpu_not_detected._xla import XlaTool, missing_tool, tool_repairs
+from gpucheck.core.rules.gpu_not_detected._xla import missing_tool, tool_repairs
 
 _OF_PIP = (
     'export XLA_FLAGS="--xla_gpu_cuda_data_dir=$(python -c \'import sysconfig; print(sysconfig.get_path("purelib"))\')'
     '/nvidia/cuda_nvcc${XLA_FLAGS:+ $XLA_FLAGS}"'
 )
 
-_PTXAS = XlaTool(
-    field="ptxas",
-    event="ptxas-missing",
-    name="ptxas",
-    need="needs it for the GPU",
-    reach=lambda copy: Assignment(
-        variable="PATH", operation=Operation.PREPEND, value=copy.rpartition("/")[0], reason="ptxas is there"
-    ),
-)
-
 
 @rule(scope=Scope.ENVIRONMENT, explains=("libdevice-missing", "training-failed", "training-crashed"))
 def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
     """Report it if XLA can't find it, unless a compiled step on a GPU passed without it."""
-    return missing_tool(_PTXAS, faults, outcomes, toolkit)
+    return missing_tool("ptxas", faults, outcomes, toolkit)
 
 
 def repairs(context: Context, *, needed: str = "", buggy: str = "", instead: str = "") -> Fixes:
