@@ -121,22 +121,17 @@ class _Comparison:
         return Drift(baseline=self.baseline, current=self.current, changes=tuple(changes), not_compared=tuple(self.not_compared))
 
 
-PROBES = {
-    "driver": "driver and CUDA",
-    "kernel_module": "driver and CUDA",
-    "cuda": "driver and CUDA",
-    "tensorflow": "TensorFlow and Keras",
-    "keras": "TensorFlow and Keras",
-    "libraries": "libraries",
-    "packages": "Python and packages",
-    "interpreter": "Python and packages",
-    "system": "Python and packages",
-    "pci": "hardware",
-    "gpus": "hardware",
-    "environment": "environment variables",
-    "limits": "limits",
-    "training": TRAINING,
-}  # probe -> the group of the change if its fact is missing
+_PROBES_OF = {
+    "driver and CUDA": ("driver", "kernel_module", "cuda"),
+    "TensorFlow and Keras": ("tensorflow", "keras"),
+    "libraries": ("libraries",),
+    "Python and packages": ("packages", "interpreter", "system"),
+    "hardware": ("pci", "gpus"),
+    "environment variables": ("environment",),
+    "limits": ("limits",),
+    TRAINING: ("training",),
+}
+PROBES = {probe: group for group, probes in _PROBES_OF.items() for probe in probes}  # the group of the change without its fact
 
 
 def _version_group(item: Item) -> str:

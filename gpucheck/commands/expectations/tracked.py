@@ -45,24 +45,11 @@ class Tracked(NamedTuple):
 Entry = tuple[str, str, Tracked]  # group, what, value
 
 # Differ by design between jobs, ranks and workers.
-PER_JOB = frozenset(
-    {
-        "CLOUD_TPU_TASK_ID",
-        "CONDA_PREFIX",
-        "SLURMD_NODENAME",
-        "SLURM_JOB_GPUS",
-        "SLURM_JOB_ID",
-        "SLURM_JOB_NODELIST",
-        "SLURM_LOCALID",
-        "SLURM_NODEID",
-        "SLURM_NODELIST",
-        "SLURM_PROCID",
-        "SLURM_STEP_GPUS",
-        "SLURM_STEP_NODELIST",
-        "TPU_WORKER_ID",
-        "VIRTUAL_ENV",
-    }
-)
+_PER_JOB = """
+CLOUD_TPU_TASK_ID CONDA_PREFIX SLURMD_NODENAME SLURM_JOB_GPUS SLURM_JOB_ID SLURM_JOB_NODELIST SLURM_LOCALID
+SLURM_NODEID SLURM_NODELIST SLURM_PROCID SLURM_STEP_GPUS SLURM_STEP_NODELIST TPU_WORKER_ID VIRTUAL_ENV
+"""
+PER_JOB = frozenset(_PER_JOB.split())
 
 
 def tracked(report: Report) -> dict[tuple[str, str], Tracked]:
