@@ -16,6 +16,20 @@ _POSIX = (
     r"\bexport |\bunset |/bin/|~/|\$\(|\$\{|\bgrep\b|\bldconfig\b|\bls |\brm |\bmv |\bmkdir |\bdf |\bLD_LIBRARY_PATH|/dev/|/proc/"
 )
 _ELSEWHERE = r"\bhost\b|machine that runs|that machine"
+# A command in a shell -> in a notebook's cell; None: it affects only the shell that runs it.
+_IN_CELLS = (
+    (_EXPORT, r"%env \1=\2"),
+    (_UNSET, r'import os; os.environ.pop("\1", None)'),
+    (r"(?:export|ulimit) .*", None),
+    (r"[^%].*", r"!\g<0>"),
+)
+# The same -> at a prompt of Windows; None: it needs what Linux has.
+_ON_WINDOWS = (
+    (_EXPORT, r"set \1=\2"),
+    (_UNSET, r"set \1="),
+    (rf".*(?:{_POSIX}).*", None),
+    (_FOR_ONE, r'set "\1" && \2'),
+)
 
 
 def choose(fixes: Iterable[Fix], context: Context) -> tuple[Fix, ...]:
@@ -39,39 +53,16 @@ def _adapted(fix: Fix, context: Context) -> Fix | None:
         if context.scheduler and fix.command is not None:
             return fix.after("As the cluster's administrator:")
     if context.notebook:
-        return _for_notebook(fix)
-    return _for_windows(fix) if context.windows else fix
+        return _translated(fix, _IN_CELLS)
+    return _translated(fix, _ON_WINDOWS) if context.windows else fix
 
 
-def _for_notebook(fix: Fix) -> Fix | None:
-    """Return the fix with a command for a cell; None for one that affects only the shell that runs it."""
-    command = fix.command
-    if command is None or command.startswith("%"):
-        return fix
-    if match := re.fullmatch(_EXPORT, command):
-        command = f"%env {match[1]}={match[2]}"
-    elif match := re.fullmatch(_UNSET, command):
-        command = f'import os; os.environ.pop("{match[1]}", None)'
-    elif re.match(r"export |ulimit ", command):
-        return None
-    else:
-        command = f"!{command}"
-    return replace(fix, command=command)
-
-
-def _for_windows(fix: Fix) -> Fix | None:
-    command = fix.command
-    if command is None:
-        return fix
-    if match := re.fullmatch(_EXPORT, command):
-        command = f"set {match[1]}={match[2]}"
-    elif match := re.fullmatch(_UNSET, command):
-        command = f"set {match[1]}="
-    elif re.search(_POSIX, command):
-        return None
-    elif match := re.fullmatch(_FOR_ONE, command):
-        command = f'set "{match[1]}" && {match[2]}'
-    return replace(fix, command=command)
+def _translated(fix: Fix, forms: Iterable[tuple[str, str | None]]) -> Fix | None:
+    """Return the fix with its command in the first form that matches; None if it is impossible there."""
+    for form, translation in forms:
+        if fix.command is not None and (match := re.fullmatch(form, fix.command)):
+            return None if translation is None else replace(fix, command=match.expand(translation))
+    return fix
 
 
 def _words(command: str) -> tuple[str, ...]:
