@@ -67,6 +67,11 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
             needs = [need for need, words in _OF_COMMANDS.items() if need in self.needs or re.search(words, self.command)]
             msgspec.structs.force_setattr(self, "needs", tuple(needs))
 
+    @classmethod
+    def look(cls, text: str, command: str) -> "Fix":
+        """Return a step whose command only shows more."""
+        return cls(text=text, command=command, kind="look")
+
     def after(self, words: str) -> "Fix":
         """Return it with words before its text, as one sentence: ``fix.after("On the host:")``."""
         return msgspec.structs.replace(self, text=f"{words} {self.text[0].lower()}{self.text[1:]}")

@@ -201,7 +201,7 @@ class Context(Fact, frozen=True, kw_only=True):
             return Fix(text=f"Use NVIDIA's own build for ARM, which has GPU code, the image {images.NAME}", command=command)
         if choice is None:
             text = f"See why no {title} with GPU support works on this machine, and what would change that"
-            return Fix(text=text, command="gpucheck setup", kind="look")
+            return Fix.look(text, "gpucheck setup")
         if choice.source == "conda":
             return Fix(
                 text=f"Install {title} {choice.tensorflow}, the last that uses a GPU on Windows itself, or use WSL2",

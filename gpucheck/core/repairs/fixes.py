@@ -5,24 +5,22 @@ from gpucheck.core.model import Action, Fix, Severity
 from gpucheck.core.repairs.wording import listing
 
 ALLOW_CPU = Fix(text="If you want to train on the CPU, allow it", command="gpucheck --allow-cpu")
-IF_THERE_IS_ONE = Fix(
-    text="Nothing to repair if this machine has no NVIDIA GPU; else see why it is not used", command="gpucheck", kind="look"
-)
+IF_THERE_IS_ONE = Fix.look("Nothing to repair if this machine has no NVIDIA GPU; else see why it is not used", "gpucheck")
 EXPECT_NO_GPU = Fix(text="If this node should have no GPU, expect none", command="gpucheck node --gres 0")
 OUT_OF_SERVICE = Fix(text="Start no jobs on this machine, and have it restarted or repaired")
-COMPARE_WITH_CPU = Fix(text="Compare with the CPU alone", command="CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu", kind="look")
+COMPARE_WITH_CPU = Fix.look("Compare with the CPU alone", "CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu")
 NEW_ENVIRONMENT = Fix(text="Install TensorFlow and its libraries in a new environment, and compare again")
 UPDATE_WSL_CONTAINERS = Fix(
     text="Update Docker Desktop (4.31 or newer) or the NVIDIA Container Toolkit (1.14.4 or newer), which pass a library that"
     " newer Windows drivers need"
 )
-TEST_GPU = Fix(text="Test the GPU itself, as an administrator", command="dcgmi diag -r 3", kind="look")
+TEST_GPU = Fix.look("Test the GPU itself, as an administrator", "dcgmi diag -r 3")
 PREPARE_AHEAD = Fix(
     text="Prepare batches ahead, on several cores:"
     " dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)"
 )
 KEEP_WHAT_WAS_READ = Fix(text="Keep what was read: dataset.cache() before the random augmentation")
-SEE_DISK = Fix(text="Check whether the disk is full", command="df -h", kind="look")
+SEE_DISK = Fix.look("Check whether the disk is full", "df -h")
 REQUEST_FROM_SLURM = Fix(
     text="Request a GPU from Slurm when starting the job: srun --gres=gpu:1 COMMAND, or #SBATCH --gres=gpu:1"
 )

@@ -33,4 +33,4 @@ def other_interface(interface: str = "", asked: str = "", address: str = "") -> 
             text="Keep NCCL off this machine's inner interfaces, or name the one that they share: NCCL_SOCKET_IFNAME=eth0",
             command="export NCCL_SOCKET_IFNAME=^docker,virbr,lo",
         )
-    yield Fix(text="List the interfaces with their addresses", command="ip -br address", kind="look")
+    yield Fix.look("List the interfaces with their addresses", "ip -br address")

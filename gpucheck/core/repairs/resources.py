@@ -3,10 +3,8 @@
 from gpucheck.core.model import Fix, Fixes
 from gpucheck.core.repairs.context import Context
 
-HOLDERS = Fix(
-    text="Check which processes use the GPU's memory",
-    command="nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv",
-    kind="look",
+HOLDERS = Fix.look(
+    "Check which processes use the GPU's memory", "nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv"
 )
 
 

@@ -84,7 +84,7 @@ def _longer(device: str) -> Fixes:
     if device.startswith("GPU"):
         yield TEST_GPU
     allowed = " --allow-cpu" if device.startswith("CPU") else ""
-    yield Fix(text="Repeat it for longer before you rely on this device", command=f"gpucheck --soak 30{allowed}", kind="look")
+    yield Fix.look("Repeat it for longer before you rely on this device", f"gpucheck --soak 30{allowed}")
 
 
 def _relative_difference(here: float, there: float) -> float:
@@ -109,10 +109,9 @@ def repairs(context: Context, *, gpu: bool = True) -> Fixes:
         gpu: whether the device is a GPU.
     """
     yield NEW_ENVIRONMENT
-    yield Fix(
-        text="Repeat it without options that trade exactness for speed",
-        command="env -u XLA_FLAGS -u TF_FP16_CONV_USE_FP32_COMPUTE gpucheck --full",
-        kind="look",
+    yield Fix.look(
+        "Repeat it without options that trade exactness for speed",
+        "env -u XLA_FLAGS -u TF_FP16_CONV_USE_FP32_COMPUTE gpucheck --full",
     )
     if gpu:
         yield TEST_GPU

@@ -34,7 +34,7 @@ from gpucheck.core.repairs.machine import act, required_action
 LOST = r"CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_CONTAINED|[Uu]ncorrectable ECC"
 COUNTED = (48, 63, 64, 94, 95, 171, 172)  # Xids that NVML's counters also count until the GPU is reset
 _CONTAINED = (63, 94)  # Xids of an error that ended only the affected program
-_COUNTERS = Fix(text="Show the error counters", command="nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT", kind="look")
+_COUNTERS = Fix.look("Show the error counters", "nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT")
 _BOARD = Fix(text="If errors occur again, or remapping failed, have the board replaced")
 FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "retired_pages_pending")
 

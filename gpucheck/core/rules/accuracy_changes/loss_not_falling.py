@@ -87,4 +87,4 @@ def repairs(context: Context, *, classes: str = "", own_model: bool = False, gpu
     )
     yield Fix(text="Train on one batch until the model has memorized it; if it can't, the fault is in model, labels or loss")
     yield Fix(text="After a change to more GPUs: keep the global batch, or raise the learning rate with it and warm it up")
-    yield Fix(text="Check whether this machine can train", command="gpucheck", kind="look")
+    yield Fix.look("Check whether this machine can train", "gpucheck")

@@ -72,6 +72,6 @@ def repairs(context: Context, *, own_model: bool = False, gpu: bool = True) -> F
         yield NEW_ENVIRONMENT
     if not own_model:
         command = f"{context.python} -m pip freeze | sort | sha256sum"
-        yield Fix(text="Compare the packages of the machines", command=command, kind="look")
+        yield Fix.look("Compare the packages of the machines", command)
     if gpu:
-        yield Fix(text="Check the links between the GPUs", command="nvidia-smi topo -m", kind="look")
+        yield Fix.look("Check the links between the GPUs", "nvidia-smi topo -m")

@@ -57,10 +57,9 @@ def repairs(context: Context, *, seen: str = "", wanted: str = "") -> Fixes:
         yield from context.only(pod, container="kubernetes")
     yield from context.only(Fix(text=f"Request them for the job: --gres=gpu:{count}"), scheduler="slurm")
     yield Fix(text="Where one is missing on the bus too: start no jobs on this machine, and have it restarted or repaired")
-    yield Fix(
-        text="Compare the GPUs on the bus, those of the driver and those that this process may use",
-        command="lspci -d 10de: | grep -c -E '3D|VGA'; nvidia-smi -L; echo \"$CUDA_VISIBLE_DEVICES\"",
-        kind="look",
+    yield Fix.look(
+        "Compare the GPUs on the bus, those of the driver and those that this process may use",
+        "lspci -d 10de: | grep -c -E '3D|VGA'; nvidia-smi -L; echo \"$CUDA_VISIBLE_DEVICES\"",
     )
     if not wanted:
         yield SNAPSHOT

@@ -43,4 +43,4 @@ def repairs(context: Context, *, wanted: str = "") -> Fixes:
         where = "name the model where the job is submitted: --gres=gpu:MODEL:COUNT, a nodeSelector on nvidia.com/gpu.product"
     yield Fix(text=f"Run on a machine{have}: {where}")
     yield SNAPSHOT
-    yield Fix(text="Check whether MIG divides the GPU", command="nvidia-smi -L", kind="look")
+    yield Fix.look("Check whether MIG divides the GPU", "nvidia-smi -L")

@@ -63,4 +63,4 @@ def repairs(context: Context, *, packages: str = "", others: str = "") -> Fixes:
     if others or not packages:
         yield Fix(text=f"Run on a machine, or in an image, that has {others or 'what was expected'}")
     yield SNAPSHOT
-    yield Fix(text="See everything that changed", command="gpucheck compare expected.toml", kind="look")
+    yield Fix.look("See everything that changed", "gpucheck compare expected.toml")

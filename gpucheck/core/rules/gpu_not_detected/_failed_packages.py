@@ -59,7 +59,7 @@ def package_for(module: str) -> str:
 
 def conflicts(context: Context) -> Fix:
     """Show which requirements conflict."""
-    return Fix(text="List the packages with conflicting requirements", command=f"{context.python} -m pip check", kind="look")
+    return Fix.look("List the packages with conflicting requirements", f"{context.python} -m pip check")
 
 
 def for_package(context: Context, module: str, message: str) -> Fixes:

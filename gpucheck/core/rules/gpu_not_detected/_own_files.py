@@ -45,7 +45,7 @@ def own_file(fact: TensorFlow | Keras | Backend) -> Obstacle | None:
         (*saw(fact, "keras_settings"), *failure),
         (
             Fix(text=f"Correct {path}, or rename it: Keras writes a new one", command=put_aside),
-            Fix(text="Show its content", command=f"cat {word(path)}", kind="look"),
+            Fix.look("Show its content", f"cat {word(path)}"),
         ),
     )
 

@@ -130,10 +130,6 @@ def repairs(context: Context, *, mode: str = "", indices: str = "", holder: str 
     elif mode and mode != "prohibited":
         yield shared
     if not mode:
-        yield Fix(
-            text="If it is a virtual GPU (vGPU), show whether it has a licence",
-            command="nvidia-smi -q | grep -i license",
-            kind="look",
-        )
+        yield Fix.look("If it is a virtual GPU (vGPU), show whether it has a licence", "nvidia-smi -q | grep -i license")
     if mode != "prohibited":
-        yield Fix(text="Show the compute mode and the processes that use it", command=f"nvidia-smi{only}", kind="look")
+        yield Fix.look("Show the compute mode and the processes that use it", f"nvidia-smi{only}")

@@ -120,11 +120,7 @@ _RESTART = Fix(
     " docker restart CONTAINER",
 )
 _CDI = Fix(text="To prevent that, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all")
-_NODES = Fix(
-    text="Check which nodes have one",
-    command="kubectl describe nodes | grep -A 8 -E 'Allocated|nvidia.com/gpu'",
-    kind="look",
-)
+_NODES = Fix.look("Check which nodes have one", "kubectl describe nodes | grep -A 8 -E 'Allocated|nvidia.com/gpu'")
 
 
 @rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build", "device-nodes-missing"))

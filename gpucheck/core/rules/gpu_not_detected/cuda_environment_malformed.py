@@ -94,7 +94,7 @@ def repairs(context: Context, *, variable: str = "", value: str = "") -> Fixes:
     yield Fix(text=numbered, command=statement(_assign(_ORDER, "PCI_BUS_ID")))
     once = f"If {_VISIBLE} names a GPU twice: name each once"
     yield Fix(text=once, command=statement(_assign(_VISIBLE, "0")))
-    look = Fix(text="Check which variables are set", command="env | grep -E '^(CUDA|NVIDIA)_'", kind="look")
+    look = Fix.look("Check which variables are set", "env | grep -E '^(CUDA|NVIDIA)_'")
     yield from context.only(look, system="linux|wsl")
 
 

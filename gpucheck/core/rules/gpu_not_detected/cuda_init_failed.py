@@ -54,7 +54,7 @@ _RELOAD = Fix(
     text="If the machine was suspended: end every GPU program, then reload nvidia-uvm",
     command="sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm",
 )
-_READ_KERNEL_LOG = Fix(text="Read the kernel's messages", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
+_READ_KERNEL_LOG = Fix.look("Read the kernel's messages", 'sudo dmesg | grep -i -E "nvrm|xid" | tail')
 
 
 @rule(scope=Scope.HOST, explains=("gpus-not-listed", "training-failed", "gpu-count-unexpected"))
@@ -120,5 +120,5 @@ def repairs(context: Context, *, code: str = "", action: str = "", devices: str 
         yield from restart(context, "Restart the machine; if that does not help, reinstall the driver")
     if context.in_container:
         text = "Check whether CUDA starts outside the container (nvidia-smi does not show this)"
-        yield Fix(text=text, command="gpucheck --quick", kind="look")
+        yield Fix.look(text, "gpucheck --quick")
     yield _READ_KERNEL_LOG

@@ -113,5 +113,5 @@ def repairs(
     if context.scheduler:
         yield Fix(text="On a cluster, load the module of that CUDA", command="module load cuda")
     look = "ldconfig -p | grep -E 'libcu(dart|blas|fft|solver|sparse|dnn)'"
-    show = Fix(text="Check whether the loader finds them: add any other folder to LD_LIBRARY_PATH", command=look, kind="look")
+    show = Fix.look("Check whether the loader finds them: add any other folder to LD_LIBRARY_PATH", look)
     yield from context.only(show, system="linux|wsl")

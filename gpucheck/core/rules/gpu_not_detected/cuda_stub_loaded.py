@@ -70,6 +70,6 @@ def repairs(context: Context, *, searched: str | None = None) -> Fixes:
             text="Remove the line that adds the stub's folder, and update the loader's cache with sudo ldconfig", needs=("sudo",)
         )
         yield line.after("Or, if a file of /etc/ld.so.conf.d names it:") if searched is None else line
-        yield Fix(text="Find the line", command=_CACHE, kind="look")
+        yield Fix.look("Find the line", _CACHE)
     if searched is None and not context.in_container:
         yield from context.only(gpus, container="docker|podman")

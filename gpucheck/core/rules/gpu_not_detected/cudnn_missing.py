@@ -117,7 +117,7 @@ def repairs(context: Context, *, sonames: str = "", beside: str = "", part: str 
     yield from (again,) if part else (install, again)
     yield context.cuda_libraries()
     look = "If it is installed, check whether the loader finds it"
-    show = Fix(text=look, command="ldconfig -p | grep libcudnn", kind="look")
+    show = Fix.look(look, "ldconfig -p | grep libcudnn")
     yield from context.only(show, system="linux|wsl")
 
 

@@ -116,11 +116,7 @@ def repairs(context: Context, *, path: str = "", text: str = "") -> Fixes:
         return
     if context.in_container and not re.search(_OF_RUNTIME, text):
         yield from start_with_gpus(context)
-        yield Fix(
-            text="Check which device files the machine has (run it outside the container)",
-            command="ls -l /dev/nvidia*",
-            kind="look",
-        )
+        yield Fix.look("Check which device files the machine has (run it outside the container)", "ls -l /dev/nvidia*")
         return
     load = "sudo modprobe nvidia-uvm && " if "uvm" in path or not path else ""
     yield Fix(text="Create the device files now", command=f"{load}sudo nvidia-modprobe -u -c=0")

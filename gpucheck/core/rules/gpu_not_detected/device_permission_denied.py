@@ -135,7 +135,7 @@ def repairs(
     elif context.scheduler == "slurm":
         yield REQUEST_FROM_SLURM
         look = "scontrol show job $SLURM_JOB_ID | grep -i tres"
-        yield Fix(text="Check the resources of this job", command=look, kind="look")
+        yield Fix.look("Check the resources of this job", look)
     elif context.in_wsl or ("blocked by the operating system" in message and context.wsl is None):
         for fix in _OF_WSL:
             yield fix if context.in_wsl else fix.after("WSL2:")
@@ -195,8 +195,7 @@ def _on_host(group: str | None) -> Fixes:
             return
         for_all = for_all.after("Or")
     yield for_all
-    yield Fix(
-        text="If it happens again after a restart, check NVreg_DeviceFileMode and udev rules",
-        command="grep -r NVreg_DeviceFile /etc/modprobe.d/; grep -ril nvidia /etc/udev/rules.d/",
-        kind="look",
+    yield Fix.look(
+        "If it happens again after a restart, check NVreg_DeviceFileMode and udev rules",
+        "grep -r NVreg_DeviceFile /etc/modprobe.d/; grep -ril nvidia /etc/udev/rules.d/",
     )

@@ -192,7 +192,7 @@ def repairs(
         yield from context.only(REQUEST_FROM_SLURM, scheduler="slurm") if context.scheduler is None else ()
     if context.scheduler != "slurm":
         names = "List the GPUs, to select some of them by number (from 0) or by UUID"
-        yield Fix(text=names, command="nvidia-smi -L", kind="look")
+        yield Fix.look(names, "nvidia-smi -L")
         yield from () if cpu_allowed or beyond else (ALLOW_CPU,)
 
 
@@ -208,7 +208,7 @@ def _show_all(context: Context, value: str | None, *, in_python: bool) -> Fixes:
         folders = "import site; print(*site.getsitepackages(), site.getusersitepackages())"
         files = "--include='*.pth' --include=sitecustomize.py --include=usercustomize.py"
         look = f"grep -rl {_VISIBLE} {files} $({context.python} -c {word(folders)})"
-        yield Fix(text="Find that file", command=look, kind="look")
+        yield Fix.look("Find that file", look)
     else:
         where = "the system's variables" if context.windows else "~/.bashrc, the job script, the image's ENV"
         text = "Let CUDA see every GPU" if value is not None else f"If {_VISIBLE} is set, let CUDA see every GPU"

@@ -148,7 +148,7 @@ def repairs(
         if context.container is None:
             yield from context.only(_RESTART_CONTAINER, container="docker")
         versions_there = "cat /proc/driver/nvidia/version; dpkg -l | grep nvidia"
-        yield from context.only(Fix(text="Compare the two versions", command=versions_there, kind="look"), system="linux")
+        yield from context.only(Fix.look("Compare the two versions", versions_there), system="linux")
 
 
 def _reinstall(context: Context, kernel: str, *, inside: bool) -> Fixes:
@@ -174,6 +174,6 @@ def _without_compat(context: Context, command: str) -> Fixes:
     if not command:
         yield from restart(context, "Restart the machine, in case the driver was upgraded since the last restart")
         look = "echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda"
-        find = Fix(text="Find the folder of cuda-compat that LD_LIBRARY_PATH names", command=look, kind="look")
+        find = Fix.look("Find the folder of cuda-compat that LD_LIBRARY_PATH names", look)
         yield from context.only(find, system="linux|wsl")
     yield Fix(text="Or remove the package cuda-compat")

@@ -88,7 +88,7 @@ def repairs(context: Context, *, device: str = "", unharmed: str = "", text: str
     container = [] if device else list(_container(context))
     yield from (*container, *driver) if context.in_container else (*driver[:1], *container, *driver[1:])
     if not device:
-        bus = Fix(text="Check whether the machine has an NVIDIA GPU", command="lspci -d 10de:", kind="look")
+        bus = Fix.look("Check whether the machine has an NVIDIA GPU", "lspci -d 10de:")
         yield from () if context.notebook else context.only(bus, system="linux")
         yield ALLOW_CPU
 

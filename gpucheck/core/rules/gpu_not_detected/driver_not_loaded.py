@@ -52,10 +52,8 @@ _FIRST_BRANCH_FROM_TURING = 590
 _LAST_BRANCH_BEFORE_TURING, _LAST_BRANCH_BEFORE_MAXWELL = 580, 470
 _KEY_OF_UBUNTU, _KEY_OF_DKMS = "/var/lib/shim-signed/mok/MOK.der", "/var/lib/dkms/mok.pub"
 _KEY_OF_AKMODS = "/etc/pki/akmods/certs/public_key.der"
-_SECURE_BOOT = Fix(
-    text="Check whether Secure Boot is on, which rejects a module that is not signed", command="mokutil --sb-state", kind="look"
-)
-_READ = Fix(text="Read the driver's messages about the GPU", command="sudo dmesg | grep -i nvrm", kind="look")
+_SECURE_BOOT = Fix.look("Check whether Secure Boot is on, which rejects a module that is not signed", "mokutil --sb-state")
+_READ = Fix.look("Read the driver's messages about the GPU", "sudo dmesg | grep -i nvrm")
 
 
 @rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "container-without-gpu", "device-nodes-missing"))
@@ -165,7 +163,7 @@ def repairs(
     if reason == "vfio-pci":
         yield Fix(text="Train inside the virtual machine that has the GPU")
         yield Fix(text="Or stop that machine, and remove the vfio-pci binding from the boot options")
-        yield Fix(text="Check which driver uses it", command=f"lspci -k -s {device}", kind="look")
+        yield Fix.look("Check which driver uses it", f"lspci -k -s {device}")
     elif reason == "nouveau":
         yield from _without_nouveau(context)
     elif reason == "held":
@@ -202,7 +200,7 @@ def _load(context: Context, reason: str, message: str) -> Fixes:
             text="Start the kernel that the module was built for (in the boot menu, under advanced options)", needs=("reboot",)
         )
         yield from install_driver(context, "Or install a newer driver, which supports this kernel")
-        yield Fix(text="See why the build failed", command="tail -n 30 /var/lib/dkms/nvidia/*/build/make.log", kind="look")
+        yield Fix.look("See why the build failed", "tail -n 30 /var/lib/dkms/nvidia/*/build/make.log")
     elif reason == "not-built":
         yield from _build(context)
         yield load

@@ -77,11 +77,7 @@ def repairs(context: Context, *, crashed: bool = False, process: str = "", pid: 
         process: name of the process that waits.
         pid: its number.
     """
-    read = Fix(
-        text="Read the kernel's messages about it",
-        command='sudo dmesg | grep -i -E "nvrm|xid|segfault" | tail',
-        kind="look",
-    )
+    read = Fix.look("Read the kernel's messages about it", 'sudo dmesg | grep -i -E "nvrm|xid|segfault" | tail')
     if crashed and not context.excludes(system="linux"):
         yield from _reinstall(context)
     named = f": {process}, process {pid}, can't be ended while it waits" if pid else ""
@@ -109,4 +105,4 @@ def _reinstall(context: Context) -> Fixes:
         yield from by_distribution(context, text, {"ubuntu|linuxmint|debian": again})
     damaged = "Look for a damaged or wrong driver library, or one in LD_PRELOAD"
     look = "/sbin/ldconfig -p | grep -E 'libcuda|libnvidia-ml' | sed 's/.*=> //' | xargs -r ls -lL; echo $LD_PRELOAD"
-    yield from context.only(Fix(text=damaged, command=look, kind="look"), system="linux|wsl")
+    yield from context.only(Fix.look(damaged, look), system="linux|wsl")

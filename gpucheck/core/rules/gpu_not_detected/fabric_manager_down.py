@@ -111,4 +111,4 @@ def repairs(context: Context, *, version: str = "", driver: str = "") -> Fixes:
     else:
         for distributions, command in packages.items():
             yield from context.only(Fix(text=text, command=command), distribution=distributions)
-    yield Fix(text="Check why it stopped", command="sudo journalctl -u nvidia-fabricmanager -n 50", kind="look")
+    yield Fix.look("Check why it stopped", "sudo journalctl -u nvidia-fabricmanager -n 50")

@@ -39,7 +39,7 @@ from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _NOT_FOUND = 28
-_READ = Fix(text="Read the kernel's messages about it", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
+_READ = Fix.look("Read the kernel's messages about it", 'sudo dmesg | grep -i -E "nvrm|xid" | tail')
 _AGAIN = Fix(text="If it happens again: check power, seating and temperature, and have the board replaced")
 
 

@@ -86,7 +86,7 @@ def repairs(context: Context, *, capability: str = "", gpu: str = "", left: bool
         yield Fix(text="Install JAX for CUDA 12 with the last cuDNN that supports GPUs before Turing", command=command)
     elif not (capability or context.gpus):
         yield Fix(text="Install the last release of the program that supports the GPU")
-        yield Fix(text="TensorFlow: check which release that is, and what it needs", command="gpucheck setup", kind="look")
+        yield Fix.look("TensorFlow: check which release that is, and what it needs", "gpucheck setup")
     else:
         install = context.with_cuda(context.framework or "tensorflow", configured=True)
         yield from context.only(install, framework=context.framework or "tensorflow")

@@ -124,4 +124,4 @@ def repairs(context: Context, *, backend: str = "tensorflow", hidden: bool = Fal
     yield fix
     title = keras_tables.TITLES[backend]
     text = f"Let {title} say why" if backend in keras_tables.OTHERS else "Let TensorFlow print which library it fails to load"
-    yield Fix(text=text, command=_ASK[backend].format(python=context.python), kind="look")
+    yield Fix.look(text, _ASK[backend].format(python=context.python))

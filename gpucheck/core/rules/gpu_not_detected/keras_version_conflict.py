@@ -175,7 +175,7 @@ def repairs(
         yield from _keras_2(context, version, message)
     if context.interpreter is None:
         show = f"{context.python} -m pip list | grep -i -E 'keras|tensorflow'"
-        yield Fix(text="See which versions are installed", command=show, kind="look")
+        yield Fix.look("See which versions are installed", show)
 
 
 def _of_any_release(context: Context, message: str) -> Fixes:

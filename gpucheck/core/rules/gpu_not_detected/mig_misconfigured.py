@@ -94,5 +94,5 @@ def repairs(context: Context, *, indices: str = "", message: str = "", shown: st
         yield Fix(text="To use instances: create one; profile 0 is the largest", command=create)
         yield Fix(text="To use the whole GPU, disable MIG mode", command=f"sudo nvidia-smi{only} -mig 0")
     if "nsufficient" in message:
-        yield Fix(text="List the profiles that fit into what is left", command="nvidia-smi mig -lgip", kind="look")
-    yield Fix(text="Show the mode and the instances", command="nvidia-smi -L; sudo nvidia-smi mig -lgi", kind="look")
+        yield Fix.look("List the profiles that fit into what is left", "nvidia-smi mig -lgip")
+    yield Fix.look("Show the mode and the instances", "nvidia-smi -L; sudo nvidia-smi mig -lgi")

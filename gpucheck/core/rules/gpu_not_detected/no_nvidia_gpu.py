@@ -104,4 +104,4 @@ def repairs(
     if not promised:
         yield EXPECT_NO_GPU if node else ALLOW_CPU
     if not (context.notebook or context.windows):
-        yield Fix(text="List NVIDIA devices on the bus", command="lspci -d 10de:", kind="look")
+        yield Fix.look("List NVIDIA devices on the bus", "lspci -d 10de:")

@@ -124,7 +124,7 @@ def repairs(
         yield Fix(text="Or install the newest release for this Python", command=context.pip(f"{name}=={newest}"))
     yield from (replace(by_conda, text="Or with conda"),) if with_conda and wanted not in _CONDA_ONLY else ()
     if available in ("", "none") and not (needed or wheel) and context.interpreter is None:
-        yield Fix(text="Check the Python version, and whether it is a 64-bit build", command=f"{context.python} -VV", kind="look")
+        yield Fix.look("Check the Python version, and whether it is a 64-bit build", f"{context.python} -VV")
 
 
 def _python(package: str, version: str, needed: str) -> str:

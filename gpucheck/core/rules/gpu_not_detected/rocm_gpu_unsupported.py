@@ -108,7 +108,7 @@ def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Fixes
         yield Fix(text=f"{install} (TensorFlow: tensorflow-rocm)")
     yield Fix(text="Or use a machine with an NVIDIA GPU")
     yield ALLOW_CPU
-    supported = Fix(text="Check what ROCm reports about the GPU", command="rocminfo | grep -i gfx", kind="look")
+    supported = Fix.look("Check what ROCm reports about the GPU", "rocminfo | grep -i gfx")
     yield from context.only(supported, system="linux")
 
 

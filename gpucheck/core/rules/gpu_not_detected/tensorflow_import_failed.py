@@ -47,9 +47,7 @@ from gpucheck.core.rules.gpu_not_detected._failed_packages import conflicts, for
 from gpucheck.core.rules.gpu_not_detected._loader_errors import newer_runtime
 from gpucheck.core.rules.gpu_not_detected._own_files import own_file, renaming
 
-_READ_KERNEL = Fix(
-    text="Read the kernel's messages about it, and give the process more memory", command="sudo dmesg | tail -50", kind="look"
-)
+_READ_KERNEL = Fix.look("Read the kernel's messages about it, and give the process more memory", "sudo dmesg | tail -50")
 _NEWER_MACOS = Fix(text="Update macOS: the plug-in was built for a newer release, and uses a class that this one lacks")
 _FOR_ARM = Fix(
     text="Mac with Apple silicon: install a Python for arm64 (from python.org, Homebrew or conda-forge) and TensorFlow with it; a Python"
@@ -219,7 +217,7 @@ def _with_instructions(context: Context, named: str) -> Fixes:
         " from source for this one"
     )
     flag = re.sub(r"[^a-z0-9]+", "_", name.lower())
-    yield Fix(text=f"Check whether the processor has {name}", command=f"grep -o -m1 -w {flag} /proc/cpuinfo", kind="look")
+    yield Fix.look(f"Check whether the processor has {name}", f"grep -o -m1 -w {flag} /proc/cpuinfo")
 
 
 def _for_others(context: Context) -> Fixes:

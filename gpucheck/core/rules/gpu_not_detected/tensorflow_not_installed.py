@@ -88,7 +88,7 @@ def repairs(context: Context, *, gpu: bool | None = None, managed: str = "") -> 
             yield from context.only(with_cuda, system="linux|wsl")
     if context.interpreter is None:
         show = f"{context.python} -c 'import sys; print(sys.executable, sys.version)'"
-        yield Fix(text="Check which Python this is", command=show.replace("'", '"') if context.windows else show, kind="look")
+        yield Fix.look("Check which Python this is", show.replace("'", '"') if context.windows else show)
     for name in keras_tables.OTHERS:
         if context.packages is not None and not missing_packages(context.packages, name):
             text = f"Or train with Keras on {keras_tables.TITLES[name]}, which is installed"

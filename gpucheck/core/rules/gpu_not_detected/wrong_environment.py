@@ -88,7 +88,7 @@ def repairs(context: Context, *, executable: str = "", path: str = "", gpu: bool
         text = f"Run your program with {executable}"
         yield Fix(text=f"{text}: put its folder first", command=first) if name in ("python", "python3") else Fix(text=text)
         yield here.after("Or here too:")
-        yield Fix(text="Check that one", command=f"gpucheck --python {word(executable)}", kind="look")
+        yield Fix.look("Check that one", f"gpucheck --python {word(executable)}")
         return
     yield here
     if found := re.search(r"python(3\.\d+)", path):
@@ -96,4 +96,4 @@ def repairs(context: Context, *, executable: str = "", path: str = "", gpu: bool
     else:
         yield Fix(text="Or run your program with the interpreter that has it (in a notebook, choose that kernel)")
     show = f'{context.python} -c "import sys; print(sys.executable)" && {context.python} -m pip --version'
-    yield Fix(text="Check which Python this is, and which one pip belongs to", command=show, kind="look")
+    yield Fix.look("Check which Python this is, and which one pip belongs to", show)

@@ -154,4 +154,4 @@ def repairs(context: Context, *, why: str = "", message: str = "", library: str 
     said = "wsl1" if re.search(_WSL1, message) else "no-driver" if library or "no adapters" in message else ""
     yield from _BY_REASON[why or said]
     if not why:
-        yield Fix(text="Check that the version of WSL is 2, from a Windows prompt", command="wsl.exe -l -v", kind="look")
+        yield Fix.look("Check that the version of WSL is 2, from a Windows prompt", "wsl.exe -l -v")

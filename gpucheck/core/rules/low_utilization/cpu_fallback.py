@@ -75,7 +75,7 @@ def repairs(context: Context, *, op: str = "", backend: str = "") -> Fixes:
     if op == "convolution":
         yield Fix(text='Use the layout that the CPU knows, too: keras.config.set_image_data_format("channels_last")')
     if op in ("convolution", "all", "strategy"):
-        yield Fix(text="Find out why no GPU is used", command="gpucheck --quick", kind="look")
+        yield Fix.look("Find out why no GPU is used", "gpucheck --quick")
     if op == "strategy" or not op:
         yield Fix(text="Build the strategy without a list of devices, which uses all GPUs: tf.distribute.MirroredStrategy()")
     if op not in ("convolution", "strategy", "all"):

@@ -121,9 +121,8 @@ def repairs(context: Context, *, reason: str = "", index: str = "") -> Fixes:
     if power or not heat:
         yield Fix(text="Give it the power that it needs: check the machine's power supplies, and the card's power cables")
     yield Fix(text="On a cloud, replace this machine with another one")
-    yield Fix(
-        text="Monitor it under load",
-        command=f"nvidia-smi{f' -i {index}' if index else ''}"
+    yield Fix.look(
+        "Monitor it under load",
+        f"nvidia-smi{f' -i {index}' if index else ''}"
         " --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5",
-        kind="look",
     )

@@ -101,7 +101,7 @@ def repairs(context: Context, *, size: str = "", device: str = "GPU", figures: M
     yield files
     yield from remarks
     if figures is None:
-        yield Fix(text="Let gpucheck try these on this machine, and measure each", command="gpucheck --full", kind="look")
+        yield Fix.look("Let gpucheck try these on this machine, and measure each", "gpucheck --full")
 
 
 def _tried(figures: Mapping[str, float | None], device: str) -> tuple[list[Fix], tuple[Fix, ...]]:

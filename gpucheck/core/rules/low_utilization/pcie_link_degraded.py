@@ -70,8 +70,7 @@ def repairs(context: Context, *, device: str = "") -> Fixes:
     card = f"the card{f' at {device}' if device else ''}"
     yield Fix(text=f"Power the machine off, reseat {card} and its riser, or try another slot")
     yield Fix(text="On a cloud, replace this machine with another one")
-    yield Fix(
-        text="Compare what card and slot support (LnkCap) with the current link (LnkSta)",
-        command=f"sudo lspci -vv {f'-s {device}' if device else '-d 10de:'} | grep -E 'LnkCap:|LnkSta:'",
-        kind="look",
+    yield Fix.look(
+        "Compare what card and slot support (LnkCap) with the current link (LnkSta)",
+        f"sudo lspci -vv {f'-s {device}' if device else '-d 10de:'} | grep -E 'LnkCap:|LnkSta:'",
     )

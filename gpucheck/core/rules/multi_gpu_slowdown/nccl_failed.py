@@ -35,7 +35,7 @@ from gpucheck.core.repairs.fixes import without_nccl
 from gpucheck.core.repairs.network import other_interface
 
 FAILED = r"(?i)\bnccl"
-_LOOK = Fix(text="Make NCCL print what it does when the job runs again", command="export NCCL_DEBUG=INFO", kind="look")
+_LOOK = Fix.look("Make NCCL print what it does when the job runs again", "export NCCL_DEBUG=INFO")
 _PEERS = Fix(
     text="Try without peer access; if that helps, the path between the GPUs is the fault (ACS, NVLink)",
     command="export NCCL_P2P_DISABLE=1",
@@ -104,7 +104,7 @@ def _infiniband(peer: str) -> Fixes:
         " that both use"
     )
     yield Fix(text="Until then, let NCCL use the slower network", command="export NCCL_IB_DISABLE=1")
-    yield Fix(text="Check on each machine that the ports are Active and LinkUp", command="ibstat", kind="look")
+    yield Fix.look("Check on each machine that the ports are Active and LinkUp", "ibstat")
 
 
 def _shared_memory(context: Context) -> Fixes:
@@ -188,7 +188,7 @@ _EFA = (
         " within itself, and give a container /dev/infiniband (in Kubernetes vpc.amazonaws.com/efa)"
     ),
     Fix(text="Until then, let NCCL use the slower network", command="export NCCL_NET=Socket"),
-    Fix(text="Check whether libfabric finds the adapter", command="fi_info -p efa", kind="look"),
+    Fix.look("Check whether libfabric finds the adapter", "fi_info -p efa"),
 )
 _WAYS: dict[str, Callable[[Context], Fixes]] = {
     "gpudirect": lambda _: iter(_DIRECT),

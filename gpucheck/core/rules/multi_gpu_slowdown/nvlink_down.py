@@ -32,7 +32,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import act, required_action
 
 UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"
-_LOOK = Fix(text="Check the links", command="nvidia-smi nvlink --status", kind="look")
+_LOOK = Fix.look("Check the links", "nvidia-smi nvlink --status")
 _HARDWARE = Fix(text="Have links that stay down after a restart repaired: board, bridge or NVSwitch")
 
 

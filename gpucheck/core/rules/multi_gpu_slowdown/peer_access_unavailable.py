@@ -119,4 +119,4 @@ def repairs(context: Context, *, text: str = "", state: str = "") -> Fixes:
         text="On your own machine, turn off PCIe access control (ACS) and the IOMMU in the firmware; in a virtual machine,"
         " request GPUs with peer access. Many GeForce cards have none"
     )
-    yield Fix(text="Check which GPUs can access each other", command="nvidia-smi topo -p2p r", kind="look")
+    yield Fix.look("Check which GPUs can access each other", "nvidia-smi topo -p2p r")

@@ -91,7 +91,7 @@ def repairs(context: Context, *, rank: str = "", shared: str = "", asked: str = 
     if asked:
         gpus = "one GPU" if count == "1" else f"{count or 'existing'} GPUs"
         yield Fix(text=f"Request no more than the {gpus} that this machine has; the first is number 0")
-        yield Fix(text="If it should have more, count what the driver lists", command="nvidia-smi -L", kind="look")
+        yield Fix.look("If it should have more, count what the driver lists", "nvidia-smi -L")
     elif rank or shared:
         yield from _one_each(context)
     else:

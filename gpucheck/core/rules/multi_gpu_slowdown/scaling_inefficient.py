@@ -98,10 +98,9 @@ def repairs(context: Context, *, cause: str = "", twice: str = "", bandwidth: st
     if not cause:
         yield PREPARE_AHEAD
     alone = f"; alone, summing a large tensor moves {bandwidth} GB/s" if bandwidth else ""
-    yield Fix(
-        text=f"Check how the GPUs are connected (NV: NVLink; PIX, PXB: one PCIe switch; SYS: across processors){alone}",
-        command="nvidia-smi topo -m",
-        kind="look",
+    yield Fix.look(
+        f"Check how the GPUs are connected (NV: NVLink; PIX, PXB: one PCIe switch; SYS: across processors){alone}",
+        "nvidia-smi topo -m",
     )
 
 

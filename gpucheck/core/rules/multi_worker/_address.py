@@ -38,7 +38,7 @@ class Address(msgspec.Struct, frozen=True):
         command = f"nc -zv {word(self.host)} {self.port}"
         if context.windows:
             command = f"Test-NetConnection {self.host} -Port {self.port}"
-        return Fix(text="Test the connection from this machine", command=command, kind="look")
+        return Fix.look("Test the connection from this machine", command)
 
     def open(self) -> Fix:
         """Return the fix that opens its port."""

@@ -84,8 +84,6 @@ def repairs(context: Context, *, source: str = "", message: str = "") -> Fixes:
     yield Fix(text="If this machine trains alone, remove it", command="unset TF_CONFIG")
     if not message:
         yield server.after("If the program builds the server itself:")
-    yield Fix(
-        text="Print it as Python reads it",
-        command=f"{context.python} -c \"import json, os; print(json.loads(os.environ['TF_CONFIG']))\"",
-        kind="look",
+    yield Fix.look(
+        "Print it as Python reads it", f"{context.python} -c \"import json, os; print(json.loads(os.environ['TF_CONFIG']))\""
     )

@@ -46,7 +46,7 @@ _ALL_PORTS = Fix(text="Allow all TCP ports between the machines of the job: NCCL
 _OF_NCCL = r"NCCL|socketStartConnect"
 _STILL = (
     Fix(text="Check the last output of that worker, and its processes: one that waits for a disk or a GPU has state D"),
-    Fix(text="If the workers train on GPUs, make NCCL print what it waits for", command="export NCCL_DEBUG=INFO", kind="look"),
+    Fix.look("If the workers train on GPUs, make NCCL print what it waits for", "export NCCL_DEBUG=INFO"),
 )
 # Patterns of lines about the other worker, the most specific first.
 _SAYS = {
@@ -232,7 +232,7 @@ def _platform(context: Context) -> Fixes:
     )
     yield from context.only(pods, container="kubernetes")
     if context.kinds["scheduler"] == "slurm":
-        yield Fix(text="List the names of the job's machines", command="scontrol show hostnames", kind="look")
+        yield Fix.look("List the names of the job's machines", "scontrol show hostnames")
 
 
 _SSH = Fix(

@@ -101,8 +101,7 @@ def repairs(context: Context, *, name: str = "", wanted: str = "", workers: str 
         image = Fix(text="Start every worker from one image, named by its digest: NAME@sha256:...")
         yield image if context.in_container else image.after("Or with containers:")
     if name == "driver" or not (name or message):
-        yield Fix(
-            text="Compare the drivers of a Slurm job's machines",
-            command="srun nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort | uniq -c",
-            kind="look",
+        yield Fix.look(
+            "Compare the drivers of a Slurm job's machines",
+            "srun nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort | uniq -c",
         )

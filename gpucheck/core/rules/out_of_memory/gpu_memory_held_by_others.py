@@ -160,8 +160,8 @@ def repairs(
 def _looks(context: Context, pids: str, outside: str) -> Fixes:
     if pids and not context.windows:
         text = f"{outside}check who owns the process"
-        yield Fix(text=text[0].upper() + text[1:], command=f"ps -o pid,user,etime,args -p {pids}", kind="look")
+        yield Fix.look(text[0].upper() + text[1:], f"ps -o pid,user,etime,args -p {pids}")
     elif not pids:
         yield HOLDERS
-        hidden = Fix(text="Find holders that nvidia-smi does not list", command="sudo fuser -v /dev/nvidia*", kind="look")
+        hidden = Fix.look("Find holders that nvidia-smi does not list", "sudo fuser -v /dev/nvidia*")
         yield from context.only(hidden, system="linux")

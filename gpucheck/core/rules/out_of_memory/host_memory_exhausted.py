@@ -130,7 +130,7 @@ def repairs(
     more, less = list(_more(context)), [] if own_model else list(_less(context, shape, size))
     yield from (*more, *less) if limit == "yes" or own_model else (*less, *more)
     if not context.windows:
-        yield Fix(text="Find other processes that use the memory", command="ps aux --sort=-rss | head", kind="look")
+        yield Fix.look("Find other processes that use the memory", "ps aux --sort=-rss | head")
 
 
 def _less(context: Context, shape: str, size: str) -> Fixes:

@@ -252,7 +252,7 @@ def repairs(context: Context, *, limit: str = "", group: bool | None = None, fil
     if limit in ("threads", "open files"):
         yield Fix(text=f"Need fewer {limit}: fewer workers and parallel readers of data")
     if file:
-        yield Fix(text="Check the limit again", command=f"cat {word(file)}", kind="look")
+        yield Fix.look("Check the limit again", f"cat {word(file)}")
 
 
 def _in_shell(limit: str) -> Fixes:

@@ -82,4 +82,4 @@ def repairs(context: Context) -> Fixes:
         yield Fix(text="Until then, load data without worker processes: DataLoader(num_workers=0)")
     if not context.in_container:
         yield Fix(text="Outside containers: increase its size, as root", command="sudo mount -o remount,size=1G /dev/shm")
-    yield Fix(text="Check the new size", command="df -h /dev/shm", kind="look")
+    yield Fix.look("Check the new size", "df -h /dev/shm")

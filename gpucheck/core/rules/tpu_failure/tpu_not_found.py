@@ -104,7 +104,7 @@ def repairs(context: Context, *, message: str = "", variables: str = "", chips: 
             text=f"If you do not use a TPU, remove the {many} that announce{'' if ' ' in variables else 's'} it",
             command=f"unset {variables or 'TPU_NAME'}",
         )
-    look = Fix(text="Look for the device nodes, one per chip", command="ls -l /dev/accel* /dev/vfio/", kind="look")
+    look = Fix.look("Look for the device nodes, one per chip", "ls -l /dev/accel* /dev/vfio/")
     yield from () if context.notebook else (look,)
 
 

@@ -181,13 +181,13 @@ def repairs(
         yield Fix(text=f"Let TensorFlow choose its number of threads: {THREADS} must not be negative", command=f"unset {THREADS}")
     if signal == "SIGBUS":
         yield Fix(text="Free space on a full disk or in /dev/shm, and install again what a truncated file belongs to")
-        yield Fix(text="Check which one is full", command="df -h /dev/shm /tmp .", kind="look")
+        yield Fix.look("Check which one is full", "df -h /dev/shm /tmp .")
     yield Fix(text="If nothing else explains it, install the framework and its libraries in a new environment")
     if without:
-        yield Fix(text="Try without the libraries that variables add", command=f"env {without} gpucheck -v", kind="look")
+        yield Fix.look("Try without the libraries that variables add", f"env {without} gpucheck -v")
     if not called:
-        yield Fix(text="Find the call in which your program crashes", command="python -X faulthandler TRAIN.py", kind="look")
-    yield Fix(text="Read the kernel's messages about it", command="sudo dmesg | tail -n 50", kind="look")
+        yield Fix.look("Find the call in which your program crashes", "python -X faulthandler TRAIN.py")
+    yield Fix.look("Read the kernel's messages about it", "sudo dmesg | tail -n 50")
 
 
 def _end_of_kills(limited: bool) -> Fixes:
@@ -195,8 +195,7 @@ def _end_of_kills(limited: bool) -> Fixes:
         text = "Raise the limit on processor time; the kernel sends SIGKILL when it is reached"
         yield Fix(text=text, command="ulimit -t unlimited")
     yield Fix(text="Check in the batch system, container runtime or cluster why it ended the job (time limit, preemption)")
-    yield Fix(
-        text="Check whether the kernel's log names it (the kernel logs every process that it kills to free memory)",
-        command="sudo dmesg | tail -n 50",
-        kind="look",
+    yield Fix.look(
+        "Check whether the kernel's log names it (the kernel logs every process that it kills to free memory)",
+        "sudo dmesg | tail -n 50",
     )

@@ -42,7 +42,7 @@ from gpucheck.core.repairs.fixes import TEST_GPU, without_nccl
 from gpucheck.core.repairs.wording import short
 
 _SHAPES = r"(?i)shape|dimension"
-_READ = Fix(text="Read the log of the job", command="gpucheck -v", kind="look")
+_READ = Fix.look("Read the log of the job", "gpucheck -v")
 _KNOWN = Fix(text="Look up the message in the list of known installation errors: https://www.tensorflow.org/install/errors")
 # What to do about a failed experiment, by its name. First those that make training compute wrong values, then memory.
 EXPERIMENT_FIX = {
@@ -203,7 +203,7 @@ def _of_own_model(xla: bool, experiments: tuple[Experiment, ...]) -> Fixes:
     if experiments:
         yield from dict.fromkeys(map(_experiment_fix, experiments))
         text = "Repeat it on an otherwise idle machine, and read the log"
-        yield Fix(text=text, command="gpucheck --full -v", kind="look")
+        yield Fix.look(text, "gpucheck --full -v")
         return
     if xla:
         yield Fix(text="Until it is fixed, compile without XLA: model.compile(..., jit_compile=False)")
@@ -262,7 +262,7 @@ def _of_kernel(context: Context) -> Fixes:
     """Yield the fixes for a kernel with an illegal access."""
     yield Fix(text="Check labels and indices: a number that is out of range makes a kernel read beyond its memory")
     hide = f"CUDA_VISIBLE_DEVICES=-1 {context.python} TRAIN.py"
-    yield Fix(text="Run the program on the CPU, which names the line", command=hide, kind="look")
+    yield Fix.look("Run the program on the CPU, which names the line", hide)
     wait = f"CUDA_LAUNCH_BLOCKING=1 {context.python} TRAIN.py"
-    yield Fix(text="Make the error appear in the call that causes it", command=wait, kind="look")
+    yield Fix.look("Make the error appear in the call that causes it", wait)
     yield Fix(text="If different programs fail on the same GPU, test it", command=TEST_GPU.command, kind="look")

@@ -56,4 +56,4 @@ def repairs(context: Context, *, text: str = "") -> Fixes:
     else:
         yield inside
         yield once
-    yield Fix(text="Find the lines of your program that cause it", command="gpucheck lint TRAIN.py", kind="look")
+    yield Fix.look("Find the lines of your program that cause it", "gpucheck lint TRAIN.py")
