@@ -71,7 +71,6 @@ def repairs(context: Context, *, own_model: bool = False, gpu: bool = True) -> F
     if own_model and not gpu:
         yield NEW_ENVIRONMENT
     if not own_model:
-        command = f"{context.python} -m pip freeze | sort | sha256sum"
-        yield Fix.look("Compare the packages of the machines", command)
+        yield Fix.look("Compare the packages of the machines", f"{context.python} -m pip freeze | sort | sha256sum")
     if gpu:
         yield Fix.look("Check the links between the GPUs", "nvidia-smi topo -m")

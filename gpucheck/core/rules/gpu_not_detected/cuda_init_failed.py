@@ -119,6 +119,5 @@ def repairs(context: Context, *, code: str = "", action: str = "", devices: str 
         yield _RELOAD
         yield from restart(context, "Restart the machine; if that does not help, reinstall the driver")
     if context.in_container:
-        text = "Check whether CUDA starts outside the container (nvidia-smi does not show this)"
-        yield Fix.look(text, "gpucheck --quick")
+        yield Fix.look("Check whether CUDA starts outside the container (nvidia-smi does not show this)", "gpucheck --quick")
     yield _READ_KERNEL_LOG

@@ -116,8 +116,7 @@ def repairs(context: Context, *, sonames: str = "", beside: str = "", part: str 
     install = Fix(text=f"Install it (for CUDA {'11' if wheel_11 else '12'})", command=context.pip(wanted))
     yield from (again,) if part else (install, again)
     yield context.cuda_libraries()
-    look = "If it is installed, check whether the loader finds it"
-    show = Fix.look(look, "ldconfig -p | grep libcudnn")
+    show = Fix.look("If it is installed, check whether the loader finds it", "ldconfig -p | grep libcudnn")
     yield from context.only(show, system="linux|wsl")
 
 

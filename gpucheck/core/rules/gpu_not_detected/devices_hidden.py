@@ -191,8 +191,7 @@ def repairs(
         yield from context.only(START_WITH_GPUS["docker"], container="docker")
         yield from context.only(REQUEST_FROM_SLURM, scheduler="slurm") if context.scheduler is None else ()
     if context.scheduler != "slurm":
-        names = "List the GPUs, to select some of them by number (from 0) or by UUID"
-        yield Fix.look(names, "nvidia-smi -L")
+        yield Fix.look("List the GPUs, to select some of them by number (from 0) or by UUID", "nvidia-smi -L")
         yield from () if cpu_allowed or beyond else (ALLOW_CPU,)
 
 

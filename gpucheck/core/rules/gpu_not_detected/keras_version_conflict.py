@@ -174,8 +174,7 @@ def repairs(
     if not (needs or module or message):
         yield from _keras_2(context, version, message)
     if context.interpreter is None:
-        show = f"{context.python} -m pip list | grep -i -E 'keras|tensorflow'"
-        yield Fix.look("See which versions are installed", show)
+        yield Fix.look("See which versions are installed", f"{context.python} -m pip list | grep -i -E 'keras|tensorflow'")
 
 
 def _of_any_release(context: Context, message: str) -> Fixes:

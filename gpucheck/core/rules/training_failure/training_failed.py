@@ -202,8 +202,7 @@ def repairs(
 def _of_own_model(xla: bool, experiments: tuple[Experiment, ...]) -> Fixes:
     if experiments:
         yield from dict.fromkeys(map(_experiment_fix, experiments))
-        text = "Repeat it on an otherwise idle machine, and read the log"
-        yield Fix.look(text, "gpucheck --full -v")
+        yield Fix.look("Repeat it on an otherwise idle machine, and read the log", "gpucheck --full -v")
         return
     if xla:
         yield Fix(text="Until it is fixed, compile without XLA: model.compile(..., jit_compile=False)")
@@ -261,8 +260,6 @@ def _of_misfit(context: Context, package: str, name: str, function: str) -> Fixe
 def _of_kernel(context: Context) -> Fixes:
     """Yield the fixes for a kernel with an illegal access."""
     yield Fix(text="Check labels and indices: a number that is out of range makes a kernel read beyond its memory")
-    hide = f"CUDA_VISIBLE_DEVICES=-1 {context.python} TRAIN.py"
-    yield Fix.look("Run the program on the CPU, which names the line", hide)
-    wait = f"CUDA_LAUNCH_BLOCKING=1 {context.python} TRAIN.py"
-    yield Fix.look("Make the error appear in the call that causes it", wait)
+    yield Fix.look("Run the program on the CPU, which names the line", f"CUDA_VISIBLE_DEVICES=-1 {context.python} TRAIN.py")
+    yield Fix.look("Make the error appear in the call that causes it", f"CUDA_LAUNCH_BLOCKING=1 {context.python} TRAIN.py")
     yield Fix(text="If different programs fail on the same GPU, test it", command=TEST_GPU.command, kind="look")
