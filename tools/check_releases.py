@@ -71,8 +71,8 @@ def _requirements(release: Release, wheel: Wheel) -> Iterator[str]:
     fields = metadata(wheel)
     needs = [Requirement(text) for text in fields.get_all("Requires-Dist", ())]
     plain = {need.name.lower(): need.specifier for need in needs if not _extra(need)}
-    if SpecifierSet(fields["Requires-Python"]) != SpecifierSet(release.requires_python):
-        yield f"requires_python {release.requires_python}, METADATA says {fields['Requires-Python']}"
+    if release.python_min not in SpecifierSet(fields["Requires-Python"]):
+        yield f"python_min {release.python_min}, METADATA says {fields['Requires-Python']}"
     for name in ("keras", "numpy", "protobuf"):
         table = SpecifierSet(getattr(release, name))
         if plain.get(name) != table and not (name == "numpy" and _marked(needs, name)):

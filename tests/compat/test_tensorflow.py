@@ -1,7 +1,7 @@
 import pytest
 from case_files import table
 
-from gpucheck.core.compat import tensorflow, versions
+from gpucheck.core.compat import tensorflow, versions, wheels
 from gpucheck.core.compat.tensorflow import RELEASES, Release
 
 
@@ -24,7 +24,8 @@ def test_an_entry_agrees_with_itself(entry: Release) -> None:
     assert entry.sonames[-1] == f"libcudnn.so.{versions.parse(entry.cudnn)[0]}"
     assert all(versions.satisfies("1", specifier) is not None for specifier in (entry.keras, entry.numpy))
     assert versions.satisfies("1", entry.protobuf) is not None
-    assert versions.satisfies(entry.python_min, entry.requires_python)
+    required = wheels.find("tensorflow", entry.latest_patch).requires_python
+    assert versions.satisfies(entry.python_min, required or "")
     for package in entry.and_cuda:
         assert package.startswith("tensorrt") or f"-cu{entry.cuda_major}" in package
 

@@ -20,7 +20,6 @@ class Release(msgspec.Struct, frozen=True):
     latest_patch: str
     python_min: str
     python_max: str
-    requires_python: str
     glibc_floor: str
     cuda: str
     cuda_major: int
@@ -78,7 +77,6 @@ _2_10 = Release(
     latest_patch="2.10.1",
     python_min="3.7",
     python_max="3.10",
-    requires_python=">=3.7",
     glibc_floor="2.17",
     cuda="11.2",
     cuda_major=11,
@@ -99,7 +97,6 @@ _2_12 = msgspec.structs.replace(
     minor="2.12",
     latest_patch="2.12.1",
     python_max="3.11",
-    requires_python=">=3.8",
     cuda="11.8",
     cudnn="8.6",
     keras=">=2.12.0,<2.13",
@@ -112,7 +109,6 @@ _2_14 = msgspec.structs.replace(
     minor="2.14",
     latest_patch="2.14.1",
     python_min="3.9",
-    requires_python=">=3.9",
     cudnn="8.7",
     keras=">=2.14.0,<2.15",
     numpy=">=1.23.5,<2.0.0",
@@ -152,12 +148,7 @@ _2_18 = msgspec.structs.replace(
     protobuf=f">=3.20.3,<6.0.0dev,{_NOT_PROTOBUF_4_21}",
     sonames=_SONAMES_CUDNN_9,
 )
-_2_19 = msgspec.structs.replace(
-    _2_18,
-    minor="2.19",
-    latest_patch="2.19.1",
-    numpy=">=1.26.0,<2.2.0",
-)
+_2_19 = msgspec.structs.replace(_2_18, minor="2.19", latest_patch="2.19.1", numpy=">=1.26.0,<2.2.0")
 _2_20 = msgspec.structs.replace(
     _2_19,
     minor="2.20",
@@ -172,7 +163,6 @@ _2_21 = msgspec.structs.replace(
     minor="2.21",
     latest_patch="2.21.0",
     python_min="3.10",
-    requires_python=">=3.10",
     glibc_floor="2.27",
     keras=">=3.12.0",
     protobuf=">=6.31.1,<8.0.0",
