@@ -31,8 +31,6 @@ References:
 from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Assignment, Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
-from gpucheck.core.probes.libraries import Libraries
-from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.commands import search_first
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
@@ -62,7 +60,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     names = [fault.soname for fault in unreachable]
     release = releases.release(libraries.tensorflow or "")
     defect = release is not None and not release.cusolver_reachable and names == ["libcusolver.so.11"]
-    assignment = _assignment(unreachable, installation.packages)
+    assignment = _assignment(unreachable, faults)
     where = f"the {'folder' if len(names) == 1 else 'folders'} of {listing(names)}"
     return Finding(
         summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: it does not search {where}"
@@ -70,7 +68,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
         evidence=(
             *(item for fault in unreachable for item in fault.evidence),
             *saw(libraries, "loader"),
-            *_searched(libraries),
+            *_searched(faults),
             *saw(libraries, "library_path"),
         ),
         fix=repairs(installation.context, assignment=assignment, found=True),
@@ -78,16 +76,16 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     )
 
 
-def _searched(libraries: Libraries) -> tuple[Evidence, ...]:
+def _searched(faults: LibraryFaults) -> tuple[Evidence, ...]:
     """Return the wheels' folders in the loader's RUNPATH by short name: "cublas" for .../nvidia/cublas/lib."""
-    names = (folder.partition("/nvidia/")[2].partition("/")[0] for folder in libraries.runpath)
+    names = (folder.partition("/nvidia/")[2].partition("/")[0] for folder in faults.libraries.runpath)
     wheels = sorted({name for name in names if name})
-    return (Evidence(fact="libraries", field="runpath", value=wheels),) if wheels else saw(libraries, "runpath")
+    return (Evidence(fact="libraries", field="runpath", value=wheels),) if wheels else saw(faults.libraries, "runpath")
 
 
-def _assignment(unreachable: list[Fault], packages: Packages) -> Assignment | None:
+def _assignment(unreachable: list[Fault], faults: LibraryFaults) -> Assignment | None:
     """Make the loader search the missing folders, each once; None if the variable can't contain a folder's name."""
-    folders = list(dict.fromkeys(_folder(fault, packages) for fault in unreachable))
+    folders = list(dict.fromkeys(_folder(fault, faults) for fault in unreachable))
     if any(":" in folder or ";" in folder or not folder.isprintable() for folder in folders):
         return None  # the loader splits the variable at these characters and has no quoting
     names = listing([fault.soname for fault in unreachable])
@@ -95,9 +93,9 @@ def _assignment(unreachable: list[Fault], packages: Packages) -> Assignment | No
     return search_first(folders, f"{names} {verb} outside the search path of TensorFlow's loader")
 
 
-def _folder(fault: Fault, packages: Packages) -> str:
+def _folder(fault: Fault, faults: LibraryFaults) -> str:
     """Return the folder of the copy that was installed for this TensorFlow, else of the first one found."""
-    sites = tuple({f"{package.folder}/nvidia/" for package in packages.nvidia})
+    sites = tuple({f"{package.folder}/nvidia/" for package in faults.installation.packages.nvidia})
     own = [copy for copy in fault.copies if copy.startswith(sites)] if sites else []
     return (own or list(fault.copies))[0].rpartition("/")[0]
 

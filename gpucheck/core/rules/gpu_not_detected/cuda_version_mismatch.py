@@ -38,8 +38,6 @@ from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
-from gpucheck.core.probes.libraries import Libraries
-from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, installed_build, jax_build, toolkit, torch_build
@@ -61,14 +59,13 @@ _OF_TORCH = ("11.8", "12.1", "12.4", "12.6", "12.8", "12.9", "13.0")
 )
 def check(faults: LibraryFaults) -> Finding | Skip | None:
     """Report that the CUDA runtime that TensorFlow needs is missing, and one of another major version is installed."""
-    installation = faults.installation
     missing = faults.blocking("missing")
     libraries = faults.libraries
     needed = releases.release(libraries.tensorflow or "")
     runtime = [fault for fault in missing if fault.soname.startswith("libcudart")]
     if needed is None or not runtime:
         return faults.skip
-    installed = list(_majors(installation.packages, libraries))
+    installed = list(_majors(faults))
     majors = {major for major, _ in installed}
     if not majors or needed.cuda_major in majors:
         return None  # none at all, or also the right one: cuda-libraries-missing
@@ -76,7 +73,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
         summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: it needs the libraries of CUDA {needed.cuda_major}, but"
         f" only those of CUDA {listing([str(major) for major in sorted(majors)])} are installed.",
         evidence=(*runtime[0].evidence, *(item for _, evidence in installed for item in evidence)),
-        fix=repairs(installation.context),
+        fix=repairs(faults.installation.context),
     )
 
 
@@ -115,8 +112,9 @@ def _of_extension(context: Context, built: str, found: str) -> Fixes:
         yield Fix(text="Where that toolkit is installed: name it", command=f"export CUDA_HOME=/usr/local/cuda-{built}")
 
 
-def _majors(packages: Packages, libraries: Libraries) -> Iterator[tuple[int, tuple[Evidence, ...]]]:
+def _majors(faults: LibraryFaults) -> Iterator[tuple[int, tuple[Evidence, ...]]]:
     """Yield the major version of every CUDA runtime: pip's wheels (named -cu12 up to CUDA 12), toolkits, single files."""
+    packages, libraries = faults.installation.packages, faults.libraries
     for place, package in enumerate(packages.nvidia):
         if match := re.fullmatch(r"nvidia-(?:cuda-runtime|cublas)(?:-cu(\d+))?", package.name):
             major = int(match[1]) if match[1] else next(iter(versions.parse(package.version)), None)

@@ -30,12 +30,10 @@ References:
 
 import re
 
-from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
-from gpucheck.core.probes.libraries import Libraries
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_build, toolkit
@@ -54,27 +52,27 @@ from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_
 )
 def check(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Report that only cuDNN is missing, or parts of the copy that is loaded."""
-    installation = faults.installation
     if faults.presence.present and faults.libraries.cudnn_parts_missing:
-        return _partial(faults.libraries, installation, outcomes)
+        return _partial(faults, outcomes)
     missing = faults.blocking("missing")
     if not missing or not all(fault.soname.startswith("libcudnn") for fault in missing):
         return faults.skip
     return Finding(
         summary=f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: cuDNN ({missing[0].soname}) is not installed.",
         evidence=tuple(item for fault in missing for item in fault.evidence),
-        fix=repairs(installation.context, wheel=missing[0].library.package),
+        fix=repairs(faults.installation.context, wheel=missing[0].library.package),
     )
 
 
-def _partial(libraries: Libraries, installation: Installation, outcomes: TrainingOutcomes) -> Finding:
+def _partial(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding:
+    libraries = faults.libraries
     parts = list(libraries.cudnn_parts_missing)
     package = next((library.package for library in libraries.libraries if library.soname.startswith("libcudnn")), None)
     return Finding(
         summary=f"cuDNN is incomplete: {listing(parts)} {'is' if len(parts) == 1 else 'are'} missing next to libcudnn, so layers"
         " that need it fail on the GPU.",
         evidence=saw(libraries, "cudnn_parts_missing"),
-        fix=repairs(installation.context, wheel=package),
+        fix=repairs(faults.installation.context, wheel=package),
         severity=Severity.WARNING if outcomes.trained_on_gpu() else None,
     )
 

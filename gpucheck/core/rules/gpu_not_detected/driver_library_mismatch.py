@@ -32,8 +32,6 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, rule, saw
-from gpucheck.core.probes.cuda import Cuda
-from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.commands import without_folders
@@ -68,11 +66,11 @@ def check(
     driver, cuda = stack.driver, stack.cuda
     if stack.counts_gpus or stack.container_lacks_gpu:
         return None
-    mismatch = _mismatch(driver, cuda, outcomes)
+    mismatch = _mismatch(stack, outcomes)
     if not mismatch:
         return None
     if cuda.result == _CUDA_COMPAT_REFUSED and driver.result != _NVML_MISMATCH:
-        return _compat(environment, cuda, mismatch, context)
+        return _compat(environment, stack, mismatch, context)
     library = _version(driver.library) or _version(cuda.library)
     kernel = kernel_module.version
     summary = "The NVIDIA kernel module and the driver's libraries have different versions."
@@ -88,8 +86,9 @@ def check(
     )
 
 
-def _mismatch(driver: Driver, cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[Evidence, ...]:
+def _mismatch(stack: CudaStack, outcomes: TrainingOutcomes) -> tuple[Evidence, ...]:
     """The evidence of a mismatch."""
+    driver, cuda = stack.driver, stack.cuda
     return (
         *(saw(driver, "result", "result_name") if driver.result == _NVML_MISMATCH else ()),
         *(saw(cuda, "result", "result_name") if cuda.result in (_CUDA_MISMATCH, _CUDA_COMPAT_REFUSED) else ()),
@@ -97,14 +96,14 @@ def _mismatch(driver: Driver, cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[E
     )
 
 
-def _compat(environment: Environment | None, cuda: Cuda, mismatch: tuple[Evidence, ...], context: Context) -> Finding:
+def _compat(environment: Environment | None, stack: CudaStack, mismatch: tuple[Evidence, ...], context: Context) -> Finding:
     """Report error 804: a newer libcuda runs only on data-center GPUs, and with certain older drivers."""
-    library = cuda.library or "libcuda.so.1"
+    library = stack.cuda.library or "libcuda.so.1"
     path = (environment.variables if environment is not None else {}).get("LD_LIBRARY_PATH", "")
     command = without_folders(path, word="compat", folder=library.rpartition("/")[0])
     return Finding(
         summary=f"CUDA loaded a forward-compatibility driver library ({library}), which this GPU or driver does not accept.",
-        evidence=(*mismatch, *saw(cuda, "library")),
+        evidence=(*mismatch, *saw(stack.cuda, "library")),
         fix=repairs(context, code=str(_CUDA_COMPAT_REFUSED), without_compat=command),
     )
 

@@ -39,8 +39,6 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.kernel_module import KernelModule
-from gpucheck.core.probes.pci import PciFunction
-from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import by_distribution, install_driver, notebook_gpu
 from gpucheck.core.repairs.wording import listing
@@ -69,7 +67,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Fi
     reserved = all(gpu.kernel_driver == "vfio-pci" for gpu in gpus)
     if not (reserved or kernel_module.loaded or _installed(stack, kernel_module)):
         return None  # driver-missing
-    summary, given = _reason(gpus, kernel_module, stack.system)
+    summary, given = _reason(stack, kernel_module)
     return Finding(
         summary=summary,
         evidence=(
@@ -86,8 +84,9 @@ def _installed(stack: CudaStack, module: KernelModule) -> bool:
     return bool(module.installed_for_running_kernel or module.installed_for_kernels) or not stack.lacks_libraries
 
 
-def _reason(gpus: tuple[PciFunction, ...], module: KernelModule, system: System) -> tuple[str, dict[str, str]]:
+def _reason(stack: CudaStack, module: KernelModule) -> tuple[str, dict[str, str]]:
     """Return the summary, and the arguments of the repairs."""
+    gpus, kernel = stack.pci.gpus, stack.system.kernel
     holders = {gpu.kernel_driver for gpu in gpus}
     addresses = listing([gpu.address for gpu in gpus])
     if holders == {"vfio-pci"}:
@@ -95,14 +94,14 @@ def _reason(gpus: tuple[PciFunction, ...], module: KernelModule, system: System)
         why = f"{are} reserved for virtual machines: vfio-pci uses {them}"
         return f"The NVIDIA GPU{plural} on the bus ({addresses}) {why}.", {"reason": "vfio-pci", "device": gpus[0].address}
     if module.loaded:
-        return _not_bound(gpus, module)
+        return _not_bound(stack, module)
     if "nouveau" in holders:
         return (
             "The NVIDIA driver is installed, but not loaded: the GPU uses the nouveau driver, which cannot run CUDA.",
             {"reason": "nouveau"},
         )
     if module.installed_for_running_kernel is False:
-        running = f"the running kernel is {system.kernel}" if system.kernel else "another kernel is running"
+        running = f"the running kernel is {kernel}" if kernel else "another kernel is running"
         built = listing(list(module.installed_for_kernels))
         why = "its libraries are installed, but not a kernel module for the running kernel"
         why = f"its kernel module was built for {built}, but {running}" if built else why
@@ -110,8 +109,9 @@ def _reason(gpus: tuple[PciFunction, ...], module: KernelModule, system: System)
     return "The NVIDIA driver is installed, but its kernel module is not loaded.", {}
 
 
-def _not_bound(gpus: tuple[PciFunction, ...], module: KernelModule) -> tuple[str, dict[str, str]]:
+def _not_bound(stack: CudaStack, module: KernelModule) -> tuple[str, dict[str, str]]:
     """Return why no GPU is bound to the loaded module: another driver uses it, or the GPU is not supported."""
+    gpus = stack.pci.gpus
     holder, version, address = gpus[0].kernel_driver, module.version or "", listing([gpu.address for gpu in gpus])
     name = f"The NVIDIA driver {version}".rstrip()
     if holder is not None:

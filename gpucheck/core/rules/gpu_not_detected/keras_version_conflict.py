@@ -23,14 +23,12 @@ References:
 
 import re
 
-from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, rule, saw
-from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
 
 # Arguments in a saved model that Keras 2 does not support.
@@ -88,7 +86,7 @@ def check(backend: KerasBackend, outcomes: TrainingOutcomes) -> Finding | None:
     have = backend.keras_version
     state = _state(have, wanted, bool(keras is not None and keras.imported))
     if wanted is None or state is None:
-        return _legacy(backend.environment, installation, trained=bool(outcomes.passed))
+        return _legacy(backend, trained=bool(outcomes.passed))
     # If its metadata has no requirement, use the table of releases.
     asks = "requires" if packages.keras_requirement else "is made for"
     field = "keras_requirement" if packages.keras_requirement else "tensorflow.version"
@@ -115,9 +113,10 @@ def _same_major(have: str | None, tensorflow: str) -> bool:
     return have is not None and versions.parse(have)[:1] == (3,) and new
 
 
-def _legacy(environment: Environment, installation: Installation, *, trained: bool) -> Finding | None:
+def _legacy(backend: KerasBackend, *, trained: bool) -> Finding | None:
     """Report TF_USE_LEGACY_KERAS without tf_keras of TensorFlow's minor version."""
-    tensorflow, old = installation.packages.tensorflow, installation.packages.tf_keras
+    environment, packages = backend.environment, backend.installation.packages
+    tensorflow, old = packages.tensorflow, packages.tf_keras
     if tensorflow is None or not versions.at_least(tensorflow.version, keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3):
         return None
     if environment.variables.get("TF_USE_LEGACY_KERAS") not in keras_tables.LEGACY_VALUES:
@@ -130,9 +129,9 @@ def _legacy(environment: Environment, installation: Installation, *, trained: bo
         summary=f"TF_USE_LEGACY_KERAS selects Keras 2, but {state}, and TensorFlow {tensorflow.version} needs tf_keras {minor}.",
         evidence=(
             *saw(environment, "variables.TF_USE_LEGACY_KERAS"),
-            *saw(installation.packages, "tf_keras", "tensorflow.version"),
+            *saw(packages, "tf_keras", "tensorflow.version"),
         ),
-        fix=repairs(installation.context, module="tf_keras"),
+        fix=repairs(backend.installation.context, module="tf_keras"),
         severity=Severity.WARNING if trained else None,
     )
 

@@ -30,12 +30,10 @@ References:
 import re
 from collections.abc import Iterable
 
-from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.core.compat import libraries
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
-from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.commands import without
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import SEE_DISK
@@ -56,9 +54,9 @@ _CUDNN = "nvidia-cudnn-cu12<10"
         "cpu-fallback",
     ),
 )
-def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip | None:
+def check(faults: LibraryFaults) -> Finding | Skip | None:
     """Report a chosen library or an installed file that is damaged; a warning if TensorFlow does not need it."""
-    damaged = _damaged(installation.packages, faults)
+    damaged = _damaged(faults)
     opened: list[Fault] = []
     if faults.presence.present and not faults.unknown:
         opened = [
@@ -71,19 +69,19 @@ def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip |
     return None if faults.presence.present is False else faults.presence.skip or faults.unknown
 
 
-def _damaged(packages: Packages, faults: LibraryFaults) -> list[int]:
+def _damaged(faults: LibraryFaults) -> list[int]:
     """Return the indexes of damaged files in ``Packages.damaged``, required ones first; CUDA's only if the machine has a GPU."""
     places = [
         place
-        for place, file in enumerate(packages.damaged)
+        for place, file in enumerate(faults.installation.packages.damaged)
         if faults.presence.present is not False or not file.package.startswith("nvidia-")
     ]
-    return sorted(places, key=lambda place: not _required(packages, place, faults))
+    return sorted(places, key=lambda place: not _required(place, faults))
 
 
-def _required(packages: Packages, place: int, faults: LibraryFaults) -> bool:
+def _required(place: int, faults: LibraryFaults) -> bool:
     """Whether the file is required for training, and certainly unusable."""
-    file = packages.damaged[place]
+    file = faults.installation.packages.damaged[place]
     needed = {library.package for library in faults.libraries.libraries if library.required}
     ours = not file.package.startswith("nvidia-") or file.package.startswith("nvidia-nvjitlink")  # opened by cuSOLVER
     return file.problem != "changed" and (ours or file.package in needed)
@@ -96,11 +94,11 @@ def _of_opened(faults: LibraryFaults, corrupt: list[Fault], damaged: list[int]) 
     opening = f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: " if worst.library.required else ""
     return Finding(
         summary=f"{opening}{worst.soname} {state} ({worst.library.path}){more}.",
-        evidence=(*(item for fault in corrupt for item in fault.evidence), *_evidence(faults.installation.packages, damaged)),
+        evidence=(*(item for fault in corrupt for item in fault.evidence), *_evidence(faults, damaged)),
         fix=repairs(
             faults.installation.context,
             path=worst.library.path or "",
-            packages=_damaged_packages(faults.installation.packages, corrupt, damaged),
+            packages=_damaged_packages(faults, corrupt, damaged),
         ),
         severity=None if worst.library.required else Severity.WARNING,
     )
@@ -114,19 +112,20 @@ def _of_installed(faults: LibraryFaults, damaged: list[int]) -> Finding:
     more = f", and {len(damaged) - 1} more" if len(damaged) > 1 else ""
     return Finding(
         summary=f"{file.path} of {file.package} {file.version} is {state}{sizes}{more}.",
-        evidence=_evidence(packages, damaged),
-        fix=repairs(faults.installation.context, packages=_damaged_packages(packages, [], damaged)),
-        severity=None if _required(packages, damaged[0], faults) else Severity.WARNING,
+        evidence=_evidence(faults, damaged),
+        fix=repairs(faults.installation.context, packages=_damaged_packages(faults, [], damaged)),
+        severity=None if _required(damaged[0], faults) else Severity.WARNING,
     )
 
 
-def _evidence(packages: Packages, damaged: Iterable[int]) -> tuple[Evidence, ...]:
+def _evidence(faults: LibraryFaults, damaged: Iterable[int]) -> tuple[Evidence, ...]:
     fields = ("path", "problem", "recorded_bytes", "found_bytes")
-    return saw(packages, *(f"damaged[{place}].{field}" for place in damaged for field in fields))
+    return saw(faults.installation.packages, *(f"damaged[{place}].{field}" for place in damaged for field in fields))
 
 
-def _damaged_packages(packages: Packages, corrupt: list[Fault], damaged: list[int]) -> list[str | None]:
+def _damaged_packages(faults: LibraryFaults, corrupt: list[Fault], damaged: list[int]) -> list[str | None]:
     """The packages whose files are damaged."""
+    packages = faults.installation.packages
     sites = tuple({f"{package.folder}/" for package in packages.nvidia})
     ours = [fault.library.package for fault in corrupt if sites and (fault.library.path or "").startswith(sites)]
     return [*ours, *(packages.damaged[place].package for place in damaged)]
