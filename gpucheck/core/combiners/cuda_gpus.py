@@ -1,11 +1,13 @@
 """The GPUs that CUDA shows this process, with their compute capability."""
 
+from collections.abc import Iterator
+
 import msgspec
 
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
 from gpucheck.core.model import Evidence, Fact, combiner, saw
-from gpucheck.core.probes.cuda import Cuda
-from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.probes.cuda import Cuda, CudaDevice
+from gpucheck.core.probes.gpus import Gpu, Gpus
 
 
 class CapableGpu(msgspec.Struct, frozen=True):
@@ -28,31 +30,18 @@ class CudaGpus(Fact, frozen=True, kw_only=True):
 @combiner
 def combine(gpus: Gpus, cuda: Cuda) -> CudaGpus:
     """Prefer CUDA's list: it has the GPUs that this process can use."""
-    if cuda.result == CUDA_ERROR_NO_DEVICE:
-        return CudaGpus(gpus=gpus, cuda=cuda, capable=())
-    capable = _as_cuda_lists(gpus, cuda) if cuda.devices else _as_nvml_lists(gpus)
-    return CudaGpus(gpus=gpus, cuda=cuda, capable=tuple(capable))
-
-
-def _as_cuda_lists(gpus: Gpus, cuda: Cuda) -> list[CapableGpu]:
-    index = {gpu.pci_address: gpu.index for gpu in gpus.gpus if gpu.pci_address}
-    capable = []
-    for place, device in enumerate(cuda.devices):
-        if device.compute_capability is not None:
-            label = f"GPU {index.get(device.pci_address or '', device.ordinal)}"
-            evidence = saw(cuda, f"devices[{place}].name", f"devices[{place}].compute_capability")
-            capable.append(CapableGpu(label, device.name or label, device.compute_capability, evidence))
-    return capable
-
-
-def _as_nvml_lists(gpus: Gpus) -> list[CapableGpu]:
-    return [
-        CapableGpu(
-            gpu.label,
-            gpu.name or gpu.label,
-            gpu.compute_capability,
-            saw(gpus, f"gpus[{place}].name", f"gpus[{place}].compute_capability"),
-        )
-        for place, gpu in enumerate(gpus.gpus)
+    capable = (
+        CapableGpu(label, gpu.name or label, gpu.compute_capability, saw(fact, f"{path}.name", f"{path}.compute_capability"))
+        for fact, path, label, gpu in _listed(gpus, cuda)
         if gpu.compute_capability is not None
-    ]
+    )
+    return CudaGpus(gpus=gpus, cuda=cuda, capable=() if cuda.result == CUDA_ERROR_NO_DEVICE else tuple(capable))
+
+
+def _listed(gpus: Gpus, cuda: Cuda) -> Iterator[tuple[Fact, str, str, CudaDevice | Gpu]]:
+    """Yield each GPU with the fact that lists it, its path there, and its label."""
+    index = {gpu.pci_address: gpu.index for gpu in gpus.gpus if gpu.pci_address}
+    for place, device in enumerate(cuda.devices):
+        yield cuda, f"devices[{place}]", f"GPU {index.get(device.pci_address or '', device.ordinal)}", device
+    for place, gpu in enumerate(gpus.gpus if not cuda.devices else ()):
+        yield gpus, f"gpus[{place}]", gpu.label, gpu
