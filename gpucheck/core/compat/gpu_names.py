@@ -37,7 +37,7 @@ _NVIDIA: tuple[tuple[str, tuple[int, int], str | None], ...] = (
     (rf"(?:rtx ?)?50[5-9]0{_SUFFIX}", (12, 0), None),
     (r"rtx pro ?(?:500|[1-6]000|4500)(?: blackwell)?(?: (?:server|workstation)(?: edition)?)?", (12, 0), None),
     (rf"(?:rtx ?)?40[5-9]0{_SUFFIX}", (8, 9), None),
-    (r"l40s?|l20|l4|l2", (8, 9), None),
+    (r"l40[gs]?|l20|l4|l2", (8, 9), None),
     (r"rtx ?(?:[2-6]000|4500|3500)(?: sff)? ada(?: generation)?", (8, 9), None),
     (rf"(?:rtx ?)?30[5-9]0{_SUFFIX}|rtx ?2050|mx570", (8, 6), None),
     (r"a40|a10g?|a16|a2|rtx ?a(?:[2-6]000|500|400|1000|4500|5500)", (8, 6), None),
@@ -45,8 +45,8 @@ _NVIDIA: tuple[tuple[str, tuple[int, int], str | None], ...] = (
     (rf"(?:rtx ?)?20[678]0{_SUFFIX}|(?:gtx ?)?16[356]0{_SUFFIX}|titan rtx|mx[45]50", (7, 5), None),
     (r"t4g", (7, 5), _ARM),
     (r"t4|t1200|t1000|t[456]00|quadro rtx ?[34568]000|rtx ?[68]000", (7, 5), None),
-    (r"v100s?|titan v|quadro gv100|gv100", (7, 0), None),
-    (r"p100|gp100", (6, 0), None),
+    (r"v100[dlsx]?|titan v|quadro gv100|gv100", (7, 0), None),
+    (r"p100x?|gp100", (6, 0), None),
     (
         rf"(?:gtx ?)?10[5-8]0{_SUFFIX}|gt ?10[13]0|titan xp|titan x pascal|p40|p4|p6|quadro p\d{{3,4}}|mx(?:[123][1357]0|350)",
         (6, 1),
@@ -57,7 +57,7 @@ _NVIDIA: tuple[tuple[str, tuple[int, int], str | None], ...] = (
     (r"k80", (3, 7), None),
     (rf"k40[cmst]?|k20[cmsx]?|gtx ?780{_SUFFIX}|gtx titan(?: black| z)?|quadro k6000|gt ?7[1-3]0", (3, 5), None),
     (rf"k10|grid k[12]|gtx ?6[5-9]0{_SUFFIX}|gtx ?7[67]0|quadro k[2-5]000", (3, 0), None),
-    (r"gtx ?4[678]0|gtx ?5[78]0|m20[57]0|m2090|c20[57]0", (2, 0), None),
+    (r"gtx ?4[78]0|gtx ?5[78]0|m20[57]0|m2090|c20[57]0", (2, 0), None),
     (rf"gtx ?4[56]0|gtx ?5[56]0{_SUFFIX}", (2, 1), None),
 )
 _AMD: tuple[tuple[str, str | None], ...] = (
@@ -92,7 +92,7 @@ _INTEL = (
 )
 
 _BRANDS = {
-    "nvidia": r"(?:nvidia |geforce |tesla |quadro )*",
+    "nvidia": r"(?:nvidia |geforce |tesla |quadro |grid )*",
     "amd": r"(?:amd |radeon |instinct )*",
     "apple": r"(?:apple |macbook (?:air |pro )?|mac (?:mini |studio |pro )?|imac )*(?:apple )?",
     "intel": r"(?:intel )*",
