@@ -8,6 +8,14 @@ from gpucheck.core.compat.xid import XIDS
 
 pytestmark = pytest.mark.lab_chosen  # together they take longer than `make test` may
 FAULTS = list(faults())
+OF_CATALOGUE = {  # the actions that gpucheck's table takes over: not a workflow, nor a contact
+    "IGNORE": "ignore",
+    "RESTART_APP": "restart-application",
+    "RESET_GPU": "reset-gpu",
+    "RESTART_VM": "reboot",
+    "RESTART_BM": "power-cycle",
+    "CHECK_MECHANICALS": "service",
+}
 
 
 def cases():
@@ -35,10 +43,14 @@ def test_the_root_cause_is_named(fault, bench, record_property):
         pytest.fail("\n".join(result.problems), pytrace=False)
 
 
-@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.name.startswith("xid-")], ids=lambda fault: fault.name)
+@pytest.mark.parametrize(
+    "fault",
+    [fault for fault in FAULTS if fault.name.startswith("xid-") and fault.nvidia in OF_CATALOGUE],
+    ids=lambda fault: fault.name,
+)
 def test_the_table_has_the_action_of_the_catalogue(fault):
     code = int(fault.name.split("-")[1])
-    assert XIDS[code].nvidia == fault.nvidia
+    assert XIDS[code].action == OF_CATALOGUE[fault.nvidia]
 
 
 def test_there_are_enough_of_them_and_each_has_its_name():

@@ -23,7 +23,6 @@ class Xid(msgspec.Struct, frozen=True):
     code: int
     meaning: str
     severity: Severity  # error: a job died of it, or the GPU is unusable
-    nvidia: str  # the catalogue's immediate action; empty: it names none
     action: Remedy
     advice: str  # the action in words
     fault: Fault | None  # the faulty part of the machine; None: a program, or no fault
@@ -54,17 +53,17 @@ _NVLINK_5 = "drain if the line says Fatal, watch if it says Nonfatal; reset all 
 
 def _program(code: int, meaning: str, advice: str = _RESTART, fault: Fault | None = None) -> Xid:
     """An error that ended one program."""
-    return Xid(code, meaning, "error", "RESTART_APP", "restart-application", advice, fault)
+    return Xid(code, meaning, "error", "restart-application", advice, fault)
 
 
 def _reset(code: int, meaning: str, fault: Fault) -> Xid:
     """An error after which the GPU is reset."""
-    return Xid(code, meaning, "error", "RESET_GPU", "reset-gpu", _RESET, fault)
+    return Xid(code, meaning, "error", "reset-gpu", _RESET, fault)
 
 
 def _ignored(code: int, meaning: str, severity: Severity, advice: str, fault: Fault | None = None) -> Xid:
     """A message that requires no action."""
-    return Xid(code, meaning, severity, "IGNORE", "ignore", advice, fault)
+    return Xid(code, meaning, severity, "ignore", advice, fault)
 
 
 _KNOWN = (
@@ -78,21 +77,11 @@ _KNOWN = (
     _ignored(38, "the driver's firmware watchdog expired", "warning", _UPDATE),
     _ignored(43, "one program's work was stopped after its own error; the GPU is healthy", "info", _RESTART),
     _ignored(44, "a fault while switching between programs", "warning", _WATCH),
-    Xid(
-        45,
-        "clean-up after a killed program or an earlier Xid",
-        "info",
-        "WORKFLOW_XID_45",
-        "ignore",
-        "look at the Xid before it",
-        None,
-    ),
+    _ignored(45, "clean-up after a killed program or an earlier Xid", "info", "look at the Xid before it"),  # NVIDIA: a workflow
     _reset(46, "the GPU stopped processing and did not recover", "gpu"),
-    Xid(48, "a memory error that ECC could not correct", "error", "WORKFLOW_XID_48", "reset-gpu", _RESET, "memory"),
-    Xid(
-        54, "the board's extra power is not connected", "error", "CHECK_MECHANICALS", "service", "attach the power cables", "gpu"
-    ),
-    Xid(61, "the GPU's micro-controller warned", "warning", "CONTACT_SUPPORT", "ignore", _UPDATE, None),
+    _reset(48, "a memory error that ECC could not correct", "memory"),  # NVIDIA: a workflow
+    Xid(54, "the board's extra power is not connected", "error", "service", "attach the power cables", "gpu"),
+    _ignored(61, "the GPU's micro-controller warned", "warning", _UPDATE),  # NVIDIA: contact its support
     _reset(62, "the GPU's micro-controller halted", "gpu"),
     _ignored(63, "a bad memory row was set aside, effective after a reset", "info", _RESET, "memory"),
     _reset(64, "a bad memory row could not be set aside", "memory"),
@@ -100,16 +89,9 @@ _KNOWN = (
     _ignored(67, "the driver made an illegal access", "warning", _UPDATE),
     _program(68, "the video decoder failed"),
     _program(69, "the GPU was given a command of the wrong class"),
-    Xid(
-        74,
-        "an NVLink connection failed",
-        "error",
-        "WORKFLOW_NVLINK_ERR",
-        "reset-gpu",
-        "reset all GPUs of the NVLink domain",
-        "nvlink",
-    ),
-    Xid(79, "the GPU has fallen off the bus", "error", "RESTART_BM", "power-cycle", "power the machine off and on", "gpu"),
+    # NVIDIA: a workflow
+    Xid(74, "an NVLink connection failed", "error", "reset-gpu", "reset all GPUs of the NVLink domain", "nvlink"),
+    Xid(79, "the GPU has fallen off the bus", "error", "power-cycle", "power the machine off and on", "gpu"),
     _program(80, "data sent to the GPU arrived corrupted", "restart the job; check PCIe errors"),
     _ignored(92, "many memory errors, all corrected", "warning", "plan maintenance", "memory"),
     _ignored(93, "the board's own records were written too often", "info", "none"),
@@ -125,39 +107,22 @@ _KNOWN = (
     _reset(140, "an ECC error that was not recovered", "memory"),
     _ignored(141, "a fault on a fast path of CUDA", "info", "ignore it once"),
     _reset(143, "the GPU could not be initialised", "start"),
-    Xid(
-        151,
-        "the keys of confidential computing could not be renewed",
-        "error",
-        "RESTART_VM",
-        "reboot",
-        "restart the virtual machine",
-        "gpu",
-    ),
-    Xid(
-        154,
-        "the recovery that the GPU needs has changed; the line names it",
-        "info",
-        "XID_154",
-        "ignore",
-        "do what it names",
-        None,
-    ),
+    Xid(151, "the keys of confidential computing could not be renewed", "error", "reboot", "restart the virtual machine", "gpu"),
+    _ignored(154, "the recovery that the GPU needs has changed; the line names it", "info", "do what it names"),
     _reset(155, "NVLink failed in software", "nvlink"),
     _reset(156, "a damaged part of the GPU was retired", "memory"),
     _ignored(157, "a damaged part of the GPU could not be retired", "warning", _SUPPORT, "memory"),
     _reset(158, "the GPU timed out for good", "gpu"),
     _ignored(160, "a memory channel was retired", "warning", _WATCH, "memory"),
     _ignored(161, "a memory channel could not be retired", "warning", _SUPPORT, "memory"),
-    Xid(167, "the PCIe connection timed out for good", "error", "", "reboot", "reboot; check the slot", "gpu"),
-    Xid(168, "damage in protected memory: there is less of it", "warning", "", "ignore", _SUPPORT, "memory"),
-    Xid(171, "which memory Xid 48 was about: DRAM", "error", "", "reset-gpu", _RESET, "memory"),
-    Xid(172, "which memory Xid 48 was about: SRAM", "error", "", "reset-gpu", _RESET, "memory"),
+    # NVIDIA names no action for the next four
+    Xid(167, "the PCIe connection timed out for good", "error", "reboot", "reboot; check the slot", "gpu"),
+    _ignored(168, "damage in protected memory: there is less of it", "warning", _SUPPORT, "memory"),
+    _reset(171, "which memory Xid 48 was about: DRAM", "memory"),
+    _reset(172, "which memory Xid 48 was about: SRAM", "memory"),
     *(_program(code, "a copy engine failed") for code in (39, 40, 41, 70, 71, 72, 75, 76, 77, 85, *range(126, 136))),
-    *(
-        Xid(code, "an NVLink 5 unit failed", "error", "WORKFLOW_NVLINK5_ERR", "reset-gpu", _NVLINK_5, "nvlink")
-        for code in range(144, 151)
-    ),
+    # NVIDIA: a workflow
+    *(Xid(code, "an NVLink 5 unit failed", "error", "reset-gpu", _NVLINK_5, "nvlink") for code in range(144, 151)),
 )
 
 XIDS: dict[int, Xid] = {known.code: known for known in _KNOWN}
