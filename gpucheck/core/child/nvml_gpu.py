@@ -7,8 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from gpucheck.core.child.messages.drivers import Gpu, GpuProcess, GpuSample, NvLink
-from gpucheck.core.child.messages.struct import replace
+from gpucheck.core.child.messages.drivers import Gpu, GpuProcess, NvLink
 from gpucheck.core.child.nvml_queries import GpuLost, Queries, failure_of
 
 UNCORRECTED, VOLATILE, AGGREGATE = 1, 0, 1  # nvmlMemoryErrorType_t, nvmlEccCounterType_t
@@ -26,97 +25,38 @@ def read_gpu(pynvml: Any, index: int) -> Gpu:
     except pynvml.NVMLError as error:
         failure = failure_of(pynvml, error)
         return Gpu(index=index, problem=failure.problem, result=failure.result)
-    gpu, lost = Gpu(index=index), None
+    fields: dict[str, Any] = {}
+    lost = None
     for read in (*IDENTITY, *READINGS):
         try:
             if lost is None or read in IDENTITY:
-                gpu = read(gpu, queries)
+                fields.update(read(queries))
         except GpuLost as error:
             lost = error
-    return gpu if lost is None else replace(gpu, problem=lost.failure.problem, result=lost.failure.result)
+    if lost is not None:
+        fields.update(problem=lost.failure.problem, result=lost.failure.result)
+    return Gpu(index=index, **fields)
 
 
-def _pci_address(pci: Any) -> str:
-    return f"{pci.domain:04x}:{pci.bus:02x}:{pci.device:02x}.0"
+def _field(field: str, *question: Any, convert: Callable[[Any], Any] | None = None) -> Callable[[Queries], dict[str, Any]]:
+    """Read one field of ``Gpu`` with ``Queries.ask``."""
+    return lambda nvml: {field: nvml.ask(*question, convert=convert)}
 
 
-IDENTITY: tuple[Callable[[Gpu, Queries], Gpu], ...] = (
-    lambda gpu, nvml: replace(gpu, name=nvml.ask("nvmlDeviceGetName")),
-    lambda gpu, nvml: replace(gpu, uuid=nvml.ask("nvmlDeviceGetUUID")),
-    lambda gpu, nvml: replace(gpu, pci_address=nvml.ask("nvmlDeviceGetPciInfo", convert=_pci_address)),
-    lambda gpu, nvml: replace(gpu, minor=nvml.ask("nvmlDeviceGetMinorNumber")),
-    lambda gpu, nvml: replace(gpu, compute_capability=nvml.ask("nvmlDeviceGetCudaComputeCapability", convert=tuple)),
-)
-
-
-def _modes(gpu: Gpu, nvml: Queries) -> Gpu:
-    return replace(
-        gpu,
-        persistence_mode=nvml.ask("nvmlDeviceGetPersistenceMode", convert=bool),
-        compute_mode=nvml.ask("nvmlDeviceGetComputeMode", convert=lambda mode: COMPUTE_MODES[mode]),
-    )
-
-
-def _memory(gpu: Gpu, nvml: Queries) -> Gpu:
+def _memory(nvml: Queries) -> dict[str, Any]:
     memory = nvml.ask("nvmlDeviceGetMemoryInfo", getattr(nvml.pynvml, "nvmlMemory_v2", None))
     memory = memory or nvml.ask("nvmlDeviceGetMemoryInfo")  # the first version counts the driver's reserve as used
-    return replace(
-        gpu,
-        memory_total_bytes=getattr(memory, "total", None),
-        memory_free_bytes=getattr(memory, "free", None),
-        memory_used_bytes=getattr(memory, "used", None),
-    )
+    return {f"memory_{name}_bytes": getattr(memory, name, None) for name in ("total", "free", "used")}
 
 
-def _errors(gpu: Gpu, nvml: Queries) -> Gpu:
-    rows = nvml.ask("nvmlDeviceGetRemappedRows") or (None, None, None, None)
-    return replace(
-        gpu,
-        ecc_enabled=nvml.ask("nvmlDeviceGetEccMode", convert=lambda mode: bool(mode[0])),
-        ecc_uncorrected_volatile=nvml.ask("nvmlDeviceGetTotalEccErrors", UNCORRECTED, VOLATILE),
-        ecc_uncorrected_aggregate=nvml.ask("nvmlDeviceGetTotalEccErrors", UNCORRECTED, AGGREGATE),
-        retired_pages_pending=nvml.ask("nvmlDeviceGetRetiredPagesPendingStatus", convert=bool),
-        remapped_rows_uncorrectable=rows[1],
-        remapping_pending=None if rows[2] is None else bool(rows[2]),
-        remapping_failed=None if rows[3] is None else bool(rows[3]),
-    )
+def _remapped_rows(nvml: Queries) -> dict[str, Any]:
+    rows = nvml.ask("nvmlDeviceGetRemappedRows")
+    if not rows:
+        return {}
+    return {"remapped_rows_uncorrectable": rows[1], "remapping_pending": bool(rows[2]), "remapping_failed": bool(rows[3])}
 
 
-def _load(gpu: Gpu, nvml: Queries) -> Gpu:
-    now = sample(nvml)
-    return replace(
-        gpu,
-        temperature_celsius=now.temperature_celsius,
-        temperature_slowdown_celsius=nvml.ask("nvmlDeviceGetTemperatureThreshold", SLOWDOWN),
-        power_limit_watts=nvml.ask("nvmlDeviceGetPowerManagementLimit|nvmlDeviceGetEnforcedPowerLimit", convert=_watts),
-        power_default_limit_watts=nvml.ask("nvmlDeviceGetPowerManagementDefaultLimit", convert=_watts),
-        sm_clock_max_mhz=nvml.ask("nvmlDeviceGetMaxClockInfo", SM_CLOCK),
-        utilization_percent=now.utilization_percent,
-        power_watts=now.power_watts,
-        sm_clock_mhz=now.sm_clock_mhz,
-        clock_event_reasons=now.clock_event_reasons,
-    )
-
-
-def identity(nvml: Queries) -> tuple[str | None, int | None]:
-    """A GPU's UUID and the bytes of its memory. Raises ``GpuLost``."""
-    total = nvml.ask("nvmlDeviceGetMemoryInfo", convert=lambda memory: memory.total)
-    return nvml.ask("nvmlDeviceGetUUID"), total
-
-
-def sample(nvml: Queries) -> GpuSample:
-    """A GPU's utilization, power, clock and temperature now. Raises ``GpuLost``."""
-    return GpuSample(
-        utilization_percent=nvml.ask("nvmlDeviceGetUtilizationRates", convert=lambda rates: rates.gpu),
-        power_watts=nvml.ask("nvmlDeviceGetPowerUsage", convert=_watts),
-        sm_clock_mhz=nvml.ask("nvmlDeviceGetClockInfo", SM_CLOCK),
-        clock_event_reasons=nvml.ask("nvmlDeviceGetCurrentClocksEventReasons|nvmlDeviceGetCurrentClocksThrottleReasons"),
-        temperature_celsius=nvml.ask("nvmlDeviceGetTemperature|nvmlDeviceGetTemperatureV", GPU_SENSOR),
-    )
-
-
-def _links(gpu: Gpu, nvml: Queries) -> Gpu:
-    """PCIe and NVLink. NVML's maximum PCIe generation is that of this GPU in this slot, so a slower slot is not a fault."""
+def _nvlinks(nvml: Queries) -> dict[str, Any]:
     links: list[NvLink] = []
     for link in range(getattr(nvml.pynvml, "NVML_NVLINK_MAX_LINKS", 18)):
         active = nvml.ask("nvmlDeviceGetNvLinkState", link, convert=bool)
@@ -124,17 +64,10 @@ def _links(gpu: Gpu, nvml: Queries) -> Gpu:
             links.append(NvLink(link=link, active=active))
         elif not links:
             break  # a GPU without NVLink has no link 0
-    return replace(
-        gpu,
-        pcie_generation=nvml.ask("nvmlDeviceGetCurrPcieLinkGeneration"),
-        pcie_generation_max=nvml.ask("nvmlDeviceGetMaxPcieLinkGeneration"),
-        pcie_width=nvml.ask("nvmlDeviceGetCurrPcieLinkWidth"),
-        pcie_width_max=nvml.ask("nvmlDeviceGetMaxPcieLinkWidth"),
-        nvlinks=tuple(links),
-    )
+    return {"nvlinks": tuple(links)}
 
 
-def _fabric(gpu: Gpu, nvml: Queries) -> Gpu:
+def _fabric(nvml: Queries) -> dict[str, Any]:
     """State of the NVSwitch fabric: pynvml fills a struct that the caller passes."""
     for kind, function in (
         ("c_nvmlGpuFabricInfo_v3_t", "nvmlDeviceGetGpuFabricInfoV"),
@@ -145,38 +78,37 @@ def _fabric(gpu: Gpu, nvml: Queries) -> Gpu:
             info = getattr(nvml.pynvml, kind)()
             if nvml.ask(function, ctypes.byref(info)) == 0:
                 state = FABRIC_STATES[info.state] if info.state < len(FABRIC_STATES) else None
-                return replace(
-                    gpu,
-                    fabric_state=state,
-                    fabric_status=info.status,
-                    fabric_health_mask=getattr(info, "healthMask", None),
-                    fabric_clique=info.cliqueId,
-                    fabric_cluster=bytes(info.clusterUuid).hex(),
-                )
-    return gpu
+                return {
+                    "fabric_state": state,
+                    "fabric_status": info.status,
+                    "fabric_health_mask": getattr(info, "healthMask", None),
+                    "fabric_clique": info.cliqueId,
+                    "fabric_cluster": bytes(info.clusterUuid).hex(),
+                }
+    return {}
 
 
-def _recovery(gpu: Gpu, nvml: Queries) -> Gpu:
+def _recovery(nvml: Queries) -> dict[str, Any]:
     """The recovery action that the driver requests. Older drivers do not have this field."""
     field = getattr(nvml.pynvml, "NVML_FI_DEV_GET_GPU_RECOVERY_ACTION", None)
     (value,) = (nvml.ask("nvmlDeviceGetFieldValues", [field]) if field is not None else None) or (None,)
-    return gpu if value is None or value.nvmlReturn else replace(gpu, recovery_action=value.value.uiVal)
+    return {} if value is None or value.nvmlReturn else {"recovery_action": value.value.uiVal}
 
 
-def _mig(gpu: Gpu, nvml: Queries) -> Gpu:
-    enabled = nvml.ask("nvmlDeviceGetMigMode", convert=lambda mode: bool(mode[0]))
+def _mig(nvml: Queries) -> dict[str, Any]:
+    enabled = nvml.ask("nvmlDeviceGetMigMode", convert=_first)
     if not enabled:
-        return replace(gpu, mig_enabled=enabled)
+        return {"mig_enabled": enabled}
     slots = range(nvml.ask("nvmlDeviceGetMaxMigDeviceCount") or 0)
     handles = [nvml.ask("nvmlDeviceGetMigDeviceHandleByIndex", slot) for slot in slots]
-    return replace(gpu, mig_enabled=True, mig_devices=sum(handle is not None for handle in handles))
+    return {"mig_enabled": True, "mig_devices": sum(handle is not None for handle in handles)}
 
 
-def _processes(gpu: Gpu, nvml: Queries) -> Gpu:
+def _processes(nvml: Queries) -> dict[str, Any]:
     """Compute processes. NVML returns process ids of the host's namespace, or none: they are meaningless in a container."""
     listed = nvml.ask("nvmlDeviceGetComputeRunningProcesses|nvmlDeviceGetComputeRunningProcesses_v2")
     if listed is None:
-        return gpu
+        return {}
     processes = tuple(
         GpuProcess(pid=process.pid, memory_bytes=process.usedGpuMemory, name=_program(process.pid)) for process in listed
     )
@@ -184,10 +116,7 @@ def _processes(gpu: Gpu, nvml: Queries) -> Gpu:
         visible = all(os.path.isdir(f"/proc/{process.pid}") for process in processes)
     else:
         visible = _pid_namespace() == FIRST_PID_NAMESPACE
-    return replace(gpu, processes=processes, processes_visible=visible if os.path.isdir("/proc/self") else None)
-
-
-READINGS = (_modes, _memory, _errors, _recovery, _load, _links, _fabric, _mig, _processes)
+    return {"processes": processes, "processes_visible": visible if os.path.isdir("/proc/self") else None}
 
 
 def _program(pid: int) -> str | None:
@@ -207,3 +136,53 @@ def _pid_namespace() -> str | None:
 
 def _watts(milliwatts: int) -> float:
     return milliwatts / 1000
+
+
+def _pci_address(pci: Any) -> str:
+    return f"{pci.domain:04x}:{pci.bus:02x}:{pci.device:02x}.0"
+
+
+def _first(states: Any) -> bool:
+    """The current one of two states; the second is that after the next restart."""
+    return bool(states[0])
+
+
+IDENTITY = (
+    _field("name", "nvmlDeviceGetName"),
+    _field("uuid", "nvmlDeviceGetUUID"),
+    _field("pci_address", "nvmlDeviceGetPciInfo", convert=_pci_address),
+    _field("minor", "nvmlDeviceGetMinorNumber"),
+    _field("compute_capability", "nvmlDeviceGetCudaComputeCapability", convert=tuple),
+)
+SAMPLED = (  # fields of ``GpuSample``, too
+    _field("utilization_percent", "nvmlDeviceGetUtilizationRates", convert=lambda rates: rates.gpu),
+    _field("power_watts", "nvmlDeviceGetPowerUsage", convert=_watts),
+    _field("sm_clock_mhz", "nvmlDeviceGetClockInfo", SM_CLOCK),
+    _field("clock_event_reasons", "nvmlDeviceGetCurrentClocksEventReasons|nvmlDeviceGetCurrentClocksThrottleReasons"),
+    _field("temperature_celsius", "nvmlDeviceGetTemperature|nvmlDeviceGetTemperatureV", GPU_SENSOR),
+)
+READINGS = (
+    _field("persistence_mode", "nvmlDeviceGetPersistenceMode", convert=bool),
+    _field("compute_mode", "nvmlDeviceGetComputeMode", convert=lambda mode: COMPUTE_MODES[mode]),
+    _memory,
+    _remapped_rows,
+    _field("ecc_enabled", "nvmlDeviceGetEccMode", convert=_first),
+    _field("ecc_uncorrected_volatile", "nvmlDeviceGetTotalEccErrors", UNCORRECTED, VOLATILE),
+    _field("ecc_uncorrected_aggregate", "nvmlDeviceGetTotalEccErrors", UNCORRECTED, AGGREGATE),
+    _field("retired_pages_pending", "nvmlDeviceGetRetiredPagesPendingStatus", convert=bool),
+    _recovery,
+    *SAMPLED,
+    _field("temperature_slowdown_celsius", "nvmlDeviceGetTemperatureThreshold", SLOWDOWN),
+    _field("power_limit_watts", "nvmlDeviceGetPowerManagementLimit|nvmlDeviceGetEnforcedPowerLimit", convert=_watts),
+    _field("power_default_limit_watts", "nvmlDeviceGetPowerManagementDefaultLimit", convert=_watts),
+    _field("sm_clock_max_mhz", "nvmlDeviceGetMaxClockInfo", SM_CLOCK),
+    _nvlinks,
+    _field("pcie_generation", "nvmlDeviceGetCurrPcieLinkGeneration"),
+    # Of this GPU in this slot, so a slower slot is not a fault.
+    _field("pcie_generation_max", "nvmlDeviceGetMaxPcieLinkGeneration"),
+    _field("pcie_width", "nvmlDeviceGetCurrPcieLinkWidth"),
+    _field("pcie_width_max", "nvmlDeviceGetMaxPcieLinkWidth"),
+    _fabric,
+    _mig,
+    _processes,
+)

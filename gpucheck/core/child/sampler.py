@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 from gpucheck.core.child.loader import load
 from gpucheck.core.child.messages.drivers import GpuSample, Sampled, SamplerStarted, SamplerTask, StopSampling
-from gpucheck.core.child.nvml_gpu import identity, sample
+from gpucheck.core.child.nvml_gpu import SAMPLED
 from gpucheck.core.child.nvml_queries import LIBRARIES, GpuLost, Queries, failure_of
 from gpucheck.core.child.runtime import Reporter
 
@@ -40,14 +41,20 @@ def run(reporter: Reporter, task: SamplerTask) -> None:
 
 
 def _identity(gpu: Queries) -> tuple[str | None, int | None]:
+    """A GPU's UUID and the bytes of its memory."""
     try:
-        return identity(gpu)
+        total = gpu.ask("nvmlDeviceGetMemoryInfo", convert=lambda memory: memory.total)
+        return gpu.ask("nvmlDeviceGetUUID"), total
     except GpuLost:
         return None, None
 
 
 def _sample(gpu: Queries) -> GpuSample:
+    """A GPU's utilization, power, clock and temperature now."""
+    fields: dict[str, Any] = {}
     try:
-        return sample(gpu)
+        for read in SAMPLED:
+            fields.update(read(gpu))
     except GpuLost:  # the measurement will show it
         return GpuSample(lost=True)
+    return GpuSample(**fields)
