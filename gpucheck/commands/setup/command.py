@@ -1,10 +1,10 @@
 """The command ``setup``: print what to install on this machine; with --apply, create and verify the environment."""
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from gpucheck.cli import examined, signals
 from gpucheck.cli.parameters import SECONDS, Command

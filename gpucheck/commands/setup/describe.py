@@ -6,7 +6,8 @@ An unknown word is an error. Properties that the description does not give stay 
 import functools
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from gpucheck.commands.setup import vocabulary
 from gpucheck.core.compat import cuda, gpu_names, gpus, systems, tpu, versions
@@ -25,8 +26,7 @@ class Unknown(ValueError):
     """A description that can't be understood; the message is one line."""
 
 
-@dataclass
-class Draft:
+class Draft(msgspec.Struct):
     """The properties read so far; None: not given."""
 
     system: str | None = None
@@ -37,12 +37,12 @@ class Draft:
     musl: bool = False
     wsl: bool = False
     driver: str | None = None
-    gpus: list[Gpu] = field(default_factory=list)
-    others: list[OtherGpu] = field(default_factory=list)
+    gpus: list[Gpu] = []
+    others: list[OtherGpu] = []
     no_gpu: bool = False
     no_driver: bool = False
     tpu: str | None = None
-    pythons: list[str] = field(default_factory=list)
+    pythons: list[str] = []
     jetpack: str | None = None
     implied: str | None = None  # the processor that a GPU's name implies
 

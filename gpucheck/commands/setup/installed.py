@@ -1,7 +1,8 @@
 """Check whether the examined environment already has the solver's choice, so that nothing needs to be installed."""
 
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.compat import versions

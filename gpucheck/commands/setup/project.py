@@ -6,9 +6,9 @@ Its files are read as text, line by line, and never executed.
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from gpucheck.commands.setup.files import table_entry
 from gpucheck.core.compat import versions

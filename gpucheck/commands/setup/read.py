@@ -2,8 +2,9 @@
 
 import re
 import sys
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from gpucheck.commands.setup.pythons import PLACE_SECONDS, find
 from gpucheck.core.combiners.gpu_presence import combine as presence

@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -25,8 +24,7 @@ _MBIT_PER_SECOND = 100  # network speed for the printed time
 _OTHERS = 3  # number of other releases to print
 
 
-@dataclass(frozen=True, kw_only=True)
-class Here:
+class Here(msgspec.Struct, frozen=True, kw_only=True):
     """Details of an answer that are known only for this machine; the defaults are for another machine (--for)."""
 
     place: Place | None = None

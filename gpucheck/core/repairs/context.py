@@ -1,6 +1,5 @@
 """The context of a repair, read from a live machine or from a log: the framework, its location, and its installer."""
 
-import dataclasses
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -193,7 +192,7 @@ class Context(Fact, frozen=True, kw_only=True):
 
         title = keras_tables.TITLES[backend]
         own, machine = self._solver_input()
-        machine = dataclasses.replace(machine, gpus=(Gpu(),)) if machine.gpus is None else machine
+        machine = replace(machine, gpus=(Gpu(),)) if machine.gpus is None else machine
         beside = next((name[-2:] for name in self.installed if re.fullmatch(r"nvidia-.*-cu\d\d", name)), None)
         choice = best(machine, Wishes(backend=backend, python=own), beside) or best(machine, Wishes(backend=backend))
         if choice is None and self.interpreter is None and machine.architecture == "aarch64":  # from a log that names no GPU

@@ -1,7 +1,8 @@
 """The answer: what can be installed, what can't and why, and what would make a newer release work."""
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 from gpucheck.core.compat import frameworks
 from gpucheck.core.model import Assignment
@@ -10,8 +11,7 @@ from gpucheck.core.solver.machine import Machine, Python
 Kind = Literal["platform", "driver", "gpu", "python", "glibc", "defect", "tpu", "wish"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reason:
+class Reason(msgspec.Struct, frozen=True, kw_only=True):
     """Why a release does not work on a machine, in one short sentence."""
 
     kind: Kind
@@ -20,8 +20,7 @@ class Reason:
     needs: str | None = None  # the minimum driver, Python or glibc version that works
 
 
-@dataclass(frozen=True, kw_only=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """A combination that works."""
 
     python: Python
@@ -41,16 +40,14 @@ class Choice:
     remarks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Excluded:
+class Excluded(msgspec.Struct, frozen=True, kw_only=True):
     """A newer release that does not work here."""
 
     tensorflow: str  # minor: "2.21"; or the name of another framework's build
     reasons: tuple[Reason, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limit:
+class Limit(msgspec.Struct, frozen=True, kw_only=True):
     """A change that would make a newer release work."""
 
     kind: Kind
@@ -58,8 +55,7 @@ class Limit:
     tensorflow: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """The whole answer."""
 
     machine: Machine
@@ -67,7 +63,7 @@ class Answer:
     excluded: tuple[Excluded, ...] = ()  # newest first; only releases newer than the best choice
     limits: tuple[Limit, ...] = ()
     first: str | None = None  # what to do before any choice works: install the driver
-    advice: tuple[str, ...] = field(default=())  # other ways; without a choice, what to do
+    advice: tuple[str, ...] = ()  # other ways; without a choice, what to do
     depends: tuple[str, ...] = ()  # assumptions about properties that the description does not give
 
     @property

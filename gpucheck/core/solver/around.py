@@ -1,7 +1,8 @@
 """The parts of an answer besides its choices: the driver to install first, other ways, and assumptions about the machine."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import frameworks, images, vendors, versions

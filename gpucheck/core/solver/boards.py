@@ -1,6 +1,6 @@
 """The answers for GPUs with the vendor's own packages: AMD's GPUs, and NVIDIA's Jetson boards."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from gpucheck.core.compat import frameworks, images, vendors
 from gpucheck.core.compat.keras import TITLES

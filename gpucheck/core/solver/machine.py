@@ -1,12 +1,11 @@
 """The input of the solver: the machine and the user's wishes. None means unknown, which never excludes a release."""
 
-from dataclasses import dataclass
+import msgspec
 
 from gpucheck.core.compat import cuda, gpus, versions
 
 
-@dataclass(frozen=True, kw_only=True)
-class Python:
+class Python(msgspec.Struct, frozen=True, kw_only=True):
     """A Python interpreter for the environment."""
 
     version: str  # "3.12.3" or "3.12"
@@ -14,8 +13,7 @@ class Python:
     has_venv: bool | None = None  # False: its venv module can't create environments (Debian's python3-venv is missing)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Gpu:
+class Gpu(msgspec.Struct, frozen=True, kw_only=True):
     """An NVIDIA GPU."""
 
     name: str | None = None
@@ -31,8 +29,7 @@ class Gpu:
         return f"{self.name} ({number})" if self.name else f"{number} ({architecture})" if architecture else number
 
 
-@dataclass(frozen=True, kw_only=True)
-class OtherGpu:
+class OtherGpu(msgspec.Struct, frozen=True, kw_only=True):
     """A GPU that is not NVIDIA's."""
 
     vendor: str  # "amd", "apple", "intel"
@@ -50,8 +47,7 @@ class OtherGpu:
 VENDORS = {"amd": "AMD", "apple": "Apple", "intel": "Intel"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Machine:
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """The known properties of a machine."""
 
     system: str = "linux"  # as sys.platform: "linux", "darwin", "win32"
@@ -108,8 +104,7 @@ class Machine:
         return versions.parse(lowest)[: len(driver)] <= driver
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wishes:
+class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     """The user's wishes."""
 
     tensorflow: str | None = None  # a PEP 440 specifier: ">=2.16,<2.20"

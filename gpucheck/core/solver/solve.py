@@ -4,7 +4,8 @@ Rules use ``best``; everything else is for ``gpucheck setup``.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from gpucheck.core.compat import builds, images, versions
 from gpucheck.core.compat import cuda as cuda_tables

@@ -7,7 +7,8 @@ these ranges and would need an old JAX. Source: METADATA of the wheels; tools/ch
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.keras import TITLES
