@@ -105,7 +105,7 @@ CONNECTING = {"messages": IMPORTED, "stage": Stage("connect")}
 
 
 def failed(problem):
-    return {"messages": [*CONNECTED, (0.7, WorkerFailed("step 1", problem))], "ends": 0.8, "stage": STEP}
+    return {"messages": [*CONNECTED, (0.7, WorkerFailed(problem))], "ends": 0.8, "stage": STEP}
 
 
 def ended(how, *messages):

@@ -8,10 +8,10 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from gpucheck.core.child import inspection, links
-from gpucheck.core.child.messages import Message
 from gpucheck.core.child.messages.struct import to_builtins
 from gpucheck.core.child.messages.training import Job, Trained, TrainingRun
 from gpucheck.core.child.messages.workers import (
@@ -48,75 +48,50 @@ def run(reporter: Reporter, task: WorkerTask) -> None:
     reporter.begin(VersionsRead)
     own = WorkerRecord(task.name, versions(tf, keras))
     reporter.end(VersionsRead(own.versions))
-    progress = _Progress(reporter)
+    reporter.begin(ClusterConnected)
     try:
         own.devices = tuple(_choose(tf, task.gpus))
         if task.strategy == "parameter_server":
-            _coordinate(tf, keras, len(json.loads(task.tf_config)["cluster"]["worker"]), progress)
+            _coordinate(tf, keras, len(json.loads(task.tf_config)["cluster"]["worker"]), reporter)
         else:
-            _work(tf, keras, own, progress)
+            _work(tf, keras, own, reporter)
     except Exception as error:
-        import traceback
-
-        traceback.print_exc()
-        reporter.end(WorkerFailed(progress.step or progress.kind.stage, exception_text(error)))
+        reporter.end(WorkerFailed(exception_text(error)))
+        raise
 
 
-class _Progress:
-    """Reports stages and steps, and knows the current ones."""
-
-    def __init__(self, reporter: Reporter) -> None:
-        self.reporter, self.step = reporter, ""
-        self.kind: type[Message] = ClusterConnected
-
-    def begin(self, kind: type[Message]) -> None:
-        self.kind, self.step = kind, ""
-        self.reporter.begin(kind)
-
-    def begin_step(self, step: str) -> None:
-        """Begin a step of the stage; it ends the previous step."""
-        self.step = step
-        self.reporter.begin(self.kind, "", step)
-
-    def end(self, message: Message) -> None:
-        self.reporter.end(message)
-        self.step = ""
-
-
-def _work(tf: Any, keras: Any, own: WorkerRecord, progress: _Progress) -> None:
-    progress.begin(ClusterConnected)
+def _work(tf: Any, keras: Any, own: WorkerRecord, reporter: Reporter) -> None:
     strategy = strategies.build("multi_worker_mirrored", tf, ())
-    progress.end(ClusterConnected(strategy.num_replicas_in_sync))
-    progress.begin(WorkersMet)
+    reporter.end(ClusterConnected(strategy.num_replicas_in_sync))
+    reporter.begin(WorkersMet)
     met = tuple(WorkerRecord(**record) for record in exchange(tf, strategy, to_builtins(own)))
-    progress.end(WorkersMet(met))
-    progress.begin(Trained)
+    reporter.end(WorkersMet(met))
+    reporter.begin(Trained)
     result = untrained_result(Job("multi_worker_mirrored", own.devices), "strategy.run")
-    model, shard = loop.train(tf, keras, strategy, result, progress.begin_step)
+    model, shard = loop.train(tf, keras, strategy, result, partial(reporter.begin, Trained, ""))
     _compare(result, [loop.Shard(**record) for record in exchange(tf, strategy, shard._asdict())])
     proof.judge(result)
     if result.reason is None and not result.shards_verified:
         result.status, result.stage = "failed", "verify"
         result.reason = "the workers did not each get a distinct part of the data"
-    progress.end(Trained(result))
-    progress.begin(LinksMeasured)
-    progress.end(_links(tf, [worker.name for worker in met], own.name, progress.begin_step))
-    progress.begin(FitTried)
-    progress.end(_fit(tf, model, result.global_batch_size or 0))
+    reporter.end(Trained(result))
+    reporter.begin(LinksMeasured)
+    reporter.end(_links(tf, [worker.name for worker in met], own.name, partial(reporter.begin, LinksMeasured, "")))
+    reporter.begin(FitTried)
+    reporter.end(_fit(tf, model, result.global_batch_size or 0))
 
 
-def _coordinate(tf: Any, keras: Any, workers: int, progress: _Progress) -> None:
-    progress.begin(ClusterConnected)
+def _coordinate(tf: Any, keras: Any, workers: int, reporter: Reporter) -> None:
     strategy = strategies.build("parameter_server", tf, ())
-    progress.end(ClusterConnected())
-    progress.begin(Trained)
+    reporter.end(ClusterConnected())
+    reporter.begin(Trained)
     result = untrained_result(Job("parameter_server", ("CPU:0",)), "ClusterCoordinator.schedule")
     result.replicas = workers
-    model = coordinator.train(tf, keras, strategy, result, progress.begin_step)
+    model = coordinator.train(tf, keras, strategy, result, partial(reporter.begin, Trained, ""))
     proof.judge(result)
-    progress.end(Trained(result))
-    progress.begin(FitTried)
-    progress.end(_fit(tf, model, result.global_batch_size or 0))
+    reporter.end(Trained(result))
+    reporter.begin(FitTried)
+    reporter.end(_fit(tf, model, result.global_batch_size or 0))
 
 
 def _choose(tf: Any, positions: tuple[int, ...] | None) -> list[str]:

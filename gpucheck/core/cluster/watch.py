@@ -189,7 +189,7 @@ def _fault(worker: Worker) -> WorkerFault:
     if failed is not None:
         taken = "could not start grpc server" in failed.problem.lower()
         how = "port taken" if taken else "raised"
-        return WorkerFault(worker=worker.name, how=how, reason=failed.problem, stage=failed.at)
+        return WorkerFault(worker=worker.name, how=how, reason=failed.problem, stage=worker.stage)
     if result is not None and result.run.reason is not None:
         return WorkerFault(worker=worker.name, how="raised", reason=result.run.reason, stage="verify")
     for imported, what in ((child.message(TensorFlowImported), "TensorFlow"), (child.message(KerasImported), "Keras")):

@@ -67,8 +67,7 @@ class FitTried(Message):
 
 
 class WorkerFailed(Message):
-    """The worker failed with an exception."""
+    """The worker failed with an exception, in the stage or step that it had begun."""
 
     stage: ClassVar[str] = "failed"
-    at: str  # the stage or step that it was in
     problem: str
