@@ -13,6 +13,7 @@ from gpucheck.core.child.messages.drivers import (
     CudaVersion,
     DriverStarted,
 )
+from gpucheck.core.compat import results
 from gpucheck.core.compat.cuda import CUDA_ERROR_OUT_OF_MEMORY
 from gpucheck.core.host import Host
 from gpucheck.core.model import Level
@@ -54,16 +55,17 @@ def read(host: Host) -> Cuda:
     query = query_driver(child, ACTIVITIES, (DriverStarted, CudaCount), silence, lambda: 2 * driver.seconds_of_nvml(host))
     if query.answer.result == CUDA_ERROR_OUT_OF_MEMORY and (data := host.ulimit("DATA") or DATA_BYTES) < DATA_BYTES:
         raise RuntimeError(f"out of memory, under this process's limit on its data of {data >> 20} MiB (ulimit -d)")
-    version, count = child.message(CudaVersion), child.message(CudaCount)
-    devices, peers = child.message(CudaDevices), child.message(CudaPeers)
+    answer = query.answer
+    if answer.result and answer.result_name is None and (known := results.cuda(str(answer.result))):
+        answer = replace(answer, result_name=known.name, problem=known.name)
+    version, count = child.message(CudaVersion) or CudaVersion(), child.message(CudaCount) or CudaCount()
+    devices, peers = child.message(CudaDevices) or CudaDevices(()), child.message(CudaPeers) or CudaPeers()
     return Cuda(
-        **asdict(query.answer),
-        driver_version=None if version is None else cuda_version(version.number),
-        device_count=None if count is None else count.count,
-        devices=()
-        if devices is None
-        else tuple(replace(device, pci_address=pci_address(device.pci_address)) for device in devices.devices),
-        peers_missing=None if peers is None else peers.missing,
+        **asdict(answer),
+        driver_version=cuda_version(version.number),
+        device_count=count.count,
+        devices=tuple(replace(device, pci_address=pci_address(device.pci_address)) for device in devices.devices),
+        peers_missing=peers.missing,
     )
 
 
