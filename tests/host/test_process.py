@@ -136,7 +136,8 @@ def test_a_child_does_not_outlive_its_parent(tmp_path, sleep):
     for name in ("boot.py", "runtime.py", "../system/shadowing.py"):
         (package / name).write_text((real / name).read_text())
     (package / "sleeper.py").write_text(
-        "import ctypes, time\nfrom gpucheck.core.child.messages import Done\nTASK = dict\n"
+        "import ctypes, time\nfrom gpucheck.core.child.messages import Done, Task\n"
+        "class SleeperTask(Task): child = 'sleeper'\n"
         f"def run(reporter, task):\n    reporter.begin(Done)\n    {sleep}(600)\n"
     )
     parent = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True)

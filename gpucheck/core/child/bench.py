@@ -18,7 +18,6 @@ from gpucheck.core.child.smoke import memory, network, throughput
 from gpucheck.core.child.smoke.tensorflow import fresh
 from gpucheck.core.training import strategies
 
-TASK = BenchTask
 RECEIVE_SECONDS = 120.0
 WARMUP_STEPS = 3  # executions per data source; the first one traces, compiles and autotunes
 PROFILED_STEPS = 20  # viewers can't open larger traces

@@ -24,8 +24,6 @@ from gpucheck.core.child.messages.drivers import (
 )
 from gpucheck.core.child.runtime import Reporter
 
-TASK = CudaTask
-
 LIBRARIES = {"linux": "libcuda.so.1", "win32": "nvcuda.dll"}
 
 MULTIPROCESSOR_COUNT, CAPABILITY_MAJOR, CAPABILITY_MINOR = 16, 75, 76  # CUdevice_attribute

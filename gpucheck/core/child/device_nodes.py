@@ -8,8 +8,6 @@ import os
 from gpucheck.core.child.messages.machine import DeviceNodesTask, NodeOpened
 from gpucheck.core.child.runtime import Reporter
 
-TASK = DeviceNodesTask
-
 # With O_NONBLOCK NVIDIA's driver wakes a sleeping GPU in the background instead of making the opener wait.
 FLAGS = os.O_RDWR | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
 

@@ -19,8 +19,6 @@ from gpucheck.core.child.smoke import network
 from gpucheck.core.child.smoke.proof import first_sentence
 from gpucheck.core.child.smoke.tensorflow import train_briefly
 
-TASK = ExhaustionTask
-
 GPU_LIMIT_BYTES = 1 << 30  # twice what the smoke job needs (see plan.NEEDED_BYTES)
 CPU_ROOM_BYTES = 1 << 30  # in addition to what is already mapped
 STEPS = 3

@@ -13,7 +13,6 @@ from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke import checksums, fit, together, xla
 from gpucheck.core.child.smoke.tensorflow import TensorFlowJob
 
-TASK = FrameworkTask
 LOGICAL_CPUS = 3  # of a CPU that repeat computations: a majority needs three
 SHARE_BYTES = 600 << 20  # of each logical GPU's share, reserved for CUDA's context and libraries
 

@@ -11,8 +11,6 @@ from gpucheck.core.child.messages.machine import Interpreter, InterpreterTask
 if TYPE_CHECKING:
     from gpucheck.core.child.runtime import Reporter
 
-TASK = InterpreterTask
-
 
 def describe() -> Interpreter:
     """Describe the running interpreter."""

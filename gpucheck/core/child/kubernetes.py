@@ -22,8 +22,6 @@ from typing import Any
 from gpucheck.core.child.messages.cluster import Account, Answer, KubernetesTask, Question
 from gpucheck.core.child.runtime import Reporter
 
-TASK = KubernetesTask
-
 IDLE_SECONDS = 60.0  # without a question, after which the child exits
 ANSWER_SECONDS = 5.0  # without a byte from the server
 LIMIT_BYTES = 32 << 20  # of all pages of an answer: 3000 pods have about 10 KB each

@@ -7,8 +7,6 @@ import ctypes
 from gpucheck.core.child.messages.machine import LibrariesTask, LibraryOpened
 from gpucheck.core.child.runtime import Reporter
 
-TASK = LibrariesTask
-
 
 def run(reporter: Reporter, task: LibrariesTask) -> None:
     """Open each library and report it as a separate stage, so that a crash identifies the library.

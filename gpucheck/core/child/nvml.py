@@ -16,8 +16,6 @@ from gpucheck.core.child.nvml_gpu import read_gpu
 from gpucheck.core.child.nvml_queries import LIBRARIES, Queries, failure_of
 from gpucheck.core.child.runtime import Reporter
 
-TASK = NvmlTask
-
 
 def run(reporter: Reporter, task: NvmlTask) -> None:
     """Report the driver and every GPU."""

@@ -14,7 +14,7 @@ import signal
 import sys
 from typing import Any
 
-from gpucheck.core.child.messages import AnyMessage, Crashed, Done, Message
+from gpucheck.core.child.messages import AnyMessage, Crashed, Done, Message, Task
 from gpucheck.core.child.messages.struct import to_builtins
 
 SCRATCH = "GPUCHECK_SCRATCH"  # the folder of temporary files that the parent removes unless it is killed
@@ -101,7 +101,8 @@ def main() -> None:
     reporter = Reporter()
     try:
         module = importlib.import_module("gpucheck.core.child." + name)
-        module.run(reporter, module.TASK(**json.loads(text)))
+        task = next(kind for kind in Task.__subclasses__() if kind.child == name)  # which the module imports
+        module.run(reporter, task(**json.loads(text)))
     except BaseException as error:
         import traceback
 

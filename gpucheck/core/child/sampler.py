@@ -12,8 +12,6 @@ from gpucheck.core.child.nvml_gpu import SAMPLED
 from gpucheck.core.child.nvml_queries import LIBRARIES, GpuLost, Queries, failure_of
 from gpucheck.core.child.runtime import Reporter
 
-TASK = SamplerTask
-
 
 def run(reporter: Reporter, task: SamplerTask) -> None:
     """Sample until the parent sends ``StopSampling`` or ends."""

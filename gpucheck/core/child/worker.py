@@ -29,7 +29,6 @@ from gpucheck.core.child.smoke import coordinator, loop, network, proof
 from gpucheck.core.child.smoke.fit import untrained_result
 from gpucheck.core.training import strategies
 
-TASK = WorkerTask
 RECORD_BYTES = 1 << 16  # maximum size of a record that workers exchange
 FIT_STEPS = 2
 # Lines of TensorFlow's errors that locate an error in the graph, and do not describe it.

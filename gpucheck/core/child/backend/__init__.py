@@ -19,8 +19,6 @@ from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke import fit
 from gpucheck.core.training.strategies import Wanted, data_parallel, load_all, one_device
 
-TASK = BackendTask
-
 
 def run(reporter: Reporter, task: BackendTask) -> None:
     """Inspect, then train."""
