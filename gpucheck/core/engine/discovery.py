@@ -4,8 +4,6 @@ import os
 from collections.abc import Sequence
 from importlib import import_module
 
-import msgspec
-
 from gpucheck.core.model.plugin import Combiner, Probe, Row, Rule
 
 
@@ -38,12 +36,7 @@ def in_order(combiners: Sequence[Combiner]) -> tuple[Combiner, ...]:
 
 def load_rules() -> tuple[Rule, ...]:
     """Return all rules, sorted by row and code."""
-    rules = []
-    for row in modules("gpucheck.core.rules"):
-        for name in modules(row):
-            module = import_module(name)
-            rules.append(msgspec.structs.replace(module.check.plugin, doc=module.__doc__ or ""))
-    return tuple(rules)
+    return tuple(import_module(name).check.plugin for row in modules("gpucheck.core.rules") for name in modules(row))
 
 
 def load_rows() -> dict[str, Row]:

@@ -138,7 +138,7 @@ def rule(
             explains=explains,
             needs=_needs(check),
             check=check,
-            doc="",
+            doc=sys.modules[check.__module__].__doc__ or "",
             tensorflow=tensorflow,
             jobs=jobs,
             first_check=first_check,
