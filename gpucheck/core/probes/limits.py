@@ -132,9 +132,12 @@ class _Cgroups:
         ceiling = NO_LIMIT if total is None else total
         tightest: tuple[int | None, int | None] = (None, None)
         for folder, old in self._folders("memory"):
-            for limit, used in self._memory_old(folder) if old else self._memory_new(folder):
-                if limit < ceiling:
-                    ceiling, tightest = limit, (limit, used)
+            limits = [self._number(f"{folder}/{'memory.limit_in_bytes' if old else 'memory.max'}")]
+            if old:  # also of ancestors that are not mounted in a container, such as a pod's
+                limits.append(self._stat(f"{folder}/memory.stat", "hierarchical_memory_limit"))
+            limit = min((limit for limit in limits if limit is not None), default=ceiling)
+            if limit < ceiling:
+                ceiling, tightest = limit, (limit, self._used(folder, old))
         return tightest
 
     def processors(self) -> float | None:
@@ -166,25 +169,11 @@ class _Cgroups:
             break
         return self._stat("/proc/vmstat", "oom_kill")
 
-    def _memory_new(self, folder: str) -> Iterator[tuple[int, int | None]]:
-        limit = self._number(f"{folder}/memory.max")
-        if limit is not None:
-            yield limit, self._used(folder, "memory.current", "")
-
-    def _memory_old(self, folder: str) -> Iterator[tuple[int, int | None]]:
-        # The second includes ancestors that are not mounted in a container, such as a pod's.
-        limits = (
-            self._number(f"{folder}/memory.limit_in_bytes"),
-            self._stat(f"{folder}/memory.stat", "hierarchical_memory_limit"),
-        )
-        for limit in limits:
-            if limit is not None:
-                yield limit, self._used(folder, "memory.usage_in_bytes", "total_")
-
-    def _used(self, folder: str, file: str, prefix: str) -> int | None:
+    def _used(self, folder: str, old: bool) -> int | None:
         """Memory that the kernel can't drop: without the cached pages of files, also of those that were read more than once."""
-        used = self._number(f"{folder}/{file}")
-        cached = (self._stat(f"{folder}/memory.stat", f"{prefix}{name}_file") or 0 for name in ("inactive", "active"))
+        used = self._number(f"{folder}/{'memory.usage_in_bytes' if old else 'memory.current'}")
+        names = (f"{'total_' if old else ''}{name}_file" for name in ("inactive", "active"))
+        cached = (self._stat(f"{folder}/memory.stat", name) or 0 for name in names)
         return None if used is None else max(0, used - sum(cached))
 
     def _stat(self, path: str, name: str) -> int | None:
