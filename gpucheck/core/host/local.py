@@ -127,10 +127,7 @@ class LocalHost:
 
     def real(self, path: str) -> str:
         """Return the path with all links resolved."""
-        try:
-            return os.path.realpath(path)
-        except OSError:  # relative to a current folder that was removed
-            return path
+        return _tried(os.path.realpath, path) or path  # relative to a current folder that was removed
 
     def writable(self, path: str) -> bool:
         """Return whether this user may create files in a folder."""
@@ -161,11 +158,8 @@ class LocalHost:
 
     def disk(self, path: str) -> Disk | None:
         """Return the size of the file system mounted at a path."""
-        try:
-            usage = shutil.disk_usage(path)
-        except OSError:
-            return None
-        return Disk(total_bytes=usage.total, free_bytes=usage.free)
+        usage = _tried(shutil.disk_usage, path)
+        return None if usage is None else Disk(total_bytes=usage.total, free_bytes=usage.free)
 
     def processors(self) -> tuple[int | None, int | None]:
         """Count the logical processors of the machine, and those this process may run on."""
