@@ -14,17 +14,7 @@ from gpucheck.core.engine.judgement import EXPECTATION, Judgement, fold, judge, 
 from gpucheck.core.engine.observation import Observation, Tick, why_excluded
 from gpucheck.core.engine.verdict import decide, mute
 from gpucheck.core.host import Host
-from gpucheck.core.model import (
-    ExitCode,
-    ProbeRun,
-    ProbeStatus,
-    Reading,
-    Report,
-    Request,
-    Status,
-    Tool,
-    Verdict,
-)
+from gpucheck.core.model import ExitCode, ProbeRun, ProbeStatus, Reading, Report, Request, Status, Tool, Verdict
 from gpucheck.core.model.plugin import Row, Rule
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system import integrity, ulimits

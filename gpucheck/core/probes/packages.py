@@ -8,15 +8,7 @@ from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import _requirements
-from gpucheck.core.probes._distributions import (
-    FLAVOURS,
-    Installed,
-    flavours,
-    installed,
-    interpreter,
-    provider,
-    tensorflow_folder,
-)
+from gpucheck.core.probes._distributions import FLAVOURS, Installed, flavours, installed, interpreter, provider, tensorflow_folder
 from gpucheck.core.probes._hidden_modules import hidden
 from gpucheck.core.probes._package_files import DamagedFile, damaged
 from gpucheck.core.probes._requirements import Entry, Requirement

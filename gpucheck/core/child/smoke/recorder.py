@@ -12,12 +12,7 @@ from gpucheck.core.child.smoke import proof
 
 
 def recorder(
-    keras: Any,
-    reporter: Reporter,
-    job: str,
-    before: Callable[[], None],
-    after: Callable[[], None],
-    together: int,
+    keras: Any, reporter: Reporter, job: str, before: Callable[[], None], after: Callable[[], None], together: int
 ) -> Any:
     """A callback that times each step and recovers its loss and accuracy.
 
