@@ -13,7 +13,6 @@ from typing import Any
 from gpucheck.core.child import inspection, plan
 from gpucheck.core.child.backend.keras_job import KerasJob
 from gpucheck.core.child.messages.frameworks import BackendImport, BackendImported, BackendTask, DevicesListed
-from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.messages.training import FreeMemory, Job, Planned
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke import fit
@@ -47,11 +46,13 @@ def _inspect(reporter: Reporter, framework: Any, task: BackendTask) -> list[str]
     started = time.perf_counter()
     try:
         with inspection.without_gc():
-            built: BackendImport = framework.load(task.source)
+            built: dict[str, Any] = framework.load()
     except BaseException as error:
         reporter.end(BackendImported(inspection.failed(BackendImport, error, name=task.backend, source=task.source)))
         return None
-    reporter.end(BackendImported(replace(built, import_seconds=round(time.perf_counter() - started, 3))))
+    seconds = round(time.perf_counter() - started, 3)
+    imported = BackendImport(name=task.backend, source=task.source, imported=True, import_seconds=seconds, **built)
+    reporter.end(BackendImported(imported))
     reporter.begin(DevicesListed)
     listed: DevicesListed = framework.devices()
     reporter.end(listed)

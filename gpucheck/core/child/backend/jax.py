@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from gpucheck.core.child.messages.frameworks import BackendImport, Device, DevicesListed
+from gpucheck.core.child.messages.frameworks import Device, DevicesListed
 
 TITLE = "JAX"
 COMPILED = True  # always by XLA
@@ -29,19 +29,11 @@ def prepare(cpu_devices: int) -> None:
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 
-def load(source: str) -> BackendImport:
-    """Import JAX, which ``source`` selected; return version and build. Raises any exception of the import."""
+def load() -> dict[str, Any]:
+    """Import JAX; return version and build as fields of ``BackendImport``. Raises any exception of the import."""
     import jax
 
-    folder = os.path.dirname(jax.__file__ or "")
-    return BackendImport(
-        name="jax",
-        source=source,
-        imported=True,
-        version=str(jax.__version__),
-        path=folder,
-        built_with_cuda=_built_with_cuda(),
-    )
+    return {"version": str(jax.__version__), "path": os.path.dirname(jax.__file__ or ""), "built_with_cuda": _built_with_cuda()}
 
 
 def _built_with_cuda() -> bool:

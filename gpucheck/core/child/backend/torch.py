@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from gpucheck.core.child.messages.frameworks import BackendImport, Device, DevicesListed
+from gpucheck.core.child.messages.frameworks import Device, DevicesListed
 
 TITLE = "PyTorch"
 COMPILED = False  # Keras uses torch.compile only on request
@@ -16,19 +16,16 @@ def prepare(cpu_devices: int) -> None:
     """Do nothing: PyTorch allocates memory on demand, and has one CPU device."""
 
 
-def load(source: str) -> BackendImport:
-    """Import PyTorch, which ``source`` selected; return version and build. Raises any exception of the import."""
+def load() -> dict[str, Any]:
+    """Import PyTorch; return version and build as fields of ``BackendImport``. Raises any exception of the import."""
     import torch
 
-    return BackendImport(
-        name="torch",
-        source=source,
-        imported=True,
-        version=str(torch.__version__),
-        path=os.path.dirname(torch.__file__ or ""),
-        built_with_cuda=torch.version.cuda is not None,
-        cuda_version=torch.version.cuda,
-    )
+    return {
+        "version": str(torch.__version__),
+        "path": os.path.dirname(torch.__file__ or ""),
+        "built_with_cuda": torch.version.cuda is not None,
+        "cuda_version": torch.version.cuda,
+    }
 
 
 def devices() -> DevicesListed:
