@@ -7,6 +7,8 @@ import posixpath
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
 from gpucheck.core.child.messages import AnyMessage, AnyTask, Message, Stage, Task
 from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.engine import recorded
@@ -256,9 +258,10 @@ def machine(name: str) -> dict[str, Any]:
 
 def readings(plain: dict[str, Any], request: Request | None = None) -> list[Reading]:
     """Typed readings of a machine's plain facts; a probe set to None has failed."""
-    unknown = plain.keys() - recorded.fact_types().keys()
-    assert not unknown, f"no such probe: {sorted(unknown)}"
-    facts = {"request": request or Request(), **recorded.typed(plain)}
+    kinds = recorded.fact_types()
+    assert plain.keys() <= kinds.keys(), f"no such probe: {sorted(plain.keys() - kinds.keys())}"
+    typed = {name: msgspec.convert(fact, kinds[name]) for name, fact in plain.items() if fact is not None}
+    facts = {"request": request or Request(), **typed}
     return [
         Reading(probe=name, status=ProbeStatus.OK, fact=facts[name])
         if name in facts

@@ -1,9 +1,9 @@
 """One rule on a changed machine or on a log alone; and the root causes by all rules."""
 
+from changes import apply
 from fakes import facts, machine
 
 from gpucheck.commands.explain.log import explain
-from gpucheck.core.engine import manual
 from gpucheck.core.engine.discovery import load_rows, load_rules
 from gpucheck.core.engine.judgement import fold, judge
 from gpucheck.core.model import Status
@@ -14,7 +14,7 @@ ABOVE_QUICK = ("tensorflow", "backend", "keras", "training", "log", "tpu_resolve
 
 def changed(changes=None, name="h200", quick=False):
     """The plain facts of a recorded machine with changes (path -> value); ``quick`` leaves out what --quick does not look at."""
-    plain = manual.apply(machine(name), tuple((changes or {}).items()))
+    plain = apply(machine(name), tuple((changes or {}).items()))
     if quick:
         plain = {probe: fact for probe, fact in plain.items() if probe not in ABOVE_QUICK}
         plain["request"]["level"] = 0

@@ -24,10 +24,10 @@ import re
 from pathlib import Path
 
 import case_files
+from changes import apply
 from fakes import facts, machine
 from one_rule import ABOVE_QUICK, RULES
 
-from gpucheck.core.engine import manual
 from gpucheck.core.engine.discovery import load_rows
 from gpucheck.core.engine.judgement import fold, judge
 from gpucheck.core.model import Status
@@ -127,13 +127,13 @@ def plain_facts(given):
     for line in [*(change for part in parts for change in PARTS[part]), *given]:
         path, equals, value = line.partition(" = ")
         if "[*]" in path or "[+]" in path:
-            plain = manual.apply(plain, tuple(changes))
+            plain = apply(plain, tuple(changes))
             changes = every_place(plain, path, json.loads(value))
         elif equals:
             changes.append((path, json.loads(value)))
         else:
             assert line == "quick" or line.split(": ")[0] in ("machine", "with", "without"), line
-    return manual.apply(plain, tuple(changes))
+    return apply(plain, tuple(changes))
 
 
 def every_place(plain, path, value):

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 
+import changes
 import pytest
 
 from gpucheck.core.compat.tensorflow import recommended
@@ -85,7 +86,7 @@ def test_an_example_needs_its_sentence():
 
 def test_apply_changes_a_copy():
     facts = {"gpus": {"gpus": [{"name": "a"}]}}
-    changed = manual.apply(facts, (("gpus.gpus[0].name", "b"), ("pci.readable", False), ("driver", None)))
+    changed = changes.apply(facts, (("gpus.gpus[0].name", "b"), ("pci.readable", False), ("driver", None)))
     assert changed == {"gpus": {"gpus": [{"name": "b"}]}, "pci": {"readable": False}, "driver": None}
     assert facts == {"gpus": {"gpus": [{"name": "a"}]}}
 
@@ -93,7 +94,7 @@ def test_apply_changes_a_copy():
 @pytest.mark.parametrize("path", ["gpus.gpus[3].name", "gpus.gpus[0].name.first"])
 def test_apply_refuses_paths_that_lead_nowhere(path):
     with pytest.raises(ValueError, match="path in an example not found"):
-        manual.apply({"gpus": {"gpus": [{"name": "a"}]}}, ((path, 1),))
+        changes.apply({"gpus": {"gpus": [{"name": "a"}]}}, ((path, 1),))
 
 
 def test_pages_do_not_hard_code_what_to_install():

@@ -5,6 +5,7 @@ import pathlib
 import re
 import time
 
+import changes
 from fakes import machine, readings
 from msgspec.structs import replace
 
@@ -30,7 +31,7 @@ def transcript(plain, seconds, again=None, color=False, **request):
 def failure(color=False):
     (rule,) = [rule for rule in RULES if rule.code == "cuda-libraries-unreachable"]
     example = manual.page_of(rule).example
-    return transcript(manual.apply(machine(example.machine), example.changes), 6.8, again="gpucheck", color=color)
+    return transcript(changes.apply(machine(example.machine), example.changes), 6.8, again="gpucheck", color=color)
 
 
 def success(color=False):

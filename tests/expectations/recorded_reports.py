@@ -2,9 +2,9 @@
 
 import time
 
+from changes import apply
 from fakes import machine, readings
 
-from gpucheck.core.engine import manual
 from gpucheck.core.engine.discovery import load_rows, load_rules
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.judgement import judge
@@ -17,7 +17,7 @@ ABOVE_QUICK = ("tensorflow", "keras", "training", "log", "tpu_resolver")
 
 def report(changes=None, name="h200", *, rules=RULES, without=(), failed=(), unobserved=(), **request):
     """A recorded machine with changes (path -> value), judged; ``without``: facts not requested, ``failed``: probes that failed."""
-    plain = manual.apply(machine(name), tuple((changes or {}).items()))
+    plain = apply(machine(name), tuple((changes or {}).items()))
     for probe in ("request", *unobserved):
         plain.pop(probe)
     asked = Request(**request)

@@ -3,9 +3,9 @@
 import time
 
 import msgspec
+from changes import apply
 from fakes import machine, readings
 
-from gpucheck.core.engine import manual
 from gpucheck.core.engine.judgement import Judgement
 from gpucheck.core.engine.pipeline import assemble
 from gpucheck.core.model import Finding, Outcome, Reading, Report, Scope, Severity, Status, Tool
@@ -35,7 +35,7 @@ def others(status, count, reason=None, name="cause"):
 
 def report(name, changes=(), judgements=(), *, seconds=6.8, late=None, request=None, clear=74) -> Report:
     """A machine with changes and findings; ``late`` maps probes to the reading's problem."""
-    plain = manual.apply(machine(name), tuple(changes))
+    plain = apply(machine(name), tuple(changes))
     plain = {probe: fact for probe, fact in plain.items() if probe not in (late or {})}
     read = readings(plain)
     asked = request or next(item.fact for item in read if item.probe == "request")

@@ -72,6 +72,7 @@ def noted(place, value):
 
 
 def judge_all_cases():
+    import changes
     import rule_cases
     from fakes import facts, machine
     from log_cases import FOLDER, REPAIR_FILES, read_toml, repair_cases
@@ -85,7 +86,7 @@ def judge_all_cases():
             rule_cases.outcome(case)
     for rule in RULES.values():
         example = manual.page_of(rule).example
-        judge(facts(manual.apply(machine(example.machine), example.changes)), RULES.values())
+        judge(facts(changes.apply(machine(example.machine), example.changes)), RULES.values())
     for file in REPAIR_FILES:
         for case in repair_cases(file):
             log_findings(case["text"])

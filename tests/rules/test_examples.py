@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 
+import changes
 import pytest
 from fakes import MACHINES, facts, machine
 
@@ -20,7 +21,7 @@ PROBES = {"request", *(probe.name for probe in load_probes())}
 @pytest.mark.parametrize("code", RULES)
 def test_example(code):
     example = manual.page_of(RULES[code]).example
-    judgements = judge(facts(manual.apply(machine(example.machine), example.changes)), RULES.values())
+    judgements = judge(facts(changes.apply(machine(example.machine), example.changes)), RULES.values())
     crashed = {item.rule.code: item.outcome.reason for item in judgements if item.outcome.status is Status.CRASHED}
     assert crashed == {}
     findings = fold(judgements, ROWS)

@@ -36,7 +36,6 @@ applies the changes (a path into its facts and a JSON value), and ends with the 
 against *all* rules.
 """
 
-import copy
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -187,29 +186,3 @@ def _example(text: str) -> Example:
     if not summary:
         raise ValueError("an example has no '-> ' line")
     return Example(machine=machine, changes=tuple(changes), summary=" ".join(summary))
-
-
-def apply(facts: dict[str, Any], changes: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
-    """Apply an example's changes to a deep copy of a machine's facts (plain JSON values), and return it.
-
-    ``gpus.gpus[0].ecc_enabled`` follows fields and list positions; missing dictionaries are created; a fact set to null means
-    that its probe failed.
-
-    Raises:
-        ValueError: a path does not exist.
-    """
-    changed = copy.deepcopy(facts)
-    for path, shared in changes:
-        value = copy.deepcopy(shared)
-        *way, last = path.replace("[", ".").replace("]", "").split(".")
-        place: Any = changed
-        try:
-            for part in way:
-                place = place[int(part)] if isinstance(place, list) else place.setdefault(part, {})
-            if isinstance(place, list):
-                place[int(last)] = value
-            else:
-                place[last] = value
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise ValueError(f"path in an example not found: {path} ({error})") from error
-    return changed

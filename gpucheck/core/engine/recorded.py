@@ -78,15 +78,6 @@ def load(text: bytes) -> Recording:
     return recording
 
 
-def typed(facts: Mapping[str, Any]) -> dict[str, Fact]:
-    """Convert plain facts to the types of the current probes, and the request, by name; others are left out.
-
-    Raises:
-        msgspec.ValidationError: a fact has a wrong type.
-    """
-    return {name: msgspec.convert(facts[name], kind) for name, kind in fact_types().items() if facts.get(name) is not None}
-
-
 def fact_types() -> dict[str, type[Fact]]:
     """Return the type of each probe's fact, and of the request, by name."""
     return {**{probe.name: probe.fact for probe in load_probes()}, "request": Request}
