@@ -15,9 +15,8 @@ to a running child, one JSON object of the fields per line.
 The results of a child are declared here once: the struct that a message carries is the fact that the parent keeps. ``GpuRead``
 carries a ``Gpu``, ``Trained`` a ``TrainingRun``.
 
-The modules: ``nvml``, ``cuda``, ``drivers`` (common to both), ``files`` (device files, libraries), ``interpreter``,
-``frameworks`` (imports and devices), ``training`` (jobs and experiments), ``checksums``, ``workers``, ``benchmark``,
-``cluster`` (Kubernetes).
+The modules: ``machine`` (the interpreter, device files, shared libraries), ``drivers`` (NVML and libcuda), ``frameworks``
+(imports and devices), ``training`` (jobs and experiments), ``workers``, ``benchmark``, ``cluster`` (Kubernetes).
 In a child they need only the standard library, and also run under Python 3.8 (``struct``). The parent checks every field's type
 when it receives a message (``gpucheck/core/host/inbox.py``).
 """
