@@ -2,9 +2,9 @@
 
 import contextlib
 import datetime
+import errno
 import math
 import os
-import stat
 import time
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ import msgspec
 from gpucheck.commands.fleet.decoded import Facts, Finding, Packages, Report, Run
 from gpucheck.commands.fleet.model import Unusual
 from gpucheck.core.system.bounded import with_deadline
-from gpucheck.core.system.read import INVALID_JSON
+from gpucheck.core.system.read import INVALID_JSON, regular
 
 LARGEST_BYTES = 1 << 23  # a report of a machine of 1,000 GPUs takes 2 MB
 # Limits for what is kept of a report, so that a malicious one does not fill the memory of the merge.
@@ -99,15 +99,15 @@ def read(path: str, now: float) -> NodeReport | Unusual:
     try:
         return _read(path, now)
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            return unread(path, "too large", f"larger than {LARGEST_BYTES >> 20} MiB")
         return unread(path, "unreadable", error.strerror or str(error))
     except Exception as error:  # also a bug of gpucheck
         return unread(path, "unreadable", shortened(f"{type(error).__name__}: {error}"))
 
 
 def _read(path: str, now: float) -> NodeReport | Unusual:
-    data = _content(path)
-    if data is None:
-        return unread(path, "too large", f"larger than {LARGEST_BYTES >> 20} MiB")
+    data = regular(path, LARGEST_BYTES)
     try:
         report = _DECODER.decode(data)
     except INVALID_JSON as error:
@@ -117,21 +117,6 @@ def _read(path: str, now: float) -> NodeReport | Unusual:
     if report.schema_version.partition(".")[0] != SUPPORTED:
         return unread(path, "another schema", f"schema {report.schema_version[:20]}, expected {SUPPORTED}.x")
     return _node_report(path, report, now)
-
-
-def _content(path: str) -> bytes | None:
-    """Read a regular file; None if it is too large. A pipe or device could block without end."""
-    opened = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    try:
-        status = os.fstat(opened)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(0, "not a regular file")
-        if status.st_size > LARGEST_BYTES:
-            return None
-        with open(opened, "rb", buffering=0, closefd=False) as file:
-            return file.read(LARGEST_BYTES)
-    finally:
-        os.close(opened)
 
 
 def _undecoded(path: str, data: bytes, error: Exception) -> Unusual:

@@ -70,6 +70,11 @@ def whole(path: str, limit: int, dash: bool = False) -> bytes:
     return with_timeout(math.inf, _content, with_timeout(FILE_SECONDS, _open, path, dash), limit)
 
 
+def regular(path: str, limit: int) -> bytes:
+    """Return the content of a file as ``whole`` does, in this thread: for a caller with a timeout of its own. Raises the same."""
+    return _content(_open(path, dash=False), limit)
+
+
 def utf8(data: bytes) -> bytes:
     """Convert text to UTF-8 without a byte order mark, also from UTF-16 (PowerShell's ``>``); other data stays unchanged."""
     if b"\0" not in data and not data.startswith(MARKS):  # UTF-8, as nearly always
