@@ -67,7 +67,8 @@ def machine(text: str) -> Machine:
         raise Unknown(f"it is empty; expected for example {EXAMPLE}")
     if len(rest) > LONGEST:
         raise Unknown(f"it has more than {LONGEST} characters")
-    while rest := rest.lstrip(" ,;+()"):
+    rest = vocabulary.PAIR.sub(_in_words, rest)
+    while rest := rest.lstrip(" ,;+()\"'"):
         rest = rest[_take(rest, draft) :]
     return finish(draft)
 
@@ -125,9 +126,6 @@ def _architecture(draft: Draft, system: str) -> str | None:
 def _take(text: str, draft: Draft) -> int:
     """Read the first words of the text into the draft, and return their length."""
     lower = "".join(letter.lower() if letter.isascii() else letter for letter in text)  # of the same length
-    pair = vocabulary.PAIR.match(lower)
-    if pair is not None:
-        return _take_pair(pair, text, draft)
     count = vocabulary.COUNT.match(lower)
     offset = count.end() if count else 0
     words = [(match, take) for pattern, take in _words() if (match := pattern.match(lower)) is not None]
@@ -149,27 +147,16 @@ def _first_number(match: re.Match[str] | None) -> str | None:
     return next((group for group in match.groups() if group), None) if match else None
 
 
-def _take_pair(pair: re.Match[str], text: str, draft: Draft) -> int:
-    """Read key=value: the value runs to the next comma or key."""
-    key = pair[1]
-    following = vocabulary.NEXT_PAIR.search(text, pair.end())
-    end = following.start() if following else len(text)
-    value = text[pair.end() : end].strip().strip("\"'")
+def _in_words(pair: re.Match[str]) -> str:
+    """Return words for the begin of key=value: ", driver " for "driver=", and ", no gpu" for "gpu=none"."""
+    key = pair[1].lower()
     if key not in vocabulary.KEYS:
         raise Unknown(f"unknown key {key!r}; known are {', '.join(dict.fromkeys(vocabulary.KEYS))}")
-    if not value:
+    if pair[2]:
+        return f", no {key}"
+    if pair.string[pair.end() :][:1] in ("", ",", ";", "(", ")"):
         raise Unknown(f"{key}= has no value")
-    if key in ("gpu", "gpus") and value.lower() in ("none", "no", "0"):
-        draft.no_gpu = True
-        return end
-    if key == "driver" and value.lower() in ("none", "no"):
-        draft.no_driver = True
-        return end
-    prefix = vocabulary.KEYS[key]
-    part = f"{prefix} {value}" if prefix and not value.lower().startswith(prefix) else value
-    while part := part.lstrip(" ,;+()"):
-        part = part[_take(part, draft) :]
-    return end
+    return f", {vocabulary.KEYS[key]} "
 
 
 def _add_gpu(name: str, named: gpu_names.KnownGpu, number: int, draft: Draft) -> None:

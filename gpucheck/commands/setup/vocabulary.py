@@ -105,8 +105,8 @@ REFUSED = {
 }
 NOT_OF_A_MACHINE = "is not part of a machine: use --tensorflow for a release, and --backend for JAX or PyTorch"
 
-PAIR = re.compile(r"([a-z_]+)\s*=\s*")
-NEXT_PAIR = re.compile(r"[,;()]|\s+(?=[A-Za-z_]+\s*=)")
+# The begin of key=value: the key, which the value may repeat (python=python3.12), and a value for "none".
+PAIR = re.compile(r"([a-z_]+)\s*=[=\s\"']*(?:\1(?![a-z])\s*)?(?:(none|no|0)(?![\w.]))?", re.IGNORECASE)
 COUNT = re.compile(r"(\d{1,3}) ?[x×*] ?(?=[a-z])|(\d{1,2}) (?=(?:nvidia |tesla )?[ahvlbp]\d)")
 COUNT_AFTER = re.compile(r" ?[x×*] ?(?!64|86)(\d{1,3})(?![\w.])")
 
