@@ -22,8 +22,8 @@ severity letter of a line (I, W, E, F), because TensorFlow and XLA log harmless 
 
 import pkgutil
 import re
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from typing import NamedTuple
 
 from gpucheck.core.logs.reading.patterns import converters, fields
@@ -33,6 +33,7 @@ TOPICS = (
     *("allocator", "capabilities", "cluster", "container", "cuda", "cudnn", "forms", "health", "keras", "kernel", "libraries"),
     *("memory", "nccl", "nvml", "pip", "platforms", "programs", "python", "tensorflow", "tpu", "training", "xla"),
 )
+_CHANGES = {"lower": fields.lowered, "file names": fields.file_names}
 _BLOCK = re.compile(r"^([^\s#].*)\n((?: {4}.*\n)+)", re.MULTILINE)
 _OPTION = re.compile(r", ?(?=\+\d|\w+=|\w+\(\)|lower\b|file names\b|[\w. ]+ -> )")
 _WHERE = re.compile(r"(\w+)=(\S+) where (.+)")
@@ -60,9 +61,7 @@ class Options(NamedTuple):
     where: tuple[tuple[str, str, str], ...] = ()  # field, value, regex
     convert: Fields = named
     constants: tuple[tuple[str, str], ...] = ()  # field, value
-    words: tuple[tuple[str, str], ...] = ()  # a value in lower case, and its replacement
-    lower: bool = False
-    file_names: bool = False
+    changes: tuple[Callable[[dict[str, str]], dict[str, str]], ...] = ()  # of the fields, in this order
     continuation_lines: int = 0
 
 
@@ -87,12 +86,8 @@ class Pattern(NamedTuple):
         values = options.convert(match)
         if values is None:
             return None
-        if options.lower:
-            values = fields.lowered(values)
-        if options.file_names:
-            values = fields.file_names(values)
-        if options.words:
-            values = fields.replaced(values, dict(options.words))
+        for change in options.changes:
+            values = change(values)
         values |= {name: value for name, value, regex in options.where if _matches(regex, match)}
         return fields.with_constants(values, options.constants)
 
@@ -144,16 +139,14 @@ def _options(lines: list[str]) -> tuple[str, Options]:
 
 
 def _with(options: Options, option: str) -> Options:
-    if option == "lower":
-        return options._replace(lower=True)
-    if option == "file names":
-        return options._replace(file_names=True)
+    if option in _CHANGES:
+        return options._replace(changes=(*options.changes, _CHANGES[option]))
     if option.startswith("+"):
         return options._replace(continuation_lines=int(option.split()[0]))
     if option.endswith("()"):
         return options._replace(convert=getattr(converters, option[:-2]))
     if " -> " in option:
         word, _, other = option.partition(" -> ")
-        return options._replace(words=(*options.words, (word, other)))
+        return options._replace(changes=(*options.changes, partial(fields.replaced, words={word: other})))
     name, _, value = option.partition("=")
     return options._replace(constants=(*options.constants, (name, value)))
