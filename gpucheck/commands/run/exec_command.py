@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -30,28 +31,16 @@ def locate(program: str, env: Mapping[str, str]) -> str:
     Raises:
         CannotStart: not found (127), or not executable (126).
     """
-    if sys.platform == "win32":
-        import shutil
-
-        found = shutil.which(program, path=env.get("PATH"))
-        if found is None:
-            raise CannotStart(NOT_FOUND, f"{program}: command not found")
+    folders = env.get("PATH", os.defpath) or os.curdir  # for a shell, an empty entry is the working folder
+    found = shutil.which(program, path=folders)
+    if found is not None:
         return found
-    if "/" in program:
-        candidates = [program]
-    else:
-        candidates = [os.path.join(folder, program) for folder in env.get("PATH", os.defpath).split(":")] if program else []
-    refused = None
-    for path in candidates:
-        if os.path.isfile(path) and os.access(path, os.X_OK):
-            return path
-        if refused is None and os.path.exists(path):
-            if not os.path.isdir(path):
-                refused = f"{program}: permission denied"
-            elif "/" in program:
-                refused = f"{program}: is a directory"
-    if refused is not None:
-        raise CannotStart(NOT_EXECUTABLE, refused)
+    candidates = [program] if "/" in program else [os.path.join(folder, program) for folder in folders.split(os.pathsep)]
+    for path in filter(os.path.exists, candidates):
+        if not os.path.isdir(path):
+            raise CannotStart(NOT_EXECUTABLE, f"{program}: permission denied")
+        if "/" in program:
+            raise CannotStart(NOT_EXECUTABLE, f"{program}: is a directory")
     raise CannotStart(NOT_FOUND, f"{program}: {'no such file' if '/' in program else 'command not found'}")
 
 
