@@ -1,19 +1,20 @@
 """Verify an environment by running gpucheck on it, including training."""
 
-import contextlib
-import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.commands.setup.steps import LOG_BYTES, Failed, Screen, running
 from gpucheck.core.host.child import PACKAGE
 from gpucheck.core.host.process import Process
-from gpucheck.core.model import Verdict
+from gpucheck.core.model import Report, Verdict
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.answer import Choice
+from gpucheck.core.system.read import INVALID_JSON
 
 PROOF_SECONDS = 300.0
 LEAST_SECONDS = 20.0
@@ -70,23 +71,13 @@ def _ticking(screen: Screen) -> Callable[[], bool]:
 
 
 def _proof(text: str, process: Process) -> Proof:
-    """Return the verdict of the report."""
-    report: dict[str, object] = {}
-    with contextlib.suppress(ValueError):
-        report = json.loads(text)
-    good = process.returncode == 0 and report.get("verdict") in (Verdict.PASS.value, Verdict.WARN.value)
-    return Proof(good, "; ".join(_lines(report, good)) or f"gpucheck {process.how()} without a report")
-
-
-def _lines(report: dict[str, object], good: bool) -> Iterator[str]:
-    """Yield the trained jobs, or the problems."""
-    training, findings = report.get("training"), report.get("findings")
-    for run in training if good and isinstance(training, list) else ():
-        if run.get("status") == "passed":
-            yield f"{run.get('strategy')} trained on {', '.join(run.get('devices') or ())}"
-    for finding in findings if not good and isinstance(findings, list) else ():
-        if finding.get("explained_by") is None:
-            yield f"{finding.get('code')}: {finding.get('summary')}"
-    unknown = report.get("unknown_because")
-    if not good and isinstance(unknown, list):
-        yield from map(str, unknown)
+    """Return the verdict of the report, with the trained jobs, or the problems."""
+    try:
+        report = msgspec.json.decode(text, type=Report)
+    except INVALID_JSON:
+        return Proof(False, f"gpucheck {process.how()} without a report")
+    if process.returncode == 0 and report.verdict in (Verdict.PASS, Verdict.WARN):
+        passed = (run for run in report.training if run.status == "passed")
+        return Proof(True, "; ".join(f"{run.strategy} trained on {', '.join(run.devices)}" for run in passed))
+    roots = (f"{finding.code}: {finding.summary}" for finding in report.findings if finding.explained_by is None)
+    return Proof(False, "; ".join([*roots, *report.unknown_because]) or f"gpucheck {process.how()}")
