@@ -14,11 +14,18 @@ import click
 from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command
 from gpucheck.cli.screen import display_options, show, standard_input
 from gpucheck.cli.time_limit import TimeLimit
+from gpucheck.commands.explain import row, table
+from gpucheck.commands.explain.rules import load_rows, load_rules
+from gpucheck.core.engine import manual
+from gpucheck.core.engine.suggestion import did_you_mean
 from gpucheck.core.model import Report
+from gpucheck.core.model.plugin import Rule
 from gpucheck.core.model.progress import Progress
+from gpucheck.core.reports import json, page
 
 MESSAGE = "the text"  # the source of a report about an error message on the command line
 MOST_MENTIONED = 5  # diagnoses that are suggested for a word
+Rules = dict[str, Rule]  # by code
 
 
 @click.command(cls=Command)
@@ -66,8 +73,6 @@ def explain(
       gpucheck explain "failed call to cuInit: CUDA_ERROR_NO_DEVICE"
       kubectl logs trainer-0 | gpucheck explain -
     """
-    from gpucheck.commands.explain.rules import load_rules
-
     what = " ".join(words)
     rules = {rule.code: rule for rule in load_rules()}
     code = what.lower().replace("_", "-")
@@ -81,21 +86,16 @@ def explain(
         _explain_log(what, rules, style, color, verbose, redacting, limit)
 
 
-def _explain_code(rule: Any, style: str, color: str) -> None:
-    from gpucheck.commands.explain.rules import load_rows
-    from gpucheck.core.engine import manual
-    from gpucheck.core.reports import page
-
+def _explain_code(rule: Rule, style: str, color: str) -> None:
     _need_pages([rule])
-    parsed, row = manual.page_of(rule), load_rows()[rule.row]
-    show(page.render_json(parsed, rule, row) if style == "json" else page.render(parsed, rule, row, **display_options(color)))
+    parsed, own = manual.page_of(rule), load_rows()[rule.row]
+    show(page.render_json(parsed, rule, own) if style == "json" else page.render(parsed, rule, own, **display_options(color)))
 
 
-def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, redacting: bool, limit: TimeLimit) -> None:
+def _explain_log(what: str, codes: Rules, style: str, color: str, verbose: bool, redacting: bool, limit: TimeLimit) -> None:
     from gpucheck.cli.delivery import redacted
     from gpucheck.commands.explain import report as explanation
     from gpucheck.commands.explain.log import explain
-    from gpucheck.core.reports import json
     from gpucheck.core.system.archives import Archive, archive_in
     from gpucheck.core.system.limited import opened
     from gpucheck.core.system.read import STDIN, Refused
@@ -138,11 +138,8 @@ def _known(report: Report, what: str) -> bool:
     return not is_path and bool(report.findings or (log is not None and log.harmless))
 
 
-def _explain_row(what: str, codes: Any, style: str, color: str) -> bool:
+def _explain_row(what: str, codes: Rules, style: str, color: str) -> bool:
     """Print the row of the troubleshooting table with these words; return False if there is none."""
-    from gpucheck.commands.explain import row
-    from gpucheck.commands.explain.rules import load_rows
-
     rows = load_rows()
     names = row.matching(what, rows)
     if len(names) > 1:
@@ -154,10 +151,8 @@ def _explain_row(what: str, codes: Any, style: str, color: str) -> bool:
     return bool(names)
 
 
-def _unknown(what: str, codes: Any) -> click.UsageError:
+def _unknown(what: str, codes: Rules) -> click.UsageError:
     """Return the error, which suggests similar codes."""
-    from gpucheck.core.engine.suggestion import did_you_mean
-
     similar = did_you_mean(what, codes, most=3, otherwise="")
     if not similar and (mentioned := _mentioned(what, codes.values())):
         similar = f" (did you mean {' or '.join(mentioned)}?)"
@@ -165,10 +160,8 @@ def _unknown(what: str, codes: Any) -> click.UsageError:
     return click.UsageError(f"no file {what!r}, {code}; `gpucheck rules` lists the codes{similar}")
 
 
-def _mentioned(what: str, rules: Iterable[Any]) -> list[str]:
+def _mentioned(what: str, rules: Iterable[Rule]) -> list[str]:
     """Return the diagnoses whose title or symptom, else page, contains all words; none if the text looks like a file name."""
-    from gpucheck.core.engine import manual
-
     words = [re.compile(rf"\b{re.escape(word)}", re.IGNORECASE) for word in what.replace("-", " ").split()]
     if not words or any(sign in what for sign in "./\\"):
         return []
@@ -193,23 +186,18 @@ def rules(style: str, color: str) -> None:
       gpucheck rules --format markdown > table.md
       gpucheck rules --format json
     """
-    from gpucheck.commands.explain import table
-    from gpucheck.commands.explain.rules import load_rows, load_rules
-
     listed = load_rules()
     _need_pages(listed)
     show(table.render(listed, load_rows(), style, **display_options(color)))
 
 
-def _need_pages(rules: Any) -> None:
+def _need_pages(rules: Iterable[Rule]) -> None:
     if not all(rule.doc for rule in rules):
         raise click.UsageError("this Python drops docstrings (-OO, PYTHONOPTIMIZE=2), which contain the manual pages")
 
 
 def _completions(incomplete: str) -> list[Any]:
     from click.shell_completion import CompletionItem
-
-    from gpucheck.commands.explain.rules import load_rules
 
     codes = [CompletionItem(rule.code) for rule in load_rules() if rule.code.startswith(incomplete)]
     return codes or [CompletionItem(incomplete, type="file")]
