@@ -1,7 +1,7 @@
 """The command ``setup``: print what to install on this machine; with --apply, create and verify the environment."""
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from msgspec.structs import replace
@@ -11,15 +11,21 @@ from gpucheck.cli.parameters import SECONDS, Command
 from gpucheck.cli.request import this_machine
 from gpucheck.cli.screen import display_options, progress_line, progress_text, say, show
 from gpucheck.cli.time_limit import TimeLimit
+from gpucheck.commands.setup import apply, describe, files, pythons, render, steps
+from gpucheck.commands.setup.elsewhere import read as read_elsewhere
+from gpucheck.commands.setup.here import look
+from gpucheck.commands.setup.read import read
+from gpucheck.commands.setup.render import Here
+from gpucheck.core.compat import versions
+from gpucheck.core.compat.tensorflow import RELEASES
+from gpucheck.core.host import Host
 from gpucheck.core.model import ExitCode, Level, Request
+from gpucheck.core.solver.answer import Answer
+from gpucheck.core.solver.machine import Machine, Python, Wishes
+from gpucheck.core.solver.solve import solve
+from gpucheck.core.solver.together import solve_together
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 from gpucheck.core.system.shells import word
-
-if TYPE_CHECKING:
-    from gpucheck.commands.setup.render import Here
-    from gpucheck.core.host import Host
-    from gpucheck.core.solver.answer import Answer
-    from gpucheck.core.solver.machine import Machine, Python, Wishes
 
 READ_SECONDS, APPLY_SECONDS = 60.0, 3600.0
 SWEEP_SECONDS = 60.0  # to remove gigabytes of an unfinished environment
@@ -43,9 +49,6 @@ class Specifier(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return a specifier; '2.19' means any 2.19."""
-        from gpucheck.core.compat import versions
-        from gpucheck.core.compat.tensorflow import RELEASES
-
         text = str(value).strip()
         if re.fullmatch(r"[0-9]+(\.[0-9]+)*", text):
             text = f"=={text}.*" if text.count(".") < 2 else f"=={text}"
@@ -62,12 +65,10 @@ class Elsewhere(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     name = "machine"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Machine":
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Machine:
         """Return the machine; fail for an unknown word."""
-        from gpucheck.commands.setup import describe, elsewhere
-
         try:
-            return elsewhere.read(str(value).strip())
+            return read_elsewhere(str(value).strip())
         except describe.Unknown as error:
             self.fail(f"{error}\nFor example: --for {describe.EXAMPLE}, --for report.json, nvidia-smi | ... --for -", param, ctx)
 
@@ -123,7 +124,7 @@ def setup(
     others: tuple[str, ...],
     python: str | None,
     cpu: bool,
-    elsewhere: "Machine | None",
+    elsewhere: Machine | None,
     style: str,
     folder: str | None,
     timeout: float | None,
@@ -135,8 +136,6 @@ def setup(
     3 no verdict: the machine could not be examined in time, or --apply could not start (no disk space, a folder that cannot be
     written to, a Python without venv).
     """
-    from gpucheck.core.solver.machine import Wishes
-
     _refuse(tensorflow, backend, others, elsewhere, style, folder)
     seconds = timeout or (READ_SECONDS if folder is None else APPLY_SECONDS)
     limit.set(seconds, grace_seconds=SWEEP_SECONDS if folder is not None else 0.0)
@@ -150,7 +149,7 @@ def setup(
 
 
 def _refuse(
-    tensorflow: str | None, backend: str, others: tuple[str, ...], elsewhere: "Machine | None", style: str, folder: str | None
+    tensorflow: str | None, backend: str, others: tuple[str, ...], elsewhere: Machine | None, style: str, folder: str | None
 ) -> None:
     if tensorflow is not None and backend != "tensorflow":
         raise click.UsageError(f"--tensorflow cannot be used with --backend {backend}, which does not use TensorFlow")
@@ -163,13 +162,8 @@ def _refuse(
 
 
 def _answer(
-    host: "Host", wishes: "Wishes", others: tuple[str, ...], python: str | None, elsewhere: "Machine | None"
-) -> "tuple[Answer, Here]":
-    from gpucheck.commands.setup.read import read
-    from gpucheck.commands.setup.render import Here
-    from gpucheck.core.solver.solve import solve
-    from gpucheck.core.solver.together import solve_together
-
+    host: Host, wishes: Wishes, others: tuple[str, ...], python: str | None, elsewhere: Machine | None
+) -> tuple[Answer, Here]:
     machine, packages = elsewhere, None
     if machine is None:
         with progress_line(host) as progress:
@@ -183,8 +177,6 @@ def _answer(
     asked = _excluding_options(machine, wishes, python) if answer.best is None else None
     if elsewhere is not None:
         return answer, Here(asked=asked)
-    from gpucheck.commands.setup import here
-
     options = (
         *(("--with", name) for name in others),
         ("--tensorflow", wishes.tensorflow),
@@ -192,24 +184,19 @@ def _answer(
         ("--python", python),
     )
     given = [part for name, value in options if value is not None for part in (name, word(value))]
-    return answer, here.look(host, answer, wishes, packages, (*given, *(["--cpu"] if wishes.cpu else [])), asked)
+    return answer, look(host, answer, wishes, packages, (*given, *(["--cpu"] if wishes.cpu else [])), asked)
 
 
-def _excluding_options(machine: "Machine", wishes: "Wishes", python: str | None) -> str | None:
+def _excluding_options(machine: Machine, wishes: Wishes, python: str | None) -> str | None:
     """Return the options that exclude every combination; None if nothing works without them either."""
-    from gpucheck.core.solver.solve import solve
-
     options = [f"--python {python}"] if python is not None else []
     options += [f"--tensorflow {word(wishes.tensorflow)}"] if wishes.tensorflow is not None else []
     free = replace(wishes, tensorflow=None, python=None)
     return " and ".join(options) if options and solve(machine, free).choices else None
 
 
-def _python(host: "Host", text: str, machine: "Machine", *, here: bool) -> "Python":
+def _python(host: Host, text: str, machine: Machine, *, here: bool) -> Python:
     """Return the Python of --python: a version, or an interpreter of this machine."""
-    from gpucheck.commands.setup import pythons
-    from gpucheck.core.solver.machine import Python
-
     if re.fullmatch(r"3\.[0-9]{1,2}(\.[0-9]{1,2})?", text):
         same = (python for python in machine.pythons or () if (python.version + ".").startswith(text + "."))
         return next(same, Python(version=text))
@@ -225,9 +212,7 @@ def _python(host: "Host", text: str, machine: "Machine", *, here: bool) -> "Pyth
     return python
 
 
-def _print(answer: "Answer", style: str, here: "Here") -> None:
-    from gpucheck.commands.setup import files, render
-
+def _print(answer: Answer, style: str, here: Here) -> None:
     code = ExitCode.HEALTHY if answer.choices else ExitCode.FAULT
     try:
         file = files.FORMATS.get(style)
@@ -239,10 +224,8 @@ def _print(answer: "Answer", style: str, here: "Here") -> None:
     raise SystemExit(code)
 
 
-def _apply(answer: "Answer", here: "Here", folder: str, host: "Host", deadline: float) -> None:
+def _apply(answer: Answer, here: Here, folder: str, host: Host, deadline: float) -> None:
     """Create the best choice's environment and verify it."""
-    from gpucheck.commands.setup import apply, render, steps
-
     if answer.best is None:
         _print(answer, "terminal", here)
     try:
