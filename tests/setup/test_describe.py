@@ -7,7 +7,7 @@ import command
 import pytest
 
 from gpucheck.commands.setup import describe, elsewhere
-from gpucheck.core.compat import gpu_names, gpus
+from gpucheck.core.compat import gpu_names, gpus, tpu
 from gpucheck.core.solver.machine import Gpu, OtherGpu, Python
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -71,6 +71,11 @@ def test_several_gpus_are_counted():
     assert len(describe.machine("2x A100").gpus) == len(describe.machine("A100 x2").gpus) == 2
     assert len(describe.machine("8 H100").gpus) == 8
     assert describe.machine("H100 x64").architecture == "x86_64"
+
+
+@pytest.mark.parametrize("name", [known.name for known in tpu.GENERATIONS])
+def test_every_generation_of_tpus_is_known_by_its_name(name):
+    assert [describe.machine(words).tpu for words in (name, f"TPU {name.removeprefix('tpu')}", f"tpu={name}")] == [name] * 3
 
 
 def test_code_names_of_releases():

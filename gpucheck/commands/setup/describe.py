@@ -222,7 +222,8 @@ def _distribution(match: re.Match[str], text: str, draft: Draft) -> None:
 
 def _tpu(match: re.Match[str], text: str, draft: Draft) -> None:
     word = match["tpu"]
-    kind = {"ironwood": "tpu7x", "v7x": "tpu7x", "trillium": "v6e", "7x": "tpu7x"}.get(word or "", word)
+    names = {"ironwood": "tpu7x", "v7x": "tpu7x", "trillium": "v6e", "7x": "tpu7x", "8i": "tpu8i", "8t": "tpu8t"}
+    kind = names.get(word or "", word)
     generation = tpu.generation_of(kind) if kind else "unknown"
     if generation is None:
         raise Unknown(f"unknown TPU {text!r}: {', '.join(known.name for known in tpu.GENERATIONS)} are known")
