@@ -1,7 +1,7 @@
 """The conclusion of --full in a few sentences: what limits this machine, what to change, leave, is fine. Only measured values."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpucheck.core.model import Experiment, Report
@@ -28,7 +28,6 @@ FINE = {
     "repeated_computations": "repeated computations give the same bits",
     "tensor_float_32": "TF32 is close enough to float32",
 }
-Figures = Mapping[str, float | None]
 
 
 class Sentence(NamedTuple):
@@ -57,12 +56,6 @@ def conclusion(report: Report) -> list[Sentence]:
     return sentences
 
 
-def _of(figures: Figures, *names: str) -> list[float] | None:
-    """Return these figures; None if one was not measured."""
-    values = [figures.get(name) for name in names]
-    return None if None in values else [value for value in values if value is not None]
-
-
 def _input(experiment: Experiment) -> Iterator[Sentence]:
     figures = experiment.figures
     if (share := figures.get("input_wait_share")) is not None:
@@ -89,14 +82,16 @@ def _precision(experiment: Experiment) -> Iterator[Sentence]:
 
 
 def _xla(experiment: Experiment) -> Iterator[Sentence]:
-    times = _of(experiment.figures, "step_seconds", "xla_step_seconds", "xla_first_step_seconds")
-    if times and times[0] >= MUCH * times[1] > 0:
+    plain, compiled = (experiment.figures.get(name) for name in ("step_seconds", "xla_step_seconds"))
+    if plain is None or compiled is None:
+        return
+    if plain >= MUCH * compiled > 0:
         pays = experiment.figures.get("break_even_steps")
         since = f"; that pays from step {pays:,.0f} on" if pays else ""
-        yield Sentence("change", f"XLA (jit_compile=True) made a step {times[0] / times[1]:.1f} times as fast{since}.")
-    elif times:
-        plain, compiled = (f"{significant(1000 * seconds)} ms" for seconds in times[:2])
-        yield Sentence("leave", f"XLA off (jit_compile=False): a step took {compiled} with it, and {plain} without.")
+        yield Sentence("change", f"XLA (jit_compile=True) made a step {plain / compiled:.1f} times as fast{since}.")
+    else:
+        took = f"a step took {significant(1000 * compiled)} ms with it, and {significant(1000 * plain)} ms without"
+        yield Sentence("leave", f"XLA off (jit_compile=False): {took}.")
 
 
 def _scaling(experiment: Experiment) -> Iterator[Sentence]:
@@ -116,7 +111,8 @@ def _scaling(experiment: Experiment) -> Iterator[Sentence]:
 _WORDS = {"scaling": _scaling, "input_pipeline": _input, "precision": _precision, "xla_warm_up": _xla}
 
 
-# A text is omitted if one of its figures was not measured. Figures in "_ms", "_percent" and "_mib" are converted.
+# A text is omitted if one of its figures was not measured. Behind a colon is the unit in which a figure is printed.
+_FACTORS = {"": 1, "ms": 1000, "percent": 100, "MiB": 1 / (1 << 20)}
 _TABLE = {
     "batch_normalization": (
         "distance from the global batch: {synchronized_distance_from_global_batch} if synchronized=True,"
@@ -130,9 +126,9 @@ _TABLE = {
         "JPEG {jpeg_plain_samples_per_second}, with cache {jpeg_cache_samples_per_second}",
     ),
     "memory_after_clear": (
-        "grows by {least_growth_of_a_round_mib} MiB a round (up to {tolerated_growth_of_a_round_mib} MiB are usual)",
+        "grows by {least_growth_of_a_round_bytes:MiB} MiB a round (up to {tolerated_growth_of_a_round_bytes:MiB} MiB are usual)",
     ),
-    "out_of_memory": ("the error came after {raised_after_ms} ms", "loss {loss_before} before it, {loss_after} after it"),
+    "out_of_memory": ("the error came after {raised_after_seconds:ms} ms", "loss {loss_before} before it, {loss_after} after it"),
     "repeated_computations": (
         "{rounds} rounds of {computations} computations, the same results each time",
         "{unavailable} not available on a device",
@@ -144,31 +140,25 @@ _TABLE = {
         "loss after {steps} steps: {float32_last_loss}, {mixed_float16_last_loss}, {mixed_bfloat16_last_loss}",
     ),
     "scaling": (
-        "efficiency {scaling_efficiency_percent} %",
-        "{doubled_batch_scaling_efficiency_percent} % with twice the batch",
-        "all-reduce {gradient_all_reduce_ms} ms",
+        "efficiency {scaling_efficiency:percent} %",
+        "{doubled_batch_scaling_efficiency:percent} % with twice the batch",
+        "all-reduce {gradient_all_reduce_seconds:ms} ms",
     ),
     "xla_warm_up": (
-        "first step {first_step_seconds} s, then {step_ms} ms",
-        "XLA {xla_first_step_seconds} s, then {xla_step_ms} ms",
+        "first step {first_step_seconds} s, then {step_seconds:ms} ms",
+        "XLA {xla_first_step_seconds} s, then {xla_step_seconds:ms} ms",
     ),
 }
 
 
-def _scaled(figures: Figures) -> dict[str, str]:
-    """Format figures, also in other units."""
-    values = {name: value for name, value in figures.items() if value is not None}
-    further = {
-        **{f"{name.removesuffix('_seconds')}_ms": value * 1000 for name, value in values.items()},
-        **{f"{name.removesuffix('_bytes')}_mib": value / (1 << 20) for name, value in values.items()},
-        **{f"{name}_percent": value * 100 for name, value in values.items()},
-    }
-    return {name: significant(value) for name, value in {**further, **values}.items()}
+class _Figure(float):
+    def __format__(self, unit: str) -> str:
+        return significant(self * _FACTORS[unit])
 
 
 def measured(experiment: Experiment) -> str:
     """Return an experiment's most important figures in one line; empty if it has none."""
-    parts, values = [], _scaled(experiment.figures)
+    parts, values = [], {name: _Figure(value) for name, value in experiment.figures.items() if value is not None}
     for piece in _TABLE.get(experiment.name, ()) if experiment.status == "passed" else ():
         with contextlib.suppress(KeyError):
             parts.append(piece.format_map(values))
