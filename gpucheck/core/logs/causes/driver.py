@@ -55,8 +55,9 @@ def driver_missing(events: Events) -> Cause | None:
     if not named:
         return None
     device = first_value([*named, *events.without_later_gpu_use("gpu-on-bus")], "device")
-    absent = "neither its library nor nvidia-smi" if any("nvidia-smi" in event.text for event in named) else "its library"
-    why = "; it uses nouveau, which cannot run CUDA" if held else f": {absent} was {'' if 'neither' in absent else 'not '}found"
+    no_tool = any("nvidia-smi" in event.text for event in named)
+    unfound = "neither its library nor nvidia-smi was found" if no_tool else "its library was not found"
+    why = "; it uses nouveau, which cannot run CUDA" if held else f": {unfound}"
     summary = f"No NVIDIA driver is installed{f' for the GPU at {device}' if device else ''}{why}."
     if "__cuda" in named[0].text:
         summary = "conda found no NVIDIA driver on this machine, and this build of the package requires one."
