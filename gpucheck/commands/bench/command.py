@@ -134,7 +134,7 @@ Examples:
 @click.option(
     "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write the result here, whole or not at all."
 )
-@click.option("--plot", type=FilePath(dir_okay=False), metavar="FILE.png|svg", help="Draw a plot; requires the extra html.")
+@click.option("--plot", type=FilePath(dir_okay=False), metavar="FILE.png|svg", help="Draw a plot; requires the extra plot.")
 @click.option(
     "--profile",
     type=FilePath(file_okay=False),

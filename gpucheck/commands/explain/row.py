@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from gpucheck.core.engine import manual
 from gpucheck.core.model.plugin import Row, Rule
 from gpucheck.core.reports.page import entry, severity, title
+from gpucheck.core.reports.shared.terminal_text import TerminalText
 
 
 def matching(what: str, rows: Mapping[str, Row]) -> list[str]:
@@ -38,8 +39,6 @@ def render(name: str, row: Row, rules: Sequence[Rule], style: str, *, width: int
         head = {"row": name, "problem": row.problem, "first_check": row.first_check, "action": row.action}
         diagnoses = [{**entry(rule, row), "symptoms": _symptoms(rule)} for rule in own]
         return json.dumps({**head, "diagnoses": diagnoses}, indent=2, ensure_ascii=False) + "\n"
-    from gpucheck.core.reports.shared.terminal_text import TerminalText  # rich is for terminals only
-
     out = TerminalText(width=width, color=color, ascii=ascii)
     out.add((row.problem, "title"))
     out.add(f"first check: {row.first_check}; then: {row.action}", indent=2, hang=4)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from gpucheck.core.model.plugin import Row, Rule
 from gpucheck.core.reports.page import entry, severity, title
+from gpucheck.core.reports.shared.terminal_text import TerminalText
 
 
 def render(rules: Sequence[Rule], rows: dict[str, Row], style: str = "terminal", *, width: int, color: bool, ascii: bool) -> str:
@@ -15,8 +16,6 @@ def render(rules: Sequence[Rule], rows: dict[str, Row], style: str = "terminal",
 
 
 def _terminal(rules: Sequence[Rule], rows: dict[str, Row], width: int, color: bool, ascii: bool) -> str:
-    from gpucheck.core.reports.shared.terminal_text import TerminalText  # rich is for terminals only
-
     out = TerminalText(width=width, color=color, ascii=ascii)
     column = max((len(rule.code) for rule in rules), default=0) + 4
     for name, row in rows.items():

@@ -6,6 +6,7 @@ from typing import Any
 
 from gpucheck.core.engine.manual import SECTIONS, Page
 from gpucheck.core.model.plugin import Row, Rule
+from gpucheck.core.reports.shared.terminal_text import TerminalText
 
 LITERAL = ("Symptom", "References")  # printed line by line; the other sections are wrapped prose
 ITEM = re.compile(r"\s*(?:\d+[.)]|[-*])\s+")
@@ -18,8 +19,6 @@ ALSO = "Also shows up as"  # the heading for what it explains
 
 def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: bool) -> str:
     """Render the page for a terminal: prose is wrapped to ``width``, and a command at its end gets its own line."""
-    from gpucheck.core.reports.shared.terminal_text import TerminalText  # rich is for terminals only
-
     out = TerminalText(width=width, color=color, ascii=ascii)
     out.flow([(page.code, "title"), severity(rule), f"scope: {rule.scope.value}", row.problem], " · ")
     out.blank()

@@ -54,6 +54,11 @@ TF_KERAS_USED = re.compile(r"\w\.keras\b|\bfrom tensorflow[\w.]* import (?:\([^)
 WORDS = tuple(
     sorted({name.rpartition(".")[2] for name in ("reset_states", *GONE, *removed.MODEL_METHODS, *removed.FIT_ARGUMENTS)})
 )
+_TENSORFLOW_1 = Fix(
+    text="Run the program with TensorFlow 1, the last that has tf.contrib, for GPUs up to Turing",
+    command="conda create -y -n tensorflow1 python=3.7 && conda run -n tensorflow1 python -m pip install"
+    ' "tensorflow==1.15.*" "protobuf<3.21"',
+)
 
 
 def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: str = "keras.optimizers.Adam") -> Iterator[Fix]:
@@ -63,8 +68,10 @@ def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: 
     if context.raised_in and name.startswith("keras."):
         text = f"Install the last TensorFlow with Keras 2, which the installed {context.raised_in} was written for"
         yield Fix(text=text, command=context.pip("tensorflow<2.16"))
+    if name.startswith("tf.contrib"):
+        yield _TENSORFLOW_1
     yield Fix(text=f"Instead of {name} use {instead}")
-    if name.startswith("tf.") and name not in ("tf.contrib", "tf.estimator"):  # tf.compat.v1 does not have them
+    if name.startswith("tf.") and not name.startswith(("tf.contrib", "tf.estimator")):  # tf.compat.v1 does not have them
         yield COMPATIBLE
         yield Fix(text="Convert it to TensorFlow 2", command="tf_upgrade_v2 --infile OLD.py --outfile NEW.py")
 
