@@ -18,7 +18,7 @@ from packaging.specifiers import SpecifierSet
 from wheel_index import SECONDS, Wheel, index, metadata
 
 from gpucheck.core.compat import builds, frameworks, tensorflow, tpu, versions
-from gpucheck.core.compat.tensorflow import RELEASES, Release
+from gpucheck.core.compat.tensorflow import CANDIDATE, RELEASES, Release
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
 from gpucheck.core.solver.solve import best
 
@@ -97,7 +97,7 @@ def news(every: list[Wheel]) -> Iterator[str]:
     oldest = versions.parse(next(iter(RELEASES)))
     for version in sorted({wheel.version for wheel in every}):
         minor = ".".join(map(str, version.release[:2]))
-        if minor in RELEASES or version.release[:2] < oldest:
+        if minor in RELEASES or version.release[:2] < oldest or str(version) == CANDIDATE.latest_patch:
             continue
         ours = [wheel for wheel in every if wheel.version == version and _is_for(wheel, ("linux", "x86_64"))]
         if not ours:

@@ -2,7 +2,7 @@ import pytest
 from case_files import table
 
 from gpucheck.core.compat import tensorflow, versions, wheels
-from gpucheck.core.compat.tensorflow import RELEASES, Release
+from gpucheck.core.compat.tensorflow import CANDIDATE, RELEASES, Release
 
 
 def known(version: str) -> Release:
@@ -16,7 +16,7 @@ def test_every_minor_from_2_10_to_2_21_is_there_in_order() -> None:
     assert list(RELEASES)[-1] == tensorflow.LATEST
 
 
-@pytest.mark.parametrize("entry", RELEASES.values(), ids=RELEASES)
+@pytest.mark.parametrize("entry", [*RELEASES.values(), CANDIDATE], ids=lambda entry: entry.minor)
 def test_an_entry_agrees_with_itself(entry: Release) -> None:
     assert versions.minor(entry.latest_patch) == entry.minor
     assert versions.parse(entry.cuda)[0] == entry.cuda_major
@@ -33,8 +33,15 @@ def test_an_entry_agrees_with_itself(entry: Release) -> None:
 def test_release_takes_any_spelling_and_answers_none_for_the_unknown() -> None:
     assert known("2.21.0") is known("2.21") is known("2.21.0rc1") is RELEASES["2.21"]
     assert tensorflow.release("2.9.3") is None
-    assert tensorflow.release("2.22.0rc0") is None
+    assert tensorflow.release("2.23.0.dev20261026") is None
     assert tensorflow.release("nightly") is None
+
+
+def test_a_release_candidate_is_known_and_not_suggested() -> None:
+    assert known("2.22.0rc0") is known("2.22.0-rc0") is CANDIDATE
+    assert CANDIDATE.minor not in RELEASES
+    assert versions.minor(tensorflow.recommended().partition("==")[2]) != CANDIDATE.minor
+    assert tensorflow.for_python(CANDIDATE.python_max) is None
 
 
 def test_the_figures_of_2_21() -> None:

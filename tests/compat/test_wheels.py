@@ -5,25 +5,26 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from gpucheck.core.compat import cuda, frameworks, versions, wheels
-from gpucheck.core.compat.tensorflow import RELEASES, Release
+from gpucheck.core.compat.tensorflow import CANDIDATE, RELEASES, Release
 from gpucheck.core.compat.wheels import Wheel
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
 from gpucheck.core.solver.solve import solve
 
 each = pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
+each_with_candidate = pytest.mark.parametrize("release", [*RELEASES.values(), CANDIDATE], ids=lambda release: release.minor)
 
 
 def of(release: Release) -> Wheel:
     return wheels.find("tensorflow", release.latest_patch)
 
 
-@each
+@each_with_candidate
 def test_the_capabilities_are_those_of_most_fat_binaries(release: Release) -> None:
     sass, ptx, _ = of(release).code[0]
     assert (release.cubins, release.ptx) == (sass, max(ptx)[0])
 
 
-@each
+@each_with_candidate
 def test_the_libraries_load_with_the_glibc_of_the_table(release: Release) -> None:
     assert versions.at_least(release.glibc_floor, of(release).glibc or "")
 

@@ -173,10 +173,21 @@ RELEASES: dict[str, Release] = {
     known.minor: known for known in (_2_10, _2_11, _2_12, _2_13, _2_14, _2_15, _2_16, _2_17, _2_18, _2_19, _2_20, _2_21)
 }
 
+# The next release, of which there is a candidate: known where it is installed, and never suggested. Its folder of cuSOLVER is
+# searched again; get_build_info() says neither CUDA's version nor cuDNN's.
+CANDIDATE = msgspec.structs.replace(
+    _2_21,
+    minor="2.22",
+    latest_patch="2.22.0rc0",
+    python_max="3.14",
+    cusolver_reachable=True,
+)
+
 
 def release(version: str) -> Release | None:
-    """Return the entry for '2.21.0', '2.21' or '2.21.0rc1'; None for a release that is not in the table."""
-    return RELEASES.get(versions.minor(version))
+    """Return the entry for '2.21.0', '2.21' or '2.22.0rc0'; None for a release that is not in the table."""
+    minor = versions.minor(version)
+    return CANDIDATE if minor == CANDIDATE.minor else RELEASES.get(minor)
 
 
 def recommended() -> str:
@@ -200,7 +211,7 @@ def lowest_capability(release: Release) -> tuple[int, int]:
 def blackwell_problem(version: str) -> str | None:
     """Return what breaks on compute capability 10.0 and newer (Blackwell) with a release; None if unknown."""
     entry = release(version)
-    if entry is None:
+    if entry is None or entry is CANDIDATE:
         return None
     if entry.minor == "2.21":
         return "kernels wait for a slow PTX compilation, and XLA, which Keras 3 turns on by default, aborts"
