@@ -24,7 +24,8 @@ _ASKS = (
 
 
 def _addresses(events: list[Event]) -> list[str]:
-    return list(dict.fromkeys(device for event in events if (device := address(event))))
+    found = [device for event in events if (device := address(event))]
+    return list({device.removesuffix(".0"): device for device in found}.values())  # a line may leave out the function
 
 
 def gpu_lost(events: Events) -> Cause | None:
@@ -48,7 +49,9 @@ def gpu_lost(events: Events) -> Cause | None:
         summary = f"{label} had a fault, after which the driver says that nothing is needed: {short(reason)}."
     else:
         summary = f"{label} no longer {'respond' if len(devices) > 1 else 'responds'}: {short(reason)}."
-    return Cause(summary, named, None, tuple(devices), named=codes(reports), action=action)
+    kinds = ("gpu-asleep", "gpu-guest") if not reports and events.has("gpu-init-failed") else ()
+    start = next((kind for kind in kinds if events.has(kind)), "")
+    return Cause(summary, named, None, tuple(devices), named={**codes(reports), "start": start}, action=action)
 
 
 def _action(lines: list[Event]) -> Action:

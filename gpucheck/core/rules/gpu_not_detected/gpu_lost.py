@@ -194,7 +194,23 @@ def _reported(report: XidReport) -> LostGpu:
     return LostGpu(report.device, report.gpu, report.evidence, report.xid.title, report.action, report.code)
 
 
-def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Fixes:
+_AT_START = {
+    "gpu-asleep": (
+        Fix(
+            text="Switch off the power saving of PCIe ports: add pcie_port_pm=off to the kernel's command line (for passthrough, also"
+            " vfio-pci.disable_idle_d3=1), then restart the machine"
+        ),
+    ),
+    "gpu-guest": (
+        Fix(
+            text="Correct the virtual machine's passthrough: UEFI firmware, and a large 64-bit window for the GPU's memory (VMware:"
+            " pciPassthru.use64bitMMIO=TRUE and pciPassthru.64bitMMIOSizeGB); if that is right, install another branch of the driver"
+        ),
+    ),
+}
+
+
+def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "", start: str = "") -> Fixes:
     """Bring the GPU back, or keep jobs off it.
 
     Args:
@@ -202,7 +218,9 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
         action: the required one; empty: that of the messages.
         devices: addresses or UUIDs of the GPUs, with commas.
         xids: codes of the kernel's messages, with commas.
+        start: why the GPU may not have started: "gpu-asleep", "gpu-guest"; empty: unknown.
     """
+    yield from _AT_START.get(start, ())
     wanted = required_action(action, xids, Action.IGNORE)
     if wanted is Action.IGNORE and not action:
         reset = Fix(
