@@ -41,6 +41,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     value: Any  # as in the fact
 
 
+_SYSTEM = r"[A-Z]\w*(?:(?:,| or) [A-Z]\w*)*: "  # what a fix is for: "Ubuntu or Debian: "
+
+
 class Fix(msgspec.Struct, frozen=True, kw_only=True):
     """One step of a fix: as text, and as a command if one exists for this machine."""
 
@@ -74,7 +77,9 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
 
     def after(self, words: str) -> "Fix":
         """Return it with words before its text, as one sentence: ``fix.after("On the host:")``."""
-        return msgspec.structs.replace(self, text=f"{words} {self.text[0].lower()}{self.text[1:]}")
+        system = re.match(_SYSTEM, self.text)
+        text = f"{words.rstrip(':')}, {self.text}" if system else f"{words} {self.text[0].lower()}{self.text[1:]}"
+        return msgspec.structs.replace(self, text=text)
 
 
 Fixes = Iterator[Fix]  # what to do, best first: the functions of a rule and of ``repairs`` yield them
