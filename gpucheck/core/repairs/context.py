@@ -228,7 +228,7 @@ class Context(Fact, frozen=True, kw_only=True):
         again = [] if absent and backend == "torch" else [_AGAIN[backend]] if backend in _AGAIN else []
         command = self.pip(*again, *choice.packages, *index)
         return Fix(
-            text=f"Install {name} with its CUDA libraries: the newest that works on this machine without further settings"
+            text=f"Install {name} with its CUDA libraries: the newest that works{' on this machine' if self.interpreter else ''} without further settings"
             if not exports
             else f"Install {name} with its CUDA libraries",
             command=" && ".join([*remove, command, *exports]),

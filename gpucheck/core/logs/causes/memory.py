@@ -62,15 +62,17 @@ def host_memory_exhausted(events: Events) -> Cause | None:
     failed = [event for event in failed if _on_host(event)]
     if not failed:
         return None
+    buffer = first_value(events.of("shuffle-buffer-filling"), "size") or ""
     status = [event for event in failed if event.kind == "killed" and _STATUS.search(event.text)]
     if status and all(event.kind == "killed" for event in failed) and not _short_of_memory(events):
         code = " (exit code 137)" if "137" in status[0].text else ""
         summary = f"The program was killed by SIGKILL{code}, most often because main memory ran out."
-        return Cause(summary, status[:1], named={"sender": "unknown"})
+        return Cause(summary, status[:1], named={"sender": "unknown", "buffer": buffer})
     failed.sort(key=lambda event: "shape" not in event.fields)
     said = headless(failed[0].text)
     shaped = _OOM.search(said)
-    return Cause(f"Main memory ran out: {short(short(shaped[0] if shaped else said), 100)}.", failed[:1])
+    summary = f"Main memory ran out: {short(short(shaped[0] if shaped else said), 100)}."
+    return Cause(summary, failed[:1], named={"buffer": buffer})
 
 
 def _short_of_memory(events: Events) -> bool:

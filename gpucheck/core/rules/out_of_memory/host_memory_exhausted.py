@@ -108,7 +108,14 @@ def _failed(resources: Resources, log_causes: LogCauses) -> tuple[str, tuple[Evi
 
 
 def repairs(
-    context: Context, *, shape: str = "", size: str = "", limit: str = "", sender: str = "", own_model: bool = False
+    context: Context,
+    *,
+    shape: str = "",
+    size: str = "",
+    limit: str = "",
+    sender: str = "",
+    buffer: str = "",
+    own_model: bool = False,
 ) -> Fixes:
     """Reduce memory use, or get more memory.
 
@@ -118,8 +125,14 @@ def repairs(
         size: its size: "37.3 GiB".
         limit: not empty: the limit of a container or job ended the process; "paging file": that of Windows is too small.
         sender: "unknown": a log shows only that the program was killed.
+        buffer: elements of the shuffle buffer that was being filled.
         own_model: whether gpucheck's own run failed, which is small.
     """
+    if buffer:
+        text = (
+            f"Shuffle names of files or indices before they are read, or make the buffer smaller, which holds {buffer} elements"
+        )
+        yield Fix(text=f"{text}: dataset.shuffle(100)")
     if sender:
         yield _WHO_KILLED
     if limit == "paging file":
