@@ -227,10 +227,10 @@ class Context(Fact, frozen=True, kw_only=True):
         remove = [self.uninstall(*names)] if (names := tuple(instead_of)) and not managed else []
         again = [] if absent and backend == "torch" else [_AGAIN[backend]] if backend in _AGAIN else []
         command = self.pip(*again, *choice.packages, *index)
+        here = " on this machine" if self.interpreter is not None else ""
+        newest = f": the newest that works{here} without further settings"
         return Fix(
-            text=f"Install {name} with its CUDA libraries: the newest that works{' on this machine' if self.interpreter else ''} without further settings"
-            if not exports
-            else f"Install {name} with its CUDA libraries",
+            text=f"Install {name} with its CUDA libraries{'' if exports else newest}",
             command=" && ".join([*remove, command, *exports]),
         )
 
