@@ -37,6 +37,10 @@ _NAMED = {
         text="Read the output of the tasks that the message names, on their hosts: they crashed or were never started, and the others"
         " wait for them"
     ),
+    r"target /job:localhost": Fix(
+        text="Give the remote TPU data that it can read itself: files in a bucket (gs://...) or arrays, and no generators, tf.py_function"
+        " or local files; or use a TPU VM"
+    ),
     r"slice_builder_worker_addresses": Fix(
         text="Remove the addresses of the workers of a larger slice, before TensorFlow is imported",
         command="unset TPU_PROCESS_ADDRESSES",
