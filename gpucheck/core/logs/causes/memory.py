@@ -113,7 +113,7 @@ def _is_taken(event: Event) -> bool:
     if event.kind == "gpu-memory-holders":
         return 4 * int(fields["others"]) > int(fields["total"])
     if event.kind == "gpu-memory-limit":
-        return int(event.fields["bytes"]) < _TOO_LITTLE_MB << 20
+        return (byte_count(event.fields["size"]) or 0) < _TOO_LITTLE_MB << 20
     if event.kind == "gpu-created":
         return fields.get("memory_mb", "").isdecimal() and 0 < int(fields["memory_mb"]) < _TOO_LITTLE_MB
     return event.kind == "gpu-memory-full"
