@@ -33,7 +33,7 @@ def locate(program: str, env: Mapping[str, str]) -> str:
     """
     folders = env.get("PATH", os.defpath) or os.curdir  # for a shell, an empty entry is the working folder
     found = shutil.which(program, path=folders)
-    if found is not None:
+    if found is not None and os.path.isfile(found):  # not a pipe
         return found
     candidates = [program] if "/" in program else [os.path.join(folder, program) for folder in folders.split(os.pathsep)]
     for path in filter(os.path.exists, candidates):

@@ -10,7 +10,7 @@ _DIFFERENT_NAME = {
     "attr": "attrs",
     "bs4": "beautifulsoup4",
     "cupy": "cupy-cuda12x",
-    "cv2": "opencv-python",
+    "cv2": "opencv-python-headless",
     "dateutil": "python-dateutil",
     "distutils": "setuptools",  # which has it since Python 3.12
     "dotenv": "python-dotenv",

@@ -174,12 +174,14 @@ RELEASES: dict[str, Release] = {
 }
 
 # The next release, of which there is a candidate: known where it is installed, and never suggested. Its folder of cuSOLVER is
-# searched again; get_build_info() says neither CUDA's version nor cuDNN's.
+# searched again. get_build_info() says neither CUDA's version nor cuDNN's: cuDNN's is that of the extra and-cuda.
 CANDIDATE = msgspec.structs.replace(
     _2_21,
     minor="2.22",
     latest_patch="2.22.0rc0",
     python_max="3.14",
+    cudnn="9.10",
+    keras=">=3.12.0.dev",
     cusolver_reachable=True,
 )
 

@@ -32,7 +32,7 @@ START_WITH_GPUS = {
     "lxc": Fix(text="Pass the GPU into the container; with LXD or Incus: lxc config device add CONTAINER gpu gpu"),
     "enroot": Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all in its environment, and in Slurm with --gres=gpu:1"),
 }
-_DRAINED = ", when its jobs have ended (scontrol update NodeName=NODE State=DRAIN Reason=driver)"
+_DRAIN = "Drain the node (scontrol update NodeName=NODE State=DRAIN Reason=gpu, afterwards State=RESUME), then"
 _RESTART = {
     "docker": "Restart the container: docker restart CONTAINER",
     "podman": "Restart the container: podman restart CONTAINER",
@@ -113,7 +113,8 @@ def restart(context: Context, text: str = "Restart the machine") -> Fixes:
     elif context.windows:
         yield Fix(text=text.replace("the machine", "Windows"), needs=("reboot",))
     else:
-        yield Fix(text=f"{text}{_DRAINED if context.scheduler == 'slurm' else ''}", command="sudo reboot")
+        own = Fix(text=text, command="sudo reboot")
+        yield own.after(_DRAIN) if context.scheduler == "slurm" else own
 
 
 def restart_container(context: Context) -> Fixes:

@@ -91,7 +91,9 @@ def gpu_memory_held_by_others(events: Events) -> Cause | None:
     """The GPU was full before the program started: no context could be created, or other processes are listed."""
     failed = [event for event in events.unresolved("out-of-memory") if not of_host(event)]
     failed += events.unresolved("cublas-failed", "cudnn-failed", "gpu-memory-full")
+    given = any(int(size) >= _TOO_LITTLE_MB for size in values(events.of("gpu-created"), "memory_mb") if size.isdecimal())
     taken = [event for event in events.log.events if _is_taken(event) or (failed and _is_large(event))]
+    taken = [event for event in taken if event.kind != "gpu-memory-limit" or (failed and not given)]
     shared = any(_INTEGRATED.search(event.fields.get("name", "")) for event in events.of("gpu-found", "gpu-created"))
     if not taken or (shared and not failed):
         return None

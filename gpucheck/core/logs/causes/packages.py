@@ -11,9 +11,10 @@ from gpucheck.core.logs.causes.events import Events, values
 from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Severity
 
-_OURS = r"^(?:tensorflow(?!-intel)|tf-?nightly|tf-keras|keras|jax|torch|pytorch|nvidia-|tensorrt|intel-tensorflow|cupy)"
+_OURS = r"^(?:tensorflow|tf-?nightly|tf-keras|keras|jax|torch|pytorch|nvidia-|tensorrt|intel-tensorflow|cupy)"
 _CUDA_ONLY = r"^(?:nvidia-|tensorrt|cupy-cuda|tensorflow-text|jax-cuda|triton)"
 _APPLE = r"^tensorflow-(?:macos|metal)$"
+_PLACEHOLDER = "0.0.1"  # of tensorflow-intel, for other systems than Windows
 _LAST_GPU_PACKAGE = "2.11"
 _PLATFORM = ("windows", "macos", "architecture", "musl")
 
@@ -34,6 +35,7 @@ def infer_refused_package(events: Events) -> RefusedPackage | None:
     """Return the first refused package that gpucheck knows, and why; None if the index could not be reached."""
     refused = events.unresolved("pip-no-matching-distribution", "pip-python-mismatch", "pip-wheel-unsupported")
     ours = [event for event in refused if re.match(_OURS, _package(event)) or event.kind == "pip-wheel-unsupported"]
+    ours = [event for event in ours if event.fields.get("available") != _PLACEHOLDER]
     if not ours or events.unresolved("pip-unreachable"):
         return None
     package = _package(ours[0])

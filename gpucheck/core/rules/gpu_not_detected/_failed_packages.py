@@ -26,7 +26,9 @@ _OF_TENSORFLOW = r"[/\\]\S+\.so: undefined symbol: _Z\w{0,8}(?:tensorflow|tsl|ab
 _EXTENSION = rf"-packages[/\\](tensorflow_\w+|(?!tensorflow[/\\])\w+(?={_OF_TENSORFLOW}))[/\\]\S+\.so: undefined symbol: "
 _WITHOUT_TLS = r"(/\S+): cannot allocate memory in static TLS block"
 _OF_NCCL = r"(?i)undefined symbol: \w*nccl"
-_ABSENT = r"No module named '?([\w-]+)"
+_ABSENT = r"No module named '?(?!tensorflow\.)([\w-]+)"
+# An internal module that another release of TensorFlow has; those of its start are in each.
+_OF_ANOTHER_RELEASE = r"No module named 'tensorflow\.python\.(?!tools\b|platform\b|\w*pywrap)\w+"
 _NAMES = (
     r"cannot import name '[^']+' from (?:partially initialized module )?'([\w.]+)'",
     r"No module named '([\w.]+)'",
@@ -54,7 +56,7 @@ def named_module(error: str, outcomes: TrainingOutcomes) -> str | None:
 def package_for(module: str) -> str:
     """Return the package of a module that TensorFlow imports: "protobuf" for "google.protobuf"; "" for ""."""
     name = module.partition(".")[0]
-    return "protobuf" if name == "google" else package_of(name) or name
+    return "protobuf" if module in ("google", "google.protobuf") else package_of(name) or name
 
 
 def conflicts(context: Context) -> Fix:
@@ -77,6 +79,11 @@ def for_package(context: Context, module: str, message: str) -> Fixes:
         text = "Install a newer NCCL: another framework in this environment, or LD_LIBRARY_PATH, brings an older one"
         yield Fix(text=text, command=context.pip("--upgrade", "nvidia-nccl-cu12"))
         yield Fix(text="Or give JAX, PyTorch and TensorFlow each an environment of its own")
+        return
+    if re.search(_OF_ANOTHER_RELEASE, message):
+        text = "Install TensorFlow and Keras of one release: the package whose file the log names was made for another TensorFlow"
+        yield Fix(text=text, command=context.pip("--upgrade", "tensorflow", "keras"))
+        yield conflicts(context)
         return
     if extension := re.search(_EXTENSION, message):
         yield _extension(context, extension[1].replace("_", "-"))

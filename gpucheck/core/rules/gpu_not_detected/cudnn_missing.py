@@ -101,9 +101,9 @@ def repairs(context: Context, *, sonames: str = "", beside: str = "", part: str 
     # which source files the log names tells it where no version does
     moved = release is None and not cuda and context.framework_before is not None
     wheel_11 = release is not None and any(part.startswith("nvidia-cudnn-cu11") for part in release.and_cuda)
-    if context.windows or (not wheel_11 and (cuda == "11" or moved or (release is not None and not release.and_cuda))):
+    if context.windows or (not wheel_11 and (cuda.startswith("11") or moved or (release is not None and not release.and_cuda))):
         yield cudnn_build(context, "11", "==8.*")
-        yield from cuda_build(context, "11")
+        yield from cuda_build(context, cuda or "11")
         return
     major = re.search(r"(?:\.so\.|64_)(\d)", sonames)
     eight = major[1] == "8" if major else release is not None and release.cudnn.startswith("8.")

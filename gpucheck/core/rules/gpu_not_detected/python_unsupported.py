@@ -40,8 +40,6 @@ _RECOMMENDED = "3.12"
 _WHEEL = r"(?P<name>\w+)-(?P<version>\d[\w.]*)-cp3(?P<minor>\d+)-"
 # TensorFlow before the table of releases -> the newest Python that it supports (tensorflow.org/install/source).
 _BEFORE = (("2.11", _RECOMMENDED), ("2.8", "3.10"), ("2.5", "3.9"), ("2.2", "3.8"), ("1.13", "3.7"), ("1.0", "3.6"))
-
-
 _CONDA_ONLY = ("3.6", "3.7")  # which uv does not have
 
 
@@ -117,7 +115,8 @@ def repairs(
     own = Fix(text=text, command=context.new_environment(f"{name}{version}", python=wanted))
     install = f"conda run -n tensorflow python -m pip install {word(f'{name}{version}')}"
     by_conda = Fix(text=f"{text}, with conda", command=f"conda create -y -n tensorflow python={wanted} && {install}")
-    with_conda = not context.manager and context.interpreter is None
+    managed = context.manager and not (context.manager == "uv" and wanted in _CONDA_ONLY)
+    with_conda = not managed and context.interpreter is None
     yield by_conda if with_conda and wanted in _CONDA_ONLY else own
     newest = available.rpartition(" to ")[2]
     if version and newest[:1].isdigit() and re.fullmatch(r"[\d.]+", newest):

@@ -166,7 +166,7 @@ _DIRECT = (
 # Patterns of NCCL's lines, the most specific first.
 _NAMED = {
     "gpudirect": r"NET/IB[^\n]{0,120}with (?:error|status)[ =]?(?:4\b|IBV_WC_LOC_PROT_ERR)",
-    "namespace": r"shared memory segment[^\n]*No such file",
+    "namespace": r"attaching to shared memory segment[^\n]*No such file",
     "locked memory": r"\bibv_\w+[^\n]{0,60}Cannot allocate memory|\bibv_create_(?:qp|cq) failed(?! with error)",
     "efa": r"NET/OFI|provider efa",
     "two copies": r"corrupted comm object",
