@@ -23,9 +23,6 @@ def run(status="passed", faults=(), links=(), versions=(VERSIONS,) * 3, **fields
     """The joint training as a node's report has it; faults as (worker, how, reason), links as (a, b, seconds)."""
     return {
         "strategy": "multi_worker_mirrored",
-        "devices": [],
-        "replicas": 3,
-        "precision": "float32",
         "status": status,
         "worker_names": [f"worker {index}" for index in range(3)],
         "worker_versions": list(versions),

@@ -13,7 +13,7 @@ from gpucheck.commands.fleet.names import fold
 from gpucheck.commands.fleet.read import shortened
 from gpucheck.core.cluster.slurm import expand
 from gpucheck.core.cluster.watch import lost
-from gpucheck.core.model import TrainingRun
+from gpucheck.core.model import WorkerFault, WorkerLink
 
 SKEW, UNREACHABLE = "worker-version-skew", "worker-unreachable"  # rules
 STRATEGY = "multi_worker_mirrored"
@@ -29,8 +29,24 @@ TOO_FEW = "nothing was trained: two usable nodes are required"
 UNTRIED = "its report has no training with other nodes"
 
 
+class _Run(msgspec.Struct):
+    strategy: str
+    status: str
+    reason: str | None = None
+    samples_per_second: float | None = None
+    step_seconds: float | None = None
+    first_step_seconds: float | None = None
+    shards_verified: bool | None = None
+    replicas_equal: bool | None = None
+    loss_fell: bool | None = None
+    worker_names: list[str] = []
+    worker_versions: list[dict[str, str]] = []
+    worker_faults: list[WorkerFault] = []
+    worker_links: list[WorkerLink] = []
+
+
 class _Report(msgspec.Struct):
-    training: tuple[TrainingRun, ...] = ()
+    training: list[_Run] = []
 
 
 _DECODER = msgspec.json.Decoder(_Report)
@@ -98,7 +114,7 @@ def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached:
     """
     decoded = {node: _DECODER.decode(reports[node]).training for node in places if node in reports}
     own = {
-        node: next((run for run in runs if run.strategy == STRATEGY), _untrained("skipped", UNTRIED))
+        node: next((run for run in runs if run.strategy == STRATEGY), _Run(STRATEGY, "skipped", UNTRIED))
         for node, runs in decoded.items()
     }
     links = _links(list(places), own)
@@ -109,7 +125,7 @@ def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached:
     versions = _versions(list(places), own)
     workers = []
     for index, node in enumerate(places):
-        run = own.get(node, _untrained(SILENT, unreached.get(node)))
+        run = own.get(node, _Run(STRATEGY, SILENT, unreached.get(node)))
         alone = [
             one.samples_per_second for one in decoded.get(node, ()) if one.strategy == "one_device" and one.samples_per_second
         ]
@@ -127,7 +143,7 @@ def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached:
         )
     faults = tuple(_faults(workers, own))
     statuses = {worker.status for worker in workers}
-    result = next((run for run in own.values() if run.status == "passed"), _untrained(SILENT))
+    result = next((run for run in own.values() if run.status == "passed"), _Run(STRATEGY, SILENT))
     return FleetTraining(
         status="passed" if statuses == {"passed"} else "failed" if statuses & {"failed", "timed_out"} else "unknown",
         reason="; ".join(f"{fault.worker} on {fault.node}: {fault.reason}" for fault in faults) or (None if workers else TOO_FEW),
@@ -140,11 +156,7 @@ def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached:
     )
 
 
-def _untrained(status: str, reason: str | None = None) -> TrainingRun:
-    return TrainingRun(strategy=STRATEGY, devices=(), replicas=0, precision="", status=status, reason=reason)
-
-
-def _versions(nodes: list[str], own: Mapping[str, TrainingRun]) -> dict[str, dict[str, str]]:
+def _versions(nodes: list[str], own: Mapping[str, _Run]) -> dict[str, dict[str, str]]:
     """Return each worker's versions, from its own report, else from another worker's."""
     found: dict[str, dict[str, str]] = {}
     for index, node in enumerate(nodes):
@@ -165,7 +177,7 @@ def _skew(versions: Mapping[str, Mapping[str, str]]) -> Iterator[FleetSkew]:
             yield FleetSkew(what=what, value=value, usual=usual, nodes=nodes, tolerated=what in TOLERATED)
 
 
-def _links(nodes: list[str], own: Mapping[str, TrainingRun]) -> tuple[FleetLink, ...]:
+def _links(nodes: list[str], own: Mapping[str, _Run]) -> tuple[FleetLink, ...]:
     """Return each pair once, because both workers measured the same all-reduce."""
     found: dict[tuple[str, ...], FleetLink] = {}
     for run in own.values():
@@ -183,7 +195,7 @@ def _slow(best: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(sorted(node for node, seconds in best.items() if seconds > SLOW * others[node]))
 
 
-def _faults(workers: list[FleetWorker], own: Mapping[str, TrainingRun]) -> list[FleetFault]:
+def _faults(workers: list[FleetWorker], own: Mapping[str, _Run]) -> list[FleetFault]:
     """Return the root faults: workers that failed themselves or have no report; without any, all reported workers."""
     nodes = {worker.name: worker.node for worker in workers}
     reported = [
