@@ -55,7 +55,7 @@ WORDS = tuple(
     sorted({name.rpartition(".")[2] for name in ("reset_states", *GONE, *removed.MODEL_METHODS, *removed.FIT_ARGUMENTS)})
 )
 _TENSORFLOW_1 = Fix(
-    text="Run the program with TensorFlow 1.15, the last that has tf.contrib (for a GPU, up to Turing, add cudatoolkit=10.0 cudnn=7)",
+    text="Run the program with TensorFlow 1.15, the last with tf.contrib; for a GPU up to Turing, add cudatoolkit=10.0 cudnn=7",
     command="conda create -y -n tensorflow1 python=3.7 && conda run -n tensorflow1 python -m pip install"
     ' "tensorflow==1.15.*" "protobuf<3.21"',
 )

@@ -179,7 +179,7 @@ def gpus_not_listed(events: Events) -> Cause | None:
     if not counted or any(uses_gpu(event) for event in events.log.events):
         return None
     there = events.of("gpu-on-bus", "gpu-found") + events.of("driver-version", cuda=".+")
-    backend = "torch" if "torch" in counted[0].text else "tensorflow"
+    backend = "torch" if re.search("torch|your machine only has", counted[0].text) else "tensorflow"  # PyTorch Lightning's words
     who = TITLES[backend]
     summary = f"The driver lists a GPU, but {who} lists none." if there else f"{who} lists no GPU."
     severity = None if there or events.has("placement-failed") else Severity.WARNING

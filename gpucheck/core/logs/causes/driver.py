@@ -59,6 +59,8 @@ def driver_missing(events: Events) -> Cause | None:
     unfound = "neither its library nor nvidia-smi was found" if no_tool else "its library was not found"
     why = "; it uses nouveau, which cannot run CUDA" if held else f": {unfound}"
     summary = f"No NVIDIA driver is installed{f' for the GPU at {device}' if device else ''}{why}."
+    if not device and all(event.kind == "cuda-drivers-not-found" for event in named):
+        summary = "TensorFlow found no CUDA: the NVIDIA driver is missing, or its own CUDA libraries."
     if "__cuda" in named[0].text:
         summary = "conda found no NVIDIA driver on this machine, and this build of the package requires one."
     unharmed = {"unharmed": "yes"} if failure and not wanted and ran_on(events, failure) else {}

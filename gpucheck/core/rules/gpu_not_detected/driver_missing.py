@@ -82,6 +82,8 @@ def repairs(context: Context, *, device: str = "", unharmed: str = "", text: str
         yield IF_THERE_IS_ONE
         return
     yield from notebook_gpu(context)
+    if "find cuda drivers" in text:  # also of a missing libcudart
+        yield context.cuda_libraries().after("If nvidia-smi lists a GPU:")
     driver = list(
         install_driver(context, "Install NVIDIA's driver" if device else "If there is an NVIDIA GPU, install its driver")
     )

@@ -40,6 +40,7 @@ _RECOMMENDED = "3.12"
 _WHEEL = r"(?P<name>\w+)-(?P<version>\d[\w.]*)-cp3(?P<minor>\d+)-"
 # TensorFlow before the table of releases -> the newest Python that it supports (tensorflow.org/install/source).
 _BEFORE = (("2.11", _RECOMMENDED), ("2.8", "3.10"), ("2.5", "3.9"), ("2.2", "3.8"), ("1.13", "3.7"), ("1.0", "3.6"))
+_BEFORE_MANYLINUX_2010 = ("1.14.0", "2.0.0a0", "2.0.0b0", "2.0.0b1")  # the last releases that pip before 19 offers
 _CONDA_ONLY = ("3.6", "3.7")  # which uv does not have
 
 
@@ -117,6 +118,10 @@ def repairs(
     by_conda = Fix(text=f"{text}, with conda", command=f"conda create -y -n tensorflow python={wanted} && {install}")
     managed = context.manager and not (context.manager == "uv" and wanted in _CONDA_ONLY)
     with_conda = not managed and context.interpreter is None
+    if available.rpartition(" to ")[2] in _BEFORE_MANYLINUX_2010 and versions.at_least(version.lstrip("=<>!~ ") or "2", "1.15"):
+        yield Fix(
+            text="Update pip, which is too old for the packages since TensorFlow 1.15", command=context.pip("--upgrade", "pip")
+        )
     yield by_conda if with_conda and wanted in _CONDA_ONLY else own
     newest = available.rpartition(" to ")[2]
     if version and newest[:1].isdigit() and re.fullmatch(r"[\d.]+", newest):

@@ -82,4 +82,5 @@ def probability(match: re.Match[str]) -> dict[str, str]:
     """Return ``found``, TensorFlow's release, and ``install``, the TensorFlow Probability that was made for it."""
     fields = named(match)
     minor = int(fields.pop("minor"))
-    return {**fields, "install": f"tensorflow-probability==0.{min(minor + 8, 24) if minor < 18 else 25}.*"}
+    number = minor - 7 if fields["found"].startswith("1.") else min(minor + 8, 24) if minor < 18 else 25
+    return {**fields, "install": f"tensorflow-probability==0.{number}.*"}
