@@ -206,6 +206,7 @@ def test_another_backend_is_offered_where_tensorflow_is_not_installed(tmp_path):
         (packages / name).symlink_to(pathlib.Path(importlib.util.find_spec(name).origin).parent)
     (packages / "pynvml.py").symlink_to(importlib.util.find_spec("pynvml").origin)
     env = {**os.environ, "PATH": "/usr/bin:/bin", "PYTHONPATH": str(pathlib.Path(__file__).parents[2])}
+    env.pop("VIRTUAL_ENV", None)  # an active environment may have TensorFlow
     command = [*PASSING, "--", "touch", str(tmp_path / "started")]
     command[0] = str(tmp_path / "env/bin/python")
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
