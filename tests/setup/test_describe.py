@@ -31,6 +31,14 @@ def test_all_ways_to_say_a_machine_say_the_same():
     assert words.pythons == (Python(version="3.12", executable="python3.12"),)
 
 
+@pytest.mark.parametrize("words", ["os=none", "python=0"])
+def test_only_hardware_may_be_absent(words):
+    key, _, value = words.partition("=")
+    with pytest.raises(describe.Unknown, match=f"{key} can't be '{value}'"):
+        describe.machine(words)
+    assert describe.machine("gpu=none").gpus == ()
+
+
 def test_the_old_form():
     old = describe.machine("470,3.7,3.10")
     assert (old.driver, old.gpus, old.pythons[0].version) == ("470", (Gpu(capability=(3, 7)),), "3.10")

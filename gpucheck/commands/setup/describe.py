@@ -153,6 +153,8 @@ def _in_words(pair: re.Match[str]) -> str:
     if key not in vocabulary.KEYS:
         raise Unknown(f"unknown key {key!r}; known are {', '.join(dict.fromkeys(vocabulary.KEYS))}")
     if pair[2]:
+        if key not in vocabulary.MAY_BE_ABSENT:
+            raise Unknown(f"{key} can't be {pair[2]!r}")
         return f", no {key}"
     if pair.string[pair.end() :][:1] in ("", ",", ";", "(", ")"):
         raise Unknown(f"{key}= has no value")

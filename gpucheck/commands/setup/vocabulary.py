@@ -6,6 +6,7 @@ KEYS = {
     **dict.fromkeys(("gpu", "gpus", "capability", "system", "os", "arch", "architecture", "machine", "processor"), ""),
     **{name: name for name in ("driver", "python", "glibc", "tpu", "jetpack")},
 }  # key of key=value -> the word to put before its value
+MAY_BE_ABSENT = ("gpu", "gpus", "driver")  # keys with the value "none"
 
 DISTRIBUTIONS = {
     "ubuntu": "ubuntu",
