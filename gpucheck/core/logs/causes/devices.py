@@ -24,6 +24,7 @@ _NOT_GIVEN = {
     "hook": "the NVIDIA Container Toolkit failed to set it up",
     "runtime": "this container runtime has no GPU support configured",
     "no-driver": "the container toolkit did not find the host's driver",
+    "slow-driver": "the host's driver did not respond to the container toolkit in time",
     "old-toolkit": "the container toolkit does not know this host's control groups",
     "driver-in-image": "its image already contains driver files, where the toolkit mounts the host's",
     "cgroups": "the container toolkit is not allowed to change its control group",

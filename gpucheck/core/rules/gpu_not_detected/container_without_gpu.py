@@ -66,6 +66,13 @@ _ADVICE = {
     ' Ubuntu, "@/sbin/ldconfig" on other systems; if only one image fails, that image has a broken ldconfig',
 }
 _BY_REASON = {reason: (Fix(text=text),) for reason, text in _ADVICE.items()} | {
+    "slow-driver": (
+        Fix(text="On the host: keep the driver loaded, so that it responds in time", command="sudo nvidia-smi -pm 1"),
+        Fix.look(
+            "On the host: run the toolkit's own check, which names the part that fails",
+            "sudo nvidia-container-cli -k -d /dev/tty info",
+        ),
+    ),
     "old-toolkit": (
         Fix(
             text="On the host: update the NVIDIA Container Toolkit, which knows version 2 of control groups since 1.8",
