@@ -72,6 +72,10 @@ def check(stack: CudaStack, tpu: Tpu | None, build: TensorFlowBuild | None, cont
     )
 
 
+_MOST_SIMILAR = "Run the code of the most similar GPU that ROCm supports on {} (AMD does not support this)"
+_OVERRIDE = "export HSA_OVERRIDE_GFX_VERSION="
+
+
 def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Fixes:
     """Use AMD's own build, or another GPU.
 
@@ -93,13 +97,15 @@ def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Fixes
         return
     gfx = re.search(_GFX, unsupported) or re.search(_GFX, text)
     if gfx or re.search(_OF_ROCM, text):  # a build for ROCm is installed
-        for prefix, (series, version) in _SIMILAR.items():
-            if gfx is None or (gfx[0].startswith(prefix) and gfx[0] != f"gfx{version.replace('.', '')}"):
-                of = gfx[0] if gfx else f"a GPU of the series {series}"
-                similar = f"Run the code of the most similar GPU that ROCm supports on {of} (AMD does not support this)"
-                yield Fix(text=similar, command=f"export HSA_OVERRIDE_GFX_VERSION={version}")
+        similar = [
+            Fix(text=_MOST_SIMILAR.format(gfx[0] if gfx else f"a GPU of the series {series}"), command=_OVERRIDE + version)
+            for prefix, (series, version) in _SIMILAR.items()
+            if gfx is None or (gfx[0].startswith(prefix) and gfx[0] != f"gfx{version.replace('.', '')}")
+        ]
         image = f"rocm/{'pytorch' if context.framework == 'torch' else context.framework or 'tensorflow'}"
-        yield Fix(text=f"Use a newer build for ROCm, such as AMD's image {image}: each release supports more GPUs")
+        build = f"Use a build of a ROCm release that supports this GPU, such as AMD's image {image}"
+        yield from similar
+        yield Fix(text=f"{build}: newer releases add GPUs, and drop old ones")
     elif context.framework == "torch":
         command = context.pip("--force-reinstall", "torch", "--index-url", "https://download.pytorch.org/whl/rocm6.3")
         yield Fix(text="If ROCm supports this GPU, install PyTorch's build for ROCm", command=command)
