@@ -64,7 +64,7 @@ def _failure(cuda: Any, result: int) -> Failure:
     text = ctypes.c_char_p()
     with contextlib.suppress(AttributeError):
         cuda.cuGetErrorName(result, ctypes.byref(text))
-    name = text.value.decode("ascii", "replace") if text.value else None  # a stub of the driver names none
+    name = text.value.decode("ascii", "replace") if text.value else None  # stubs of the driver return no names
     return Failure(result, name, name or f"CUDA result {result}")
 
 

@@ -27,7 +27,7 @@ _EXTENSION = rf"-packages[/\\](tensorflow_\w+|(?!tensorflow[/\\])\w+(?={_OF_TENS
 _WITHOUT_TLS = r"(/\S+): cannot allocate memory in static TLS block"
 _OF_NCCL = r"(?i)undefined symbol: \w*nccl"
 _ABSENT = r"No module named '?(?!tensorflow\.)([\w-]+)"
-# An internal module that another release of TensorFlow has; those of its start are in each.
+# An internal module of another release of TensorFlow; every release has those that its own import needs.
 _OF_ANOTHER_RELEASE = r"No module named 'tensorflow\.python\.(?!tools\b|platform\b|\w*pywrap)\w+"
 _NAMES = (
     r"cannot import name '[^']+' from (?:partially initialized module )?'([\w.]+)'",
