@@ -10,6 +10,7 @@ from gpucheck.core.logs.causes.startup import (
     NO_DEVICE,
     NO_LIBRARY,
     NVML_UNKNOWN,
+    RAY_WORKER,
     UNKNOWN,
     infer_startup_failure,
     ran_on,
@@ -111,6 +112,9 @@ def devices_hidden(events: Events) -> Cause | None:
             start = f"The NVIDIA driver {failure.kernel} works, but shows this process no GPU: they are hidden from it (CUDA error 100)."
         else:
             start = "CUDA's driver library works, but shows this process no GPU: they are hidden, or were not passed to it."
+        if any(RAY_WORKER.match(event.text) for event in failure.events):
+            start = "Ray started this worker without a GPU, and hides every GPU from it."
+            return Cause(start, failure.events, intended=not failure.wanted, named={"ray": "yes"})
         wanted = failure.wanted or not failure.in_passing
         return Cause(start, failure.events, intended=not wanted)
     beyond = [event for event in events.cuda_refusals(_INVALID_DEVICE) if event.kind == "cuda-error"]

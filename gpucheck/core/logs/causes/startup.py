@@ -37,6 +37,7 @@ _DIRECT = (
 _OF_THE_DRIVER = re.compile(r"^(?:libcuda\.|nvcuda|libnvidia-ml|nvml\.)")
 # nvidia-smi is part of the driver; the programs in Go (Kubernetes' plugins, the container toolkit) run on nodes with one
 _ON_NODES = re.compile(r"(?i)nvidia-smi|could not load NVML library|\bERROR_LIBRARY_NOT_FOUND\b|: file too short")
+RAY_WORKER = re.compile(r"\([\w ]*pid=\d+")
 _NEAR = 30  # lines in which one start of CUDA prints its failures
 _ABOUT_A_GPU = re.compile(r"(?i)\bgpu|cuda|nvidia|nvml")
 
@@ -110,8 +111,9 @@ def _code(events: Events, signs: _Signs) -> tuple[str | None, list[Event]]:
     if signs.kernel is not None and (signs.result == NO_LIBRARY or signs.no_library):
         return "container-without-gpu" if signs.inside else "driver-library-missing", signs.versions[-1:]
     if signs.result == NO_DEVICE and not (signs.kernel_absent or signs.no_gpu):
-        # TensorFlow started to print the driver's versions, but printed none: it can't on Windows
-        none = signs.kernel is None and events.has("cuda-diagnostics")
+        # TensorFlow started to print the driver's versions, but printed none: it can't on Windows, and Ray hides the GPUs first
+        of_ray = any(RAY_WORKER.match(event.text) for event in signs.refused)
+        none = signs.kernel is None and events.has("cuda-diagnostics") and not of_ray
         return "no-nvidia-gpu" if none else "devices-hidden", signs.versions[-1:]
     stub_without_gpu = signs.result == STUB and signs.no_nodes
     if signs.result in (UNKNOWN, STUB) and not (signs.kernel_absent or signs.no_driver or stub_without_gpu):

@@ -159,6 +159,7 @@ def repairs(
     cpu_allowed: bool = False,
     left_out: bool = False,
     beyond: str = "",
+    ray: str = "",
 ) -> Fixes:
     """Show the GPUs to the program.
 
@@ -169,7 +170,13 @@ def repairs(
         cpu_allowed: whether the run needs no GPU.
         left_out: whether the container was started with NVIDIA_VISIBLE_DEVICES=none.
         beyond: not empty: the program requests a GPU number that is too high.
+        ray: not empty: Ray started the program.
     """
+    if ray:
+        text = "Request a GPU for each worker: ScalingConfig(use_gpu=True) in Ray Train, @ray.remote(num_gpus=1) for tasks and actors"
+        yield Fix(text=text)
+        yield Fix.look("Check that Ray has GPUs to give", "ray status")
+        return
     if left_out:
         yield Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all, or with --gpus all and without the variable")
         return
