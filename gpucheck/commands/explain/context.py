@@ -79,7 +79,7 @@ _FRAMEWORKS = {
     ),
     "torch": re.compile(
         r"(?i)\btorch\b|\bpytorch\b|libtorch|\btriton[/\\]+(?:backends|compiler|runtime)\b"
-        r"|\bc10[:/_]|torch[./]|\bDataLoader worker\b|implemented for '(?:Half|BFloat16)'"
+        r"|\bc10[:/_]|torch[./]|\bDataLoader worker\b|CUDA out of memory\. Tried to|implemented for '(?:Half|BFloat16)'"
     ),
 }
 _TYPED = re.compile(
@@ -90,7 +90,8 @@ _PYTHON = re.compile(r"python(3\.\d{1,2})[/\\]|[/\\]Python(3)(\d{1,2})[/\\]|\bcp
 _NUMBERED = re.compile(r"(?i)(?:python|pip|\bcp|\bc) ?\d")  # a line that could say something else with other digits
 # A file of a traceback: the package that it belongs to, if it is installed.
 _FRAME = re.compile(
-    r'^(?:File "|Cell |\[?/)(?:[^"\n]*[/\\](?:site|dist)-packages[/\\](\w+)[/\\])?[^"\n]*(?:", line \d+| in (?:\w+\(|<module>))'
+    r'^(?:File ["~/]|Cell |\[?/)(?:[^"\n]*[/\\](?:site|dist)-packages[/\\](\w+)[/\\])?[^"\n]*'
+    r'(?:", line \d+|\.py:\d+$|,? in (?:\w+\(|<module>))'
 )
 # A file of a traceback that is not installed, and neither Python's own nor generated: the program's.
 _PROGRAM = re.compile(

@@ -62,7 +62,7 @@ def library_not_started(library: str, text: str, *, spare: bool = False) -> str:
     status = re.search(rf"{library.upper()}_STATUS_\w+", text)
     if status and status[0].endswith("EXECUTION_FAILED"):
         return f"A call of {library} failed on the GPU ({status[0]}): GPU memory ran out, or this {library} does not fit the GPU."
-    why = "although most of the GPU's memory is free" if spare else "usually because too little GPU memory is left for it"
+    why = "although enough of the GPU's memory is free" if spare else "usually because too little GPU memory is left for it"
     return f"{library} could not start{f' ({status[0]})' if status else ''}, {why}."
 
 

@@ -10,6 +10,7 @@ from gpucheck.core.logs.causes.startup import (
     NO_DEVICE,
     NO_LIBRARY,
     NVML_UNKNOWN,
+    OPERATING_SYSTEM,
     RAY_WORKER,
     UNKNOWN,
     infer_startup_failure,
@@ -88,7 +89,7 @@ def container_without_gpu(events: Events) -> Cause | None:
 
 def _denied(events: Events) -> list[Event]:
     # the toolkit uses the host's CUDA, which failed to initialize
-    of_host = {event.line for event in events.cuda_refusals(UNKNOWN)}
+    of_host = {event.line for event in events.cuda_refusals(UNKNOWN, OPERATING_SYSTEM)}
     denied = events.without_later_gpu_use("container-gpu-denied", reason="|".join(_NOT_GIVEN))
     denied = [event for event in denied if event.line not in of_host]
     if not events.unresolved("container-gpu-denied"):  # the job waited for a GPU, and got one

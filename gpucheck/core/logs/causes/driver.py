@@ -187,7 +187,8 @@ def cuda_init_failed(events: Events) -> Cause | None:
     action, lines = required_action(events.log.events, xids) if xids else (None, [])
     named = [*named, *(event for event, _ in xids), *lines]
     devices = [device for event, _ in xids if (device := address(event))]
-    return Cause(summary, named, None, tuple(devices), named=codes(xids), action=action)
+    starting = {"starting": "yes"} if any("nvidia-container-cli" in event.text for event in named) else {}
+    return Cause(summary, named, None, tuple(devices), named=codes(xids) | starting, action=action)
 
 
 def wsl_misconfigured(events: Events) -> Cause | None:

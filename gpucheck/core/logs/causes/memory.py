@@ -12,6 +12,7 @@ from gpucheck.core.repairs.wording import byte_count, gib, library_not_started, 
 # Illegal addresses and instructions, failed assertions: faults of the program, rarely of the board.
 KERNEL_FAULTS = "700|710|714|715|716|717|718|719"
 _TOO_LITTLE_MB = 256  # all GPUs that TensorFlow supports have more, so the rest is in use
+_ENOUGH = 2 << 30  # bytes, for any library to start
 _LARGE_MB = 1024  # processes with less are desktop programs
 _INTEGRATED = re.compile(r"\b(?:Tegra|Xavier|Orin|Thor)\b")  # their memory is the host's, which files and a desktop use, too
 _OOM = re.compile(r"OOM when allocating .*?(?= on /job:| by allocator|$)")
@@ -147,6 +148,6 @@ def _library_did_not_start(events: Events, library: str, kind: str) -> Cause | N
         return None  # a kernel failed first, after which all calls fail
     text = " ".join([failed[0].text, *values(failed, "status")])
     memory = events.of("library-memory")
-    if memory and all(2 * int(event.fields["free"]) > int(event.fields["total"]) for event in memory):
+    if memory and all(int(event.fields["free"]) > min(_ENOUGH, int(event.fields["total"]) // 2) for event in memory):
         return Cause(library_not_started(library, text, spare=True), [*failed[:1], memory[0]], named={"spare": "yes"})
     return Cause(library_not_started(library, text), failed[:1])

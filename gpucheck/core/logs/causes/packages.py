@@ -11,8 +11,11 @@ from gpucheck.core.logs.causes.events import Events, values
 from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Severity
 
-_OURS = r"^(?:tensorflow|tf-?nightly|tf-keras|keras|jax|torch|pytorch|nvidia-|tensorrt|intel-tensorflow|cupy)"
-_CUDA_ONLY = r"^(?:nvidia-|tensorrt|cupy-cuda|tensorflow-text|jax-cuda|triton)"
+_OURS = (
+    r"^(?:tensorflow|tf-?nightly|tf-keras|keras|jax|torch|pytorch|nvidia-|tensorrt|intel-tensorflow|cupy|tfx|tflite-|ml-metadata)"
+)
+_CUDA_ONLY = r"^(?:nvidia-|tensorrt|cupy-cuda|jax-cuda|triton)"
+_NOT_FOR_WINDOWS = r"^tensorflow-(?:text|decision-forests|compression)$"
 _APPLE = r"^tensorflow-(?:macos|metal)$"
 _PLACEHOLDER = "0.0.1"  # of tensorflow-intel, for other systems than Windows
 _LAST_GPU_PACKAGE = "2.11"
@@ -66,6 +69,8 @@ def _code(event: Event, package: str, fields: dict[str, str], platform: set[str]
         return "platform-unsupported"
     if event.kind == "pip-no-matching-distribution":
         if re.match(_APPLE, package) and "macos" not in platform:
+            return "platform-unsupported"
+        if re.match(_NOT_FOR_WINDOWS, package) and "windows" in platform:
             return "platform-unsupported"
         if re.match(_CUDA_ONLY, package) and "windows" in platform:
             return "windows-native-unsupported"

@@ -11,7 +11,8 @@ from gpucheck.core.logs.causes.events import Events, in_order, lists_gpus, lists
 from gpucheck.core.logs.events import CONTAINER, HOST, PLACE, Event
 from gpucheck.core.logs.log import ENDS
 
-NO_DEVICE, NO_LIBRARY, STUB, UNKNOWN = "100", "303", "34", "999"  # CUresult; TensorFlow prints 303 without libcuda.so.1
+# CUresult; TensorFlow prints 303 without libcuda.so.1
+NO_DEVICE, NO_LIBRARY, OPERATING_SYSTEM, STUB, UNKNOWN = "100", "303", "304", "34", "999"
 NVML_NO_LIBRARY, NVML_NO_GPU, NVML_UNKNOWN = "12", "28", "999"
 
 # These lines name the cause (as do some NVML results), so nothing else is inferred.

@@ -96,7 +96,9 @@ def _summary(cuda: Cuda) -> str:
     return f"CUDA does not start: cuInit returned {name} ({cuda.result}{f': {meaning}' if meaning else ''})."
 
 
-def repairs(context: Context, *, code: str = "", action: str = "", devices: str = "", xids: str = "") -> Fixes:
+def repairs(
+    context: Context, *, code: str = "", action: str = "", devices: str = "", xids: str = "", starting: str = ""
+) -> Fixes:
     """Make CUDA start.
 
     Args:
@@ -105,6 +107,7 @@ def repairs(context: Context, *, code: str = "", action: str = "", devices: str 
         action: the required one; empty: that of the messages.
         devices: addresses of the GPUs that could not be started, with commas.
         xids: codes of the kernel's messages about them, with commas.
+        starting: not empty: it failed on the host, before a container started.
     """
     wanted = required_action(action, xids, Action.IGNORE)
     yield from act(context, wanted, devices, xids)
@@ -114,10 +117,10 @@ def repairs(context: Context, *, code: str = "", action: str = "", devices: str 
         return
     yield from _OF_CODE.get(code, ())
     if code not in _OF_CODE:
-        if context.in_container:
+        if context.in_container and not starting:
             yield from restart_container(context)
         yield _RELOAD
         yield from restart(context, "Restart the machine; if that does not help, reinstall the driver")
-    if context.in_container:
+    if context.in_container and not starting:
         yield Fix.look("Check whether CUDA starts outside the container (nvidia-smi does not show this)", "gpucheck --quick")
     yield _READ_KERNEL_LOG

@@ -64,6 +64,8 @@ _IN_KERAS_3 = {
     r"'tensorflow\.python": "Import from tensorflow.keras: tensorflow.python.keras is private and not maintained",
     "__sklearn_tags__": "Install a newer scikeras, or a scikit-learn below 1.6",
 }
+_USE_KERAS_2 = ("tf_keras", "tensorflow_hub")
+_MOVED = r"No module named '(keras\.\w+\.\w+)"  # in 2.13, to keras.src
 _INSIDE = r"keras\.(?:src\.)?engine\b"
 # What only Keras 2 has or accepts, or what requires it.
 _OF_KERAS_2 = rf"(?i){_INSIDE}|tf[-_]keras|keras 3|recognized|deserialize|locate class|KerasTensor|module 'keras\._tf_keras|tensorflow\.python\.keras|can only (?:either )?be"
@@ -165,6 +167,9 @@ def repairs(
     elif module and module != "keras":
         name = module.replace("_", "-")
         yield Fix(text=f"Install {name}, which Keras 3 has no longer", command=context.pip(name))
+    elif release is not None and versions.at_least(release.minor, "2.13") and (moved := re.search(_MOVED, message)):
+        yield Fix(text=f"Update the package that imports {moved[1]}, which Keras moved in 2.13")
+        yield Fix(text="Or install the last TensorFlow before that", command=context.pip("tensorflow<2.13"))
     elif release is not None:
         wanted = context.pip(f"keras{release.keras}")
         yield Fix(text=f"Install the Keras that TensorFlow {release.minor} requires", command=wanted)
@@ -186,14 +191,14 @@ def _of_any_release(context: Context, message: str) -> Fixes:
         return
     if not message or "cannot be imported" in message:
         yield Fix(text="Install Keras", command=context.pip("keras"))
-    keras = "tf-keras" if context.raised_in == "tf_keras" else "keras"
+    keras = "tf-keras" if context.raised_in in _USE_KERAS_2 else "keras"
     together = context.pip("--upgrade", "tensorflow", keras)
     yield Fix(text="Install TensorFlow and Keras of releases that fit each other", command=together)
 
 
 def _instead_of_keras_2(context: Context, message: str) -> str:
     """Return the Keras of a TensorFlow that Keras 2 itself failed to start on; "" for tf_keras, and for other messages."""
-    if "register_load_context" not in message or context.raised_in == "tf_keras":
+    if "register_load_context" not in message or context.raised_in in _USE_KERAS_2:
         return ""
     release = releases.release(context.framework_version or "") or releases.RELEASES[releases.LATEST]
     return f"keras{release.keras}"

@@ -173,6 +173,8 @@ def _of_package(context: Context, package: str, text: str, *, arm: bool) -> Fixe
     """Yield the fixes for a package of other systems."""
     if package in ("tensorflow-macos", "tensorflow-metal"):
         yield Fix(text=f"Install tensorflow: {package} is for macOS only", command=context.pip("tensorflow"))
+    elif package == "tensorflow" and re.search(r"on macOS \(\W?macosx\w*arm64", text):
+        yield Fix(text="Require a release that has packages for Macs with Apple silicon", command=context.pip("tensorflow>=2.16"))
     elif package.startswith("nvidia-") and not arm:
         yield Fix(
             text="Install TensorFlow's GPU packages on Linux with glibc, or in WSL2: NVIDIA's packages are for no other system"
@@ -185,3 +187,6 @@ def _of_package(context: Context, package: str, text: str, *, arm: bool) -> Fixe
             text=f"Let uv choose a release of {package} that has a wheel for this system: [tool.uv] {named} in pyproject.toml"
         )
         yield Fix(text=f"Or use another system, for which the newest {package} has a wheel")
+    elif context.windows and package.startswith("tensorflow-"):
+        yield Fix(text=f"Install it in WSL2: {package} has no packages for Windows, except old ones", command="wsl --install")
+        yield Fix(text="Or use TensorFlow without it on Windows")

@@ -41,6 +41,8 @@ _WHEEL = r"(?P<name>\w+)-(?P<version>\d[\w.]*)-cp3(?P<minor>\d+)-"
 # TensorFlow before the table of releases -> the newest Python that it supports (tensorflow.org/install/source).
 _BEFORE = (("2.11", _RECOMMENDED), ("2.8", "3.10"), ("2.5", "3.9"), ("2.2", "3.8"), ("1.13", "3.7"), ("1.0", "3.6"))
 _BEFORE_MANYLINUX_2010 = ("1.14.0", "2.0.0a0", "2.0.0b0", "2.0.0b1")  # the last releases that pip before 19 offers
+# Packages beside TensorFlow have fewer wheels: their releases since 2022 have some for Python 3.10, TFX's since 1.14.
+_BESIDE = re.compile(r"(?P<tfx>tfx|ml-metadata|tensorflow-data-validation)|tensorflow-(?!cpu$|gpu$|intel$|macos$)|tflite-")
 _CONDA_ONLY = ("3.6", "3.7")  # which uv does not have
 
 
@@ -136,6 +138,8 @@ def _python(package: str, version: str, needed: str) -> str:
     if below := re.search(r"<\s*3\.(\d+)", needed):
         return f"3.{int(below[1]) - 1}"
     number = version.lstrip("=<>!~ ")
+    if beside := _BESIDE.match(package):
+        return "3.9" if beside["tfx"] and versions.at_least("1.13", number or "9") else "3.10"
     release = releases.release(number) if package.startswith("tensorflow") and version[:1] in "=~<" else None
     if release is not None:
         return min(_RECOMMENDED, release.python_max, key=versions.parse)

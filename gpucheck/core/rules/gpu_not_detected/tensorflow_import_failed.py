@@ -195,7 +195,7 @@ def repairs(
         yield from (_NEWER_MACOS,) if "_OBJC_CLASS_" in message else ()
         yield apple_plugin(context)
         yield Fix(text="Or train on the CPU, without it", command=context.uninstall("tensorflow-metal"))
-    elif "DLL" in message:
+    elif "DLL" in message or (context.windows and "native runtime" in message):
         yield _REDISTRIBUTABLE
         yield from reinstall(context, "")
     else:

@@ -64,14 +64,17 @@ _CONVERT = Fix(
     text="Convert this distribution, from a Windows prompt (wsl -l -v shows its name)",
     command="wsl.exe --set-version Ubuntu 2",
 )
+_REMOVE_IF = replace(_REMOVE, text="If a Linux driver is installed inside WSL, remove it")
+_RESTART = Fix(text="Then restart WSL, from a Windows prompt", command=_SHUTDOWN)
 _BY_REASON = {
     "wsl1": (_CONVERT, ALLOW_CPU),
     "disabled": (_ENABLE, ALLOW_CPU),
     "no-device": (_UPDATE, _WINDOWS, ALLOW_CPU),
     "no-driver": (_WINDOWS, _UPDATE, ALLOW_CPU),
-    "linux-driver": (_REMOVE, Fix(text="Then restart WSL, from a Windows prompt", command=_SHUTDOWN)),
+    "linux-driver": (_REMOVE, _RESTART),
     "unsearched": (_SEARCH,),
-    "": (_UPDATE, _WINDOWS, replace(_REMOVE, text="If a Linux driver is installed inside WSL, remove it")),
+    "no-cuda": (_REMOVE_IF, _RESTART, _WINDOWS),
+    "": (_UPDATE, _WINDOWS, _REMOVE_IF),
 }
 _WSL1 = r"(?i)\bWSL ?1\b"
 _NO_LIBRARY = ("library-not-found", "library-unusable")
@@ -152,6 +155,7 @@ def repairs(context: Context, *, why: str = "", message: str = "", library: str 
     if code == "500":
         yield UPDATE_WSL_CONTAINERS.after("In a container:")
     said = "wsl1" if re.search(_WSL1, message) else "no-driver" if library or "no adapters" in message else ""
+    said = "no-cuda" if "ERR!" in message else said
     yield from _BY_REASON[why or said]
     if not why:
         yield Fix.look("Check that the version of WSL is 2, from a Windows prompt", "wsl.exe -l -v")

@@ -41,6 +41,6 @@ def repairs(context: Context, *, spare: str = "") -> Fixes:
 
     Args:
         context: where.
-        spare: "yes" if most of the GPU's memory is free, so that this is not the reason.
+        spare: "yes" if enough of the GPU's memory is free, so that this is not the reason.
     """
     return leave_memory(context, "cuDNN", spare)

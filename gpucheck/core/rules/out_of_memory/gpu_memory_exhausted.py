@@ -24,6 +24,7 @@ References:
     https://keras.io/api/mixed_precision/
 """
 
+import math
 import re
 
 from gpucheck.core.combiners.log_causes import LogCauses
@@ -31,8 +32,10 @@ from gpucheck.core.combiners.training_outcomes import on_gpu
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, TrainingRun, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.resources import HOLDERS
+from gpucheck.core.repairs.wording import gib
 
 EXHAUSTED = r"OOM when allocating|ResourceExhausted|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|[Oo]ut of memory"
+_LARGE_SAMPLE = 1 << 30  # bytes of one tensor for one sample: no batch size helps
 HOST = r"allocator cpu|MemoryError|bad_alloc|Cannot allocate memory"
 
 
@@ -76,6 +79,10 @@ def repairs(
             text="Let JAX reserve less of the memory: the code of kernels needs room beside its pool",
             command="export XLA_PYTHON_CLIENT_MEM_FRACTION=0.7",
         )
+    if (of_one := _sample_bytes(shape)) >= _LARGE_SAMPLE:
+        yield Fix(
+            text=f"Make the inputs smaller, for example images of 512 x 512 pixels: one sample of the tensor {shape} takes {gib(of_one)}"
+        )
     named = f"; the tensor that did not fit has the shape {shape}" if shape else ""
     yield Fix(text=f"Halve the batch size until it fits, then the input size{named}")
     kind = "TPU" if device == "TPU" else "GPU"
@@ -83,6 +90,12 @@ def repairs(
     yield Fix(text=f"Use a {kind} with more memory, or shard the model; replicas (MirroredStrategy, DDP) add no memory for it")
     if allocator in ("cuda", "code"):
         yield HOLDERS
+
+
+def _sample_bytes(shape: str) -> int:
+    """Return the size in float32 of one sample of a batch of images or volumes; 0 for other tensors."""
+    sizes = [int(size) for size in re.findall(r"\d+", shape)]
+    return 4 * math.prod(sizes[1:]) if len(sizes) >= 4 else 0
 
 
 def _smaller(framework: str | None, kind: str) -> Fixes:
