@@ -126,7 +126,10 @@ class Interpreter(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         except NoResponse as error:
             self.fail(f"cannot search for {value!r}: {error.strerror}", param, ctx)
         if found is None:
-            self.fail(f"{value!r} is not an executable program", param, ctx)
+            path = os.path.expanduser(str(value))
+            broken = os.path.islink(path) and not os.path.exists(path)
+            why = f"links to {os.readlink(path)}, which does not exist: create its environment again" if broken else ""
+            self.fail(f"{value!r} {why or 'is not an executable program'}", param, ctx)
         return os.path.abspath(found)
 
 

@@ -154,7 +154,7 @@ def import_keras(reporter: Reporter, tf: Any = None) -> tuple[Any, str | None]:
 
         version = str(keras.__version__)
         backend = keras.backend.backend() if version.startswith("3") else "tensorflow"
-        legacy = not (version if tf is None else str(getattr(tf.keras, "__version__", version))).startswith("3")
+        legacy = not (version if tf is None else _version_of_tf_keras(tf, version)).startswith("3")
     except BaseException as error:
         source, wanted = backend_source()  # the configured backend may be the cause
         reporter.end(KerasImported(failed(KerasImport, error, backend=wanted, backend_source=source)))
@@ -163,6 +163,17 @@ def import_keras(reporter: Reporter, tf: Any = None) -> tuple[Any, str | None]:
     outcome = KerasImport(imported=True, version=version, backend=backend, backend_source=source, legacy=legacy)
     reporter.end(KerasImported(outcome))
     return (tf.keras if legacy and tf is not None else keras), backend
+
+
+def _version_of_tf_keras(tf: Any, version: str) -> str:
+    """The version of ``tf.keras``; ``version`` if it has none. Loads tf_keras if TF_USE_LEGACY_KERAS selects it.
+
+    Raises:
+        Exception: tf_keras can't be imported.
+    """
+    if os.environ.get("TF_USE_LEGACY_KERAS") and tf.keras.Sequential.__module__.startswith("tf_keras."):
+        return str(sys.modules["tf_keras"].__version__)
+    return str(getattr(tf.keras, "__version__", version))
 
 
 def backend_source() -> tuple[str, str | None]:

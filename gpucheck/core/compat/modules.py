@@ -46,6 +46,11 @@ wandb wrapt xgboost
 _PACKAGES = {name.replace("-", "_").lower(): name for name in _SAME_NAME.split()} | _DIFFERENT_NAME
 
 
+def is_known(package: str) -> bool:
+    """Whether this is the name of a package in the table."""
+    return package in _PACKAGES.values()
+
+
 def package_of(module: str) -> str | None:
     """Return the requirement that installs a module, also of one of its parts ("PIL.Image"); None: unknown."""
     return _PACKAGES.get(module.partition(".")[0].lower())

@@ -163,7 +163,10 @@ class LocalHost:
 
     def processors(self) -> tuple[int | None, int | None]:
         """Count the logical processors of the machine, and those this process may run on."""
-        allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+        try:
+            allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+        except OSError:  # a filter of system calls refuses it
+            allowed = None
         return os.cpu_count(), allowed
 
     def ulimit(self, name: str) -> int | None:

@@ -25,6 +25,7 @@ class Limits(Fact, frozen=True, kw_only=True):
     shared_memory_total_bytes: int | None = None  # /dev/shm
     shared_memory_free_bytes: int | None = None
     address_space_bytes: int | None = None  # ulimit -v; None: unlimited or unknown
+    data_bytes: int | None = None  # ulimit -d; None: unlimited or unknown
     open_files: int | None = None  # ulimit -n; None: unlimited or unknown
     processes: int | None = None  # ulimit -u; None: unlimited or unknown
     processes_cgroup: int | None = None  # pids.max of the cgroup
@@ -66,6 +67,7 @@ def read(host: Host) -> Limits:
         shared_memory_total_bytes=None if shared is None else shared.total_bytes,
         shared_memory_free_bytes=None if shared is None else shared.free_bytes,
         address_space_bytes=host.ulimit("AS"),
+        data_bytes=host.ulimit("DATA"),
         open_files=host.ulimit("NOFILE"),
         processes=host.ulimit("NPROC"),
         processes_cgroup=tasks,

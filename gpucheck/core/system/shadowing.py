@@ -47,7 +47,9 @@ def raised_in_shadowing_file(error: BaseException) -> bool:
 def report_shadowing_file(error: BaseException) -> bool:
     """Write the first shadowing file to standard error, once; return whether one was found."""
     for name, file in [] if _reported else shadowing_files(error).items():
-        line = f"gpucheck: {file} hides the installed module {name}: {ADVICE}\n"
+        foreign = _of_another_python(file)
+        advice = f"it belongs to another Python, so take {foreign} out of PYTHONPATH" if foreign else ADVICE
+        line = f"gpucheck: {file} hides the installed module {name}: {advice}\n"
         _reported.append(line)
         try:  # noqa: SIM105 - contextlib may be shadowed
             os.write(2, line.encode("utf-8", "backslashreplace"))
@@ -102,6 +104,16 @@ def _hidden(name: str, file: str) -> str | None:
     if origin is None or not (_is_installed(origin) or _inside(origin, os.path.dirname(os.__file__))):
         return None
     return origin
+
+
+def _of_another_python(file: str) -> str:
+    """Return the folder of a standard library that has the file; "" if it is a user's own."""
+    folder = os.path.dirname(os.path.abspath(file))
+    while folder != os.path.dirname(folder):
+        if os.path.basename(folder).startswith("python3") and os.path.isfile(os.path.join(folder, "os.py")):
+            return folder
+        folder = os.path.dirname(folder)
+    return ""
 
 
 def _is_installed(file: str) -> bool:

@@ -67,17 +67,18 @@ def model(keras: Any, compiled: bool, synchronized: bool = False, dropout: float
     """
     layers = keras.layers
     options = {"synchronized": True} if synchronized else {}
+    last = {"data_format": "channels_last"}  # whatever keras.json has
     network = keras.Sequential(
         [
             keras.Input((32, 32, 3)),
-            layers.Conv2D(64, 3, padding="same", activation="relu"),
+            layers.Conv2D(64, 3, padding="same", activation="relu", **last),
             layers.BatchNormalization(**options),
-            layers.MaxPooling2D(),
-            layers.Conv2D(128, 3, padding="same", activation="relu"),
+            layers.MaxPooling2D(**last),
+            layers.Conv2D(128, 3, padding="same", activation="relu", **last),
             layers.BatchNormalization(**options),
-            layers.MaxPooling2D(),
-            layers.Conv2D(256, 3, padding="same", activation="relu"),
-            layers.GlobalAveragePooling2D(),
+            layers.MaxPooling2D(**last),
+            layers.Conv2D(256, 3, padding="same", activation="relu", **last),
+            layers.GlobalAveragePooling2D(**last),
             layers.Dropout(dropout),
             layers.Dense(CLASSES),
             layers.Activation("softmax", dtype="float32"),

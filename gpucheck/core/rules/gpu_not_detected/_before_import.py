@@ -58,7 +58,7 @@ def lacking(installation: Installation, requirer: str | None = None) -> Obstacle
         f"it needs {first.name}{' ' if first.specifier else ''}{first.specifier}, {have}{more}",
         saw(packages, *(f"unmet[{place}].{field}" for place in places for field in ("name", "specifier", "installed"))),
         (
-            *_foreign(installation, wanted),
+            *foreign(installation, wanted),
             Fix(text="Install the required versions", command=install),
             conflicts(installation.context),
         ),
@@ -66,7 +66,7 @@ def lacking(installation: Installation, requirer: str | None = None) -> Obstacle
     )
 
 
-def _foreign(installation: Installation, wanted: Iterable[str]) -> Fixes:
+def foreign(installation: Installation, wanted: Iterable[str]) -> Fixes:
     """Remove folders from PYTHONPATH that hide the environment's own packages; installing others would change nothing."""
     interpreter = installation.interpreter
     own = (interpreter.prefix, interpreter.base_prefix)

@@ -5,8 +5,9 @@ import re
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.compat.modules import package_of
+from gpucheck.core.compat.modules import is_known, package_of
 from gpucheck.core.model import Fix, Fixes
+from gpucheck.core.repairs.commands import without
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import word
 
@@ -24,12 +25,58 @@ _BUILT_FOR_ANOTHER_NUMPY = r"numpy\.dtype size changed.*?Expected (?:96 from C h
 # A package with operations of its own is built for one release of TensorFlow.
 _OF_TENSORFLOW = r"[/\\]\S+\.so: undefined symbol: _Z\w{0,8}(?:tensorflow|tsl|absl)"
 _EXTENSION = rf"-packages[/\\](tensorflow_\w+|(?!tensorflow[/\\])\w+(?={_OF_TENSORFLOW}))[/\\]\S+\.so: undefined symbol: "
-_WITHOUT_TLS = r"(/\S+): cannot allocate memory in static TLS block"
+# What an error says -> the repair, with the groups quoted for a shell.
+_BY_MESSAGE = (
+    (
+        r"(/\S+): cannot allocate memory in static TLS block",
+        "Load this library first, while there is room for it",
+        "export LD_PRELOAD={0}",
+    ),
+    (
+        r"marshal data",
+        "Delete the compiled files, of which one is damaged; Python writes them again",
+        """find "$({python} -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" -name '*.pyc' -delete""",
+    ),
+    (r"environment variable:? '?([A-Z]\w+)", "Unset {0}, whose value is refused", "unset {0}"),
+    (r"'typing\.TypeVar' is not an acceptable base type", "Install a typing_extensions that fits this Python", "{newer}"),
+    (
+        r"'_message' from 'google\.protobuf\.pyext'",
+        "Unset the variable that selects protobuf's old C++ code, which current releases do not have",
+        "unset PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION",
+    ),
+    (
+        r"'(/[^']+/keras\.json)'",
+        "Move {0} aside: Keras can't read it, and writes a new one",
+        "mv {0} {0}.old",
+    ),
+    (
+        r"(/\S+/tensorflow-plugins/[^/\s]+\.so): undefined symbol",
+        "Disable this plug-in, which was built for another TensorFlow",
+        "mv {0} {0}.off",
+    ),
+    (
+        r"(/\S+-packages/\w+)\S*: cannot open shared object file: Permission denied",
+        "Allow every user to read the installed files",
+        "sudo chmod -R a+rX {0}",
+    ),
+    (
+        r"(/\S+)/[^/\s]+: failed to map segment from shared object(?!: Cannot allocate)",
+        "Allow programs on the file system of the environment (it is mounted with noexec), or install on another one",
+        'sudo mount -o remount,exec "$(findmnt -n -o TARGET -T {0})"',
+    ),
+    (
+        r"(?<!\S)(?!\S+-packages/)(?!/(?:usr/)?lib)(/\S+)/lib[^/\s]+: (?:file too short|invalid ELF header|undefined symbol)",
+        "Remove {0} from LD_LIBRARY_PATH: its libraries come before those of the system and of TensorFlow",
+        "{without}",
+    ),
+)
 _OF_NCCL = r"(?i)undefined symbol: \w*nccl"
 _ABSENT = r"No module named '?(?!tensorflow\.)([\w-]+)"
 # An internal module of another release of TensorFlow; every release has those that its own import needs.
 _OF_ANOTHER_RELEASE = r"No module named 'tensorflow\.python\.(?!tools\b|platform\b|\w*pywrap)\w+"
 _NAMES = (
+    r"module '([\w.]+)' has no attribute",
+    r"need to have `(\w+)` installed",
     r"cannot import name '[^']+' from (?:partially initialized module )?'([\w.]+)'",
     r"No module named '([\w.]+)'",
     r"\b(lib[\w.+-]+\.so[\d.]*)",
@@ -56,7 +103,7 @@ def named_module(error: str, outcomes: TrainingOutcomes) -> str | None:
 def package_for(module: str) -> str:
     """Return the package of a module that TensorFlow imports: "protobuf" for "google.protobuf"; "" for ""."""
     name = module.partition(".")[0]
-    return "protobuf" if module in ("google", "google.protobuf") else package_of(name) or name
+    return "protobuf" if name == "google" else package_of(name) or name
 
 
 def conflicts(context: Context) -> Fix:
@@ -68,8 +115,8 @@ def for_package(context: Context, module: str, message: str) -> Fixes:
     """A package is missing, has an incompatible version, or lacks files."""
     release = releases.release(context.framework_version or "")
     error = f"{module} {message}".strip()
-    if library := re.search(_WITHOUT_TLS, message):
-        yield Fix(text="Load this library first, while there is room for it", command=f"export LD_PRELOAD={word(library[1])}")
+    if (named := _by_message(context, message)) is not None:
+        yield named
         return
     if re.search(_BUILT_FOR_ANOTHER_NUMPY, message):
         yield from reinstall(context, "" if module == "numpy" else package_for(module))
@@ -96,11 +143,26 @@ def for_package(context: Context, module: str, message: str) -> Fixes:
             yield Fix(text=text[0].upper() + text[1:] if error else f"{label}: {text}", command=context.pip(f"{name}{wanted}"))
             if error:
                 break
-    if absent := re.search(_ABSENT, message):
-        name = package_for(absent[1])
+    absent = re.search(_ABSENT, message)
+    missing = absent is not None and (name := package_for(absent[1])) not in context.installed
+    if missing:
         yield Fix(text=f"Install the missing package {name}", command=context.pip(name))
-    yield from reinstall(context, package_for(module))
+    yield from reinstall(context, "" if missing else package_for(module))
     yield conflicts(context)
+
+
+def _by_message(context: Context, message: str) -> Fix | None:
+    """Return the repair that the message asks for, of whichever package it is."""
+    for pattern, text, command in _BY_MESSAGE:
+        if match := re.search(pattern, message):
+            quoted = [word(group) for group in match.groups()]
+            leave = without("LD_LIBRARY_PATH", match[1]) if command == "{without}" else ""
+            newer = context.pip("--upgrade", "typing_extensions")
+            return Fix(
+                text=text.format(*match.groups()),
+                command=command.format(*quoted, without=leave, newer=newer, python=context.python),
+            )
+    return None
 
 
 def _extension(context: Context, package: str) -> Fix:
@@ -118,9 +180,10 @@ def _extension(context: Context, package: str) -> Fix:
 def reinstall(context: Context, package: str) -> Fixes:
     """Reinstall the package, or TensorFlow if it is unknown; or start from a new environment."""
     own = context.packages.tensorflow if context.packages is not None else None
-    again = context.reinstall([package]) or context.reinstall([own.name if own else None])
-    if again is None and package not in ("", "tensorflow", "numpy", "protobuf"):
+    again = context.reinstall([package.replace("_", "-")])
+    if again is None and (is_known(package) if own else package not in ("", "tensorflow", "numpy", "protobuf")):
         again = Fix(text=f"Reinstall {package}", command=context.pip("--force-reinstall", "--no-deps", "--no-cache-dir", package))
+    again = again or context.reinstall([own.name if own else None])
     yield again or Fix(text="Reinstall TensorFlow", command=context.pip("--force-reinstall", "tensorflow"))
     if own is None:
         yield Fix(text="Or start from a new environment", command=context.new_environment("tensorflow"))

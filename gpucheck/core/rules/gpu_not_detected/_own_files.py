@@ -8,6 +8,7 @@ from gpucheck.core.model import Evidence, Finding, Fix, Severity, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.commands import without
 from gpucheck.core.system.shells import word
 
 
@@ -52,6 +53,9 @@ def own_file(fact: TensorFlow | Keras | Backend) -> Obstacle | None:
 
 def renaming(module: str, file: str) -> tuple[Fix, ...]:
     """Return the fixes: rename the file that hides a module, or leave the folder, which may be a source tree."""
+    if library := re.match(r"(.*/lib/python3\.\d+)/(?!site-packages/|dist-packages/)", file):
+        text = f"Take {library[1]} out of PYTHONPATH: it is the standard library of another Python"
+        return (Fix(text=text, command=without("PYTHONPATH", library[1])),)
     own = re.sub(r"[/\\]__init__\.\w+$", "", file)
     name = re.split(r"[/\\]", own)[-1]
     folder = own.removesuffix(name)

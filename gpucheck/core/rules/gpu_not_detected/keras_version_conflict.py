@@ -153,7 +153,8 @@ def repairs(
     """
     changed = [Fix(text=match.expand(text)) for pattern, text in _IN_KERAS_3.items() if (match := re.search(pattern, message))]
     yield from changed
-    version = context.installed.get("tensorflow", context.framework_version)
+    own = context.packages.tensorflow if context.packages is not None else None
+    version = own.version if own is not None else context.framework_version
     release = releases.release(version or "")
     if re.match(r"tf[-_]keras", package):
         yield from _keras_2(context, found.rpartition(" ")[2], "not installed")
@@ -217,7 +218,9 @@ def _keras_2(context: Context, version: str | None, message: str) -> Fixes:
         return
     minor = versions.minor(version or "")
     wanted = f"tf_keras=={minor}.*" if versions.at_least(minor, keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3) else "tf-keras"
-    install = context.pip(wanted)
+    own = context.packages.tensorflow if context.packages is not None else None
+    # it requires the package tensorflow, which would replace one of another name
+    install = context.pip(*(["--no-deps"] if own is not None and own.name != "tensorflow" else []), wanted)
     select = "set" if context.windows else "export"
     if context.interpreter is not None or re.search(r"(?i)install|No module|not installed", message) or context.notebook:
         yield Fix(text=f"Install Keras 2{f' for TensorFlow {minor}' if minor else ''}, as tf-keras", command=install)

@@ -38,14 +38,16 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.probes.environment import Environment
+from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import SEE_DISK
 from gpucheck.core.repairs.machine import apple_plugin
-from gpucheck.core.rules.gpu_not_detected._before_import import foreseen, incomplete, lacking
+from gpucheck.core.rules.gpu_not_detected._before_import import foreign, foreseen, incomplete, lacking
 from gpucheck.core.rules.gpu_not_detected._failed_packages import conflicts, for_package, named_module, package_for, reinstall
 from gpucheck.core.rules.gpu_not_detected._loader_errors import newer_runtime
-from gpucheck.core.rules.gpu_not_detected._own_files import own_file, renaming
+from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, own_file, renaming
 
 _READ_KERNEL = Fix.look("Read the kernel's messages about it, and give the process more memory", "sudo dmesg | tail -50")
 _NEWER_MACOS = Fix(text="Update macOS: the plug-in was built for a newer release, and uses a class that this one lacks")
@@ -75,7 +77,10 @@ _SIGNALS = {
     first_check="the last exception of the import",
 )
 def check(
-    tensorflow: TensorFlow | None, build: TensorFlowBuild, backend: KerasBackend, outcomes: TrainingOutcomes
+    tensorflow: TensorFlow | None,
+    build: TensorFlowBuild,
+    backend: KerasBackend,
+    outcomes: TrainingOutcomes,
 ) -> Finding | Skip | None:
     """Report an exception or crash of the import; of Keras too, if a file or package is the known cause."""
     keras = backend.keras
@@ -85,13 +90,23 @@ def check(
         cause = own_file(keras)
         if cause is None and keras.imported is False:
             cause = lacking(build.installation) or incomplete(build.installation, keras)
+        if cause is None and keras.imported is False and build.packages.keras is not None:
+            cause = _unknown(build.installation, keras, outcomes)
         return cause.finding("Keras") if cause else None
     if tensorflow.imported or build.absent or backend.refused(tensorflow.error or ""):
         return None  # TensorFlow imports Keras, whose own errors are keras-backend-mismatch
     ending = tensorflow.ending or (tensorflow.error or "" if tensorflow.imported is None else "")
     if tensorflow.imported is None and not re.search(r"killed by SIG|exited with status", ending):
         return Skip(f"the import of TensorFlow did not finish: {ending or 'no answer'}")
-    return _failed(build.installation, tensorflow, ending, outcomes)
+    return _failed(backend, tensorflow, ending, outcomes)
+
+
+def _unknown(installation: Installation, keras: Keras, outcomes: TrainingOutcomes) -> Obstacle:
+    """Return the error of Keras' import, which names a package at most."""
+    error = keras.error or keras.error_type or "no reason was given"
+    module = named_module(error, outcomes) or "keras"
+    evidence = saw(keras, "imported", "error_type", "error")
+    return Obstacle(_short(error), evidence, tuple(repairs(installation.context, module=module, message=error)))
 
 
 def _not_tried(build: TensorFlowBuild, backend: KerasBackend) -> Finding | Skip | None:
@@ -105,13 +120,15 @@ def _not_tried(build: TensorFlowBuild, backend: KerasBackend) -> Finding | Skip 
     return obstacle.finding("Keras") if obstacle else Skip("TensorFlow was not imported")
 
 
-def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, outcomes: TrainingOutcomes) -> Finding:
+def _failed(backend: KerasBackend, tensorflow: TensorFlow, ending: str, outcomes: TrainingOutcomes) -> Finding:
+    installation = backend.installation
     packages = installation.packages
     version = packages.tensorflow.version if packages.tensorflow else ""
     name = f"TensorFlow {version}".rstrip()
     opening = f"{name} can't be imported"
     logged = outcomes.saw_events("import-failed", "module-missing", "killed", "traceback")
-    if cause := own_file(tensorflow):
+    hidden = [module for module in packages.hidden if re.search(rf"\b{re.escape(module)}\b", tensorflow.error or "")]
+    if cause := own_file(tensorflow) or (foreseen(installation) if hidden else None):
         return cause.finding(name, logged)
     evidence = (*saw(tensorflow, "imported", "error_type", "error", "ending"), *logged)
     signal = re.search(r"SIG[A-Z]+", f"{tensorflow.ending or ''} {tensorflow.error or ''}")
@@ -133,8 +150,20 @@ def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, out
         evidence=evidence,
         fix=absent.fix
         if absent
-        else tuple(repairs(installation.context, needs=_unmet(installation, version, package), module=module, message=error)),
+        else (
+            *foreign(installation, [package]),
+            *_other_libraries(backend.environment, error),
+            *repairs(installation.context, needs=_unmet(installation, version, package), module=module, message=error),
+        ),
     )
+
+
+def _other_libraries(environment: Environment, error: str) -> Fixes:
+    """Leave out the variables that let the loader take other libraries than TensorFlow's own, if a symbol is missing."""
+    for variable in ("LD_PRELOAD", "LD_LIBRARY_PATH") if re.search(r"undefined symbol|not found \(required by", error) else ():
+        if environment.variables.get(variable):
+            text = f"Start without {variable}, whose libraries the loader takes before TensorFlow's own"
+            yield Fix(text=text, command=f"unset {variable}")
 
 
 def _short(error: str) -> str:

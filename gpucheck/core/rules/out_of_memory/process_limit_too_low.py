@@ -56,12 +56,14 @@ _ENDED_BY = {  # the limit, and the summary for it
     "killed by SIGXCPU": ("cpu_seconds", REACHED["cpu-time-limit"]),
     "killed by SIGXFSZ": ("file_size_bytes", REACHED["file-size-limit"]),
 }
+_FILTER = "filter"  # of system calls, in place of a limit
 _RAISE = {  # limit -> the shell command that raises it, and the option of docker run --ulimit (none for the address space)
     "address space": ("ulimit -v unlimited", ""),
     "processor time": ("ulimit -t unlimited", "cpu=-1"),
     "file size": ("ulimit -f unlimited", "fsize=-1"),
     "threads": ("ulimit -u $(ulimit -H -u)", "nproc=65535"),
     "open files": ("ulimit -n $(ulimit -H -n)", "nofile=65535"),
+    "data": ("ulimit -d unlimited", "data=-1"),
     "locked memory": ("ulimit -l unlimited", "memlock=-1"),
 }
 
@@ -71,7 +73,7 @@ class Shortage(msgspec.Struct, frozen=True):
 
     summary: str
     evidence: tuple[Evidence, ...]
-    limit: str  # a key of _RAISE
+    limit: str  # a key of _RAISE, or _FILTER
     fatal: bool
     group: bool | None = False  # whether a control group has it, which a shell can't raise; None: unknown
     file: str = ""  # of the control group
@@ -115,12 +117,24 @@ def _reached(resources: Resources, system: System | None, log_causes: LogCauses)
         evidence, short = log_causes.evidence(cause), _threads(limits, system) if limits is not None else None
         if limit == "threads" and short is not None:  # which of the two limits on threads it was
             return msgspec.structs.replace(short, summary=cause.summary, evidence=(*evidence, *short.evidence))
+        if limit == "threads" and limits is not None and limits.data_bytes is not None:  # a thread's stack is data
+            summary = f"The limit on this process's data (ulimit -d) is {gib(limits.data_bytes)}: the system refused to start another thread."
+            return Shortage(summary, (*evidence, *saw(limits, "data_bytes")), "data", True)
+        if limit == "threads" and limits is not None and _threads_unlimited(limits, system):
+            summary = "The system refused to start another thread, although no limit on threads applies to this process."
+            return Shortage(summary, (*evidence, *saw(limits, "processes", "processes_cgroup")), _FILTER, True)
         return Shortage(cause.summary, evidence, limit, fatal, group=None)
     if training is None or training.ending not in _ENDED_BY:
         return None
     field, reached = _ENDED_BY[training.ending]
     evidence = (*saw(training, "ending", "stage"), *saw(limits, field))
     return Shortage(reached.summary, evidence, reached.limit, True)
+
+
+def _threads_unlimited(limits: Limits, system: System | None) -> bool:
+    """Whether no control group limits threads, and no ulimit does: root is exempt from RLIMIT_NPROC."""
+    exempt = limits.processes is None or (system is not None and system.is_root)
+    return limits.processes_cgroup is None and bool(exempt)
 
 
 def _address_space(limits: Limits, used: GpusInUse | None) -> Shortage | None:
@@ -237,10 +251,17 @@ def repairs(context: Context, *, limit: str = "", group: bool | None = None, fil
 
     Args:
         context: where.
-        limit: which one: a key of ``_RAISE``; empty: any.
+        limit: which one: a key of ``_RAISE`` or ``_FILTER``; empty: any.
         group: whether a control group has it, which no shell can change; None: unknown.
         file: of the control group's limit.
     """
+    if limit == _FILTER:
+        yield Fix(
+            text="Update Docker (to 20.10.10 or newer), runc and libseccomp on the host: older ones refuse the system call that starts"
+            " threads (clone3); or start the container with docker run --security-opt seccomp=unconfined"
+        )
+        yield Fix.look("Check whether a filter of system calls is active (Seccomp: 2)", "grep Seccomp: /proc/self/status")
+        return
     threads = limit in ("", "threads")
     shell = [] if group or context.windows else list(_in_shell(limit))
     start = list(_by_configuration(context, limit, pids=threads and group is not False, process=not group))
