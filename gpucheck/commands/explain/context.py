@@ -79,7 +79,7 @@ _FRAMEWORKS = {
     ),
     "torch": re.compile(
         r"(?i)\btorch\b|\bpytorch\b|libtorch|\btriton[/\\]+(?:backends|compiler|runtime)\b"
-        r"|\bc10[:/_]|torch[./]|\bDataLoader worker\b|CUDA out of memory\. Tried to|implemented for '(?:Half|BFloat16)'"
+        r"|\bc10[:/_]|torch[./]|\bDataLoader worker\b|CUDA out of memory\. Tried to|RuntimeError: CUDA error:|implemented for '(?:Half|BFloat16)'"
     ),
 }
 _TYPED = re.compile(

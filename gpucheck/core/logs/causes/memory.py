@@ -48,7 +48,8 @@ def gpu_memory_exhausted(events: Events) -> Cause | None:
     whole = first_value(failed, "whole") or ""
     size_of = f"{what}, for a copy of a whole array," if whole else what
     summary = f"{'TPU' if on_tpu else 'GPU'} memory ran out: {size_of}{on} failed."
-    return Cause(summary, failed[:1], named={"shape": first_value(failed, "shape") or "", "whole": whole})
+    loading = "yes" if events.has("preset-loading") and not events.has("training-progress") else ""
+    return Cause(summary, failed[:1], named={"shape": first_value(failed, "shape") or "", "whole": whole, "loading": loading})
 
 
 def _is_reservation(event: Event, events: Events) -> bool:

@@ -152,7 +152,8 @@ def repairs(
         message: the error.
     """
     changed = [Fix(text=match.expand(text)) for pattern, text in _IN_KERAS_3.items() if (match := re.search(pattern, message))]
-    yield from changed
+    foreign = context.raised_in not in (None, "", "keras", "tf_keras", "tensorflow")
+    yield from () if foreign else changed  # not in the user's program
     own = context.packages.tensorflow if context.packages is not None else None
     version = own.version if own is not None else context.framework_version
     release = releases.release(version or "")

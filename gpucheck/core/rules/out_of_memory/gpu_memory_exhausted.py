@@ -52,7 +52,14 @@ def _device_memory(run: TrainingRun) -> bool:
 
 
 def repairs(
-    context: Context, *, shape: str = "", allocator: str = "", own_model: bool = False, whole: str = "", device: str = ""
+    context: Context,
+    *,
+    shape: str = "",
+    allocator: str = "",
+    own_model: bool = False,
+    whole: str = "",
+    device: str = "",
+    loading: str = "",
 ) -> Fixes:
     """Reduce memory use.
 
@@ -64,6 +71,7 @@ def repairs(
         own_model: whether gpucheck's model ran out, which is small.
         whole: the operation that copied a whole array to the GPU, a dataset's data.
         device: where memory ran out: "GPU:0", "TPU".
+        loading: not empty: the weights of a preset were loaded, before any batch.
     """
     if own_model:
         yield Fix(text="End other processes that use this GPU's memory, or use another GPU: gpucheck's own model is small")
@@ -78,6 +86,11 @@ def repairs(
         yield Fix(
             text="Let JAX reserve less of the memory: the code of kernels needs room beside its pool",
             command="export XLA_PYTHON_CLIENT_MEM_FRACTION=0.7",
+        )
+    if loading:
+        yield Fix(
+            text='Load smaller weights: from_preset(NAME, dtype="bfloat16"), then model.quantize("int8"), or a smaller preset; on several'
+            " devices, set keras.distribution.ModelParallel before"
         )
     if (of_one := _sample_bytes(shape)) >= _LARGE_SAMPLE:
         yield Fix(

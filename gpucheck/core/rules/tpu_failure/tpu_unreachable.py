@@ -33,6 +33,10 @@ from gpucheck.core.repairs.wording import short
 _ALL_HOSTS = Fix(text="On one host of a larger slice, start the program on all hosts at the same time")
 # The framework's error -> the first fix.
 _NAMED = {
+    r"Socket closed|Connection reset|Endpoint read failed": Fix(
+        text="Start the program again from its last checkpoint, after the TPU is ready: its worker ended or was restarted (preemption,"
+        " maintenance, or its host ran out of memory)"
+    ),
     r"[Bb]arrier timed out": Fix(
         text="Read the output of the tasks that the message names, on their hosts: they crashed or were never started, and the others"
         " wait for them"
