@@ -5,6 +5,8 @@ tests/systems runs them in Slurm itself, with the real gpucheck.
 
 import datetime
 import json
+import os
+import subprocess
 import sys
 
 import pytest
@@ -155,6 +157,46 @@ def test_of_nodes_that_drain_at_the_same_time_those_above_the_budget_step_back(t
     assert noted(tmp_path, "scontrol") == DRAINED.format("") + "update|nodename=node-1|state=undrain|"
     assert decisions(tmp_path) == ["budget"]
     assert not (tmp_path / "state/drained").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="needs root: processes of two users")
+@pytest.mark.parametrize(
+    ("user", "file", "by_option", "used"),
+    [
+        (0, (0, 0o644, 0o755), True, True),
+        (0, (0, 0o644, 0o755), False, True),
+        (65534, (0, 0o644, 0o755), True, False),  # a program of any user that is called slurmd
+        (0, (65534, 0o644, 0o755), True, False),
+        (0, (0, 0o666, 0o755), True, False),
+        (0, (0, 0o644, 0o1777), True, False),
+    ],
+)
+def test_only_roots_slurmd_and_roots_file_say_which_configuration_slurm_has(tmp_path, user, file, by_option, used):
+    """It names the plugins that scontrol loads as root, and the GPUs below which the node is drained."""
+    (tmp_path / "slurm").mkdir()
+    conf = tmp_path / "slurm/slurm.conf"
+    conf.touch()
+    owner, mode, of_folder = file
+    os.chown(conf, owner, 0)
+    conf.chmod(mode)
+    conf.parent.chmod(of_folder)
+    path = script(tmp_path, "prolog.sh", body=f"printf '%s\\n' \"$SLURM_CONF\" >'{tmp_path}/read'")
+    # The pgrep of this machine, for this process only: the tests run beside others.
+    program(tmp_path / "bin/pgrep", f'#!/bin/sh\n/usr/bin/pgrep "$@" | grep -x "$(cat \'{tmp_path}/pid\')"\n')
+    named = "printf slurmd >/proc/$$/comm; echo; read -r end"
+    env = {**os.environ, "SLURM_CONF": "/of/the/environment" if by_option else str(conf)}
+    with subprocess.Popen(
+        ["sh", "-c", named, "slurmd", *(["-f", str(conf)] if by_option else ["-D"])],
+        env=env,
+        user=user,
+        extra_groups=[],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as slurmd:
+        slurmd.stdout.readline()
+        (tmp_path / "pid").write_text(f"{slurmd.pid}\n")
+        asked(path, **JOB, SLURM_CONF="")
+    assert (tmp_path / "read").read_text() == (f"{conf}\n" if used else "\n")
 
 
 def test_warnings_drain_only_if_they_are_enforced(tmp_path):

@@ -23,12 +23,21 @@ node=${SLURMD_NODENAME:-$(hostname -s)}
 decision=none
 action=
 
-# slurmd does not tell its programs which file it read (slurmd -f).
+# Whether only root can change these files.
+only_root_writes() {
+  [ -z "$(find -L "$@" -maxdepth 0 ! \( -user 0 ! -perm /022 \) 2>&1)" ]
+}
+
+# slurmd does not tell its programs which file it read (slurmd -f). A user's process may have its name: -U, because a setuid program
+# has the effective user root.
 configuration() {
-  for pid in $(pgrep -x slurmd); do
+  file=$(for pid in $(pgrep -x -u 0 -U 0 slurmd); do
+    only_root_writes "/proc/$pid/exe" || continue
     tr '\0' '\n' <"/proc/$pid/cmdline" | sed -n '/^-f$/{n;p;}; s/^-f\(.\)/\1/p'
     tr '\0' '\n' <"/proc/$pid/environ" | sed -n 's/^SLURM_CONF=//p'
-  done 2>/dev/null | head -n 1
+  done 2>/dev/null | head -n 1)
+  # scontrol loads the plugins that it names.
+  case $file in /*) file=$(readlink -f "$file") && only_root_writes "$file" "${file%/*}/" && printf '%s\n' "$file" ;; esac
 }
 
 # Sets verdict (sound, fault, unknown), reason and action. Only the line "gpucheck CODE: ..." on standard output is a fault: a broken Python
