@@ -7,6 +7,7 @@ from recipes import EXAMPLES, adapted, installed, program, run
 
 JOB = {"SLURM_JOB_GPUS": "0", "SLURM_JOB_ID": "17", "SLURM_JOB_USER": "alice"}
 NODE = "NodeName={name} CPUAlloc=0 Gres=gpu:8 State={state} ActiveFeatures=(null) CapWatts=n/a Reason={reason} [root@{time}] Comment=x"
+SOUND = "echo 'PASS: No fault found on this node: 8 GPUs.'"
 FAULT = "echo gpucheck gpu-lost: GPU 1 is lost.; exit 1"
 UNKNOWN = "echo >&2 gpucheck: No verdict: no time; exit 3"
 BROKEN = "echo >&2 'Traceback (most recent call last):'; echo >&2 gpucheck gpu-lost: in a traceback; exit 1"

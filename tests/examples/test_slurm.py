@@ -11,7 +11,7 @@ import sys
 
 import pytest
 from recipes import EXAMPLES, accepts, example, program
-from slurm_scripts import BROKEN, DRAINED, FAULT, JOB, UNKNOWN, asked, decisions, line, noted, script
+from slurm_scripts import BROKEN, DRAINED, FAULT, JOB, SOUND, UNKNOWN, asked, decisions, line, noted, script
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run Linux")
 UNREACHABLE = example("cuda-libraries-unreachable")  # environment
@@ -27,7 +27,9 @@ def test_shellcheck_finds_nothing(path):
     ("name", "body", "code", "scontrol", "logged"),
     [
         ("prolog.sh", FAULT, 1, DRAINED.format(""), "gpu-lost"),
-        ("prolog.sh", "exit 0", 0, "", '"verdict": "sound"'),
+        ("prolog.sh", SOUND, 0, "", '"verdict": "sound"'),
+        ("prolog.sh", "exit 0", 0, "", "gpucheck ended with exit 0"),  # the first line of a program that was cut short
+        ("prolog.sh", f"{SOUND}; exit 3", 0, "", '"verdict": "unknown"'),
         ("prolog.sh", UNKNOWN, 0, "", "No verdict"),
         ("prolog.sh", BROKEN, 0, "", "in a traceback"),
         ("prolog.sh", "echo gpucheck: usage; exit 1", 0, "", '"verdict": "unknown"'),
@@ -51,7 +53,7 @@ def test_a_fault_drains_with_its_reason_and_nothing_else_does(tmp_path, name, bo
 
 @pytest.mark.parametrize("started", [True, False])
 def test_only_a_job_that_started_on_a_healthy_node_is_blamed(tmp_path, started):
-    asked(script(tmp_path, "prolog.sh", body="exit 0" if started else UNKNOWN), **JOB)
+    asked(script(tmp_path, "prolog.sh", body=SOUND if started else UNKNOWN), **JOB)
     program(tmp_path / "bin/gpucheck", f"#!/bin/sh\n{FAULT}\n")
     text = (EXAMPLES / "slurm/epilog.sh").read_text().replace("/etc/gpucheck/", f"{tmp_path}/")
     for _ in range(2):  # the second time for a job that was requeued
@@ -207,7 +209,7 @@ def test_warnings_drain_only_if_they_are_enforced(tmp_path):
 
 
 def test_the_journal_gets_a_line_only_when_something_changes(tmp_path):
-    path = script(tmp_path, "health_check.sh", body=f"[ -e '{tmp_path}/fault' ] || exit 0; {FAULT}")
+    path = script(tmp_path, "health_check.sh", body=f"[ -e '{tmp_path}/fault' ] || {{ {SOUND}; exit 0; }}; {FAULT}")
     for fault in (False, False, True, True, True, False, False):
         (tmp_path / "fault").touch() if fault else (tmp_path / "fault").unlink(missing_ok=True)
         asked(path)

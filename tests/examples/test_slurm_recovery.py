@@ -7,7 +7,7 @@ import time
 import pytest
 from lab.fake_driver import COMPILER
 from recipes import EXAMPLES, adapted, installed, program, run
-from slurm_scripts import FAULT, OURS, RESUMED, asked, decisions, line, noted, script
+from slurm_scripts import FAULT, OURS, RESUMED, SOUND, asked, decisions, line, noted, script
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run Linux")
 
@@ -16,7 +16,7 @@ def drained_by_us(tmp_path, reason=OURS, state="IDLE+DRAIN", time="2026-11-24T00
     """The health check of a recovered node that the script drained with that reason."""
     options = {"recover": "yes", "proof": "echo all have trained", **options}
     shown = line(state, reason, time)
-    path = script(tmp_path, "health_check.sh", body="exit 0", shown=shown, after=line(), **options)
+    path = script(tmp_path, "health_check.sh", body=SOUND, shown=shown, after=line(), **options)
     (tmp_path / "state").mkdir()
     (tmp_path / "state/drained").write_text(f"{OURS} [root@2026-11-24T00:00:00]\n")
     return path
@@ -29,6 +29,7 @@ def drained_by_us(tmp_path, reason=OURS, state="IDLE+DRAIN", time="2026-11-24T00
         ({"recover": "no"}, False),
         ({"proof": "echo GPU 3 failed; exit 1"}, False),
         ({"proof": "if"}, False),
+        ({"proof": "exit 0"}, False),  # the first lines of a script that was cut short
         ({"state": "MIXED+DRAIN"}, False),  # a job still runs there
         ({"state": "IDLE+COMPLETING+DRAIN"}, False),
         ({"state": "IDLE"}, False),
@@ -65,14 +66,14 @@ def test_a_failed_proof_says_why_and_is_not_repeated_at_once(tmp_path):
 @pytest.mark.parametrize(
     ("body", "tensorflow", "load", "code", "last"),
     [
-        ("exit 0", True, "exit 9", 0, "every GPU has trained without an error"),
-        ("exit 0", False, "echo 80 GB compared", 0, "80 GB compared"),
-        ("exit 0", False, "echo GPU 3 memory differs; exit 1", 1, "not proved without TensorFlow: GPU 3 memory differs"),
-        ("exit 0", False, "exit 3", 1, "ended without an answer"),
-        ("[ $1 = node ] || { echo ERROR training; exit 1; }", True, "exit 9", 1, "ERROR training"),
-        (f"[ $1 != node ] || {{ {FAULT}; }}", True, "exit 9", 1, "gpucheck gpu-lost: GPU 1 is lost."),
+        (SOUND, True, "exit 9", 0, "every GPU has trained without an error"),
+        (SOUND, False, "echo 80 GB compared", 0, "80 GB compared"),
+        (SOUND, False, "echo GPU 3 memory differs; exit 1", 1, "not proved without TensorFlow: GPU 3 memory differs"),
+        (SOUND, False, "exit 3", 1, "ended without an answer"),
+        (f"[ $1 = node ] || {{ echo ERROR training; exit 1; }}; {SOUND}", True, "exit 9", 1, "ERROR training"),
+        (f"[ $1 != node ] || {{ {FAULT}; }}; {SOUND}", True, "exit 9", 1, "gpucheck gpu-lost: GPU 1 is lost."),
         (
-            "[ $1 != node ] || [ ! -e trained ] || { echo gpucheck ecc-errors: x; exit 1; }; [ $1 = node ] || touch trained",
+            f"[ $1 != node ] || [ ! -e trained ] || {{ echo gpucheck ecc-errors: x; exit 1; }}; [ $1 = node ] || touch trained; {SOUND}",
             True,
             "exit 9",
             1,
@@ -80,6 +81,10 @@ def test_a_failed_proof_says_why_and_is_not_repeated_at_once(tmp_path):
         ),
         ("exit 3", True, "exit 0", 3, ""),
         ("exit 127", True, "exit 0", 127, ""),
+        # A program or file that was cut short does nothing, and exits with 0.
+        ("exit 0", True, "exit 0", 1, "gpucheck ended without a report"),
+        (f"[ $1 != node ] || {SOUND}", True, "exit 0", 1, "gpucheck ended without a report"),
+        (SOUND, False, "exit 0", 1, "ended without an answer"),
     ],
 )
 def test_a_node_passes_only_if_healthy_before_and_after_training(tmp_path, body, tensorflow, load, code, last):

@@ -6,7 +6,7 @@ import shlex
 import sys
 
 import pytest
-from recipes import EXAMPLES, accepts, adapted, installed, run
+from recipes import EXAMPLES, accepts, adapted, installed, program, run
 
 UNITS = ("gpucheck.service", "gpucheck.timer")
 
@@ -55,6 +55,30 @@ def test_the_service_writes_the_report(tmp_path):
     assert str(done.returncode) in ["0", *service["SuccessExitStatus"].split()]
     (verdict,) = [one for one in parse((tmp_path / "gpucheck.prom").read_text()) if one.name == "gpucheck_verdict"]
     assert {sample.labels["verdict"]: sample.value for sample in verdict.samples}["fail"] == done.stdout.startswith("FAIL")
+
+
+def gate(tmp_path, changes=None, **options):
+    """The gate in front of a job on a recorded machine with changes."""
+    folder = installed(tmp_path / "bin", changes, **options)
+    return run([program(tmp_path / "gate.sh", adapted("systemd/gate.sh", {"PATH=/opt/gpucheck/bin:": f"PATH={folder}:"}))])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no systemd")
+@pytest.mark.parametrize(
+    ("body", "code", "words"),
+    [
+        ("echo PASS: fine", 0, ""),
+        ("echo FAIL gpu-lost: x; echo gpucheck gpu-lost: GPU 1 is lost.; exit 1", 1, "gpucheck gpu-lost: GPU 1 is lost.\n"),
+        ("echo FAIL gpu-lost: x; echo gpucheck gpu-lost: x; kill -9 $$", 1, "gpucheck gpu-lost: x\n"),
+        ("exit 0", 0, "the job starts without a check: gpucheck ended with exit code 0\n"),  # a program that was cut short
+        ("echo gpucheck run: prints; exit 1", 0, "the job starts without a check: gpucheck ended with exit code 1\n"),
+        ("echo gpucheck run: prints; echo PASS: x", 0, "the job starts without a check: gpucheck ended with exit code 0\n"),
+        ("echo >&2 gpucheck gpu-lost: x; exit 1", 0, "the job starts without a check: gpucheck ended with exit code 1\n"),
+    ],
+)
+def test_the_gate_blocks_a_job_only_for_a_reported_fault(tmp_path, body, code, words):
+    done = gate(tmp_path, body=body)
+    assert (done.returncode, done.stdout) == (code, words)
 
 
 def test_the_timer_is_enabled_and_spread():

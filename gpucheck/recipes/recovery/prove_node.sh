@@ -15,18 +15,29 @@ PATH=/opt/gpucheck/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 unset CUDA_VISIBLE_DEVICES
 
+# Exit code 0 is not enough: a program that was cut short also exits with 0. Nothing is printed before the last line of this script.
 sound() {
   # shellcheck disable=SC2086 # $warnings is several words
-  gpucheck node ${1:+--gres "$1"} $warnings --timeout 30 --drain-reason
+  answer=$(gpucheck node ${1:+--gres "$1"} $warnings --timeout 30 --drain-reason --report npd=/dev/fd/1)
+  code=$?
+  case $code$answer in
+    0PASS* | 0WARN*) return 0 ;;
+    0*) echo "gpucheck ended without a report"; return 1 ;;
+  esac
+  printf '%s\n' "$answer" | grep '^gpucheck '
+  return "$code"
 }
 
 sound "${1:-}" || exit
 if "$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("tensorflow") is None)' </dev/null 2>/dev/null; then
   # Each GPU trains alone, then all do.
-  gpucheck --python "$python" --strategy one_device --strategy mirrored --timeout 600 --format termination </dev/null || exit 1
-  proof="every GPU has trained without an error"
+  trained=$(gpucheck --python "$python" --strategy one_device --strategy mirrored --timeout 600 --format termination </dev/null)
+  case $?$trained in
+    0PASS* | 0WARN*) proof="every GPU has trained without an error" ;;
+    *) echo "${trained:-gpucheck ended without a report}"; exit 1 ;;
+  esac
 else
-  proof=$(timeout -k 10 $((seconds + 600)) python3 "$load" "$seconds" </dev/null) || {
+  { proof=$(timeout -k 10 $((seconds + 600)) python3 "$load" "$seconds" </dev/null) && [ -n "$proof" ]; } || {
     echo "not proved without TensorFlow: ${proof:-$load ended without an answer}"
     exit 1
   }

@@ -41,18 +41,18 @@ configuration() {
 }
 
 # Sets verdict (sound, fault, unknown), reason and action. Only the line "gpucheck CODE: ..." on standard output is a fault: a broken Python
-# also exits with 1.
+# also exits with 1. Only the report's line "PASS: ..." or "WARN ..." is sound: a program that was cut short also exits with 0.
 check() {
   # shellcheck disable=SC2086 # $warnings is several words
   answer=$({ {
-    timeout -k 1 $(($1 + 5)) gpucheck node --gres slurm $warnings --timeout "$1" --drain-reason 3>&-
+    timeout -k 1 $(($1 + 5)) gpucheck node --gres slurm $warnings --timeout "$1" --drain-reason --report npd=/dev/fd/1 3>&-
     echo "exit $?"
   } 2>&1 >&3 3>&- | sed 's/^/error: /'; } 3>&1)
   reason=$(printf '%s\n' "$answer" | sed -n '/^gpucheck [a-z0-9-]*: /{p;q;}')
   action=$(printf '%s\n' "$reason" | sed -n 's/.*\[\([a-z-]*\)\]$/\1/p')
-  if [ -n "$reason" ]; then
+  if [ "${reason#gpucheck }" != "$reason" ]; then
     verdict=fault
-  elif printf '%s\n' "$answer" | grep -qx 'exit 0'; then
+  elif printf '%s\n' "$answer" | grep -qx 'exit 0' && printf '%s\n' "$answer" | grep -qE '^(PASS|WARN)[ :]'; then
     verdict=sound
   else
     verdict=unknown
@@ -179,7 +179,7 @@ case $hook in
     ;;
   recover)
     verdict=unknown
-    reason=$(timeout -k 10 1800 sh "$prove" slurm 2>&1) && verdict=sound
+    reason=$(timeout -k 10 1800 sh "$prove" slurm 2>&1) && [ -n "$reason" ] && verdict=sound
     reason=$(printf '%s\n' "$reason" | tail -n 1)
     decision=kept
     if [ "$verdict" != sound ]; then

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Keep a job off a node that has a fault. Run `gpucheck recipe systemd/gate.sh >/etc/gpucheck-gate.sh`, then add to the job's unit:
 #   ExecStartPre=/bin/sh /etc/gpucheck-gate.sh
-# Only the line "gpucheck CODE: ..." on standard output is a fault: a broken Python also exits with 1.
+# Only a report with the line "gpucheck CODE: ..." on standard output is a fault: a broken Python also exits with 1. Without a verdict the job
+# starts, and the unit's journal says so.
 
 # monitor: print the fault, and let the job start. enforce: do not start it.
 mode=enforce
@@ -12,12 +13,17 @@ PATH=/opt/gpucheck/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 
 # shellcheck disable=SC2086 # $warnings is several words
-fault=$(gpucheck node $warnings --timeout 30 --drain-reason)
-case $fault in
-  "gpucheck "*": "*)
-    echo "$fault"
-    [ "$mode" != enforce ] || exit 1
-    echo "the job starts: mode=$mode"
-    ;;
+answer=$(gpucheck node $warnings --timeout 30 --drain-reason --report npd=/dev/fd/1)
+code=$?
+fault=
+case $code$answer in
+  0PASS* | 0WARN*) exit 0 ;; # not every 0: a program that was cut short also exits with 0
+  1*FAIL\ * | 1*WARN\ *) fault=$(printf '%s\n' "$answer" | sed -n '/^gpucheck [a-z0-9-]*: /{p;q;}') ;;
 esac
-exit 0
+if [ -z "$fault" ]; then
+  echo "the job starts without a check: gpucheck ended with exit code $code"
+  exit 0
+fi
+echo "$fault"
+[ "$mode" != enforce ] || exit 1
+echo "the job starts: mode=$mode"
