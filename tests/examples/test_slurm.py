@@ -118,7 +118,14 @@ def test_monitoring_drains_nothing(tmp_path, name, state):
     done = asked(script(tmp_path, name, body=FAULT, shown=shown, mode="monitor"), **JOB)
     assert noted(tmp_path, "scontrol") == ""
     assert decisions(tmp_path) == ["monitor" if state == "IDLE" else "kept"]
-    assert done.returncode == (state != "IDLE" and name == "prolog.sh")
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("state", ["IDLE+POWERED_DOWN", "MIXED+CLOUD+POWERING_DOWN"])
+def test_a_node_that_saves_power_is_drained_like_any_other(tmp_path, state):
+    assert asked(script(tmp_path, "prolog.sh", body=FAULT, shown=line(state)), **JOB).returncode == 1
+    assert noted(tmp_path, "scontrol") == DRAINED.format("")
+    assert decisions(tmp_path) == ["drained"]
 
 
 def others(drained, *, all=20, minutes=10, reason="gpucheck gpu-lost: x"):

@@ -91,7 +91,7 @@ drain() {
   decision=failed
   look_up || return
   case $status in
-    *DRAIN* | *DOWN* | *FAIL*)
+    *DRAIN* | DOWN* | *FAIL*) # but not POWERING_DOWN
       decision=kept
       case $mode$because in # Slurm's own reason names no cause
         enforce'Prolog error'* | enforce'Epilog error'*) timeout 5 scontrol update nodename="$node" state=drain reason="$reason" ;;
@@ -155,7 +155,7 @@ case $hook in
     check 8
     [ "$verdict" != fault ] || drain
     note
-    case $decision in drained | kept) echo refuse; exit 0 ;; esac
+    case $mode$decision in enforcedrained | enforcekept) echo refuse; exit 0 ;; esac
     [ "$verdict" != sound ] || : >"$started"
     ;;
   epilog)
