@@ -145,6 +145,18 @@ def test_the_node_has_a_problem_where_it_has_a_fault(tmp_path, changes, expected
 
 
 @posix
+def test_an_error_without_the_verdict_is_not_a_fault(tmp_path):
+    """`ulimit -v` or `-t` of the process that checks: process-limit-too-low."""
+    text = "".join(
+        [
+            'gpucheck_verdict{verdict="fail"} 0\ngpucheck_verdict{verdict="unknown"} 1\n',
+            'gpucheck_finding{code="process-limit-too-low",row="r",severity="error",scope="host",action="",root="true"} 1\n',
+        ]
+    )
+    assert plugin(tmp_path, text=text) == (2, "UNKNOWN gpucheck could not look at everything")
+
+
+@posix
 def test_unknown_is_not_healthy(tmp_path):
     probe = 'gpucheck_probe_success{probe="gpus"} '
     could_not = "UNKNOWN gpucheck could not look at everything"

@@ -46,6 +46,10 @@ def test_alerts_fire_as_expected(tmp_path):
         (finding.format("c", "tensorflow-not-installed", "environment", "error"), constant),
         (finding.format("d", "gpu-throttled", "hardware", "warning"), constant),
         (finding.format("e", "ecc-errors", "hardware", "error"), "0x120"),  # muted
+        (finding.format("n", "process-limit-too-low", "host", "error"), constant),
+        (finding.format("n", "ecc-errors", "hardware", "error"), constant),
+        *((f'gpucheck_verdict{{instance="{one}",verdict="fail"}}', constant) for one in "abc"),
+        *((f'gpucheck_verdict{{instance="{one}",verdict="fail"}}', "0x120") for one in "defn"),
         ('gpucheck_verdict{instance="f",verdict="unknown"}', constant),
         ('gpucheck_verdict{instance="a",verdict="unknown"}', "0x120"),
         ('gpucheck_probe_success{instance="g",probe="gpus"}', "0x120"),
