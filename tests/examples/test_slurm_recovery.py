@@ -131,3 +131,20 @@ def libcuda(tmp_path_factory):
 def test_the_load_compares_all_memory_and_the_way_to_the_next_gpu(libcuda, env, code, line):
     done = run([sys.executable, EXAMPLES / "recovery/cuda_load.py", "0.001"], {"LD_LIBRARY_PATH": str(libcuda), **env})
     assert (done.returncode, done.stdout, done.stderr) == (code, f"{line}\n", "")
+
+
+def test_a_gpu_that_was_not_compared_is_not_proved(libcuda, tmp_path):
+    """The host has too little memory for the buffers of a thread."""
+    text = (EXAMPLES / "recovery/cuda_load.py").read_text()
+    load = tmp_path / "cuda_load.py"
+    for fails, words in (
+        ("def no(*_): raise MemoryError\n", "was not compared: MemoryError"),
+        ("no = None\n", "was not compared: TypeError"),
+    ):
+        load.write_text(text.replace("class Failed", f"{fails}\n\nclass Failed", 1).replace("ctypes.create_string_buffer", "no"))
+        done = run([sys.executable, load, "0.001"], {"LD_LIBRARY_PATH": str(libcuda), "FAKE_GPUS": "2"})
+        assert (done.returncode, done.stderr) == (1, "")
+        assert done.stdout.startswith(f"GPU 0 {words}")
+    load.write_text(text.replace("self.compare(pattern, self.blocks)", "pass").replace("gpu.send(other)", "pass"))
+    done = run([sys.executable, load, "0.001"], {"LD_LIBRARY_PATH": str(libcuda), "FAKE_GPUS": "2"})
+    assert (done.returncode, done.stdout) == (1, "GPU 0 was not compared; GPU 1 was not compared\n")

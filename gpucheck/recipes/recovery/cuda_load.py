@@ -3,7 +3,7 @@
 
 All GPUs at the same time: fill nine tenths of the memory with a pattern, copy it block to block, read all of it back and compare;
 then copy from each GPU to the next, and compare there. This proves memory, copies and the paths between GPUs, not arithmetic.
-Exit code 0: no error; 1: a GPU failed, the last line names it; 3: the driver could not be used.
+Exit code 0: no error; 1: a GPU failed or could not be compared, the last line names it; 3: the driver could not be used.
 """
 
 import ctypes
@@ -37,6 +37,11 @@ def number(cuda: ctypes.CDLL, name: str, *arguments: Any, kind: Any = ctypes.c_i
     out = kind()
     call(cuda, name, ctypes.byref(out), *arguments)
     return int(out.value)
+
+
+def words(error: Exception) -> str:
+    """Return what failed; a MemoryError has no text of its own."""
+    return str(error) if isinstance(error, Failed) else f"was not compared: {type(error).__name__} {error}".rstrip()
 
 
 class Gpu:
@@ -73,8 +78,8 @@ class Gpu:
                 self.compare(pattern, self.blocks)
                 if time.monotonic() >= end:
                     return
-        except Failed as error:
-            self.problem = str(error)
+        except Exception as error:  # a thread's exception would be lost, and the GPU would pass
+            self.problem = words(error)
 
     def fill(self, pattern: int) -> None:
         """Write the pattern to the first block, and copy it from block to block."""
@@ -105,8 +110,8 @@ class Gpu:
             call(self.cuda, "cuCtxSynchronize")
             other.enter()
             other.compare(pattern, other.blocks[1:2])
-        except Failed as error:
-            self.problem = f"to GPU {other.ordinal}: {error}"
+        except Exception as error:
+            self.problem = f"to GPU {other.ordinal}: {words(error)}"
 
 
 def main() -> int:
@@ -133,6 +138,9 @@ def main() -> int:
     for gpu, other in itertools.pairwise([*gpus, gpus[0]]):
         if gpu is not other and gpu.problem is None and other.problem is None:
             gpu.send(other)
+    for gpu in gpus:
+        if gpu.problem is None and not gpu.bytes:
+            gpu.problem = "was not compared"
     failed = [f"GPU {gpu.ordinal} {gpu.problem}" for gpu in gpus if gpu.problem is not None]
     print("; ".join(failed) or f"{sum(gpu.bytes for gpu in gpus) / 1e9:.4g} GB of {len(gpus)} GPUs compared, without an error")
     return 1 if failed else 0
