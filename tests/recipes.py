@@ -61,12 +61,22 @@ def installed(folder, changes=None, *, real=False, body=None):
         real: gpucheck looks at this machine instead.
         body: what the program does instead, in shell.
     """
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     folder.joinpath("report.json").write_text(report(changes))
     replay = "" if real else f'--replay "{folder}/report.json" '
     program(folder / "gpucheck", f"#!/bin/sh\n{body or f'exec {GPUCHECK} {replay}' + chr(34) + '$@' + chr(34)}\n")
     program(folder / "python", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     return folder
+
+
+def impatient(folder):
+    """A `timeout` in the folder that keeps no program longer than 0.2 s, and notes what it was asked."""
+    real = shutil.which("timeout")
+    program(
+        folder / "timeout",
+        f"#!/bin/sh\nprintf '%s\\n' \"$*\" >>'{folder}/limits'\nshift 3\nexec '{real}' -k 0.2 0.2 \"$@\"\n",
+    )
+    return folder / "limits"
 
 
 def adapted(recipe, replacements):

@@ -9,7 +9,7 @@ import time
 
 import pytest
 import yaml
-from recipes import ECC, EXAMPLES, PENDING, accepts, example, installed, program, report, run, tool
+from recipes import ECC, EXAMPLES, PENDING, accepts, example, impatient, installed, program, report, run, tool
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
 MANIFESTS = ("job.yaml", "workers-job.yaml", "node-check.yaml", "node-problem-detector.yaml", "node-taint.yaml")
@@ -109,6 +109,18 @@ def test_the_files_are_where_the_configuration_looks():
     check = documents("node-check.yaml")["DaemonSet"]["spec"]["template"]["spec"]
     assert folder in [volume["hostPath"]["path"] for volume in check["volumes"]]
     assert "--report prometheus=/reports/gpucheck.prom" in check["containers"][0]["args"][0]
+
+
+@posix
+def test_the_loop_does_not_wait_for_a_check_that_never_ends(tmp_path):
+    (container,) = documents("node-check.yaml")["DaemonSet"]["spec"]["template"]["spec"]["containers"]
+    (text,) = container["args"]
+    folder = installed(tmp_path / "bin", body="trap '' TERM; sleep 45")
+    impatient(folder)
+    program(folder / "sleep", f"#!/bin/sh\n[ $1 = 300 ] || exec /bin/sleep $1\nkill $(cat '{tmp_path}/pid')\n")
+    path = f"{folder}:{os.environ['PATH']}"
+    done = run([*container["command"], f"echo $$ >'{tmp_path}/pid'\n{text}"], {"PATH": path}, timeout=20)
+    assert done.returncode == -15  # it reached the pause, whose stub ends the loop
 
 
 def plugin(tmp_path, changes=None, text=None, age_seconds=0.0, old="", new=""):

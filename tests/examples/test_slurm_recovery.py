@@ -6,7 +6,7 @@ import time
 
 import pytest
 from lab.fake_driver import COMPILER
-from recipes import EXAMPLES, adapted, installed, program, run
+from recipes import EXAMPLES, adapted, impatient, installed, program, run
 from slurm_scripts import FAULT, OURS, RESUMED, SOUND, asked, decisions, line, noted, script
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run Linux")
@@ -95,6 +95,15 @@ def test_a_node_passes_only_if_healthy_before_and_after_training(tmp_path, body,
     done = run([program(tmp_path / "prove_node.sh", adapted("recovery/prove_node.sh", edits)), "slurm"])
     assert done.returncode == code
     assert (done.stdout.splitlines() or [""])[-1].endswith(last)
+
+
+@pytest.mark.parametrize("hangs", ["node", "--python"])
+def test_a_check_that_never_ends_proves_nothing(tmp_path, hangs):
+    folder = installed(tmp_path / "bin", body=f"[ $1 != {hangs} ] || {{ trap '' TERM; sleep 45; }}; {SOUND}")
+    impatient(folder)
+    edits = {"PATH=/opt/gpucheck/bin:": f"PATH={folder}:", "/opt/tensorflow/bin/python3": "/bin/true"}
+    done = run([program(tmp_path / "prove_node.sh", adapted("recovery/prove_node.sh", edits)), "slurm"], timeout=20)
+    assert done.returncode == (137 if hangs == "node" else 1)
 
 
 @pytest.fixture(scope="module")

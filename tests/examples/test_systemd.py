@@ -6,7 +6,7 @@ import shlex
 import sys
 
 import pytest
-from recipes import EXAMPLES, accepts, adapted, installed, program, run
+from recipes import EXAMPLES, accepts, adapted, impatient, installed, program, run
 
 UNITS = ("gpucheck.service", "gpucheck.timer")
 
@@ -79,6 +79,16 @@ def gate(tmp_path, changes=None, **options):
 def test_the_gate_blocks_a_job_only_for_a_reported_fault(tmp_path, body, code, words):
     done = gate(tmp_path, body=body)
     assert (done.returncode, done.stdout) == (code, words)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no systemd")
+def test_the_gate_does_not_wait_for_a_check_that_never_ends(tmp_path):
+    (tmp_path / "bin").mkdir()
+    limits = impatient(tmp_path / "bin")
+    done = gate(tmp_path, body="trap '' TERM; sleep 45")
+    assert (done.returncode, done.stdout) == (0, "the job starts without a check: gpucheck ended with exit code 137\n")
+    _, kill, limit, *_ = limits.read_text().split()
+    assert int(kill) + int(limit) < 90  # systemd's own limit
 
 
 def test_the_timer_is_enabled_and_spread():

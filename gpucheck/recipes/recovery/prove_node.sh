@@ -18,7 +18,7 @@ unset CUDA_VISIBLE_DEVICES
 # Exit code 0 is not enough: a program that was cut short also exits with 0. Nothing is printed before the last line of this script.
 sound() {
   # shellcheck disable=SC2086 # $warnings is several words
-  answer=$(gpucheck node ${1:+--gres "$1"} $warnings --timeout 30 --drain-reason --report npd=/dev/fd/1)
+  answer=$(timeout -k 5 60 gpucheck node ${1:+--gres "$1"} $warnings --timeout 30 --drain-reason --report npd=/dev/fd/1)
   code=$?
   case $code$answer in
     0PASS* | 0WARN*) return 0 ;;
@@ -31,7 +31,7 @@ sound() {
 sound "${1:-}" || exit
 if "$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("tensorflow") is None)' </dev/null 2>/dev/null; then
   # Each GPU trains alone, then all do.
-  trained=$(gpucheck --python "$python" --strategy one_device --strategy mirrored --timeout 600 --format termination </dev/null)
+  trained=$(timeout -k 10 660 gpucheck --python "$python" --strategy one_device --strategy mirrored --timeout 600 --format termination </dev/null)
   case $?$trained in
     0PASS* | 0WARN*) proof="every GPU has trained without an error" ;;
     *) echo "${trained:-gpucheck ended without a report}"; exit 1 ;;
