@@ -43,6 +43,7 @@ def script(tmp_path, name, changes=None, *, body=None, shown=None, after=None, p
     program(bin_folder / "scontrol", f"#!/bin/sh\ncase $1 in --oneliner) cat '{tmp_path}/nodes' ;; show) ;; *) {told} ;; esac\n")
     program(bin_folder / "logger", f"#!/bin/sh\n{note}logger'\n")
     program(bin_folder / "setsid", '#!/bin/sh\nexec "$@"\n')
+    program(bin_folder / "sleep", "#!/bin/sh\n")
     program(tmp_path / "prove_node.sh", f"{proof}\n")
     if name == "task_prolog.sh":
         return program(tmp_path / name, adapted(f"slurm/{name}", {"gpucheck=/opt": f"gpucheck={bin_folder}/gpucheck #/opt"}))

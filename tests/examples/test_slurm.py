@@ -14,6 +14,7 @@ from recipes import EXAMPLES, accepts, example, program
 from slurm_scripts import BROKEN, DRAINED, FAULT, JOB, SOUND, UNKNOWN, asked, decisions, line, noted, script
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run Linux")
+FAULTY = "gpucheck gpu-lost: GPU 1 is lost."
 UNREACHABLE = example("cuda-libraries-unreachable")  # environment
 SCRIPTS = ("prolog.sh", "epilog.sh", "health_check.sh", "task_prolog.sh", "gpucheck.sh")
 
@@ -160,11 +161,35 @@ def test_no_more_than_the_budget_is_drained(tmp_path, budget, shown, drains):
     assert f'gpucheck_drain{{decision="{decisions(tmp_path)[0]}"}} 1\n' in (tmp_path / "state/slurm.prom").read_text()
 
 
-def test_of_nodes_that_drain_at_the_same_time_those_above_the_budget_step_back(tmp_path):
-    path = script(tmp_path, "health_check.sh", body=FAULT, shown=others(1), after=others(3), budget="2")
+@pytest.mark.parametrize(
+    ("others_drained", "stays"),
+    [
+        ([("a", 5), ("b", 5)], False),
+        ([("a", 5), ("b", -5)], True),
+        ([("a", 0), ("b", 0)], False),  # in the same second, by name
+        ([("a", 0), ("x", 0)], True),
+        ([("x", 0), ("y", 0)], True),
+        ([("a", 5), ("b", 5), ("c", 5)], False),
+    ],
+)
+def test_of_nodes_that_drain_at_the_same_time_those_above_the_budget_step_back(tmp_path, others_drained, stays):
+    now = datetime.datetime.now(datetime.timezone.utc)
+
+    def at(seconds):
+        return (now - datetime.timedelta(seconds=seconds)).isoformat()[:19]
+
+    drained = [line("IDLE+DRAIN+DYNAMIC_NORM", FAULTY, at(before), name) for name, before in others_drained]
+    after = "\n".join([*drained, line("IDLE+DRAIN", FAULTY, at(0))])
+    path = script(tmp_path, "health_check.sh", body=FAULT, shown=others(1), after=after, budget="2")
     asked(path)
-    assert noted(tmp_path, "scontrol") == DRAINED.format("") + "update|nodename=node-1|state=undrain|"
-    assert decisions(tmp_path) == ["budget"]
+    assert noted(tmp_path, "scontrol") == DRAINED.format("") + ("" if stays else "update|nodename=node-1|state=undrain|")
+    assert decisions(tmp_path) == ["drained" if stays else "budget"]
+    assert (tmp_path / "state/drained").exists() == stays
+
+
+def test_a_reason_that_somebody_gives_meanwhile_is_not_taken_for_our_own(tmp_path):
+    asked(script(tmp_path, "health_check.sh", body=FAULT, after=line("IDLE+DRAIN", "RMA ticket 4711"), budget="0.5"))
+    assert noted(tmp_path, "scontrol") == DRAINED.format("")
     assert not (tmp_path / "state/drained").exists()
 
 

@@ -72,17 +72,21 @@ look_up() {
   [ -n "$own" ]
 }
 
-# Whether the nodes that gpucheck drained within an hour, and $1 more, are within the budget.
+# Whether this node may be drained, or stay so: fewer nodes than the budget were drained by gpucheck within an hour and, once it is drained
+# itself, before it. Those of one second are in the order of their names.
 within_budget() {
-  printf '%s\n' "$nodes" | awk -v budget="$budget" -v more="$1" -v since="$(date -u -d '1 hour ago' +%Y-%m-%dT%H:%M:%S)" '
+  printf '%s\n' "$nodes" | awk -v budget="$budget" -v own="NodeName=$node" -v since="$(date -u -d '1 hour ago' +%Y-%m-%dT%H:%M:%S)" '
     { all++ }
-    / State=[A-Z+*]*DRAIN/ && / Reason=gpucheck [a-z0-9-]+: / && match($0, /@[0-9-]+T[0-9:]+\]/) {
-      recent += substr($0, RSTART + 1, 19) >= since
+    / State=[A-Z_+*]*DRAIN/ && / Reason=gpucheck [a-z0-9-]+: / && match($0, /@[0-9-]+T[0-9:]+\]/) {
+      place = substr($0, RSTART + 1, 19) " " $1
+      if (place >= since) recent[place]
+      if ($1 == own) mine = place
     }
     END {
+      for (place in recent) before += mine == "" || place < mine
       most = budget ~ /%$/ ? int(all * budget / 100) : budget + 0
       if (most < 1 && budget + 0 > 0) most = 1
-      exit !(recent + more <= most)
+      exit !(before < most)
     }'
 }
 
@@ -102,13 +106,15 @@ drain() {
   decision=monitor
   [ "$mode" = enforce ] || return
   decision=budget
-  within_budget 1 || return
+  within_budget || return
   decision=failed
   timeout 5 scontrol update nodename="$node" state=drain reason="$reason" || return
   decision=drained
+  # Others may have been drained at the same time: the last ones step back. In a second, nobody else gets this one's time.
+  sleep 1
   look_up || return
-  # Others may have drained nodes at the same time: the last ones step back.
-  if within_budget 0; then
+  case $because in "gpucheck "*) ;; *) return ;; esac # somebody else has just given another reason
+  if within_budget; then
     printf '%s\n' "$because" >"$state/drained"
   else
     timeout 5 scontrol update nodename="$node" state=undrain && decision=budget
