@@ -176,6 +176,11 @@ def test_unknown_is_not_healthy(tmp_path):
     verdict = 'gpucheck_verdict{verdict="unknown"} '
     assert plugin(tmp_path, old=f"{verdict}0", new=f"{verdict}1") == (2, could_not)
     assert plugin(tmp_path, age_seconds=3600) == (2, "UNKNOWN no report of gpucheck in the last 15 minutes")
+    assert plugin(tmp_path, age_seconds=-366 * 86400) == (
+        2,
+        "UNKNOWN the report of gpucheck is from the future: it would never be old",
+    )
+    assert plugin(tmp_path, age_seconds=-60)[0] == 0  # clocks are set
     assert plugin(tmp_path, text="") == (2, "UNKNOWN this is no report of gpucheck")
     (tmp_path / "gpucheck.prom").unlink()
     assert run([tmp_path / "gpucheck.sh"]).returncode == 2
