@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from recipes import EXAMPLES, accepts, example, program
+from recipes import EXAMPLES, accepts, example, program, tool
 from slurm_scripts import BROKEN, DRAINED, FAULT, JOB, SOUND, UNKNOWN, asked, decisions, line, noted, script
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run Linux")
@@ -84,6 +84,16 @@ def test_a_script_that_is_cut_short_starts_the_job(tmp_path, count):
     assert asked(path, **JOB).returncode == 0
     assert "is missing or broken" in noted(tmp_path, "logger")
     assert noted(tmp_path, "scontrol") == ""
+
+
+@pytest.mark.parametrize("shell", ["sh", "dash", "bash"])
+def test_a_folder_that_takes_no_more_files_lets_the_job_start_with_its_check(tmp_path, shell):
+    path = script(tmp_path, "prolog.sh", body=SOUND)
+    (tmp_path / "run/job.17").mkdir(parents=True)
+    program(path, path.read_text().replace("/bin/sh ", f"{tool(shell)} "))
+    assert asked(path, **JOB).returncode == 0
+    assert "is missing or broken" not in noted(tmp_path, "logger")
+    assert decisions(tmp_path) == ["none"]
 
 
 @pytest.mark.parametrize("name", ["prolog.sh", "epilog.sh"])

@@ -63,6 +63,13 @@ def test_a_failed_proof_says_why_and_is_not_repeated_at_once(tmp_path):
     assert decisions(tmp_path) == ["kept", "none"]
 
 
+def test_a_failed_proof_is_noted_even_if_its_time_can_not_be(tmp_path):
+    drained_by_us(tmp_path, proof="echo GPU 3 failed; exit 1")
+    (tmp_path / "state/proof-failed").mkdir()
+    run(["sh", tmp_path / "slurm.sh", "recover"], {"SLURMD_NODENAME": "node-1"})
+    assert decisions(tmp_path) == ["kept"]
+
+
 @pytest.mark.parametrize(
     ("body", "tensorflow", "load", "code", "last"),
     [

@@ -162,7 +162,7 @@ case $hook in
     [ "$verdict" != fault ] || drain
     note
     case $mode$decision in enforcedrained | enforcekept) echo refuse; exit 0 ;; esac
-    [ "$verdict" != sound ] || : >"$started"
+    [ "$verdict" != sound ] || true >"$started" # not ":", whose failed redirection ends the script
     ;;
   epilog)
     check 8
@@ -189,7 +189,7 @@ case $hook in
     reason=$(printf '%s\n' "$reason" | tail -n 1)
     decision=kept
     if [ "$verdict" != sound ]; then
-      : >"$state/proof-failed"
+      true >"$state/proof-failed"
     elif ours && timeout 5 scontrol update nodename="$node" state=resume; then
       decision=resumed
       rm -f "$state/drained"
