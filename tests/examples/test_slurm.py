@@ -96,6 +96,16 @@ def test_a_folder_that_takes_no_more_files_lets_the_job_start_with_its_check(tmp
     assert decisions(tmp_path) == ["none"]
 
 
+def test_a_health_check_on_a_full_disk_leaves_no_file(tmp_path):
+    path = script(tmp_path, "health_check.sh", body=SOUND)
+    text = (tmp_path / "slurm.sh").read_text()
+    assert text.count('"$state/slurm.$$" &&') == 1
+    # The file is made, and takes no byte.
+    (tmp_path / "slurm.sh").write_text(text.replace('"$state/slurm.$$" &&', '"$state/slurm.$$" && ! true &&'))
+    asked(path)
+    assert list((tmp_path / "state").iterdir()) == []
+
+
 @pytest.mark.parametrize("name", ["prolog.sh", "epilog.sh"])
 def test_a_job_without_gpus_is_not_checked(tmp_path, name):
     assert asked(script(tmp_path, name, body=FAULT)).returncode == 0

@@ -139,8 +139,8 @@ note() {
 
 # For Prometheus: sum by (decision) (gpucheck_drain) counts what was drained, and what would have been.
 count() {
-  printf '# HELP gpucheck_drain What the last health check decided.\n# TYPE gpucheck_drain gauge\ngpucheck_drain{decision="%s"} 1\n' "$decision" \
-    >"$state/slurm.$$" && mv "$state/slurm.$$" "$state/slurm.prom"
+  { printf '# HELP gpucheck_drain What the last health check decided.\n# TYPE gpucheck_drain gauge\ngpucheck_drain{decision="%s"} 1\n' "$decision" \
+    >"$state/slurm.$$" && mv "$state/slurm.$$" "$state/slurm.prom"; } || rm -f "$state/slurm.$$" # a full disk
 }
 
 # Whether this node has the drain that this script set, unchanged, and no job.
