@@ -30,6 +30,7 @@ def test_shellcheck_finds_nothing(path):
         ("prolog.sh", FAULT, 1, DRAINED.format(""), "gpu-lost"),
         ("prolog.sh", SOUND, 0, "", '"verdict": "sound"'),
         ("prolog.sh", "exit 0", 0, "", "gpucheck ended with exit 0"),  # the first line of a program that was cut short
+        ("prolog.sh", f"{SOUND}; echo exit 0; exit 1", 0, "", '"verdict": "unknown"'),
         ("prolog.sh", f"{SOUND}; exit 3", 0, "", '"verdict": "unknown"'),
         ("prolog.sh", UNKNOWN, 0, "", "No verdict"),
         ("prolog.sh", BROKEN, 0, "", "in a traceback"),

@@ -52,7 +52,7 @@ check() {
   action=$(printf '%s\n' "$reason" | sed -n 's/.*\[\([a-z-]*\)\]$/\1/p')
   if [ "${reason#gpucheck }" != "$reason" ]; then
     verdict=fault
-  elif printf '%s\n' "$answer" | grep -qx 'exit 0' && printf '%s\n' "$answer" | grep -qE '^(PASS|WARN)[ :]'; then
+  elif [ "$(printf '%s\n' "$answer" | grep '^exit ')" = 'exit 0' ] && printf '%s\n' "$answer" | grep -qE '^(PASS|WARN)[ :]'; then
     verdict=sound
   else
     verdict=unknown
