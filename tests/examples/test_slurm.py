@@ -261,6 +261,20 @@ def test_warnings_drain_only_if_they_are_enforced(tmp_path):
     assert noted(tmp_path, "scontrol") == DRAINED.format("")
 
 
+@pytest.mark.parametrize(
+    ("then", "verdict", "told"),
+    [(FAULT, "fault", DRAINED.format("")), (SOUND, "unknown", ""), (UNKNOWN, "unknown", "")],
+)
+def test_a_wrong_option_is_named_and_does_not_turn_the_check_off(tmp_path, then, verdict, told):
+    usage = "Error: Invalid value for --expect: no file\\n\\nUsage: gpucheck node\\nTry gpucheck node --help\\n"
+    body = f'case "$*" in *--expect*) printf >&2 "{usage}"; exit 2 ;; esac; {then}'
+    done = asked(script(tmp_path, "prolog.sh", body=body, warnings="'--strict --expect /w.toml'"), **JOB)
+    assert (done.returncode, noted(tmp_path, "scontrol")) == (int(verdict == "fault"), told)
+    (text,) = [json.loads(text) for text in noted(tmp_path, "logger").split("|") if text.startswith("{")]
+    assert text["verdict"] == verdict
+    assert verdict == "fault" or text["reason"] == "Error: Invalid value for --expect: no file"
+
+
 def test_the_journal_gets_a_line_only_when_something_changes(tmp_path):
     path = script(tmp_path, "health_check.sh", body=f"[ -e '{tmp_path}/fault' ] || {{ {SOUND}; exit 0; }}; {FAULT}")
     for fault in (False, False, True, True, True, False, False):

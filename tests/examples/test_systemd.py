@@ -82,6 +82,16 @@ def test_the_gate_blocks_a_job_only_for_a_reported_fault(tmp_path, body, code, w
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no systemd")
+@pytest.mark.parametrize(("then", "code"), [("echo FAIL gpu-lost: x; echo gpucheck gpu-lost: x; exit 1", 1), ("echo PASS: x", 0)])
+def test_a_wrong_option_of_the_gate_does_not_turn_the_check_off(tmp_path, then, code):
+    folder = installed(tmp_path / "bin", body=f'case "$*" in *--expect*) exit 2 ;; esac; {then}')
+    edits = {"PATH=/opt/gpucheck/bin:": f"PATH={folder}:", "\nwarnings=\n": "\nwarnings='--expect /w.toml'\n"}
+    done = run([program(tmp_path / "gate.sh", adapted("systemd/gate.sh", edits))])
+    assert done.returncode == code
+    assert "warnings='--expect /w.toml' is wrong: the check runs without it\n" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no systemd")
 def test_the_gate_does_not_wait_for_a_check_that_never_ends(tmp_path):
     (tmp_path / "bin").mkdir()
     limits = impatient(tmp_path / "bin")

@@ -56,8 +56,15 @@ check() {
     verdict=sound
   else
     verdict=unknown
-    reason=$(printf '%s\n' "$answer" | sed -n 's/^error: //p' | tail -n 1 | cut -c 1-300)
+    reason=$(printf '%s\n' "$answer" | sed -n 's/^error: //p' | sed -n '/^Error: /{p;q;}; $p' | cut -c 1-300) # of a wrong option, else the last
     reason=${reason:-gpucheck ended with $answer}
+    # A missing file of --expect must not hide a fault.
+    if [ -n "$warnings" ] && printf '%s\n' "$answer" | grep -qx 'exit 2'; then
+      wrong=$reason
+      warnings=
+      check "$1"
+      [ "$verdict" = fault ] || { verdict=unknown && reason=$wrong; }
+    fi
   fi
 }
 
