@@ -107,6 +107,18 @@ def test_a_health_check_on_a_full_disk_leaves_no_file(tmp_path):
     assert list((tmp_path / "state").iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["prolog.sh", "epilog.sh", "health_check.sh"])
+@pytest.mark.parametrize(("body", "decision"), [(FAULT, "drained"), (SOUND, "none")])
+def test_without_its_folders_the_script_checks_and_says_so(tmp_path, name, body, decision):
+    path = script(tmp_path, name, body=body)
+    for folder in ("state", "run"):
+        (tmp_path / folder).touch()
+    assert asked(path, **JOB).returncode == (decision == "drained" and name == "prolog.sh")
+    assert decisions(tmp_path) == [decision]
+    assert f"{tmp_path}/state" in noted(tmp_path, "logger")
+    assert "slurm.sh is missing or broken" not in noted(tmp_path, "logger")
+
+
 @pytest.mark.parametrize("name", ["prolog.sh", "epilog.sh"])
 def test_a_job_without_gpus_is_not_checked(tmp_path, name):
     assert asked(script(tmp_path, name, body=FAULT)).returncode == 0

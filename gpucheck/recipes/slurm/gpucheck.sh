@@ -157,7 +157,8 @@ ours() {
   return 1
 }
 
-mkdir -p "$state" "$runtime" || exit 0
+# Without its folders the script still checks and drains; it forgets what it drained, and repeats its lines in the journal.
+problem=$(mkdir -p "$state" "$runtime" 2>&1) || logger -t gpucheck -p daemon.err -- "$problem"
 [ -n "${SLURM_CONF:-}" ] || SLURM_CONF=$(configuration)
 [ -n "$SLURM_CONF" ] || [ "$hook" != health_check ] || SLURM_CONF=$(timeout 5 scontrol show config | sed -n 's/^SLURM_CONF *= *//p')
 [ -z "$SLURM_CONF" ] || export SLURM_CONF
