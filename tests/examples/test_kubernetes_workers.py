@@ -5,7 +5,7 @@ import sys
 
 import pytest
 import yaml
-from recipes import EXAMPLES, accepts, program, run
+from recipes import EXAMPLES, accepts, program, run, tool
 
 from gpucheck.core.cluster.tf_config import Parsed
 
@@ -91,6 +91,20 @@ def test_no_more_nodes_than_the_budget_are_tainted(tmp_path, values, sound, coun
     earlier = [node.replace(" ", f"-before True {TAINTED}", 1)[: -len("True ")] for node in nodes[:count]]
     (tmp_path / "said").unlink(missing_ok=True)
     assert tainted(tmp_path, "\n".join([*nodes, *earlier]), **values)[0] == told[len(earlier) :]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
+@pytest.mark.parametrize(
+    ("shell", "values"), [("sh", {"BUDGET": "1"}), ("dash", {}), ("bash", {"BUDGET": "9", "RECOVER": "yes"})]
+)
+def test_a_node_that_can_not_be_tainted_does_not_keep_others_from_their_taint(tmp_path, shell, values):
+    nodes = f"gone True \nstays False {TAINTED}\nbad True " if "RECOVER" in values else "gone True \nbad True "
+    said = tmp_path / "said"
+    body = f"case \"$*\" in get*) printf '%s\n' '{nodes}' ;; *gone*|*stays*) exit 1 ;; *) echo \"$@\" >>'{said}' ;; esac"
+    program(tmp_path / "kubectl", f"#!/bin/sh\n{body}\n")
+    done = run([tool(shell), "-c", script()], {"PATH": f"{tmp_path}:{os.environ['PATH']}", **switches(**values)})
+    assert said.read_text() == f"taint nodes bad {TAINTED}=true:NoSchedule\n"
+    assert done.returncode != 0  # the Job has failed
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
