@@ -36,11 +36,15 @@ def script(tmp_path, name, changes=None, *, body=None, shown=None, after=None, p
         **switches: of gpucheck.sh.
     """
     bin_folder = installed(tmp_path / "bin", changes, body=body)
+    (tmp_path / "config").write_text("")
     (tmp_path / "nodes").write_text(f"{shown or line()}\n")
     (tmp_path / "after").write_text(f"{after or line('IDLE+DRAIN', OURS)}\n")
     note = f"printf '%s|' \"$@\" >> '{tmp_path}/"
     told = f"{note}scontrol'; cp '{tmp_path}/after' '{tmp_path}/nodes'"
-    program(bin_folder / "scontrol", f"#!/bin/sh\ncase $1 in --oneliner) cat '{tmp_path}/nodes' ;; show) ;; *) {told} ;; esac\n")
+    program(
+        bin_folder / "scontrol",
+        f"#!/bin/sh\ncase $1 in --oneliner) cat '{tmp_path}/nodes' ;; show) cat '{tmp_path}/config' ;; *) {told} ;; esac\n",
+    )
     program(bin_folder / "logger", f"#!/bin/sh\n{note}logger'\n")
     program(bin_folder / "setsid", '#!/bin/sh\nexec "$@"\n')
     program(bin_folder / "sleep", "#!/bin/sh\n")

@@ -162,9 +162,14 @@ def test_a_node_that_saves_power_is_drained_like_any_other(tmp_path, state):
     assert decisions(tmp_path) == ["drained"]
 
 
+def ago(**time):
+    """A time as scontrol shows it."""
+    return (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(**time)).isoformat()[:19]
+
+
 def others(drained, *, all=20, minutes=10, reason="gpucheck gpu-lost: x"):
     """A number of nodes, of which some were drained at a given time."""
-    time = (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(minutes=minutes)).isoformat()[:19]
+    time = ago(minutes=minutes)
     bad = [line("IDLE+DRAIN", reason, time, f"other-{number}") for number in range(drained)]
     good = [line(name=f"good-{number}") for number in range(all - drained - 1)]
     return "\n".join([*bad, line(), *good])
@@ -192,6 +197,20 @@ def test_no_more_than_the_budget_is_drained(tmp_path, budget, shown, drains):
     assert noted(tmp_path, "scontrol") == (DRAINED.format("") if drains else "")
     assert decisions(tmp_path) == ["drained" if drains else "budget"]
     assert f'gpucheck_drain{{decision="{decisions(tmp_path)[0]}"}} 1\n' in (tmp_path / "state/slurm.prom").read_text()
+
+
+@pytest.mark.parametrize(
+    ("behind", "drains"),  # the node's clock, in minutes
+    [(-70, False), (-400 * 1440, False), (400 * 1440, True)],
+)
+def test_the_budgets_hour_is_the_controllers(tmp_path, behind, drains):
+    """Two nodes were drained ten minutes ago by the controller's clock, or 61 if this node shall be drained."""
+    shown = others(2, minutes=(61 if drains else 10) - behind)
+    after = shown.replace(line(), line("IDLE+DRAIN", FAULTY, ago(minutes=-behind)))
+    path = script(tmp_path, "health_check.sh", body=FAULT, shown=shown, after=after, budget="2")
+    (tmp_path / "config").write_text(f"Configuration data as of {ago(minutes=-behind)}\nSLURM_CONF = /x\n")
+    asked(path)
+    assert decisions(tmp_path) == ["drained" if drains else "budget"]
 
 
 @pytest.mark.parametrize(

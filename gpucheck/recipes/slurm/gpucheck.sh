@@ -82,7 +82,7 @@ look_up() {
 # Whether this node may be drained, or stay so: fewer nodes than the budget were drained by gpucheck within an hour and, once it is drained
 # itself, before it. Those of one second are in the order of their names.
 within_budget() {
-  printf '%s\n' "$nodes" | awk -v budget="$budget" -v own="NodeName=$node" -v since="$(date -u -d '1 hour ago' +%Y-%m-%dT%H:%M:%S)" '
+  printf '%s\n' "$nodes" | awk -v budget="$budget" -v own="NodeName=$node" -v since="$since" '
     { all++ }
     / State=[A-Z_+*]*DRAIN/ && / Reason=gpucheck [a-z0-9-]+: / && match($0, /@[0-9-]+T[0-9:]+\]/) {
       place = substr($0, RSTART + 1, 19) " " $1
@@ -113,6 +113,9 @@ drain() {
   decision=monitor
   [ "$mode" = enforce ] || return
   decision=budget
+  # The drains have the controller's time, and this node's clock may be wrong. If the controller does not say its time, this node's counts.
+  now=$(TZ=UTC0 SLURM_TIME_FORMAT=standard timeout 2 scontrol show config | sed -n 's/^Configuration data as of //p')
+  since=$(date -u -d "$now UTC 1 hour ago" +%Y-%m-%dT%H:%M:%S)
   within_budget || return
   decision=failed
   timeout 5 scontrol update nodename="$node" state=drain reason="$reason" || return
