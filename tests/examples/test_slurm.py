@@ -3,7 +3,6 @@
 tests/systems runs them in Slurm itself, with the real gpucheck.
 """
 
-import datetime
 import json
 import os
 import subprocess
@@ -14,7 +13,6 @@ from recipes import EXAMPLES, accepts, example, program, tool
 from slurm_scripts import BROKEN, DRAINED, FAULT, JOB, SOUND, UNKNOWN, asked, decisions, line, noted, script
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run Linux")
-FAULTY = "gpucheck gpu-lost: GPU 1 is lost."
 UNREACHABLE = example("cuda-libraries-unreachable")  # environment
 SCRIPTS = ("prolog.sh", "epilog.sh", "health_check.sh", "task_prolog.sh", "gpucheck.sh")
 
@@ -160,89 +158,6 @@ def test_a_node_that_saves_power_is_drained_like_any_other(tmp_path, state):
     assert asked(script(tmp_path, "prolog.sh", body=FAULT, shown=line(state)), **JOB).returncode == 1
     assert noted(tmp_path, "scontrol") == DRAINED.format("")
     assert decisions(tmp_path) == ["drained"]
-
-
-def ago(**time):
-    """A time as scontrol shows it."""
-    return (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(**time)).isoformat()[:19]
-
-
-def others(drained, *, all=20, minutes=10, reason="gpucheck gpu-lost: x"):
-    """A number of nodes, of which some were drained at a given time."""
-    time = ago(minutes=minutes)
-    bad = [line("IDLE+DRAIN", reason, time, f"other-{number}") for number in range(drained)]
-    good = [line(name=f"good-{number}") for number in range(all - drained - 1)]
-    return "\n".join([*bad, line(), *good])
-
-
-@pytest.mark.parametrize(
-    ("budget", "shown", "drains"),
-    [
-        ("10%", others(1), True),
-        ("10%", others(2), False),
-        ("10%", others(2, minutes=61), True),
-        ("10%", others(2, reason="maintenance"), True),
-        ("10%", others(0, all=3), True),  # at least one
-        ("2", others(1), True),
-        ("2", others(2), False),
-        ("0", others(0), False),
-        ("many", others(0), False),
-    ],
-)
-def test_no_more_than_the_budget_is_drained(tmp_path, budget, shown, drains):
-    now = datetime.datetime.now(datetime.timezone.utc).isoformat()[:19]
-    after = shown.replace(line(), line("IDLE+DRAIN", "gpucheck gpu-lost: GPU 1 is lost.", now))
-    path = script(tmp_path, "health_check.sh", body=FAULT, shown=shown, after=after, budget=budget)
-    asked(path)
-    assert noted(tmp_path, "scontrol") == (DRAINED.format("") if drains else "")
-    assert decisions(tmp_path) == ["drained" if drains else "budget"]
-    assert f'gpucheck_drain{{decision="{decisions(tmp_path)[0]}"}} 1\n' in (tmp_path / "state/slurm.prom").read_text()
-
-
-@pytest.mark.parametrize(
-    ("behind", "drains"),  # the node's clock, in minutes
-    [(-70, False), (-400 * 1440, False), (400 * 1440, True)],
-)
-def test_the_budgets_hour_is_the_controllers(tmp_path, behind, drains):
-    """Two nodes were drained ten minutes ago by the controller's clock, or 61 if this node shall be drained."""
-    shown = others(2, minutes=(61 if drains else 10) - behind)
-    after = shown.replace(line(), line("IDLE+DRAIN", FAULTY, ago(minutes=-behind)))
-    path = script(tmp_path, "health_check.sh", body=FAULT, shown=shown, after=after, budget="2")
-    (tmp_path / "config").write_text(f"Configuration data as of {ago(minutes=-behind)}\nSLURM_CONF = /x\n")
-    asked(path)
-    assert decisions(tmp_path) == ["drained" if drains else "budget"]
-
-
-@pytest.mark.parametrize(
-    ("others_drained", "stays"),
-    [
-        ([("a", 5), ("b", 5)], False),
-        ([("a", 5), ("b", -5)], True),
-        ([("a", 0), ("b", 0)], False),  # in the same second, by name
-        ([("a", 0), ("x", 0)], True),
-        ([("x", 0), ("y", 0)], True),
-        ([("a", 5), ("b", 5), ("c", 5)], False),
-    ],
-)
-def test_of_nodes_that_drain_at_the_same_time_those_above_the_budget_step_back(tmp_path, others_drained, stays):
-    now = datetime.datetime.now(datetime.timezone.utc)
-
-    def at(seconds):
-        return (now - datetime.timedelta(seconds=seconds)).isoformat()[:19]
-
-    drained = [line("IDLE+DRAIN+DYNAMIC_NORM", FAULTY, at(before), name) for name, before in others_drained]
-    after = "\n".join([*drained, line("IDLE+DRAIN", FAULTY, at(0))])
-    path = script(tmp_path, "health_check.sh", body=FAULT, shown=others(1), after=after, budget="2")
-    asked(path)
-    assert noted(tmp_path, "scontrol") == DRAINED.format("") + ("" if stays else "update|nodename=node-1|state=undrain|")
-    assert decisions(tmp_path) == ["drained" if stays else "budget"]
-    assert (tmp_path / "state/drained").exists() == stays
-
-
-def test_a_reason_that_somebody_gives_meanwhile_is_not_taken_for_our_own(tmp_path):
-    asked(script(tmp_path, "health_check.sh", body=FAULT, after=line("IDLE+DRAIN", "RMA ticket 4711"), budget="0.5"))
-    assert noted(tmp_path, "scontrol") == DRAINED.format("")
-    assert not (tmp_path / "state/drained").exists()
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="needs root: processes of two users")
