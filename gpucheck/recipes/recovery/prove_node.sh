@@ -15,7 +15,8 @@ PATH=/opt/gpucheck/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 unset CUDA_VISIBLE_DEVICES
 
-# Exit code 0 is not enough: a program that was cut short also exits with 0. Nothing is printed before the last line of this script.
+# Exit code 0 is not enough: a program that was cut short also exits with 0. So that this script may be cut short, too, it prints nothing
+# without a failure before its last line.
 sound() {
   # shellcheck disable=SC2086 # $warnings is several words
   answer=$(timeout -k 5 60 gpucheck node ${1:+--gres "$1"} $warnings --timeout 30 --drain-reason --report npd=/dev/fd/1)

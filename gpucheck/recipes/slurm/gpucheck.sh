@@ -56,7 +56,8 @@ check() {
     verdict=sound
   else
     verdict=unknown
-    reason=$(printf '%s\n' "$answer" | sed -n 's/^error: //p' | sed -n '/^Error: /{p;q;}; $p' | cut -c 1-300) # of a wrong option, else the last
+    # The line about a wrong option, else the last one.
+    reason=$(printf '%s\n' "$answer" | sed -n 's/^error: //p' | sed -n '/^Error: /{p;q;}; $p' | cut -c 1-300)
     reason=${reason:-gpucheck ended with $answer}
     # A missing file of --expect must not hide a fault.
     if [ -n "$warnings" ] && printf '%s\n' "$answer" | grep -qx 'exit 2'; then
