@@ -85,7 +85,8 @@ def test_of_nodes_that_drain_at_the_same_time_those_above_the_budget_step_back(t
     assert (tmp_path / "state/drained").exists() == stays
 
 
-def test_a_reason_that_somebody_gives_meanwhile_is_not_taken_for_our_own(tmp_path):
-    asked(script(tmp_path, "health_check.sh", body=FAULT, after=line("IDLE+DRAIN", "RMA ticket 4711"), budget="1"))
+@pytest.mark.parametrize("reason", ["RMA ticket 4711", f"{FAULTY} RMA 4711"])
+def test_a_reason_that_somebody_gives_meanwhile_is_not_taken_for_our_own(tmp_path, reason):
+    asked(script(tmp_path, "health_check.sh", body=FAULT, after=line("IDLE+DRAIN", reason), budget="1"))
     assert noted(tmp_path, "scontrol") == DRAINED.format("")
     assert not (tmp_path / "state/drained").exists()

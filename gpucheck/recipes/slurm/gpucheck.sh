@@ -124,7 +124,7 @@ drain() {
   # Others may have been drained at the same time: the last ones step back. In a second, nobody else gets this one's time.
   sleep 1
   look_up || return
-  case $because in "gpucheck "*) ;; *) return ;; esac # somebody else has just given another reason
+  [ "${because% \[*}" = "$reason" ] || return 0 # somebody else has just given another reason
   if within_budget; then
     printf '%s\n' "$because" >"$state/drained"
   else
