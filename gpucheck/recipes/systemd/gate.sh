@@ -12,7 +12,7 @@ warnings=
 PATH=/opt/gpucheck/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 
-# A second limit, because systemd fails a job whose ExecStartPre= takes longer than TimeoutStartSec= (90 s).
+# A second limit, because systemd fails a job whose start takes longer than TimeoutStartSec= (90 s).
 # shellcheck disable=SC2086 # $warnings is several words
 answer=$(timeout -k 1 40 gpucheck node $warnings --timeout 30 --drain-reason --report npd=/dev/fd/1)
 code=$?
