@@ -95,8 +95,8 @@ class Cluster:
         """What the recipes call: gpucheck with the node's driver, logger into a file. They find this configuration themselves."""
         checkout = pathlib.Path(gpucheck.__file__).parents[1]
         for name, line in {
-            # No GPU here can train: the exit code of a training is in a file.
-            "gpucheck": f"[ \"$1\" != --python ] || exit $(cat '{self.folder}/training')\nFAKE_DRIVER='{self.folder}/'$SLURMD_NODENAME.txt LD_LIBRARY_PATH='{self.driver}' PYTHONPATH='{checkout}'"
+            # No GPU here can train: the exit code of a training is in a file, and its report is one line.
+            "gpucheck": f"[ \"$1\" != --python ] || {{ echo PASS: trained; exit $(cat '{self.folder}/training'); }}\nFAKE_DRIVER='{self.folder}/'$SLURMD_NODENAME.txt LD_LIBRARY_PATH='{self.driver}' PYTHONPATH='{checkout}'"
             f" exec '{sys.executable}' -m gpucheck \"$@\"",
             "logger": f"echo \"$SLURMD_NODENAME $*\" >>'{self.folder}/journal'",
         }.items():
