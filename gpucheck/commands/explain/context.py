@@ -79,7 +79,8 @@ _FRAMEWORKS = {
     ),
     "torch": re.compile(
         r"(?i)\btorch\b|\bpytorch\b|libtorch|\btriton[/\\]+(?:backends|compiler|runtime)\b"
-        r"|\bc10[:/_]|torch[./]|\bDataLoader worker\b|CUDA out of memory\. Tried to|RuntimeError: CUDA error:|implemented for '(?:Half|BFloat16)'"
+        r"|\bc10[:/_]|torch[./]|\bDataLoader worker\b|CUDA out of memory\. Tried to"
+        r"|RuntimeError: CUDA error:|implemented for '(?:Half|BFloat16)'"
     ),
 }
 _TYPED = re.compile(
