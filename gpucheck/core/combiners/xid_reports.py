@@ -16,6 +16,7 @@ from gpucheck.core.probes.pci import Pci
 from gpucheck.core.repairs.context import Context
 
 _ADDRESS = r"\b(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.0)?\b"
+_PROCESS_NAME = r"'.*'|\bname=.*"  # a user chooses it, quotes included
 # Messages of the driver without an Xid: the requested action, and a description.
 _COMPLAINTS = (
     (r"(?i)needs to be reset|requires? (?:a )?reset|reset required", Action.RESET_GPU, "it needs a reset"),
@@ -258,19 +259,18 @@ class _Machine:
         }
 
     def complaints(self, kernel_log: KernelLog, demands: dict[str, Demand]) -> tuple[Complaint, ...]:
-        """The latest of each kind and GPU, without those of GPUs for which the driver reports that no action is needed."""
+        """The latest of each kind and GPU, without those of GPUs that need no action. Only a message that names a GPU drains."""
         well = {device for device, demand in demands.items() if demand.recovery is RECOVERIES[NONE_NEEDED]}
         latest: dict[tuple[str, str | None], Complaint] = {}
         for place, text in enumerate(kernel_log.nvrm):
-            address = re.search(_ADDRESS, text)
+            address = re.search(_ADDRESS, said := re.sub(_PROCESS_NAME, "", text))
             device = f"{int(address[1] or '0', 16):04x}:{address[2]}:{address[3]}.0".lower() if address else None
-            about = {device} if device is not None else self.addresses
+            about, seen = {device} if device is not None else self.addresses, saw(kernel_log, f"nvrm[{place}]")
             if not about <= self.addresses or about <= well:
                 continue
             for pattern, action, words in _COMPLAINTS:
-                if re.search(pattern, text):
-                    gpu = self.listed.get(device) if device is not None else None
-                    latest[words, device] = Complaint(device, gpu, saw(kernel_log, f"nvrm[{place}]"), action, words)
+                if re.search(pattern, said) and (device is not None or action is Action.IGNORE):
+                    latest[words, device] = Complaint(device, self.listed.get(device or ""), seen, action, words)
         return (*latest.values(), *self._unknown(kernel_log, well))
 
     def _unknown(self, kernel_log: KernelLog, well: set[str]) -> tuple[Complaint, ...]:
