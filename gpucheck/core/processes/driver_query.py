@@ -15,6 +15,7 @@ from gpucheck.core.model import Fact
 SILENCE_SECONDS = 12.0  # without an answer, so that every level reports a driver that hangs within 15 s
 CONCLUSIVE_SECONDS = 4.0  # a shorter timeout proves nothing: without persistence mode, nvmlInit first starts every GPU
 LATE = ("timed out", "could not be killed")
+CRASHES = tuple(f"killed by {name}" for name in ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT"))  # others come from outside
 
 
 class DriverAnswer(Fact, frozen=True, kw_only=True):
@@ -77,8 +78,9 @@ def query_driver(
     if ending.how in LATE and seconds < max(CONCLUSIVE_SECONDS, longer() if longer is not None else 0.0):
         raise RuntimeError(f"out of time {where}: the driver is slow, but it responds; --timeout allows more")
     library = None if loaded is None else loaded.library
-    if ending.how == "killed by SIGKILL":  # by the kernel for memory, or by somebody; a driver that crashes gets other signals
-        raise RuntimeError(f"killed by SIGKILL {where}, most often because main memory ran out")
+    if ending.how.startswith("killed by") and ending.how not in CRASHES:
+        why = ", most often because main memory ran out" if ending.how == "killed by SIGKILL" else ""
+        raise RuntimeError(f"{ending.how} {where}{why}")
     if not ending.ok:
         status = "hung" if ending.how in LATE else "crashed"
         problem = _end_in_words(child, ending.how, where, seconds)
