@@ -63,6 +63,20 @@ def test_waiting_ends_at_the_deadline_and_killing_takes_the_group(process):
     gone(grandchild)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_suspended_child_is_not_slow(process):
+    child = process("import os, signal; print('begin', flush=True); os.kill(os.getpid(), signal.SIGSTOP)")
+    os.waitpid(child.pid, os.WUNTRACED)
+    assert child.starved()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_child_that_waits_for_something_else_is_not_starved(process):
+    child = process("print('begin', flush=True); input()", report_bytes=1000)
+    assert child.wait(time.monotonic() + 10, lambda: psutil.Process(child.pid).status() == "sleeping" and child.out.size > 0)
+    assert not child.starved()
+
+
 def test_a_finished_child_takes_its_leftovers_along(process):
     child = process("import subprocess; print(subprocess.Popen(['sleep', '600']).pid, flush=True)")
     assert child.wait(time.monotonic() + 10)

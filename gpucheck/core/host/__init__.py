@@ -58,7 +58,7 @@ class Ending(msgspec.Struct, frozen=True):
     how: str  # "finished", "exited with status 3", "killed by SIGSEGV", "timed out", "could not be killed", "not started: ..."
     stage: Stage | None  # the last unfinished stage
     open: tuple[Stage, ...] = ()  # all unfinished stages, in order; several if they ran at the same time
-    starved: bool = False  # stopped while waiting for a processor, after less than half of one so far
+    starved: bool = False  # it was suspended (SIGSTOP), or waited for a processor after less than half of one so far
     seconds: float = 0.0  # from its start until its last stage began or ended
     silent: float | None = None  # seconds since then, if it was stopped at a limit
 

@@ -118,14 +118,14 @@ class Process:
                 poller.poll(max(1, int(pause * 1000)))
 
     def starved(self) -> bool:
-        """Whether it waits for a processor after less than half of one so far: then it is slow because the machine is busy."""
+        """Whether it is stopped, or waits for a processor after less than half of one so far: then its silence proves nothing."""
         try:
             with open(f"/proc/{self.pid}/stat", "rb") as file:
                 fields = file.read().rpartition(b")")[2].split()  # proc(5), from the third field on
             used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         except (OSError, IndexError, ValueError):
             return False
-        return fields[0] == b"R" and used < (time.monotonic() - self.started) / 2
+        return fields[0] in (b"T", b"t") or (fields[0] == b"R" and used < (time.monotonic() - self.started) / 2)
 
     def _follow(self) -> list[threading.Thread]:
         """Start threads that read its output; if a resource limit forbids threads, ``wait`` reads it."""

@@ -113,6 +113,8 @@ def too_early(ending: Ending, seconds: float) -> str | None:
         return None
     if ending.starved:
         return "the process got no CPU time"
+    if ending.stage is not None and ending.stage.name == LibraryLoaded.stage:
+        return "no call to the driver was made, so the file system is slow"
     return "too short to blame the driver" if ending.stage is None or seconds < CONCLUSIVE_SECONDS else None
 
 
