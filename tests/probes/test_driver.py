@@ -83,3 +83,22 @@ def test_nvml_hangs_and_is_stopped_in_time(driver_host):
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
     assert process.returncode == -signal.SIGKILL
+
+
+class WithPynvml(LocalHost):
+    """This machine, with a pynvml of that folder."""
+
+    pynvml = ""
+
+    def library_folder(self, module):
+        return self.pynvml
+
+
+@linux
+def test_a_crash_of_pynvml_is_no_fault_of_the_driver(driver_folder, tmp_path):
+    (tmp_path / "pynvml.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
+    scenario = fake_driver.write_scenario(tmp_path / "scenario.txt", {})
+    with WithPynvml(Request(), env=fake_driver.environment(driver_folder, scenario)) as host:
+        host.pynvml = str(tmp_path)
+        with pytest.raises(RuntimeError, match="the driver could not be queried: the child process was killed by SIGSEGV"):
+            driver.read(host)

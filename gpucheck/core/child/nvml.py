@@ -24,10 +24,10 @@ def run(reporter: Reporter, task: NvmlTask) -> None:
     reporter.end(loaded)
     if library is None:
         return
-    reporter.begin(DriverStarted)
     sys.path.append(task.library_folder)
-    import pynvml
+    import pynvml  # between stages: a damaged file of it is no fault of the driver
 
+    reporter.begin(DriverStarted)
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:

@@ -67,10 +67,9 @@ def query_driver(
     seconds = silence if ending.silent is None else ending.silent
     if child.message(Crashed) is not None or ending.how.startswith(("not started", "stopped")):
         raise RuntimeError(f"the driver could not be queried: {ending.how}")
-    if not ending.ok and ending.how not in LATE and ending.stage is None and loaded is None:
-        raise RuntimeError(
-            f"the driver could not be queried: {_end_in_words(child, ending.how, 'before it opened any library', seconds)}"
-        )
+    if not ending.ok and ending.how not in LATE and ending.stage is None:  # it was in no call to the driver
+        when = "before it opened any library" if loaded is None else "between stages"
+        raise RuntimeError(f"the driver could not be queried: {_end_in_words(child, ending.how, when, seconds)}")
     stage = ending.stage
     where = "between stages" if stage is None else activities.get(stage.name, f"in the stage {stage}").format(job=stage.job)
     if (why := too_early(ending, silence)) is not None:
