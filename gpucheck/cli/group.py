@@ -21,6 +21,7 @@ from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 ARGUMENTS = "gpucheck.arguments"
+COMPLETION = "_GPUCHECK_COMPLETE"
 ALIASES = {"help": "", "version": "--version", "doctor": "check"}  # what other tools call them
 # click's words, which differ by its version and by the number of names, and those of `did_you_mean`.
 ALMOST = 0.1  # of a ratio of difflib, from 0 to 1
@@ -141,14 +142,22 @@ def start(limit: TimeLimit) -> int:
     Args:
         limit: the command's time limit; each command sets its end.
     """
+    name = "gpucheck" if sys.argv[0].endswith("gpucheck") else None
     try:
-        code = cli.main(prog_name="gpucheck" if sys.argv[0].endswith("gpucheck") else None, standalone_mode=False, obj=limit)
+        code = cli.main(prog_name=name, complete_var=_completion(), standalone_mode=False, obj=limit)
     except click.ClickException as error:
         _show_error(error)
         return error.exit_code
     except click.Abort:  # Ctrl-C outside our own handlers
         return INTERRUPTED
     return code if isinstance(code, int) else 0
+
+
+def _completion() -> str:
+    """Return the variable with which a shell's script asks for completions; "" unless one asks, because a job may have set it."""
+    wanted = re.fullmatch(r"(?:bash|zsh|fish)_(source|complete)", os.environ.get(COMPLETION, ""))
+    asked = wanted is not None and (wanted[1] == "source" or {"COMP_WORDS", "COMP_CWORD"} <= os.environ.keys())
+    return COMPLETION if asked and not sys.argv[1:] else ""
 
 
 def _show_error(error: click.ClickException) -> None:

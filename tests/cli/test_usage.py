@@ -29,6 +29,20 @@ def test_completion_is_installed_in_the_search_path_of_the_shell(tmp_path, shell
     assert (done.stdout, f"wrote {file}; start a new shell" in done.stderr) == ("", True)
 
 
+@pytest.mark.parametrize("typed", ["version", "rules"])
+@pytest.mark.parametrize("value", ["garbage", "bash_source", "bash_complete"])
+def test_the_variable_of_completion_does_not_replace_a_command(typed, value):
+    """A job may have set it: a check that it ends would pass for a healthy node, or for a fault."""
+    assert gpucheck(typed, env={"_GPUCHECK_COMPLETE": value}) == gpucheck(typed)
+
+
+@pytest.mark.parametrize("env", [{"_GPUCHECK_COMPLETE": "garbage"}, {"_GPUCHECK_COMPLETE": "bash_complete"}])
+def test_only_a_shell_s_script_gets_completions(env):
+    """The command alone checks, which here ends with an error."""
+    done = gpucheck(env={**env, "GPUCHECK_LEVEL": "none"})
+    assert (done.returncode, "level: 'none' is not one of" in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("typed", "same"), [("-V", "--version"), ("version", "--version"), ("help lint", "lint --help"), ("help", "--help")]
 )
