@@ -85,7 +85,7 @@ TABLE = {
     "fewer of them": (QUICK, failed(*["it"] * 5), tuple(f"p{number}: it" for number in range(5))),
     "as many, each otherwise": (QUICK, failed(*"abcdef"), tuple(f"p{number}: {text}" for number, text in enumerate("abcdef"))),
     "CUDA of a node": (NODE, ok(gpus=Gpus(gpus=(Gpu(index=0),)), cuda=Cuda(status="failed", result_name="X")),
-                       ("CUDA: X, and no rule explains why",)),
+                       ("CUDA: X, so CUDA could not be checked",)),
     "CUDA of an environment": (QUICK, ok(gpus=Gpus(gpus=(Gpu(index=0),)), cuda=Cuda(status="failed", result_name="X")), ()),
     "no TensorFlow, and none missed": (DEFAULT, [*ok(tensorflow=TensorFlow(), backend=JAX, packages=Packages()), *trained(run(0, status="passed"))],
                                        ()),

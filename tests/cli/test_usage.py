@@ -1,5 +1,6 @@
 """Commands that the files of tests/cases/commands can't test: shells, pipes, encodings."""
 
+import json
 import os
 import pathlib
 import re
@@ -27,6 +28,13 @@ def test_completion_is_installed_in_the_search_path_of_the_shell(tmp_path, shell
     (file,) = (path for path in tmp_path.rglob("*") if path.is_file())
     assert file.read_text() == gpucheck("completion", shell).stdout
     assert (done.stdout, f"wrote {file}; start a new shell" in done.stderr) == ("", True)
+
+
+def test_a_check_of_a_node_ignores_the_variables_of_its_jobs():
+    """Of two jobs: one sees a single GPU, one uses its own MPS server."""
+    env = {"CUDA_VISIBLE_DEVICES": "1", "CUDA_MPS_PIPE_DIRECTORY": "/of/a/user", "NVIDIA_VISIBLE_DEVICES": "all"}
+    report = json.loads(gpucheck("node", "--gres", "0", "--format", "json", env=env).stdout)
+    assert env.keys() & report["facts"]["environment"]["variables"].keys() == {"NVIDIA_VISIBLE_DEVICES"}
 
 
 @pytest.mark.parametrize("typed", ["version", "rules"])

@@ -17,8 +17,8 @@ from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, PromisedGp
 
 CONFIGURATION_BYTES = 1 << 24
 REASON_BYTES = 200  # of the line for Slurm
-# Variables that limit a job to some of the GPUs of the node.
-OF_JOBS = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
+# Variables that limit a job to some of the GPUs of the node, or connect it to a user's MPS server.
+OF_JOBS = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_MPS_")
 EXAMPLES = """\b
 Examples:
   gpucheck node                                  is this machine itself healthy?
@@ -99,7 +99,7 @@ def node(
         promised=promised,
     )
     limit.set(timeout)
-    env = {name: value for name, value in os.environ.items() if name not in OF_JOBS}
+    env = {name: value for name, value in os.environ.items() if not name.startswith(OF_JOBS)}
     with delivery(outputs._replace(style=None) if reason else outputs, limit) as files:
         report = diagnose_here(request, limit, env, files.write_partial)
         code = exit_code(report, outputs.exit_style)

@@ -46,6 +46,8 @@ HIDES_ALL = ("", "-1", "NoDevFiles", "none", "void")
 CUDA_ERROR_OUT_OF_MEMORY = 2
 CUDA_ERROR_STUB_LIBRARY = 34
 CUDA_ERROR_NO_DEVICE = 100
+# They prove no fault of a node: a job holds the memory or the GPU, a system call failed, a user's MPS server does not respond.
+CUDA_ERRORS_OF_JOBS = (CUDA_ERROR_OUT_OF_MEMORY, 46, 304, *range(805, 811))
 
 
 def branches() -> tuple[int, int]:

@@ -135,7 +135,7 @@ def _node_gaps(facts: Facts) -> Iterable[str]:
         if gpu.problem is not None and gpu.result not in HANDLE_LOST:
             yield f"{gpu.label}: NVML returns {gpu.problem} ({gpu.result}), so its state is not known"
     if gpus is not None and gpus.gpus and cuda is not None and cuda.status != "ok":
-        yield f"CUDA: {cuda.problem or cuda.result_name or cuda.status}, and no rule explains why"
+        yield f"CUDA: {cuda.problem or cuda.result_name or cuda.status}, so CUDA could not be checked"
 
 
 def _accelerator(facts: Facts) -> bool:

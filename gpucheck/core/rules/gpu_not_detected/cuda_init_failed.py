@@ -13,7 +13,7 @@ Verify:
     gpucheck --quick finds nothing.
 Unless:
     Never on a machine that should train on its GPU. A machine without a GPU reports CUDA_ERROR_NO_DEVICE, which is not an error
-    with --allow-cpu.
+    with --allow-cpu. For gpucheck node, an error that a job may cause (2, 46, 304, 805 to 810) is a warning, and no verdict is reached.
 Example:
     container = {"inside": false}
     cuda = {"status": "failed", "result": 999, "result_name": "CUDA_ERROR_UNKNOWN", "driver_version": "13.0"}
@@ -28,8 +28,8 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.gpu_presence import refuses
 from gpucheck.core.combiners.xid_reports import XidReports, affected, cited, codes, devices
 from gpucheck.core.compat import results
-from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
-from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, Severity, rule, saw
+from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE, CUDA_ERRORS_OF_JOBS
+from gpucheck.core.model import Action, Finding, Fix, Fixes, Level, Scope, Severity, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
@@ -68,7 +68,8 @@ def check(stack: CudaStack, xids: XidReports, environment: Environment | None, c
     if not (refused or stack.driver.gpu_count or stack.pci.gpus or stack.wsl.dxg_present or nodes):
         return None  # no GPU to start on
     variables = environment.variables if environment is not None else {}
-    hidden = cuda.result == CUDA_ERROR_NO_DEVICE and "CUDA_VISIBLE_DEVICES" in variables
+    hidden = cuda.result == CUDA_ERROR_NO_DEVICE and "CUDA_VISIBLE_DEVICES" in variables and not stack.request.needs_gpu
+    of_a_job = cuda.result in CUDA_ERRORS_OF_JOBS and stack.request.level is Level.NODE
     reports = xids.of("start")
     action = xids.action(reports).value if reports else ""
     return Finding(
@@ -81,7 +82,7 @@ def check(stack: CudaStack, xids: XidReports, environment: Environment | None, c
         ),
         fix=repairs(context, code=str(cuda.result or ""), action=action, devices=devices(reports), xids=codes(reports)),
         affects=affected(reports),
-        severity=Severity.WARNING if hidden and not stack.request.needs_gpu else None,
+        severity=Severity.WARNING if hidden or of_a_job else None,
     )
 
 
