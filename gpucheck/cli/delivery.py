@@ -15,7 +15,7 @@ import click
 from gpucheck.cli import examined, time_limit
 from gpucheck.cli.exit_styles import EXIT_STYLES, values_of
 from gpucheck.cli.formats import FORMATS, Outputs
-from gpucheck.cli.screen import UNWRITTEN, display_options, output, say, show
+from gpucheck.cli.screen import UNWRITTEN, Unwritable, display_options, output, say, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import Level, Report, Request, Verdict
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
@@ -86,7 +86,8 @@ def delivery(outputs: Outputs, limit: TimeLimit) -> Iterator[Delivery]:
     """Check and open every output before the run.
 
     Raises:
-        click.UsageError: a format's extra is missing, two reports go into one file, or a file can't be written.
+        Unwritable: a file can't be written.
+        click.UsageError: a format's extra is missing, or two reports go into one file.
     """
     style, target = outputs.style, outputs.target
     files = [*([(style, target)] if style is not None and target not in (None, "-") else []), *outputs.reports]
@@ -98,7 +99,7 @@ def delivery(outputs: Outputs, limit: TimeLimit) -> Iterator[Delivery]:
         try:
             place, several = with_timeout(FILE_SECONDS, _place, path)
         except NoResponse as error:
-            raise click.UsageError(f"cannot write {path}: {error.strerror}") from None
+            raise Unwritable(f"cannot write {path}: {error.strerror}") from None
         if place in places and not several:
             raise click.UsageError(f"two reports would go into {path}")
         places.append(place)

@@ -81,6 +81,10 @@ def show(text: str, exit_code: int = 0, unwritable: int = UNWRITTEN, *, commands
         raise SystemExit(unwritable) from None
 
 
+class Unwritable(click.UsageError):
+    """An output file can't be opened."""
+
+
 @contextlib.contextmanager
 def output(path: str | None, until: float, *, in_place: bool = False, exit_code: int = UNWRITTEN) -> Iterator[OutputFile | None]:
     """Open the output file before the run, so that an unwritable path fails at once; it is never left half-written.
@@ -92,7 +96,7 @@ def output(path: str | None, until: float, *, in_place: bool = False, exit_code:
         exit_code: if the disk is full after the run.
 
     Raises:
-        click.UsageError: it can't be written.
+        Unwritable: it can't be written.
     """
     if path in (None, "-"):
         yield None
@@ -102,7 +106,7 @@ def output(path: str | None, until: float, *, in_place: bool = False, exit_code:
     try:
         file = OutputFile(path, in_place, until)
     except (OSError, ValueError) as error:  # ValueError: a null byte
-        raise click.UsageError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise Unwritable(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
     try:
         yield file
     except OSError as error:

@@ -162,6 +162,13 @@ def test_full_standard_output_follows_the_exit_style(style, code):
 
 
 @needs_full
+@pytest.mark.parametrize(("args", "code"), [([], 1), (["--drain-reason"], 1), (["--gres", "0"], 0)])
+def test_full_standard_output_hides_no_fault_of_a_node(args, code):
+    done = shell("> /dev/full", "node", "--exit-style", "slurm", *args)
+    assert (done.returncode, done.stderr) == (code, "gpucheck: cannot write to standard output: No space left on device\n")
+
+
+@needs_full
 def test_full_standard_error_keeps_the_exit_code():
     assert shell("2> /dev/full", "--nosuch").returncode == 2
     assert shell("2> /dev/full", "run", "--quick", "--", "true").returncode == 1

@@ -11,7 +11,7 @@ from gpucheck.cli.exit_styles import EXIT_STYLES, exit_code
 from gpucheck.cli.formats import NODE_STYLES, Outputs, report_options
 from gpucheck.cli.parameters import SECONDS, Command, typed
 from gpucheck.cli.request import diagnose_here, expect_option, merged, set_limit
-from gpucheck.cli.screen import say, show
+from gpucheck.cli.screen import Unwritable, say, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, PromisedGpus, Report, Request, Verdict
 
@@ -99,14 +99,39 @@ def node(
         promised=promised,
     )
     limit.set(timeout)
-    env = {name: value for name, value in os.environ.items() if not name.startswith(OF_JOBS)}
-    with delivery(outputs._replace(style=None) if reason else outputs, limit) as files:
-        report = diagnose_here(request, limit, env, files.write_partial)
-        code = exit_code(report, outputs.exit_style)
-        files.deliver(report, code)
-        if reason:
-            _print_drain_reason(report, code, outputs.exit_style)
+    outputs = outputs._replace(style=None) if reason else outputs
+    try:
+        code, fault = _check(request, limit, outputs, reason)
+    except Unwritable as error:  # which was raised before the check: a fault counts more than its report
+        code, fault = _check(request, limit, outputs._replace(target=None, reports=()), reason)
+        if not fault:
+            raise
+        say(f"gpucheck: {error.message}")
     raise SystemExit(code)
+
+
+def _check(request: Request, limit: TimeLimit, outputs: Outputs, reason: bool) -> tuple[int, bool]:
+    """Check, and write what is asked for; return the exit code, and whether the node has a fault.
+
+    Raises:
+        Unwritable: a report's file can't be written; nothing was checked.
+        SystemExit: a report of a node without a fault could not be written.
+    """
+    env = {name: value for name, value in os.environ.items() if not name.startswith(OF_JOBS)}
+    code, fault = 0, False
+    try:
+        with delivery(outputs, limit) as files:
+            report = diagnose_here(request, limit, env, files.write_partial)
+            code, fault = exit_code(report, outputs.exit_style), report.effective_verdict == "fail"
+            try:
+                if reason:
+                    _print_drain_reason(report, code, outputs.exit_style)
+            finally:
+                files.deliver(report, code)
+    except SystemExit as error:
+        if not fault or error.code != EXIT_STYLES[outputs.exit_style]["unknown"]:  # of a report that could not be written
+            raise
+    return code, fault
 
 
 def _promised(gres: str | None) -> PromisedGpus | None:
