@@ -80,6 +80,8 @@ def of_kubernetes(read: Read) -> PromisedGpus:
         names = {str(device).partition("::")[0] for device in devices}
     except (ValueError, KeyError, TypeError, AttributeError):
         return PromisedGpus(count=None, source=f"{KUBELET_CHECKPOINT} is not a checkpoint of a kubelet")
+    if not names:  # its plugin has not started yet, or has failed
+        return PromisedGpus(count=None, source=f"no {KUBERNETES_RESOURCE} is registered at the kubelet")
     return PromisedGpus(count=len(names), source=f"{KUBERNETES_RESOURCE} of the device plugin")
 
 
