@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from gpucheck.commands.node.gres import of_kubernetes
+from gpucheck.commands.node.gres import of_kubernetes, of_slurm
+from gpucheck.core.model import PromisedGpus
 
 
 def checkpoint(registered):
@@ -17,6 +18,25 @@ def test_registered_gpus_are_counted():
     assert of_kubernetes(lambda _: checkpoint(devices)).count == 2
 
 
-@pytest.mark.parametrize("registered", [{}, {"vendor.com/nic": ["eth0"]}, {"nvidia.com/gpu": []}, {"nvidia.com/gpu": None}, [], None])
+@pytest.mark.parametrize(
+    "registered", [{}, {"vendor.com/nic": ["eth0"]}, {"nvidia.com/gpu": []}, {"nvidia.com/gpu": None}, [], None]
+)
 def test_no_registered_gpu_does_not_mean_that_none_is_expected(registered):
     assert of_kubernetes(lambda _: checkpoint(registered)).count is None
+
+
+CONFIGURATION = "Include missing.conf\nNodeName=node-1 CPUs=4\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "count", "source"),
+    [
+        ({"/s.conf": CONFIGURATION}, None, "cannot read /missing.conf, which /s.conf includes"),
+        ({"/s.conf": CONFIGURATION, "/missing.conf": "NodeName=DEFAULT Gres=gpu:8"}, 8, "Gres of node-1 in /s.conf"),
+        ({"/s.conf": "NodeName=node-1 Gres=gpu:2\nInclude missing.conf"}, 2, "Gres of node-1 in /s.conf"),
+        ({"/s.conf": "Include s.conf"}, None, "/s.conf includes more than 50 files"),
+        ({"/s.conf": "NodeName\nNodeName=node-1 Gres=gpu:2"}, 2, "Gres of node-1 in /s.conf"),
+    ],
+)
+def test_an_included_file_that_can_not_be_read_may_have_the_number(files, count, source):
+    assert of_slurm("node-1", "/s.conf", files.get) == PromisedGpus(count=count, source=source)

@@ -49,12 +49,15 @@ def of_slurm(node: str, path: str | None, read: Read) -> PromisedGpus:
         if text is None:
             continue
         default = ""
-        for words in _node_lines(name, text, read):
-            names, gres = words["nodename"], words.get("gres", default)
-            if names.upper() == "DEFAULT":
-                default = gres
-            elif _names(names, node):
-                return PromisedGpus(count=gpus(gres), source=f"Gres of {node} in {name}")
+        try:
+            for words in _node_lines(name, text, read):
+                names, gres = words.get("nodename", ""), words.get("gres", default)
+                if names.upper() == "DEFAULT":
+                    default = gres
+                elif _names(names, node):
+                    return PromisedGpus(count=gpus(gres), source=f"Gres of {node} in {name}")
+        except LookupError as error:
+            return PromisedGpus(count=None, source=str(error))
         return PromisedGpus(count=None, source=f"{name} has no line for the node {node}")
     return PromisedGpus(count=None, source=f"cannot read {' or '.join(paths)}{'' if path else '; set SLURM_CONF'}")
 
@@ -86,7 +89,11 @@ def of_kubernetes(read: Read) -> PromisedGpus:
 
 
 def _node_lines(path: str, text: str, read: Read) -> Iterator[dict[str, str]]:
-    """Yield the NodeName lines as values by lower-case key; included files are read in place."""
+    """Yield the NodeName lines as values by lower-case key; included files are read in place.
+
+    Raises:
+        LookupError: an included file can't be read, which may have the node's line or its defaults.
+    """
     left = [MOST_FILES]
 
     def lines(folder: str, content: str) -> Iterator[dict[str, str]]:
@@ -94,8 +101,11 @@ def _node_lines(path: str, text: str, read: Read) -> Iterator[dict[str, str]]:
             line = line.partition("#")[0].strip()
             if include := re.match(r"include\s+(\S+)", line, re.IGNORECASE):
                 left[0] -= 1
-                more = read(posixpath.join(folder, include[1])) if left[0] >= 0 else None
-                yield from lines(folder, more or "")
+                if left[0] < 0:
+                    raise LookupError(f"{path} includes more than {MOST_FILES} files")
+                if (more := read(place := posixpath.join(folder, include[1]))) is None:
+                    raise LookupError(f"cannot read {place}, which {path} includes")
+                yield from lines(folder, more)
             elif line.lower().startswith("nodename"):
                 yield {key.lower(): value.strip('"') for key, value in re.findall(r'(\w+)\s*=\s*("[^"]*"|\S+)', line)}
 
