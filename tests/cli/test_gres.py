@@ -40,3 +40,7 @@ CONFIGURATION = "Include missing.conf\nNodeName=node-1 CPUs=4\n"
 )
 def test_an_included_file_that_can_not_be_read_may_have_the_number(files, count, source):
     assert of_slurm("node-1", "/s.conf", files.get) == PromisedGpus(count=count, source=source)
+
+
+def test_a_checkpoint_that_is_nested_without_end_is_none():
+    assert of_kubernetes(lambda _: "[" * 200_000).count is None

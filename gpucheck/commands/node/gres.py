@@ -68,7 +68,7 @@ def gpus(gres: str) -> int:
     for part in re.sub(r"\([^)]*\)", "", gres).split(","):
         name, *rest = part.strip().split(":")
         if name.lower() == "gpu":
-            last = next((word for word in reversed(rest) if word.isdigit()), None)
+            last = next((word for word in reversed(rest) if re.fullmatch("[0-9]{1,9}", word)), None)
             total += 1 if last is None else int(last)
     return total
 
@@ -81,7 +81,7 @@ def of_kubernetes(read: Read) -> PromisedGpus:
     try:
         devices = json.loads(text)["Data"]["RegisteredDevices"].get(KUBERNETES_RESOURCE) or ()
         names = {str(device).partition("::")[0] for device in devices}
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return PromisedGpus(count=None, source=f"{KUBELET_CHECKPOINT} is not a checkpoint of a kubelet")
     if not names:  # its plugin has not started yet, or has failed
         return PromisedGpus(count=None, source=f"no {KUBERNETES_RESOURCE} is registered at the kubelet")
