@@ -6,9 +6,10 @@ import pytest
 from gpucheck.commands.explain.log import explain
 from gpucheck.core.engine.discovery import load_rules
 from gpucheck.core.engine.facts import Facts
-from gpucheck.core.engine.verdict import FOLDER, OF_PROCESS, decide
+from gpucheck.core.engine.verdict import FOLDER, LIMIT, OF_PROCESS, decide
 from gpucheck.core.model import (
     Diagnosis,
+    Evidence,
     Level,
     Outcome,
     ProbeStatus,
@@ -153,3 +154,20 @@ def test_a_missing_folder_of_this_process_does_not_hide_a_fault_of_the_node():
     findings = [Diagnosis(code=code, summary=code, **fields) for code in (FOLDER, "gpu-lost")]
     assert decide(NODE, Facts([]), findings, ()).verdict is Verdict.FAIL
     assert decide(NODE, Facts([]), findings[:1], ()).verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("code", "fact", "verdict"),
+    [
+        ("gpu-lost", "gpus", Verdict.FAIL),
+        ("gpu-lost", "kernel_log", Verdict.FAIL),
+        ("ecc-errors", "gpus", Verdict.FAIL),
+        ("gpu-lost", "driver", Verdict.UNKNOWN),  # NVML does not list it, for which a limit may be the cause
+        ("cuda-init-failed", "gpus", Verdict.UNKNOWN),
+    ],
+)
+def test_a_limit_of_this_process_does_not_hide_a_proven_fault(code, fact, verdict):
+    fields = {"row": "", "first_check": "", "fix": (), "scope": Scope.HOST, "severity": Severity.ERROR}
+    evidence = (Evidence(fact=fact, field="x", value=1),)
+    findings = [Diagnosis(code=name, summary=name, evidence=evidence, **fields) for name in (LIMIT, code)]
+    assert decide(NODE, Facts([]), findings, ()).verdict is verdict

@@ -38,6 +38,8 @@ from gpucheck.core.probes.training import Training
 
 # About this process, not about the machine: the first may cause any other error, the second none at a node
 LIMIT, FOLDER = OF_PROCESS = ("process-limit-too-low", "temporary-folder-missing")
+# NVML's values and the kernel's messages show these; no limit of a process does
+PROVEN, PROOF = ("gpu-lost", "ecc-errors", "nvlink-down"), {"gpus", "kernel_log"}
 SOME = 5  # if more probes fail with the same problem, it is reported once
 
 
@@ -105,6 +107,8 @@ def decide(
 def _limits(findings: Iterable[Diagnosis]) -> tuple[str, ...]:
     """Return the errors about this process that leave the state of the node open, whose jobs have other limits and folders."""
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    if any(error.code in PROVEN and PROOF & {item.fact for item in error.evidence} for error in errors):
+        return ()
     alone = all(finding.code == FOLDER for finding in errors)
     return tuple(finding.summary for finding in errors if finding.code == LIMIT or alone)
 
