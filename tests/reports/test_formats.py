@@ -135,6 +135,13 @@ def test_prometheus_is_read_by_its_parser(make):
     assert help_texts[0] == help_texts[1]
 
 
+@pytest.mark.parametrize(("level", "count"), [(-1, 0), (0, 1)])
+def test_prometheus_accuses_no_node_of_a_limit_of_the_process_that_checks(level, count):
+    made = situation(request={"level": level}, findings=[{"code": "process-limit-too-low", "scope": "host"}])
+    (line,) = re.findall(r"^gpucheck_finding{.*$", prometheus.render(made), flags=re.MULTILINE)
+    assert line.endswith(f" {count}.0")
+
+
 def test_prometheus_labels_do_not_grow_without_bound():
     text = prometheus.render(secretive())
     assert all(line.startswith("gpucheck_gpu_info{") for line in text.splitlines() if UUID in line)  # one series for each GPU

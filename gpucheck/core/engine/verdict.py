@@ -23,6 +23,7 @@ from gpucheck.core.model import (
     TrainingRun,
     Verdict,
 )
+from gpucheck.core.model.findings import FOLDER, LIMIT
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.container import Container
@@ -36,8 +37,6 @@ from gpucheck.core.probes.tensorflow import Device, TensorFlow
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.training import Training
 
-# About this process, not about the machine: the first may cause any other error, the second none at a node
-LIMIT, FOLDER = OF_PROCESS = ("process-limit-too-low", "temporary-folder-missing")
 # NVML's values and the kernel's messages show these; no limit of a process does
 PROVEN, PROOF = ("gpu-lost", "ecc-errors", "nvlink-down"), {"gpus", "kernel_log"}
 SOME = 5  # if more probes fail with the same problem, it is reported once

@@ -32,6 +32,9 @@ _OF_COMMANDS: dict[Need, str] = {  # what a command needs by itself; each need, 
     "new shell": r"bin/activate",
 }
 
+# About this process, not about the machine: the first may cause any other error, the second none at a node
+LIMIT, FOLDER = OF_PROCESS = ("process-limit-too-low", "temporary-folder-missing")
+
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """One observed value that supports a finding."""

@@ -8,7 +8,8 @@ import datetime
 import itertools
 from collections.abc import Iterator
 
-from gpucheck.core.model import ProbeStatus, Report, Request, Severity, Status, TrainingRun, Verdict
+from gpucheck.core.model import Level, ProbeStatus, Report, Request, Severity, Status, TrainingRun, Verdict
+from gpucheck.core.model.findings import OF_PROCESS
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.kernel_log import KernelLog
@@ -66,9 +67,10 @@ def _run(report: Report) -> Iterator[Gauge]:
 def _findings(report: Report) -> Iterator[Gauge]:
     counted = [(each.value, sum(root.severity is each for root in roots(report))) for each in Severity]
     yield Gauge("root_causes", "Root causes found, by severity", [({"severity": name}, count) for name, count in counted])
+    of_process = OF_PROCESS if (report.fact(Request) or Request()).level is Level.NODE else ()  # not about the node
     yield Gauge(
         "finding",
-        "1 for each diagnosis found, 0 where it is muted; root is false where another one explains it",
+        "1 for each diagnosis found, 0 where it does not count for the verdict; root is false where another one explains it",
         [
             (
                 {
@@ -79,7 +81,7 @@ def _findings(report: Report) -> Iterator[Gauge]:
                     "action": finding.action.value if finding.action is not None else "",
                     "root": str(finding.explained_by is None).lower(),
                 },
-                int(finding.muted is None),
+                int(finding.muted is None and finding.code not in of_process),
             )
             for finding in report.findings
         ],
