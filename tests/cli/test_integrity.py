@@ -40,6 +40,20 @@ def test_damaged_file_is_named_without_a_verdict(installed, name):
     assert list(installed.problems(name)) == []
 
 
+@pytest.mark.parametrize("name", ["gpucheck/cli/group.py", "gpucheck/core/rules/gpu_not_detected/gpu_lost.py"])
+def test_zeros_of_the_right_size_are_named(installed, name):
+    """As a file system leaves them after a power failure."""
+    path = installed.site / name
+    content = path.read_bytes()
+    path.write_bytes(bytes(len(content)))
+    try:
+        done = installed.run("node", "--gres", "0", "--drain-reason")
+    finally:
+        path.write_bytes(content)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (3, "", 1), done.stderr
+    assert f"this installation of gpucheck is damaged: {path}: " in done.stderr
+
+
 def test_sample_of_all_files(installed):
     names = [*installed.files()][::EVERY]
     assert len(names) > 10

@@ -74,6 +74,8 @@ def is_beside(distribution: str) -> bool:
 
 def damaged_file(error: BaseException) -> str | None:
     """Return the file that made an import fail: a missing or truncated module, or its bytecode."""
+    if isinstance(error, (SyntaxError, ValueError)) and "null bytes" in str(error):  # it names no file
+        return _with_null_bytes()
     if isinstance(error, SyntaxError):
         return error.filename
     place = error.__traceback__
@@ -85,6 +87,17 @@ def damaged_file(error: BaseException) -> str | None:
         place = place.tb_next
     if isinstance(error, ImportError):
         return error.path or error.name
+    return None
+
+
+def _with_null_bytes() -> str | None:
+    """Return the first module with null bytes, which a file system leaves after a power failure, in a file of the right size."""
+    for module in ("gpucheck", *REQUIRED.values()):
+        for folder in _folders():
+            for path, _, names in os.walk(os.path.join(folder, module)):
+                for file in (os.path.join(path, name) for name in sorted(names) if name.endswith(".py")):
+                    if "\0" in (_read(file) or ""):
+                        return file
     return None
 
 
