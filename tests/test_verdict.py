@@ -25,6 +25,7 @@ from gpucheck.core.model.findings import FOLDER, LIMIT, OF_PROCESS
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.device_nodes import DeviceNode, DeviceNodes
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.probes.packages import Packages
@@ -69,6 +70,11 @@ ON_BUS = ok(
 )
 TPU = ok(tpu=Tpu(generations=("v5e",), nodes=("/dev/vfio/0",), libtpu="0.0.43.2"))
 CPU_ONLY = ok(tensorflow=TensorFlow(devices=(CPU,)))
+UNOPENED = DeviceNodes(
+    control=DeviceNode(path="/dev/nvidiactl", present=True),
+    uvm=DeviceNode(path="/dev/nvidia-uvm", present=True),
+    ending="SyntaxError: null bytes",
+)
 REFUSED = "driver: NVML returns NVML_4 (4), so the state of its GPUs is not known"
 NEVER = "training one_device on GPU:0"
 TABLE = {
@@ -88,6 +94,8 @@ TABLE = {
     "as many, each otherwise": (QUICK, failed(*"abcdef"), tuple(f"p{number}: {text}" for number, text in enumerate("abcdef"))),
     "CUDA of a node": (NODE, ok(gpus=Gpus(gpus=(Gpu(index=0),)), cuda=Cuda(status="failed", result_name="X")),
                        ("CUDA: X, so CUDA could not be checked",)),
+    "device files of a node": (NODE, ok(device_nodes=UNOPENED), ("The device files were not opened: SyntaxError: null bytes",)),
+    "device files of an environment": (QUICK, ok(device_nodes=UNOPENED), ()),
     "CUDA of an environment": (QUICK, ok(gpus=Gpus(gpus=(Gpu(index=0),)), cuda=Cuda(status="failed", result_name="X")), ()),
     "no TensorFlow, and none missed": (DEFAULT, [*ok(tensorflow=TensorFlow(), backend=JAX, packages=Packages()), *trained(run(0, status="passed"))],
                                        ()),

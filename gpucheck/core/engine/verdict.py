@@ -28,6 +28,7 @@ from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.probes.keras import Keras
@@ -131,7 +132,9 @@ def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterab
 
 def _node_gaps(facts: Facts) -> Iterable[str]:
     """Report what NVML did not show, and CUDA errors. Only for the level "node": at other levels, training tells more."""
-    gpus, cuda, driver = facts.get(Gpus), facts.get(Cuda), facts.get(Driver)
+    gpus, cuda, driver, nodes = facts.get(Gpus), facts.get(Cuda), facts.get(Driver), facts.get(DeviceNodes)
+    if nodes is not None and nodes.ending is not None:
+        yield f"The device files were not opened: {nodes.ending}"
     if _accelerator(facts) and (refusal := _refusal(driver)):  # CUDA lists GPUs
         yield refusal
     for gpu in gpus.gpus if gpus is not None else ():

@@ -2,6 +2,7 @@
 
 from gpucheck.core.model import ProbeRun, ProbeStatus, Report
 from gpucheck.core.probes.backend import Backend
+from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.probes.training import Training
@@ -23,6 +24,8 @@ def why_no_result(report: Report, run: ProbeRun) -> str | None:
             return ending
         case Keras(imported=None, error=error):
             return error or "no answer"
+        case DeviceNodes(ending=str() as ending):
+            return ending
         case Training(runs=(), ending=str() as ending, stage=stage):
             return _in_stage(ending, stage)
     return None
