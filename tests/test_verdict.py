@@ -28,6 +28,7 @@ from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.device_nodes import DeviceNode, DeviceNodes
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpu, Gpus
+from gpucheck.core.probes.kernel_log import KernelLog
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.pci import Pci, PciFunction
 from gpucheck.core.probes.tensorflow import Device, TensorFlow
@@ -75,6 +76,8 @@ UNOPENED = DeviceNodes(
     uvm=DeviceNode(path="/dev/nvidia-uvm", present=True),
     ending="SyntaxError: null bytes",
 )
+STRICT = Request(allow_cpu=True, level=Level.NODE, strict=True)
+UNREAD = KernelLog(readable=False, problem="dmesg: timed out")
 REFUSED = "driver: NVML returns NVML_4 (4), so the state of its GPUs is not known"
 NEVER = "training one_device on GPU:0"
 TABLE = {
@@ -96,6 +99,10 @@ TABLE = {
                        ("CUDA: X, so CUDA could not be checked",)),
     "device files of a node": (NODE, ok(device_nodes=UNOPENED), ("The device files were not opened: SyntaxError: null bytes",)),
     "device files of an environment": (QUICK, ok(device_nodes=UNOPENED), ()),
+    "the log of a node": (NODE, ok(kernel_log=UNREAD), ()),
+    "the log of a node, with --strict": (STRICT, ok(kernel_log=UNREAD),
+                                         ("The kernel's log was not read to its end: dmesg: timed out",)),
+    "a log without its start": (STRICT, ok(kernel_log=KernelLog(readable=True, problem="its oldest messages were overwritten")), ()),
     "CUDA of an environment": (QUICK, ok(gpus=Gpus(gpus=(Gpu(index=0),)), cuda=Cuda(status="failed", result_name="X")), ()),
     "no TensorFlow, and none missed": (DEFAULT, [*ok(tensorflow=TensorFlow(), backend=JAX, packages=Packages()), *trained(run(0, status="passed"))],
                                        ()),

@@ -105,6 +105,7 @@ class XidReports(Fact, frozen=True, kw_only=True):
     switch_faults: tuple[tuple[SxidEvent, tuple[Evidence, ...]], ...] = ()  # fatal messages of NVSwitches of this machine
     addresses: dict[int, str] = {}  # noqa: RUF012 - by the GPU's index, if known
     last_message: tuple[Evidence, ...] = ()  # the driver's last message without an Xid
+    unread: str | None = None  # why recent messages may be missing
 
     def logged(self, fault: str) -> list[XidReport]:
         """The reports of a fault in the run's own log."""
@@ -189,8 +190,7 @@ def combine(
     Xids that programs cause themselves (13, 31, 43, 45) are not faults of the machine.
     """
     kernel_log = kernel_log or KernelLog(readable=False)
-    functions = pci if pci is not None and not (container is not None and container.inside) else None
-    machine = _Machine(gpus, functions)
+    machine = _Machine(gpus, None if container is not None and container.inside else pci)
     actions, messages = machine.recovery_actions(), machine.recovery_messages(kernel_log)
     latest: dict[tuple[int, str], XidReport] = {}
     for place, event in enumerate(kernel_log.events):
@@ -200,8 +200,7 @@ def combine(
         evidence = saw(kernel_log, f"events[{place}].text", f"events[{place}].time")
         if not _cleared(device, place, actions, messages):
             latest[event.code, device] = XidReport(device, machine.listed.get(device), evidence, message, event.text)
-    wanted = {device: demand for device, (_, demand) in messages.items() if demand.action is not Action.IGNORE}
-    demands = {**wanted, **actions}
+    demands = {device: demand for device, (_, demand) in messages.items() if demand.action is not Action.IGNORE} | actions
     return XidReports(
         gpus=gpus,
         pci=pci,
@@ -212,6 +211,7 @@ def combine(
         switch_faults=machine.switch_faults(kernel_log),
         addresses={gpu.index: device for device, gpu in machine.listed.items()},
         last_message=saw(kernel_log, f"nvrm[{len(kernel_log.nvrm) - 1}]") if kernel_log.nvrm else (),
+        unread=kernel_log.unread,
     )
 
 

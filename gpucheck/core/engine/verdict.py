@@ -32,6 +32,7 @@ from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.probes.keras import Keras
+from gpucheck.core.probes.kernel_log import KernelLog
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.pci import Pci
 from gpucheck.core.probes.tensorflow import Device, TensorFlow
@@ -126,6 +127,8 @@ def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterab
         yield f"the {rules} crashed ({reason}); please report it"
     if request.level is Level.NODE:
         yield from _node_gaps(facts)
+        if request.strict and (log := facts.get(KernelLog)) is not None and log.unread is not None:
+            yield f"The kernel's log was not read to its end: {log.unread}"
     if request.level >= Level.DEFAULT:
         yield from _framework_gaps(request, facts)
 

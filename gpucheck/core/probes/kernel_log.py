@@ -73,6 +73,11 @@ class KernelLog(Fact, frozen=True, kw_only=True):
     sxids: tuple[SxidEvent, ...] = ()  # those of NVSwitches, with the same limits
     nvrm: tuple[str, ...] = ()  # errors of the driver without an Xid, with the same limits
 
+    @property
+    def unread(self) -> str | None:
+        """Why recent messages may be missing; None if only the oldest may."""
+        return self.problem if not self.readable or self.source == START_ONLY or ": " in (self.problem or "") else None
+
 
 Item = TypeVar("Item")
 
@@ -107,7 +112,10 @@ def _boot(host: Host) -> float | None:
 
 
 def _programs(host: Host, problems: list[str]) -> _Source | None:
-    """The output of dmesg; if the ring buffer has lost its first messages, the journal may still have them."""
+    """The output of dmesg; if the ring buffer has lost its first messages, the journal may still have them.
+
+    Of a program that hangs or fails, the whole lines before that count, too.
+    """
     ring = None
     done = host.run(["dmesg"], timeout=LIMIT_SECONDS)
     if done.ending == "exited" and done.returncode == 0 and done.stdout:
@@ -117,13 +125,15 @@ def _programs(host: Host, problems: list[str]) -> _Source | None:
         ring = _Source("dmesg", done.stdout.split("\n"), "its oldest messages were overwritten or cleared")
     else:
         problems.append(_refusal(host, done))
+        ring = _Source("dmesg", done.stdout.split("\n")[:-1], problems[-1]) if done.stdout else None
     argv = ["journalctl", "-k", "-b", "--no-pager", "-q", "-o", "short-iso"]
     done = host.run(argv, timeout=LIMIT_SECONDS)
-    if done.ending == "exited" and " kernel: " in done.stdout:
-        return _Source("journalctl -k -b", done.stdout.split("\n"))
+    lines = done.stdout.split("\n") if " kernel: " in done.stdout else []
+    if done.ending == "exited" and lines:
+        return _Source("journalctl -k -b", lines)
     words = done.ending if done.ending != "exited" else "shows this user no line of the kernel"
     problems.append(f"journalctl: {words}")
-    return ring
+    return ring or (_Source("journalctl -k -b", lines[:-1], problems[-1]) if lines else None)
 
 
 def _refusal(host: Host, done: Completed) -> str:

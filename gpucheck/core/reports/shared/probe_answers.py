@@ -1,9 +1,10 @@
 """Whether a probe got its result: if its child process ended early, its fact only records that."""
 
-from gpucheck.core.model import ProbeRun, ProbeStatus, Report
+from gpucheck.core.model import Level, ProbeRun, ProbeStatus, Report, Request
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.keras import Keras
+from gpucheck.core.probes.kernel_log import KernelLog
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.probes.training import Training
 
@@ -24,6 +25,8 @@ def why_no_result(report: Report, run: ProbeRun) -> str | None:
             return ending
         case Keras(imported=None, error=error):
             return error or "no answer"
+        case KernelLog() as log if (report.fact(Request) or Request()).level is Level.NODE:  # --quick does not read it
+            return log.unread
         case DeviceNodes(ending=str() as ending):
             return ending
         case Training(runs=(), ending=str() as ending, stage=stage):

@@ -30,7 +30,7 @@ from collections.abc import Sequence
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.xid_reports import GpuReport, XidReport, XidReports, affected, cited, codes, finding
 from gpucheck.core.compat.nvml import GPU_LOST, HANDLE_LOST, RESET_REQUIRED
-from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, rule, saw
+from gpucheck.core.model import Action, Finding, Fix, Fixes, Level, Scope, Skip, rule, saw
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
@@ -72,7 +72,7 @@ class LostGpu(GpuReport, frozen=True):
         "gpu-count-unexpected",
     ),
 )
-def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | None:
+def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Skip | None:
     """Report a GPU that NVML calls lost, a device file that returns EIO, a GPU that its driver does not list, or an Xid."""
     driver, gpus, reports = stack.driver, xids.gpus, [*xids.of("gpu"), *xids.of("start")]
     lost = [
@@ -86,7 +86,9 @@ def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Non
         action = Action.RESET_GPU if driver.result == RESET_REQUIRED else Action.POWER_CYCLE
         lost = [LostGpu(None, None, saw(driver, "result", "problem"), problem, action)]
     if not lost:
-        return _answering([report for report in reports if report.responds], xids, context)
+        found = _answering([report for report in reports if report.responds], xids, context)
+        unread = xids.unread if stack.request.level is Level.NODE else None  # others may not read it, and train instead
+        return Skip(f"the kernel's log was not read to its end: {unread}") if found is None and unread else found
     labels = list(dict.fromkeys(gpu.label for gpu in lost))
     reasons = listing(list(dict.fromkeys(gpu.reason for gpu in lost)))
     verb = "no longer responds to its driver" if len(labels) == 1 else "no longer respond to their driver"
