@@ -24,7 +24,7 @@ from gpucheck.core.model import (
 from gpucheck.core.model.findings import FOLDER, LIMIT, OF_PROCESS
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.container import Container
-from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.cuda import Cuda, CudaDevice
 from gpucheck.core.probes.device_nodes import DeviceNode, DeviceNodes
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpu, Gpus
@@ -102,6 +102,11 @@ TABLE = {
     "the log of a node": (NODE, ok(kernel_log=UNREAD), ()),
     "the log of a node, with --strict": (STRICT, ok(kernel_log=UNREAD),
                                          ("The kernel's log was not read to its end: dmesg: timed out",)),
+    "memory errors that NVML does not return": (STRICT, ok(gpus=Gpus(gpus=(Gpu(index=0, ecc_enabled=True),))),
+                                                ("GPU 0: its memory errors could not be read",)),
+    "memory errors that are not counted": (STRICT, ok(gpus=Gpus(gpus=(Gpu(index=0, ecc_enabled=False), Gpu(index=1)))), ()),
+    "a device that CUDA does not describe": (STRICT, ok(cuda=Cuda(status="ok", device_count=1, devices=(CudaDevice(ordinal=0),))),
+                                             ("CUDA counts device 0, but does not describe it",)),
     "a log without its start": (STRICT, ok(kernel_log=KernelLog(readable=True, problem="its oldest messages were overwritten")), ()),
     "CUDA of an environment": (QUICK, ok(gpus=Gpus(gpus=(Gpu(index=0),)), cuda=Cuda(status="failed", result_name="X")), ()),
     "no TensorFlow, and none missed": (DEFAULT, [*ok(tensorflow=TensorFlow(), backend=JAX, packages=Packages()), *trained(run(0, status="passed"))],

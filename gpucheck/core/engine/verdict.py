@@ -127,8 +127,8 @@ def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterab
         yield f"the {rules} crashed ({reason}); please report it"
     if request.level is Level.NODE:
         yield from _node_gaps(facts)
-        if request.strict and (log := facts.get(KernelLog)) is not None and log.unread is not None:
-            yield f"The kernel's log was not read to its end: {log.unread}"
+        if request.strict:
+            yield from _strict_gaps(facts)
     if request.level >= Level.DEFAULT:
         yield from _framework_gaps(request, facts)
 
@@ -145,6 +145,19 @@ def _node_gaps(facts: Facts) -> Iterable[str]:
             yield f"{gpu.label}: NVML returns {gpu.problem} ({gpu.result}), so its state is not known"
     if gpus is not None and gpus.gpus and cuda is not None and cuda.status != "ok":
         yield f"CUDA: {cuda.problem or cuda.result_name or cuda.status}, so CUDA could not be checked"
+
+
+def _strict_gaps(facts: Facts) -> Iterable[str]:
+    """Report where a fault of a node would not have been seen. Only with --strict: a container may not read the kernel's log."""
+    log, gpus, cuda = facts.get(KernelLog), facts.get(Gpus), facts.get(Cuda)
+    if log is not None and log.unread is not None:
+        yield f"The kernel's log was not read to its end: {log.unread}"
+    yield from (
+        f"{gpu.label}: its memory errors could not be read" for gpu in (gpus.gpus if gpus is not None else ()) if gpu.ecc_unread
+    )
+    for device in cuda.devices if cuda is not None else ():
+        if device.name is None and device.pci_address is None:
+            yield f"CUDA counts device {device.ordinal}, but does not describe it"
 
 
 def _accelerator(facts: Facts) -> bool:

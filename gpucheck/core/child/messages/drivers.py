@@ -167,6 +167,11 @@ class Gpu(Struct, frozen=True, kw_only=True):
     processes_visible: bool | None = None  # False in containers that cannot see other processes
 
     @property
+    def ecc_unread(self) -> bool:
+        """Whether memory errors are counted, but NVML did not return the count."""
+        return bool(self.ecc_enabled) and self.ecc_uncorrected_volatile is None
+
+    @property
     def label(self) -> str:
         """'GPU 3'."""
         return f"GPU {self.index}"

@@ -30,6 +30,7 @@ from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import TEST_GPU
 from gpucheck.core.repairs.machine import act, required_action
+from gpucheck.core.repairs.wording import listing
 
 LOST = r"CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_CONTAINED|[Uu]ncorrectable ECC"
 COUNTED = (48, 63, 64, 94, 95, 171, 172)  # Xids that NVML's counters also count until the GPU is reset
@@ -61,6 +62,8 @@ def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding 
         return failure
     if gpus is None:
         return log_causes.outcomes.skip
+    if unread := [gpu.label for gpu in gpus.gpus if gpu.ecc_unread]:
+        return Skip(f"the memory errors of {listing(unread)} could not be read")
     counted = any(getattr(gpu, field) is not None for gpu in gpus.gpus for field in FIELDS)
     return None if counted or not gpus.gpus else Skip("these GPUs do not count memory errors")
 
