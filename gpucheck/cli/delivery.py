@@ -99,7 +99,7 @@ def delivery(outputs: Outputs, limit: TimeLimit) -> Iterator[Delivery]:
         try:
             place, several = with_timeout(FILE_SECONDS, _place, path)
         except NoResponse as error:
-            raise Unwritable(f"cannot write {path}: {error.strerror}") from None
+            raise Unwritable(path, str(error.strerror)) from None
         if place in places and not several:
             raise click.UsageError(f"two reports would go into {path}")
         places.append(place)

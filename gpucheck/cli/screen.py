@@ -84,6 +84,10 @@ def show(text: str, exit_code: int = 0, unwritable: int = UNWRITTEN, *, commands
 class Unwritable(click.UsageError):
     """An output file can't be opened."""
 
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"cannot write {path}: {why}")
+        self.path = path
+
 
 @contextlib.contextmanager
 def output(path: str | None, until: float, *, in_place: bool = False, exit_code: int = UNWRITTEN) -> Iterator[OutputFile | None]:
@@ -106,7 +110,7 @@ def output(path: str | None, until: float, *, in_place: bool = False, exit_code:
     try:
         file = OutputFile(path, in_place, until)
     except (OSError, ValueError) as error:  # ValueError: a null byte
-        raise Unwritable(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise Unwritable(path, str(getattr(error, "strerror", None) or error)) from None
     try:
         yield file
     except OSError as error:

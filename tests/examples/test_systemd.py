@@ -70,10 +70,10 @@ def gate(tmp_path, changes=None, **options):
         ("echo PASS: fine", 0, ""),
         ("echo FAIL gpu-lost: x; echo gpucheck gpu-lost: GPU 1 is lost.; exit 1", 1, "gpucheck gpu-lost: GPU 1 is lost.\n"),
         ("echo FAIL gpu-lost: x; echo gpucheck gpu-lost: x; kill -9 $$", 1, "gpucheck gpu-lost: x\n"),
-        ("exit 0", 0, "the job starts without a check: gpucheck ended with exit code 0\n"),  # a program that was cut short
-        ("echo gpucheck run: prints; exit 1", 0, "the job starts without a check: gpucheck ended with exit code 1\n"),
-        ("echo gpucheck run: prints; echo PASS: x", 0, "the job starts without a check: gpucheck ended with exit code 0\n"),
-        ("echo >&2 gpucheck gpu-lost: x; exit 1", 0, "the job starts without a check: gpucheck ended with exit code 1\n"),
+        ("exit 0", 0, "the job starts without a verdict: gpucheck ended with exit code 0\n"),  # a program that was cut short
+        ("echo gpucheck run: prints; exit 1", 0, "the job starts without a verdict: gpucheck ended with exit code 1\n"),
+        ("echo gpucheck run: prints; echo PASS: x", 0, "the job starts without a verdict: gpucheck ended with exit code 0\n"),
+        ("echo >&2 gpucheck gpu-lost: x; exit 1", 0, "the job starts without a verdict: gpucheck ended with exit code 1\n"),
     ],
 )
 def test_the_gate_blocks_a_job_only_for_a_reported_fault(tmp_path, body, code, words):
@@ -96,7 +96,7 @@ def test_the_gate_does_not_wait_for_a_check_that_never_ends(tmp_path):
     (tmp_path / "bin").mkdir()
     limits = impatient(tmp_path / "bin")
     done = gate(tmp_path, body="trap '' TERM; sleep 45")
-    assert (done.returncode, done.stdout) == (0, "the job starts without a check: gpucheck ended with exit code 137\n")
+    assert (done.returncode, done.stdout) == (0, "the job starts without a verdict: gpucheck ended with exit code 137\n")
     _, kill, limit, *_ = limits.read_text().split()
     assert int(kill) + int(limit) < 90  # systemd's own limit
 

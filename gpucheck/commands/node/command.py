@@ -100,13 +100,19 @@ def node(
     )
     limit.set(timeout)
     outputs = outputs._replace(style=None) if reason else outputs
-    try:
-        code, fault = _check(request, limit, outputs, reason)
-    except Unwritable as error:  # which was raised before the check: a fault counts more than its report
-        code, fault = _check(request, limit, outputs._replace(target=None, reports=()), reason)
+    unwritable: Unwritable | None = None
+    while True:
+        try:
+            code, fault = _check(request, limit, outputs, reason)
+            break
+        except Unwritable as error:  # raised before the check: a fault counts more than its report
+            unwritable = unwritable or error
+            target = outputs.target if outputs.target != error.path else None
+            outputs = outputs._replace(target=target, reports=tuple(one for one in outputs.reports if one[1] != error.path))
+    if unwritable is not None:
         if not fault:
-            raise
-        say(f"gpucheck: {error.message}")
+            raise unwritable
+        say(f"gpucheck: {unwritable.message}")
     raise SystemExit(code)
 
 

@@ -25,6 +25,10 @@ MOST_FILES = 50  # maximum of included configuration files
 Read = Callable[[str], str | None]  # a file's text; None: it can't be read
 
 
+class _UnreadInclude(Exception):
+    """A file that slurm.conf includes can't be read."""
+
+
 def promised(wanted: str, env: Mapping[str, str], hostname: str, read: Read) -> PromisedGpus:
     """Return the number of GPUs that a scheduler assigns here.
 
@@ -56,7 +60,7 @@ def of_slurm(node: str, path: str | None, read: Read) -> PromisedGpus:
                     default = gres
                 elif _names(names, node):
                     return PromisedGpus(count=gpus(gres), source=f"Gres of {node} in {name}")
-        except LookupError as error:
+        except _UnreadInclude as error:
             return PromisedGpus(count=None, source=str(error))
         return PromisedGpus(count=None, source=f"{name} has no line for the node {node}")
     return PromisedGpus(count=None, source=f"cannot read {' or '.join(paths)}{'' if path else '; set SLURM_CONF'}")
@@ -79,12 +83,14 @@ def of_kubernetes(read: Read) -> PromisedGpus:
     if text is None:
         return PromisedGpus(count=None, source=f"cannot read {KUBELET_CHECKPOINT}")
     try:
-        devices = json.loads(text)["Data"]["RegisteredDevices"].get(KUBERNETES_RESOURCE) or ()
+        registered = json.loads(text)["Data"]["RegisteredDevices"]
+        others = any(devices for name, devices in registered.items() if name.startswith("nvidia.com/"))  # MIG, time slicing
+        devices = registered.get(KUBERNETES_RESOURCE) or ()
         names = {str(device).partition("::")[0] for device in devices}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return PromisedGpus(count=None, source=f"{KUBELET_CHECKPOINT} is not a checkpoint of a kubelet")
-    if not names:  # its plugin has not started yet, or has failed
-        return PromisedGpus(count=None, source=f"no {KUBERNETES_RESOURCE} is registered at the kubelet")
+    if not names and not others:  # its plugin has not started yet, or has failed
+        return PromisedGpus(count=None, source="no GPU is registered at the kubelet")
     return PromisedGpus(count=len(names), source=f"{KUBERNETES_RESOURCE} of the device plugin")
 
 
@@ -92,9 +98,11 @@ def _node_lines(path: str, text: str, read: Read) -> Iterator[dict[str, str]]:
     """Yield the NodeName lines as values by lower-case key; included files are read in place.
 
     Raises:
-        LookupError: an included file can't be read, which may have the node's line or its defaults.
+        _UnreadInclude: an included file can't be read, which may have the node's line or its defaults.
     """
     left = [MOST_FILES]
+    named = re.search(r"(?im)^\s*ClusterName\s*=\s*(\w+)", text)
+    cluster = named[1] if named else "%c"  # which Slurm replaces
 
     def lines(folder: str, content: str) -> Iterator[dict[str, str]]:
         for line in re.sub(r"\\\n", " ", content).splitlines():
@@ -102,9 +110,10 @@ def _node_lines(path: str, text: str, read: Read) -> Iterator[dict[str, str]]:
             if include := re.match(r"include\s+(\S+)", line, re.IGNORECASE):
                 left[0] -= 1
                 if left[0] < 0:
-                    raise LookupError(f"{path} includes more than {MOST_FILES} files")
-                if (more := read(place := posixpath.join(folder, include[1]))) is None:
-                    raise LookupError(f"cannot read {place}, which {path} includes")
+                    raise _UnreadInclude(f"{path} includes more than {MOST_FILES} files")
+                place = posixpath.join(folder, include[1].replace("%c", cluster))
+                if (more := read(place)) is None:
+                    raise _UnreadInclude(f"cannot read {place}, which {path} includes")
                 yield from lines(folder, more)
             elif line.lower().startswith("nodename"):
                 yield {key.lower(): value.strip('"') for key, value in re.findall(r'(\w+)\s*=\s*("[^"]*"|\S+)', line)}

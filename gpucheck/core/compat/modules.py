@@ -17,6 +17,9 @@ _DIFFERENT_NAME = {
     "faiss": "faiss-cpu",
     "gin": "gin-config",
     "git": "GitPython",
+    "google.auth": "google-auth",
+    "google.cloud": "google-cloud-storage",
+    "google.protobuf": "protobuf",
     "haiku": "dm-haiku",
     "imblearn": "imbalanced-learn",
     "importlib_resources": "importlib_resources",
@@ -53,4 +56,5 @@ def is_known(package: str) -> bool:
 
 def package_of(module: str) -> str | None:
     """Return the requirement that installs a module, also of one of its parts ("PIL.Image"); None: unknown."""
-    return _PACKAGES.get(module.partition(".")[0].lower())
+    first, _, rest = module.lower().partition(".")
+    return _PACKAGES.get(f"{first}.{rest.partition('.')[0]}") or _PACKAGES.get(first)

@@ -69,6 +69,7 @@ class KernelLog(Fact, frozen=True, kw_only=True):
     readable: bool
     source: str | None = None  # the file or the program that it was read from
     problem: str | None = None  # why it can't be read, or what is missing from it
+    complete: bool = True  # False: recent lines are missing, because a program hung or failed, or only a copy was found
     events: tuple[XidEvent, ...] = ()  # the latest 50, three of a kind
     sxids: tuple[SxidEvent, ...] = ()  # those of NVSwitches, with the same limits
     nvrm: tuple[str, ...] = ()  # errors of the driver without an Xid, with the same limits
@@ -76,7 +77,7 @@ class KernelLog(Fact, frozen=True, kw_only=True):
     @property
     def unread(self) -> str | None:
         """Why recent messages may be missing; None if only the oldest may."""
-        return self.problem if not self.readable or self.source == START_ONLY or ": " in (self.problem or "") else None
+        return None if self.readable and self.complete else self.problem
 
 
 Item = TypeVar("Item")
@@ -86,6 +87,7 @@ class _Source(msgspec.Struct, frozen=True):
     name: str
     lines: list[str]  # split at line feeds only: splitlines would also split where a user wrote U+2028
     problem: str | None = None
+    complete: bool = True  # as in the fact
 
 
 @probe(level=Level.NODE)
@@ -125,7 +127,7 @@ def _programs(host: Host, problems: list[str]) -> _Source | None:
         ring = _Source("dmesg", done.stdout.split("\n"), "its oldest messages were overwritten or cleared")
     else:
         problems.append(_refusal(host, done))
-        ring = _Source("dmesg", done.stdout.split("\n")[:-1], problems[-1]) if done.stdout else None
+        ring = _Source("dmesg", done.stdout.split("\n")[:-1], problems[-1], complete=False) if done.stdout else None
     argv = ["journalctl", "-k", "-b", "--no-pager", "-q", "-o", "short-iso"]
     done = host.run(argv, timeout=LIMIT_SECONDS)
     lines = done.stdout.split("\n") if " kernel: " in done.stdout else []
@@ -133,7 +135,7 @@ def _programs(host: Host, problems: list[str]) -> _Source | None:
         return _Source("journalctl -k -b", lines)
     words = done.ending if done.ending != "exited" else "shows this user no line of the kernel"
     problems.append(f"journalctl: {words}")
-    return ring or (_Source("journalctl -k -b", lines[:-1], problems[-1]) if lines else None)
+    return ring or (_Source("journalctl -k -b", lines[:-1], problems[-1], complete=False) if lines else None)
 
 
 def _refusal(host: Host, done: Completed) -> str:
@@ -147,7 +149,7 @@ def _start_only(host: Host) -> _Source | None:
     text = host.read(START_ONLY, START_BYTES)
     if not text:
         return None
-    return _Source(START_ONLY, text.split("\n"), "it contains only the messages of the boot")
+    return _Source(START_ONLY, text.split("\n"), "it contains only the messages of the boot", complete=False)
 
 
 def _understand(source: _Source, boot: float | None) -> KernelLog:
@@ -168,6 +170,7 @@ def _understand(source: _Source, boot: float | None) -> KernelLog:
         readable=True,
         source=source.name,
         problem=source.problem,
+        complete=source.complete,
         events=_latest(events, lambda event: (event.code, event.device)),
         sxids=_latest(sxids, lambda event: (event.code, event.device, event.fatal)),
         nvrm=_latest(complaints, lambda text: re.sub(r"\d", "", text)),

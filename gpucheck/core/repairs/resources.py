@@ -3,6 +3,10 @@
 from gpucheck.core.model import Fix, Fixes
 from gpucheck.core.repairs.context import Context
 
+UPDATE_DOCKER = Fix(
+    text="Update Docker (to 20.10.10 or newer), runc and libseccomp on the host: older ones refuse the system call that starts"
+    " threads (clone3); or start the container with docker run --security-opt seccomp=unconfined"
+)
 HOLDERS = Fix.look(
     "Check which processes use the GPU's memory", "nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv"
 )

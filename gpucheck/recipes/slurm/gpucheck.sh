@@ -37,7 +37,13 @@ configuration() {
     tr '\0' '\n' <"/proc/$pid/environ" | sed -n 's/^SLURM_CONF=//p'
   done 2>/dev/null | head -n 1)
   # scontrol loads the plugins that it names.
-  case $file in /*) file=$(readlink -f "$file") && only_root_writes "$file" "${file%/*}/" && printf '%s\n' "$file" ;; esac
+  case $file in /*) ;; *) return ;; esac
+  file=$(readlink -f "$file")
+  if only_root_writes "$file" "${file%/*}/"; then
+    printf '%s\n' "$file"
+  else
+    logger -t gpucheck -p daemon.warning -- "$file is not used: others than root can change it, or its folder"
+  fi
 }
 
 # Sets verdict (sound, fault, unknown), reason and action. Only the line "gpucheck CODE: ..." on standard output is a fault: a broken Python
@@ -121,7 +127,7 @@ drain() {
   decision=failed
   timeout 5 scontrol update nodename="$node" state=drain reason="$reason" || return
   decision=drained
-  # Others may have been drained at the same time: the last ones step back. In a second, nobody else gets this one's time.
+  # Others may have been drained at the same time: the last ones step back. After one second, no other drain can get this time.
   sleep 1
   look_up || return
   [ "${because% \[*}" = "$reason" ] || return 0 # somebody else has just given another reason

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Keep a job off a node that has a fault. Run `gpucheck recipe systemd/gate.sh >/etc/gpucheck-gate.sh`, then add to the job's unit:
 #   ExecStartPre=/bin/sh /etc/gpucheck-gate.sh
-# Only a report with the line "gpucheck CODE: ..." on standard output is a fault: a broken Python also exits with 1. Without a verdict the job
-# starts, and the unit's journal says so.
+# Only the line "gpucheck CODE: ..." on standard output is a fault: a broken Python also exits with 1. Without a verdict the job starts, and
+# the unit's journal says so.
 
 # monitor: print the fault, and let the job start. enforce: do not start it.
 mode=enforce
@@ -21,13 +21,12 @@ if [ "$code" = 2 ] && [ -n "$warnings" ]; then # a missing file of --expect must
   answer=$(timeout -k 1 40 gpucheck node --timeout 30 --drain-reason --report npd=/dev/fd/1)
   code=$?
 fi
-fault=
+fault=$(printf '%s\n' "$answer" | sed -n '/^gpucheck [a-z0-9]*-[a-z0-9-]*: /{p;q;}')
 case $code$answer in
   0PASS* | 0WARN*) exit 0 ;; # not every 0: a program that was cut short also exits with 0
-  1*FAIL\ * | 1*WARN\ *) fault=$(printf '%s\n' "$answer" | sed -n '/^gpucheck [a-z0-9-]*: /{p;q;}') ;;
 esac
 if [ -z "$fault" ]; then
-  echo "the job starts without a check: gpucheck ended with exit code $code"
+  echo "the job starts without a verdict: gpucheck ended with exit code $code"
   exit 0
 fi
 echo "$fault"

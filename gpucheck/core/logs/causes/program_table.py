@@ -107,6 +107,11 @@ ROWS = (
     Row("tensorflow-import-failed", _ILLEGAL, Match("killed", signal="SIGILL")),
     always(
         "xla-flags-unknown",
+        "{variable} names the file {file}, which XLA can't open, so it ends the process.",
+        Match("xla-flag-unknown", file=".+"),
+    ),
+    always(
+        "xla-flags-unknown",
         "{variable|XLA_FLAGS} contains {flag*|a flag}, which XLA in this TensorFlow does not support, so it ends the process.",
         Match("xla-flag-unknown"),
     ),

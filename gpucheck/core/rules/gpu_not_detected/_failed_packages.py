@@ -7,7 +7,6 @@ from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.modules import is_known, package_of
 from gpucheck.core.model import Fix, Fixes
-from gpucheck.core.repairs.commands import without
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import word
 
@@ -25,10 +24,10 @@ _BUILT_FOR_ANOTHER_NUMPY = r"numpy\.dtype size changed.*?Expected (?:96 from C h
 # A package with operations of its own is built for one release of TensorFlow.
 _OF_TENSORFLOW = r"[/\\]\S+\.so: undefined symbol: _Z\w{0,8}(?:tensorflow|tsl|absl)"
 _EXTENSION = rf"-packages[/\\](tensorflow_\w+|(?!tensorflow[/\\])\w+(?={_OF_TENSORFLOW}))[/\\]\S+\.so: undefined symbol: "
-# What an error says -> the repair, with the groups quoted for a shell.
+# What an error says -> the repair, with the groups quoted for a shell. A path may contain spaces.
 _BY_MESSAGE = (
     (
-        r"(/\S+): cannot allocate memory in static TLS block",
+        r"(?:^|: )(/[^:\n]{1,400}): cannot allocate memory in static TLS block",
         "Load this library first, while there is room for it",
         "export LD_PRELOAD={0}",
     ),
@@ -37,7 +36,7 @@ _BY_MESSAGE = (
         "Delete the compiled files, of which one is damaged; Python writes them again",
         """find "$({python} -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" -name '*.pyc' -delete""",
     ),
-    (r"environment variable:? '?([A-Z]\w+)", "Unset {0}, whose value is refused", "unset {0}"),
+    (r"parsing environment variable: '([A-Z]\w+)", "Unset {0}, whose value NumPy refuses", "unset {0}"),
     (r"'typing\.TypeVar' is not an acceptable base type", "Install a typing_extensions that fits this Python", "{newer}"),
     (
         r"'_message' from 'google\.protobuf\.pyext'",
@@ -45,33 +44,33 @@ _BY_MESSAGE = (
         "unset PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION",
     ),
     (
-        r"'(/[^']+/keras\.json)'",
-        "Move {0} aside: Keras can't read it, and writes a new one",
+        r"\[Errno 21\][^'\n]{0,40}'(/[^'\n]{1,400}/keras\.json)'",
+        "Move {0} aside: it is a folder, and Keras writes a new file",
         "mv {0} {0}.old",
     ),
     (
-        r"(/\S+/tensorflow-plugins/[^/\s]+\.so): undefined symbol",
+        r"\[Errno (?:13|30)\][^'\n]{0,40}'(/[^'\n]{1,400})/keras\.json'",
+        "Give Keras another folder for its settings: this user can't use {0}",
+        'export KERAS_HOME="$(mktemp -d)"',
+    ),
+    (
+        r"(?:^|: )(/[^:\n]{1,400}/tensorflow-plugins/[^/:\n]{1,80}\.so): undefined symbol",
         "Disable this plug-in, which was built for another TensorFlow",
         "mv {0} {0}.off",
     ),
     (
-        r"(/\S+-packages/\w+)\S*: cannot open shared object file: Permission denied",
+        r"(?:^|: )(/[^:\n]{1,400}-packages/\w{1,80})[^:\n]{0,200}: cannot open shared object file: Permission denied",
         "Allow every user to read the installed files",
         "sudo chmod -R a+rX {0}",
     ),
     (
-        r"(/\S+)/[^/\s]+: failed to map segment from shared object(?!: Cannot allocate)",
+        r"(?:^|: )(/[^:\n]{1,400})/[^/:\n]{1,80}: failed to map segment from shared object(?!: Cannot allocate)",
         "Allow programs on the file system of the environment (it is mounted with noexec), or install on another one",
         'sudo mount -o remount,exec "$(findmnt -n -o TARGET -T {0})"',
     ),
-    (
-        r"(?<!\S)(?!\S+-packages/)(?!/(?:usr/)?lib)(/\S+)/lib[^/\s]+: (?:file too short|invalid ELF header|undefined symbol)",
-        "Remove {0} from LD_LIBRARY_PATH: its libraries come before those of the system and of TensorFlow",
-        "{without}",
-    ),
 )
 _OF_NCCL = r"(?i)undefined symbol: \w*nccl"
-_ABSENT = r"No module named '?(?!tensorflow\.)([\w-]+)"
+_ABSENT = r"No module named '?(?!tensorflow\.)([\w.-]+)"
 # An internal module of another release of TensorFlow; every release has those that its own import needs.
 _OF_ANOTHER_RELEASE = r"No module named 'tensorflow\.python\.(?!tools\b|platform\b|\w*pywrap)\w+"
 _NAMES = (
@@ -103,7 +102,7 @@ def named_module(error: str, outcomes: TrainingOutcomes) -> str | None:
 def package_for(module: str) -> str:
     """Return the package of a module that TensorFlow imports: "protobuf" for "google.protobuf"; "" for ""."""
     name = module.partition(".")[0]
-    return "protobuf" if name == "google" else package_of(name) or name
+    return "protobuf" if module == "google" else package_of(module) or name
 
 
 def conflicts(context: Context) -> Fix:
@@ -152,15 +151,14 @@ def for_package(context: Context, module: str, message: str) -> Fixes:
 
 
 def _by_message(context: Context, message: str) -> Fix | None:
-    """Return the repair that the message asks for, of whichever package it is."""
-    for pattern, text, command in _BY_MESSAGE:
+    """Return the repair that the message asks for, of whichever package it is; Windows has none of the commands."""
+    for pattern, text, command in () if context.windows else _BY_MESSAGE:
         if match := re.search(pattern, message):
             quoted = [word(group) for group in match.groups()]
-            leave = without("LD_LIBRARY_PATH", match[1]) if command == "{without}" else ""
             newer = context.pip("--upgrade", "typing_extensions")
             return Fix(
                 text=text.format(*match.groups()),
-                command=command.format(*quoted, without=leave, newer=newer, python=context.python),
+                command=command.format(*quoted, newer=newer, python=context.python),
             )
     return None
 

@@ -171,7 +171,9 @@ def repairs(
         yield Fix(text=f"Install {name}, which Keras 3 has no longer", command=context.pip(name))
     elif release is not None and versions.at_least(release.minor, "2.13") and (moved := re.search(_MOVED, message)):
         yield Fix(text=f"Update the package that imports {moved[1]}, which Keras moved in 2.13")
-        yield Fix(text="Or install the last TensorFlow before that", command=context.pip("tensorflow<2.13"))
+        new = versions.at_least(context.python_version or "0", "3.12")  # which 2.12 has no packages for
+        before = context.new_environment("tensorflow<2.13", python="3.11") if new else context.pip("tensorflow<2.13")
+        yield Fix(text="Or install the last TensorFlow before that", command=before)
     elif release is not None:
         wanted = context.pip(f"keras{release.keras}")
         yield Fix(text=f"Install the Keras that TensorFlow {release.minor} requires", command=wanted)

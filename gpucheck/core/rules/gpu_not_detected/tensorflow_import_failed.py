@@ -41,6 +41,7 @@ from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.commands import without
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import SEE_DISK
 from gpucheck.core.repairs.machine import apple_plugin
@@ -159,8 +160,15 @@ def _failed(backend: KerasBackend, tensorflow: TensorFlow, ending: str, outcomes
 
 
 def _other_libraries(environment: Environment, error: str) -> Fixes:
-    """Leave out the variables that let the loader take other libraries than TensorFlow's own, if a symbol is missing."""
-    for variable in ("LD_PRELOAD", "LD_LIBRARY_PATH") if re.search(r"undefined symbol|not found \(required by", error) else ():
+    """Leave out what lets the loader take other libraries than TensorFlow's own, if one is damaged or lacks a symbol."""
+    damaged = re.match(r"(/[^:\n]{1,400})/[^/:\n]{1,80}: (?:file too short|invalid ELF header)", error)
+    searched = environment.variables.get("LD_LIBRARY_PATH", "").split(":")
+    if damaged and any(folder.rstrip("/") == damaged[1] for folder in searched):
+        text = f"Remove {damaged[1]} from LD_LIBRARY_PATH: its damaged library comes before the others"
+        yield Fix(text=text, command=without("LD_LIBRARY_PATH", damaged[1]))
+    of_system = re.match(r"/(?:usr/)?lib", error) is not None or "GLIBC_" in error
+    lacking_symbol = re.search(r"undefined symbol|not found \(required by", error) is not None and not of_system
+    for variable in ("LD_PRELOAD", "LD_LIBRARY_PATH") if lacking_symbol else ():
         if environment.variables.get(variable):
             text = f"Start without {variable}, whose libraries the loader takes before TensorFlow's own"
             yield Fix(text=text, command=f"unset {variable}")

@@ -45,19 +45,24 @@ def check(
         compiled = bool(outcomes.runs) or (tensorflow is not None and tensorflow.imported is True and tensorflow.ending is None)
         untried = [name for name in XLA_VARIABLES if variables.get(name)] if not compiled else []
         return Skip(f"XLA reads {listing(untried)} when it compiles, and nothing was compiled") if untried else None
+    file = next((event.fields["file"] for event in log.events if event.kind == "xla-flag-unknown" and "file" in event.fields), "")
     unknown = list(dict.fromkeys(one for flag in flags for one in flag.split()))
     names = {_name(flag) for flag in unknown}
     holders = [name for name in XLA_VARIABLES if names & {_name(flag) for flag in variables.get(name, "").split()}]
     holder = holders[0] if holders else "XLA_FLAGS"
     named = listing(unknown) if unknown else "a flag"
     kept = [flag for flag in variables.get(holder, "").split() if _name(flag) not in names]
+    if file:
+        kept = []
     return Finding(
-        summary=f"{holder} contains {named}, which this TensorFlow's XLA does not support, so it aborts the process.",
+        summary=f"{holder} names the file {file}, which XLA can't open, so it aborts the process."
+        if file
+        else f"{holder} contains {named}, which this TensorFlow's XLA does not support, so it aborts the process.",
         evidence=(
             *(saw(environment, f"variables.{holder}") if holder in variables else ()),
             *outcomes.saw_events("xla-flag-unknown"),
         ),
-        fix=repairs(context, flag=" ".join(unknown), variable=holder, kept=" ".join(kept)),
+        fix=repairs(context, flag=" ".join(unknown), variable=holder, kept=" ".join(kept), file=file),
     )
 
 
@@ -65,7 +70,9 @@ def _name(flag: str) -> str:
     return flag.partition("=")[0].lstrip("-")
 
 
-def repairs(context: Context, *, flag: str = "", variable: str = "XLA_FLAGS", value: str = "", kept: str = "") -> Fixes:
+def repairs(
+    context: Context, *, flag: str = "", variable: str = "XLA_FLAGS", value: str = "", kept: str = "", file: str = ""
+) -> Fixes:
     """Remove every flag that XLA rejects.
 
     Args:
@@ -74,7 +81,11 @@ def repairs(context: Context, *, flag: str = "", variable: str = "XLA_FLAGS", va
         variable: the variable that contains them.
         value: of the flag, if only the value is invalid.
         kept: the flags to keep.
+        file: the one with the flags, if it can't be opened.
     """
+    if file:
+        yield Fix(text=f"Unset {variable}, or let it name a file that exists", command=f"unset {variable}")
+        return
     named = listing(flag.split()) if flag else "the flag"
     if value:
         yield Fix(text=f"Correct the value of {named} in {variable}: XLA can't read {value}")

@@ -35,6 +35,7 @@ from gpucheck.core.repairs.resources import HOLDERS
 from gpucheck.core.repairs.wording import gib
 
 EXHAUSTED = r"OOM when allocating|ResourceExhausted|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|[Oo]ut of memory"
+_KERNEL = 11  # the first two sizes of a convolution's weights are at most this
 _LARGE_SAMPLE = 1 << 30  # bytes of one tensor for one sample: no batch size helps
 HOST = r"allocator cpu|MemoryError|bad_alloc|Cannot allocate memory"
 
@@ -94,7 +95,7 @@ def repairs(
         )
     if (of_one := _sample_bytes(shape)) >= _LARGE_SAMPLE:
         yield Fix(
-            text=f"Make the inputs smaller, for example images of 512 x 512 pixels: one sample of the tensor {shape} takes {gib(of_one)}"
+            text=f"Make the inputs smaller (images of 512 x 512 pixels, shorter sequences): one sample of the tensor {shape} takes {gib(of_one)}"
         )
     named = f"; the tensor that did not fit has the shape {shape}" if shape else ""
     yield Fix(text=f"Halve the batch size until it fits, then the input size{named}")
@@ -106,9 +107,11 @@ def repairs(
 
 
 def _sample_bytes(shape: str) -> int:
-    """Return the size in float32 of one sample of a batch of images or volumes; 0 for other tensors."""
+    """Return the size in float32 of one sample of a batch of images, volumes or attention's scores; 0 for other tensors."""
     sizes = [int(size) for size in re.findall(r"\d+", shape)]
-    return 4 * math.prod(sizes[1:]) if len(sizes) >= 4 else 0
+    if len(sizes) < 4 or sizes[0] == sizes[1] <= _KERNEL:
+        return 0
+    return 4 * math.prod(sizes[1:])
 
 
 def _smaller(framework: str | None, kind: str) -> Fixes:

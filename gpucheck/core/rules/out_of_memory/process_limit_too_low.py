@@ -40,7 +40,7 @@ from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, 
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.resources import at_start
+from gpucheck.core.repairs.resources import UPDATE_DOCKER, at_start
 from gpucheck.core.repairs.wording import gib
 from gpucheck.core.system.shells import word
 
@@ -49,6 +49,7 @@ SPACE_WITHOUT_GPU_BYTES = 4 << 30
 THREADS, THREADS_PER_PROCESSOR = 64, 4  # two pools of one thread per processor in TensorFlow, one each in Eigen and OpenMP
 # At least: the Python process, and one pool. Measured on 2 processors: a fit has 9 threads, and passes with a limit of 20.
 THREADS_MIN, THREADS_MIN_PER_PROCESSOR = 8, 1
+_MANY = 4096  # threads and processes of a user
 FILES, FILES_MIN = 128, 32  # NCCL and a pipeline that reads files in parallel; a few data files
 CPU_SECONDS, CPU_SECONDS_MIN = 600, 30  # an import and a step take about 10 s; almost all training takes more than ten minutes
 FILE_BYTES, FILE_BYTES_MIN = 1 << 30, 1 << 20  # a checkpoint; the first lines of a log
@@ -117,13 +118,8 @@ def _reached(resources: Resources, system: System | None, log_causes: LogCauses)
         evidence, short = log_causes.evidence(cause), _threads(limits, system) if limits is not None else None
         if limit == "threads" and short is not None:  # which of the two limits on threads it was
             return msgspec.structs.replace(short, summary=cause.summary, evidence=(*evidence, *short.evidence))
-        if limit == "threads" and limits is not None and limits.data_bytes is not None:  # a thread's stack is data
-            summary = f"The limit on this process's data (ulimit -d) is {gib(limits.data_bytes)}: the system refused to start another thread."
-            return Shortage(summary, (*evidence, *saw(limits, "data_bytes")), "data", True)
-        if limit == "threads" and limits is not None and _threads_unlimited(limits, system):
-            summary = "The system refused to start another thread, although no limit on threads applies to this process."
-            return Shortage(summary, (*evidence, *saw(limits, "processes", "processes_cgroup")), _FILTER, True)
-        return Shortage(cause.summary, evidence, limit, fatal, group=None)
+        other = _not_by_number(resources, evidence) if limit == "threads" else None
+        return other or Shortage(cause.summary, evidence, limit, fatal, group=None)
     if training is None or training.ending not in _ENDED_BY:
         return None
     field, reached = _ENDED_BY[training.ending]
@@ -131,10 +127,18 @@ def _reached(resources: Resources, system: System | None, log_causes: LogCauses)
     return Shortage(reached.summary, evidence, reached.limit, True)
 
 
-def _threads_unlimited(limits: Limits, system: System | None) -> bool:
-    """Whether no control group limits threads, and no ulimit does: root is exempt from RLIMIT_NPROC."""
-    exempt = limits.processes is None or (system is not None and system.is_root)
-    return limits.processes_cgroup is None and bool(exempt)
+def _not_by_number(resources: Resources, evidence: tuple[Evidence, ...]) -> Shortage | None:
+    """Return why a thread was refused if the number of threads can't be the reason: memory for its stack, or a filter."""
+    limits, container = resources.limits, resources.container
+    if limits is None or limits.processes_cgroup is not None:
+        return None
+    if limits.data_bytes is not None and limits.data_bytes < SPACE_BESIDE_GPUS_BYTES:
+        summary = f"The limit on this process's data (ulimit -d) is {gib(limits.data_bytes)}: another thread was refused."
+        return Shortage(summary, (*evidence, *saw(limits, "data_bytes")), "data", True)
+    if container is None or not container.inside or (limits.processes or _MANY) < _MANY:
+        return None
+    summary = "The system refused to start another thread in this container, although no limit on their number is near."
+    return Shortage(summary, (*evidence, *saw(limits, "processes", "processes_cgroup")), _FILTER, True)
 
 
 def _address_space(limits: Limits, used: GpusInUse | None) -> Shortage | None:
@@ -256,11 +260,7 @@ def repairs(context: Context, *, limit: str = "", group: bool | None = None, fil
         file: of the control group's limit.
     """
     if limit == _FILTER:
-        yield Fix(
-            text="Update Docker (to 20.10.10 or newer), runc and libseccomp on the host: older ones refuse the system call that starts"
-            " threads (clone3); or start the container with docker run --security-opt seccomp=unconfined"
-        )
-        yield Fix.look("Check whether a filter of system calls is active (Seccomp: 2)", "grep Seccomp: /proc/self/status")
+        yield UPDATE_DOCKER
         return
     threads = limit in ("", "threads")
     shell = [] if group or context.windows else list(_in_shell(limit))
