@@ -108,7 +108,10 @@ def node(
         except Unwritable as error:  # raised before the check: a fault counts more than its report
             unwritable = unwritable or error
             target = outputs.target if outputs.target != error.path else None
-            outputs = outputs._replace(target=target, reports=tuple(one for one in outputs.reports if one[1] != error.path))
+            others = outputs._replace(target=target, reports=tuple(one for one in outputs.reports if one[1] != error.path))
+            if others == outputs:
+                raise
+            outputs = others
     if unwritable is not None:
         if not fault:
             raise unwritable
