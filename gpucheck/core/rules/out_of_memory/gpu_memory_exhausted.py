@@ -95,7 +95,7 @@ def repairs(
         )
     if (of_one := _sample_bytes(shape)) >= _LARGE_SAMPLE:
         yield Fix(
-            text=f"Make the inputs smaller (images of 512 x 512 pixels, shorter sequences): one sample of the tensor {shape} takes {gib(of_one)}"
+            text=f"Make the inputs smaller (images of 512 x 512 pixels, shorter sequences): one sample of the tensor {shape} takes {gib(of_one)} in float32"
         )
     named = f"; the tensor that did not fit has the shape {shape}" if shape else ""
     yield Fix(text=f"Halve the batch size until it fits, then the input size{named}")
