@@ -118,7 +118,7 @@ def test_sarif_names_the_published_documentation(tmp_path, address, expected):
     (folder / "METADATA").write_text(metadata)
     script = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from gpucheck.commands.lint import runner, sarif\nprint(sarif.render(runner.Result(0, (), ())))"
+        "from gpucheck.commands.lint import reports, runner\nprint(reports.render(runner.Result(0, (), ()), 'sarif'))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert json.loads(done.stdout)["runs"][0]["tool"]["driver"].get("informationUri") == expected

@@ -1,20 +1,26 @@
-"""Render the result of a lint run as terminal text, JSON, JUnit XML and GitHub Actions annotations. SARIF: sarif.py."""
+"""Render the result of a lint run as terminal text, JSON, SARIF, JUnit XML and GitHub Actions annotations."""
 
 import functools
 import json
 import os
+import urllib.parse
+from typing import Any
 
-from gpucheck.commands.lint import sarif
+from gpucheck import __version__
+from gpucheck.commands.lint.pages import load_rules
 from gpucheck.commands.lint.runner import SEARCH, Failure, Problem, Result, where
 from gpucheck.commands.lint.search import absolute, repository
+from gpucheck.core.engine.manual import page_of
 from gpucheck.core.reports.github import command
 from gpucheck.core.reports.shared import junit
 from gpucheck.core.reports.shared.limited_text import line
+from gpucheck.core.reports.shared.published import documentation
 from gpucheck.core.reports.shared.terminal_text import TerminalText, cells
 from gpucheck.core.reports.shared.words import plural
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 SCHEMA_VERSION = "1.0"
+SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 WIDTH = 100  # columns of a source line without a terminal
 UNWRAPPED = 1_000_000  # columns without a terminal: position and message stay on one line, as compilers print them
 
@@ -25,7 +31,7 @@ def render(result: Result, style: str, *, color: bool = False, ascii: bool = Fal
         return render_terminal(result, color=color, ascii=ascii, width=width)
     if style in ("github", "sarif"):
         result = in_repository(result)
-    return {"json": render_json, "github": render_github, "sarif": sarif.render, "junit": render_junit}[style](result)
+    return {"json": render_json, "github": render_github, "sarif": render_sarif, "junit": render_junit}[style](result)
 
 
 def render_terminal(result: Result, *, color: bool, ascii: bool, width: int | None) -> str:
@@ -89,6 +95,63 @@ def render_json(result: Result) -> str:
     }
     text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
     return text.encode("utf-8", "backslashreplace").decode()  # file names may contain lone surrogates
+
+
+def render_sarif(result: Result) -> str:
+    """Return SARIF 2.1.0 for GitHub's code scanning, Azure DevOps and editors (docs.oasis-open.org/sarif): one object, one run.
+
+    Lines of a notebook belong to a cell, so the message names the cell.
+    """
+    driver: dict[str, Any] = {"name": "gpucheck lint", "semanticVersion": __version__, "rules": _rules()}
+    address = documentation()
+    if address is not None:
+        driver["informationUri"] = address
+    unread = [_result("error", f"{where(failure)}: {failure.message}", failure) for failure in result.failures]
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [{"executionSuccessful": not unread, "toolExecutionNotifications": unread}],
+        "results": [{"ruleId": one.code, **_result(one.severity, _message(one), one)} for one in result.problems],
+    }
+    return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _rules() -> list[dict[str, Any]]:
+    """Return every rule, with or without findings: its title and page."""
+    return [
+        {
+            "id": rule.code,
+            "shortDescription": {"text": (page := page_of(rule)).title},
+            "fullDescription": {"text": page.sections["Cause"]},
+            "help": {"text": page.sections["Fix"]},
+            "helpUri": page.sections["References"].split()[0],
+            "defaultConfiguration": {"level": rule.severity.value},
+        }
+        for rule in load_rules()
+    ]
+
+
+def _message(problem: Problem) -> str:
+    cell = "" if problem.cell is None else f"Cell {problem.cell}, line {problem.line}: "
+    return f"{cell}{problem.message} {problem.fix}"
+
+
+def _result(level: str, message: str, place: Problem | Failure) -> dict[str, Any]:
+    return {"level": level, "message": {"text": message}, "locations": [_location(place)]}
+
+
+def _location(place: Problem | Failure) -> dict[str, Any]:
+    path = os.path.normpath(place.file)
+    if path.split(os.sep)[0] == os.pardir:  # a URI must not leave its base
+        path = absolute(path)
+    path = path.replace(os.sep, "/")
+    uri = urllib.parse.quote(os.fsencode(path))
+    location: dict[str, Any] = {"artifactLocation": {"uri": f"file://{uri}" if path.startswith("/") else uri}}
+    if place.cell is None and place.line is not None:
+        location["region"] = {"startLine": place.line, "startColumn": place.column or 1}
+        if isinstance(place, Problem):
+            location["region"] |= {"endLine": place.end_line, "endColumn": place.end_column, "snippet": {"text": place.source}}
+    return {"physicalLocation": location}
 
 
 def render_github(result: Result) -> str:
