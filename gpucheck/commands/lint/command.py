@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from collections.abc import Callable, Iterable
 
 import click
 
@@ -11,6 +12,9 @@ from gpucheck.cli.screen import display_options, say, show, standard_input
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model.progress import Progress
 
+POLL_SECONDS = 0.5
+CPU_SHARE_MAX = 0.1  # share of one processor for the search of a large folder
+CLEAR = "\x1b[2J\x1b[3J\x1b[H"  # clears the screen and the scrollback buffer (ECMA-48 ED, CUP)
 STYLES = ("terminal", "json", "github", "sarif", "junit")
 
 
@@ -77,7 +81,43 @@ def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, fix: bool, wat
         return result
 
     if watch:
-        from gpucheck.commands.lint.watch import watch as lint_again
-
-        lint_again(paths, limit, timeout, lambda: run().fixed > 0)
+        _watch(paths, limit, timeout, lambda: run().fixed > 0)
     raise SystemExit(run().exit_code)
+
+
+def _watch(paths: Iterable[str], limit: TimeLimit, seconds: float, lint: Callable[[], bool]) -> None:
+    """Call ``lint`` now and after each change, until a signal ends the command.
+
+    Args:
+        paths: files and folders.
+        limit: the command's time limit.
+        seconds: the limit of each search with its lint run; there is no limit on waiting for a change.
+        lint: lints and prints; returns whether it changed a file.
+    """
+    before = None
+    while True:
+        limit.restart(seconds)
+        started = time.monotonic()
+        now = _state(paths)
+        elapsed = time.monotonic() - started
+        if now != before:
+            if sys.stdout is not None and sys.stdout.isatty():
+                show(CLEAR)
+            before = _state(paths) if lint() else now  # ignore the corrections by --fix
+            say("gpucheck: waiting for a change of a file; Ctrl-C ends")
+        limit.set_end(float("inf"))
+        time.sleep(max(POLL_SECONDS, elapsed / CPU_SHARE_MAX))
+
+
+def _state(paths: Iterable[str]) -> dict[str, tuple[int, int] | None]:
+    from gpucheck.commands.lint import search
+
+    return {file: _version(file) for file in search.files(paths)}
+
+
+def _version(file: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(file)
+    except OSError:  # the file was removed, or is about to be replaced
+        return None
+    return status.st_mtime_ns, status.st_size
