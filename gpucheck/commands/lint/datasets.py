@@ -4,8 +4,7 @@ import re
 from typing import NamedTuple
 
 from gpucheck.commands.lint.lookup import is_call, options
-from gpucheck.commands.lint.used import used_by
-from gpucheck.commands.lint.values import Call, Element, Name, Value
+from gpucheck.commands.lint.values import Call, Element, Name, Value, used_by
 
 SOURCES = re.compile(
     r"tensorflow\.data\.(Dataset\.\w+|\w+Dataset|experimental\.\w+)|tensorflow_datasets\.load|keras\.(utils|preprocessing)\.\w+_dataset_from_directory"

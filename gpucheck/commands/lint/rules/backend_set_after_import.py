@@ -28,9 +28,8 @@ References:
     https://keras.io/getting_started/#configuring-your-backend
 """
 
-from gpucheck.commands.lint.environment import WORKERS
 from gpucheck.commands.lint.lookup import before, constant
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import WORKERS, Findings, Script, at
 from gpucheck.commands.lint.values import Import, Value
 
 SEVERITY = "error"

@@ -41,8 +41,7 @@ from gpucheck.commands.lint.devices import COMPUTES, described, first_start
 from gpucheck.commands.lint.lookup import constant, is_call, options
 from gpucheck.commands.lint.models import is_model
 from gpucheck.commands.lint.script import Findings, Script, at
-from gpucheck.commands.lint.used import used_by
-from gpucheck.commands.lint.values import Call, Class, Name, Value
+from gpucheck.commands.lint.values import Call, Class, Name, Value, used_by
 
 SEVERITY = "error"
 EXPLAINS = ("cuda-used-after-fork",)

@@ -35,9 +35,8 @@ References:
 """
 
 from gpucheck.commands.lint.devices import LISTS, described, expected_to_fail, first_start
-from gpucheck.commands.lint.environment import WORKERS
 from gpucheck.commands.lint.lookup import all_calls, constant, in_uncalled_function, options
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import WORKERS, Findings, Script, at
 from gpucheck.commands.lint.values import Call
 
 SEVERITY = "error"

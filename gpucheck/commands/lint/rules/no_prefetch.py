@@ -42,8 +42,7 @@ from gpucheck.commands.lint.edits import alias, append
 from gpucheck.commands.lint.lookup import TAPE, is_call, iterated, under
 from gpucheck.commands.lint.models import built
 from gpucheck.commands.lint.script import Findings, Script, at
-from gpucheck.commands.lint.used import used_by
-from gpucheck.commands.lint.values import Call, Function, Name, Value
+from gpucheck.commands.lint.values import Call, Function, Name, Value, used_by
 
 SEVERITY = "warning"
 EXPLAINS = ("input-pipeline-bound",)
