@@ -33,7 +33,7 @@ def _rule(module: Any) -> Rule:
     return Rule(
         code=module.__name__.rpartition(".")[2].replace("_", "-"),
         row=ROW,
-        severity=Severity(module.SEVERITY),
+        severity=Severity(getattr(module, "SEVERITY", "error")),
         scope=Scope.CODE,
         explains=getattr(module, "EXPLAINS", ()),
         needs=(),

@@ -32,7 +32,6 @@ from gpucheck.commands.lint.lookup import before, constant
 from gpucheck.commands.lint.script import WORKERS, Findings, Script, at
 from gpucheck.commands.lint.values import Import, Value
 
-SEVERITY = "error"
 EXPLAINS = ("keras-backend-mismatch",)
 WORDS = ("KERAS_BACKEND",)
 VARIABLE = "KERAS_BACKEND"

@@ -36,7 +36,6 @@ from gpucheck.commands.lint.models import optimizer_outside, outside, several_re
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Value
 
-SEVERITY = "error"
 EXPLAINS = ("variable-outside-scope",)
 WORDS = ("Strategy",)
 

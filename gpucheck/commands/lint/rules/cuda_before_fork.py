@@ -43,7 +43,6 @@ from gpucheck.commands.lint.models import is_model
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call, Class, Name, Value, used_by
 
-SEVERITY = "error"
 EXPLAINS = ("cuda-used-after-fork",)
 WORDS = ("fork", "multiprocessing", "ProcessPoolExecutor")
 PROCESS = {"multiprocessing.Process", "multiprocessing.context.Process", "multiprocessing.process.Process"}

@@ -36,7 +36,6 @@ from gpucheck.core.compat.removed import FIT_ARGUMENTS, GENERATOR_METHODS
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 
-SEVERITY = "error"
 _MOVED = {"generator", "val_samples", *FIT_ARGUMENTS}  # arguments that the new method does not have
 WORDS = ("_generator",)
 

@@ -29,7 +29,6 @@ import re
 from gpucheck.commands.lint.edits import add_import
 from gpucheck.commands.lint.script import Findings, Script, at
 
-SEVERITY = "error"
 IMPORTS = {"tf": "import tensorflow as tf", "keras": "import keras", "np": "import numpy as np"}
 # Attributes that only these modules have, so the name certainly means the module.
 KNOWN = re.compile(

@@ -47,7 +47,6 @@ from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.packages import newer
 
-SEVERITY = "error"
 GONE = {f"tensorflow.{name}": new for name, new in removed.MODULES.items()} | removed.KERAS_GONE | removed.FUNCTIONS
 SINCE_KERAS_3 = (*removed.KERAS_2, "tensorflow.estimator")  # removed in TensorFlow 2.16
 TF_KERAS_USED = re.compile(r"\w\.keras\b|\bfrom tensorflow[\w.]* import (?:\([^)]*|[^#\n]*)\bkeras\b")

@@ -40,7 +40,6 @@ from gpucheck.core.compat.removed import SESSIONS
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 
-SEVERITY = "error"
 WORDS = ("Session", "ConfigProto", "GPUOptions", "set_session", "get_session")
 IN_KERAS_2 = "tensorflow.compat.v1.keras.backend.set_session"
 USES_GRAPHS = (*GRAPHS, "compat.v1.Session", "compat.v1.InteractiveSession", "compat.v1.train.")

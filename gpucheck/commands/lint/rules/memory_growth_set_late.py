@@ -39,7 +39,6 @@ from gpucheck.commands.lint.lookup import all_calls, constant, in_uncalled_funct
 from gpucheck.commands.lint.script import WORKERS, Findings, Script, at
 from gpucheck.commands.lint.values import Call
 
-SEVERITY = "error"
 EXPLAINS = ("memory-growth-too-late",)
 WORDS = ("set_memory_growth", "set_visible_devices", "set_logical_device_configuration", "set_virtual_device_configuration")
 UNCHANGED = (*LISTS, "tensorflow.config.get_visible_devices")

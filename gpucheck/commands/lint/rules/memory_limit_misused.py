@@ -34,7 +34,6 @@ from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Attribute, Operation, Read, Store, Value
 from gpucheck.core.compat.removed import MEMORY_LIMIT
 
-SEVERITY = "error"
 WORDS = (MEMORY_LIMIT,)
 SET = "Use tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=...)])."
 READ = "TensorFlow does not know a GPU's memory: ask nvidia-smi --query-gpu=index,memory.total --format=csv"

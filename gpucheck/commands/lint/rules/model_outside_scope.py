@@ -50,7 +50,6 @@ from gpucheck.commands.lint.models import (
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Attribute, Call, Function, Place, Value
 
-SEVERITY = "error"
 EXPLAINS = ("variable-outside-scope",)
 WORDS = ("Strategy",)
 VERBS = {"compile": "it is compiled", "fit": "it is trained"}

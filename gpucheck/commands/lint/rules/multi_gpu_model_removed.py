@@ -31,7 +31,6 @@ from gpucheck.commands.lint.removed import CAUGHT
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.core.compat.removed import MULTI_GPU_MODEL
 
-SEVERITY = "error"
 WORDS = ("multi_gpu_model",)
 FIX = "Use tf.distribute.MirroredStrategy, and build and compile the model under: with strategy.scope():"
 

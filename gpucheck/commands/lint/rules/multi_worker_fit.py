@@ -48,7 +48,6 @@ from gpucheck.commands.lint.models import WORKERS, strategies_around
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call, Value
 
-SEVERITY = "error"
 EXPLAINS = ("multi-worker-fit-unsupported",)
 WORDS = ("MultiWorkerMirroredStrategy",)
 FIX = "Write the loop with strategy.run, or run it on Keras 2: install tf_keras and set TF_USE_LEGACY_KERAS=1."

@@ -30,7 +30,6 @@ from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.edits import rename
 from gpucheck.commands.lint.script import Findings, Script, at
 
-SEVERITY = "error"
 WORDS = ("lr",)
 EXPLAINS = ("keras-version-conflict",)
 OPTIMIZER = re.compile(r"keras\.optimizers\.[A-Z]\w+")

@@ -43,7 +43,6 @@ from gpucheck.commands.lint.removed import calls_of_models
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call, Constant, Value
 
-SEVERITY = "error"
 EXPLAINS = ("keras-version-conflict",)
 WORDS = (".save", "ModelCheckpoint")
 WEIGHTS, MODELS = (".weights.h5",), (".keras", ".h5")

@@ -36,7 +36,6 @@ from gpucheck.commands.lint.models import TPU
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Value
 
-SEVERITY = "error"
 WORDS = ("TPUStrategy",)
 RESOLVER = "tensorflow.distribute.cluster_resolver.TPUClusterResolver"
 CONNECT = "tensorflow.config.experimental_connect_to_cluster"
