@@ -11,7 +11,6 @@ from gpucheck.commands.lint.values import UNKNOWN, Call, Constant, Gathered, Ite
 
 EXPRESSION_DEPTH_MAX = 250
 ITEMS_MAX = 2_000  # longer literals are data
-STARRED = ("tensorflow.", "keras.")  # modules to which unknown names are attributed after ``from ... import *``
 
 
 class Evaluator(State):
@@ -38,8 +37,8 @@ class Evaluator(State):
             return bound
         if node.id == "__name__":
             return UNKNOWN
-        for module in reversed(self.stars):
-            if canonical(module + ".").startswith(STARRED) and not hasattr(builtins, node.id):
+        for module in reversed(self.stars):  # unknown names are attributed to these modules after ``from ... import *``
+            if canonical(module + ".").startswith(("tensorflow.", "keras.")) and not hasattr(builtins, node.id):
                 return Name(canonical(f"{module}.{node.id}"))
         return Name(f"builtins.{node.id}") if hasattr(builtins, node.id) else UNKNOWN
 

@@ -6,7 +6,6 @@ from typing import Any, TypeGuard
 
 from gpucheck.commands.lint.values import Attribute, Call, Choice, Constant, Element, Items, Operation, Pairs, Place, Value
 
-NUMBER = "num_replicas_in_sync"  # a number, so its object is not one of its parts
 TAPE = "tensorflow.GradientTape"
 
 
@@ -36,7 +35,8 @@ def parts(value: Value | None, through: Callable[[Call], bool] = lambda call: Fa
             inner = current.items
         elif isinstance(current, Pairs):
             inner = tuple(part for pair in current.items for part in pair)
-        elif isinstance(current, Element) or (isinstance(current, Attribute) and current.name != NUMBER):
+        elif isinstance(current, Element) or (isinstance(current, Attribute) and current.name != "num_replicas_in_sync"):
+            # A strategy is not a part of its number of replicas.
             inner = (current.of,)
         elif isinstance(current, Call) and through(current):
             inner = (current.function, *current.args)
@@ -64,10 +64,10 @@ def under(place: Place, *names: str) -> bool:
     return any(is_call(option, *names) for context in place.contexts for option in options(context))
 
 
-def left_on(calls: Iterable[Call], name: str, position: int) -> list[Call]:
-    """Return the last calls that pass True as an argument; none if the last call of all passes something else."""
+def left_on(calls: Iterable[Call], name: str) -> list[Call]:
+    """Return the last calls that pass True as their first argument, which has this name; none if the last one passes another."""
     latest = sorted(calls, key=lambda call: call.place.order, reverse=True)
-    return list(itertools.takewhile(lambda call: constant(call.argument(name, position)) is True, latest))
+    return list(itertools.takewhile(lambda call: constant(call.argument(name, 0)) is True, latest))
 
 
 def iterated(values: Iterable[Value | None]) -> Iterator[Value]:

@@ -14,6 +14,7 @@ The test suite lints both: the first is reported with exactly this code, the sec
 """
 
 import importlib
+from collections.abc import Collection
 from typing import Any
 
 from gpucheck.core.engine.discovery import modules
@@ -42,7 +43,7 @@ def _rule(module: Any) -> Rule:
     )
 
 
-def words(rule: Rule) -> tuple[str, ...]:
+def words(rule: Rule) -> Collection[str]:
     """Return the words of a rule. A program without any of them is not checked by the rule."""
-    page_words: tuple[str, ...] = importlib.import_module(rule.check.__module__).WORDS
+    page_words: Collection[str] = importlib.import_module(rule.check.__module__).WORDS
     return page_words

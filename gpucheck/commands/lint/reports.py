@@ -189,17 +189,14 @@ def _unreadable(failure: Failure) -> junit.Case:
     return junit.Case(failure.file, f"unreadable at {where(failure)}", problem, seconds=None)
 
 
-WORKSPACE = "GITHUB_WORKSPACE"  # the folder of the checkout in a job of GitHub Actions
-
-
 def in_repository(result: Result) -> Result:
-    """Return the result with paths relative to the workspace or, outside it, to the file's repository.
+    """Return the result with paths relative to the checkout of a job of GitHub Actions or, outside it, to the file's repository.
 
     A file in neither keeps its path, and so do all files if a file system does not respond.
     """
     files = {problem.file for problem in result.problems} | {failure.file for failure in result.failures}
     try:
-        names = with_timeout(FILE_SECONDS, _names, files, os.environ.get(WORKSPACE))
+        names = with_timeout(FILE_SECONDS, _names, files, os.environ.get("GITHUB_WORKSPACE"))
     except (NoResponse, OSError):
         return result
     return result._replace(

@@ -8,7 +8,6 @@ from gpucheck.commands.lint.gitignore import Pattern, patterns
 from gpucheck.core.system.ownership import why_untrusted
 
 GITIGNORE_BYTES_MAX = 1 << 20
-SUFFIXES = (".py", ".ipynb")
 SKIPPED = {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv"}
 Rules = tuple[tuple[int, Pattern], ...]  # lines of .gitignore files, the deciding first, each with its folder's depth
 
@@ -76,7 +75,7 @@ class _Walk:
                     environment = name in SKIPPED or os.path.exists(os.path.join(path, "pyvenv.cfg"))
                     if not environment and not _ignored(rules, inside, folder=True):
                         below.append((path, inside, rules))
-                elif name.endswith(SUFFIXES) and not _ignored(rules, inside, folder=False):
+                elif name.endswith((".py", ".ipynb")) and not _ignored(rules, inside, folder=False):
                     yield path
             folders += reversed(below)
         yield from refused  # linting them reports the reason

@@ -34,7 +34,6 @@ from gpucheck.commands.lint.values import Each, Items, Value
 SEVERITY = "warning"
 WORDS = ("gpu:1", "GPU:1")
 GPU = re.compile(r"/?(?:device:)?gpu:(\d+)", re.IGNORECASE)
-COUNTS = (4, 8, 16)
 
 
 def check(script: Script) -> Findings:
@@ -42,7 +41,7 @@ def check(script: Script) -> Findings:
     for call in script.named("tensorflow.device", "tensorflow.distribute.MirroredStrategy"):
         numbers = _numbers(call.argument("devices", 0) or call.argument("device_name", 0))
         last = len(numbers)
-        if last in COUNTS and numbers == list(range(1, last + 1)):
+        if last in (4, 8, 16) and numbers == list(range(1, last + 1)):
             message = f"The GPUs are numbered from 1 to {last}, but TensorFlow counts from 0."
             yield at(call.node, message, f"Use the numbers 0 to {last - 1}.")
 

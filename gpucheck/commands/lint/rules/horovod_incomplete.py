@@ -49,24 +49,21 @@ from gpucheck.core.repairs.wording import listing
 SEVERITY = "warning"
 WORDS = ("horovod",)
 KNOWN = {"tensorflow", "keras", "horovod", "numpy", "os", "sys", "time", "json", "math", "re", "pathlib", "argparse", "absl"}
-# The names of a step, of which one is required; the step that is missing without them; how to add it.
-STEPS = (
-    (
-        ("DistributedOptimizer", "load_model", "DistributedGradientTape"),
-        "a DistributedOptimizer",
+# Each step: the names of which one is required, and how to add it.
+STEPS = {
+    "a DistributedOptimizer": (
+        "DistributedOptimizer|load_model|DistributedGradientTape",
         "pass hvd.DistributedOptimizer(optimizer) to compile",
     ),
-    (
-        ("BroadcastGlobalVariablesCallback", "broadcast_variables", "broadcast_global_variables"),
-        "a broadcast of the first weights",
+    "a broadcast of the first weights": (
+        "BroadcastGlobalVariablesCallback|broadcast_variables|broadcast_global_variables",
         "pass callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)] to fit",
     ),
-    (
-        ("set_visible_devices", "visible_device_list", "CUDA_VISIBLE_DEVICES"),
-        "one GPU for each process",
+    "one GPU for each process": (
+        "set_visible_devices|visible_device_list|CUDA_VISIBLE_DEVICES",
         'call tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU") after hvd.init()',
     ),
-)
+}
 
 
 def check(script: Script) -> Findings:
@@ -79,7 +76,7 @@ def check(script: Script) -> Findings:
         yield at(calls[0].node, "This program uses Horovod without hvd.init().", "Call hvd.init() first, after the imports.")
     if not starts or not script.trainings:
         return
-    missing = [(step, how) for names, step, how in STEPS if not any(name in script.written for name in names)]
+    missing = [(step, how) for step, (names, how) in STEPS.items() if not re.search(names, script.written)]
     if missing:
         steps, instructions = (listing(list(column), most=len(STEPS)) for column in zip(*missing, strict=True))
         fix = f"{instructions[0].upper()}{instructions[1:]}."

@@ -50,9 +50,7 @@ from gpucheck.core.repairs.packages import newer
 GONE = {f"tensorflow.{name}": new for name, new in removed.MODULES.items()} | removed.KERAS_GONE | removed.FUNCTIONS
 SINCE_KERAS_3 = (*removed.KERAS_2, "tensorflow.estimator")  # removed in TensorFlow 2.16
 TF_KERAS_USED = re.compile(r"\w\.keras\b|\bfrom tensorflow[\w.]* import (?:\([^)]*|[^#\n]*)\bkeras\b")
-WORDS = tuple(
-    sorted({name.rpartition(".")[2] for name in ("reset_states", *GONE, *removed.MODEL_METHODS, *removed.FIT_ARGUMENTS)})
-)
+WORDS = {name.rpartition(".")[2] for name in ("reset_states", *GONE, *removed.MODEL_METHODS, *removed.FIT_ARGUMENTS)}
 _TENSORFLOW_1 = Fix(
     text="Run the program with TensorFlow 1.15, the last with tf.contrib; for a GPU up to Turing, add cudatoolkit=10.0 cudnn=7",
     command="conda create -y -n tensorflow1 python=3.7 && conda run -n tensorflow1 python -m pip install"

@@ -41,7 +41,6 @@ from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 
 WORDS = ("Session", "ConfigProto", "GPUOptions", "set_session", "get_session")
-IN_KERAS_2 = "tensorflow.compat.v1.keras.backend.set_session"
 USES_GRAPHS = (*GRAPHS, "compat.v1.Session", "compat.v1.InteractiveSession", "compat.v1.train.")
 GRAPH_SESSIONS = ("tensorflow.compat.v1.Session", "tensorflow.compat.v1.InteractiveSession")
 FIX = "Use tf.config: set_memory_growth, set_logical_device_configuration, set_visible_devices."
@@ -97,7 +96,7 @@ def _sessions_of_keras_2(script: Script) -> Findings:
     tried = any(event.place.catches(*CAUGHT) for event in script.imports if event.module.startswith("tensorflow.compat.v1"))
     if tried or not script.uses_keras_3 or any(name.endswith(GRAPHS) for name in script.names):
         return
-    for call in script.named(IN_KERAS_2):
+    for call in script.named("tensorflow.compat.v1.keras.backend.set_session"):
         sessions = list(options(call.argument("session", 0)))
         configured = all(is_call(session, *GRAPH_SESSIONS) and "config" in session.keywords for session in sessions)
         if sessions and configured and not expected_to_fail(call.place, *CAUGHT):

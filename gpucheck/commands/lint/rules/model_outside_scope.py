@@ -38,15 +38,7 @@ References:
 
 from gpucheck.commands.lint.layers import weights
 from gpucheck.commands.lint.lookup import before, constant, in_uncalled_function, is_call, options
-from gpucheck.commands.lint.models import (
-    MIRRORED,
-    built,
-    inside,
-    optimizer_outside,
-    outside,
-    several_replicas,
-    strategies_around,
-)
+from gpucheck.commands.lint.models import MIRRORED, built, inside, optimizer_outside, outside, several_replicas, strategies_around
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Attribute, Call, Function, Place, Value
 

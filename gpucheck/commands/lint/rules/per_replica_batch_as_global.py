@@ -48,7 +48,6 @@ WORDS = ("Strategy",)
 PER_REPLICA = re.compile(r"per_?(replica|gpu|device|core)|(?<!multi_)(?<!cross_)replica_?batch", re.IGNORECASE)
 GLOBAL = re.compile("global|total", re.IGNORECASE)
 PER_WORKER = re.compile(r"per_?worker", re.IGNORECASE)  # with one worker, this is the global size
-NAMED_MIN = 4
 
 
 def check(script: Script) -> Findings:
@@ -131,7 +130,7 @@ def _named_gpus(strategy: Value) -> int:
     """Return how many GPUs a program names for a strategy; 0 below four, where one sample for each may be intended."""
     given = _devices(strategy)
     names = [str(constant(device)).lower() for device in given.items] if isinstance(given, Items) else []
-    return len(names) if len(names) >= NAMED_MIN and not any("cpu" in name for name in names) else 0
+    return len(names) if len(names) >= 4 and not any("cpu" in name for name in names) else 0
 
 
 def _devices(strategy: Value) -> Value | None:

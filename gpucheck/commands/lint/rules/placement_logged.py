@@ -36,12 +36,11 @@ from gpucheck.commands.lint.script import Findings, Script, at
 
 SEVERITY = "warning"
 WORDS = ("set_log_device_placement",)
-SETTER = "tensorflow.debugging.set_log_device_placement"
 
 
 def check(script: Script) -> Findings:
     """Report every call that leaves the log on while a model is trained, if no later call may switch it off."""
-    for call in left_on(script.named(SETTER), "enabled", 0):
+    for call in left_on(script.named("tensorflow.debugging.set_log_device_placement"), "enabled"):
         fit = next((fit for fit, _ in script.trainings if before(call.place, fit.place)), None)
         if fit:
             message = f"Every operation's device is logged while the model is trained ({script.where(fit.node)})."

@@ -38,7 +38,7 @@ References:
 import ast
 
 from gpucheck.commands.lint.devices import expected_to_fail
-from gpucheck.commands.lint.lookup import constant
+from gpucheck.commands.lint.lookup import constant, is_call
 from gpucheck.commands.lint.removed import calls_of_models
 from gpucheck.commands.lint.script import Findings, Script, at
 from gpucheck.commands.lint.values import Call, Constant, Value
@@ -46,7 +46,6 @@ from gpucheck.commands.lint.values import Call, Constant, Value
 EXPLAINS = ("keras-version-conflict",)
 WORDS = (".save", "ModelCheckpoint")
 WEIGHTS, MODELS = (".weights.h5",), (".keras", ".h5")
-PATHS = ("os.path.join", "pathlib.Path", "builtins.str")
 
 
 def check(script: Script) -> Findings:
@@ -74,7 +73,7 @@ def _finding(call: Call, what: str, accepted: tuple[str, ...]) -> Findings:
 
 def _end(node: ast.expr, value: Value | None) -> tuple[str, bool]:
     """Return the end of a path as far as it is literal ("": unknown), and whether that is the whole path."""
-    if isinstance(value, Call) and value.args and value.name in PATHS and not value.starred:
+    if is_call(value, "os.path.join", "pathlib.Path", "builtins.str") and value.args and not value.starred:
         return _end(value.node.args[-1], value.args[-1])
     last = node.values[-1] if isinstance(node, ast.JoinedStr) and node.values else None
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Div)):

@@ -38,7 +38,6 @@ from gpucheck.commands.lint.values import Value
 
 WORDS = ("TPUStrategy",)
 RESOLVER = "tensorflow.distribute.cluster_resolver.TPUClusterResolver"
-CONNECT = "tensorflow.config.experimental_connect_to_cluster"
 FIX = "Call tf.config.experimental_connect_to_cluster and tf.tpu.experimental.initialize_tpu_system first."
 
 
@@ -54,5 +53,5 @@ def check(script: Script) -> Findings:
 
 def _given(script: Script, resolver: Value) -> bool:
     """Whether an untraced call may initialize the resolver."""
-    others = (call for call in script.unfollowed if call.name not in (TPU, CONNECT))
+    others = (call for call in script.unfollowed if call.name not in (TPU, "tensorflow.config.experimental_connect_to_cluster"))
     return any(holds(call.given, resolver) for call in others if not call.name.startswith("builtins."))

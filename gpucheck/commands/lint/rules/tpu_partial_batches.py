@@ -50,11 +50,9 @@ from gpucheck.commands.lint.values import Call, Element, Items, Operation, Value
 SEVERITY = "warning"
 WORDS = ("TPUStrategy",)
 SAMPLES = {"mnist": 60_000, "fashion_mnist": 60_000, "cifar10": 50_000, "cifar100": 50_000}  # for training
-BATCH_SIZE = 32  # of fit, by default
 SAME_SHAPE = "but a TPU needs the same shape in every step."
-OF_DIMENSIONS = ("numpy.random.rand", "numpy.random.randn")  # their arguments are the dimensions
-OF_SHAPE = ("numpy.zeros", "numpy.ones", "numpy.random.random", "numpy.random.sample")  # their first argument is the shape
-OF_ARRAY = ("numpy.array", "numpy.asarray")
+# Their first argument is the shape, or its first dimension.
+OF_SHAPE = ("numpy.zeros", "numpy.ones", "numpy.random.random", "numpy.random.sample", "numpy.random.rand", "numpy.random.randn")
 
 
 def check(script: Script) -> Findings:
@@ -72,7 +70,7 @@ def _arrays(call: Call) -> Findings:
     samples = _samples(call.argument("x", 0))
     split, size = call.argument("validation_split"), call.argument("batch_size", 2)
     share = 0 if split is None or "validation_data" in call.keywords else constant(split)
-    batch = BATCH_SIZE if is_none(size) else constant(size)
+    batch = 32 if is_none(size) else constant(size)  # 32: by default
     if samples is None or not isinstance(share, (int, float)) or not isinstance(batch, int) or batch < 1:
         return
     trained = int(samples * (1 - share))
@@ -95,11 +93,11 @@ def _samples(value: Value | None) -> int | None:
         found = _samples(value.receiver)
     elif isinstance(value, Call) and value.method == "reshape" and value.args:
         found = _first(value.args[0]) if _samples(value.receiver) is not None else None
-    elif is_call(value, *OF_ARRAY):
+    elif is_call(value, "numpy.array", "numpy.asarray"):
         found = _samples(value.argument("a", 0) or value.argument("object", 0))
     elif is_call(value, "numpy.expand_dims"):
         found = _samples(value.argument("a", 0)) if constant(value.argument("axis", 1)) not in (None, 0) else None
-    elif is_call(value, *OF_DIMENSIONS, *OF_SHAPE) and value.args:
+    elif is_call(value, *OF_SHAPE) and value.args:
         found = _first(value.args[0])
     return found if isinstance(found, int) and found > 0 else None
 

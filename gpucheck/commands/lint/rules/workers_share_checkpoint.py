@@ -41,7 +41,6 @@ from gpucheck.commands.lint.script import Findings, Script, at
 
 SEVERITY = "warning"
 WORDS = ("MultiWorkerMirroredStrategy",)
-SAVES = ("save", "save_weights", "export")
 FIX = "Give each worker but the chief a path of its own, by strategy.cluster_resolver.task_id."
 # Names that distinguish the workers, however the program uses them.
 IDENTITY = re.compile(r"task_id|task_type|TF_CONFIG|is_chief|SLURM_PROCID|RANK|hostname|gethostname|getpid|mkdtemp|should_save")
@@ -52,7 +51,7 @@ def check(script: Script) -> Findings:
     if IDENTITY.search(script.written) or not all_calls(script.named(*MIRRORED), WORKERS):
         return
     for call in script.calls:
-        saves = call.method in SAVES and all_calls(strategies_around(built(call.receiver)), WORKERS)
+        saves = call.method in ("save", "save_weights", "export") and all_calls(strategies_around(built(call.receiver)), WORKERS)
         path = constant(call.argument("filepath", 0))
         if (saves or call.name == "keras.callbacks.ModelCheckpoint") and isinstance(path, str):
             yield at(call.node, f"Every worker writes {path}.", FIX)
