@@ -25,17 +25,21 @@ References:
     https://docs.nvidia.com/cuda/floating-point/index.html
 """
 
+from collections.abc import Iterator
+
 from gpucheck.core.combiners.training_outcomes import label, on_gpu
-from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Action, Checksums, DeviceChecksums, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model.checksums import Difference, between_devices, describe
+from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import NEW_ENVIRONMENT, TEST_GPU
-from gpucheck.core.rules.accuracy_changes import _repeated
 
 # Relative, for a loss of the order of one: TensorFloat-32, the default for float32 since Ampere, and float16 round to 11 bits
 # (5e-4), bfloat16 to 8 (4e-3); the layers of a small network accumulate less than twenty and twelve times that.
 TOLERANCE = {"float32": 0.01, "mixed_float16": 0.01, "float16": 0.01, "mixed_bfloat16": 0.05, "bfloat16": 0.05}
 SMALLEST = 1e-3  # minimum reference of a relative difference
+FARTHER = 10  # times: rounding makes two sound devices about equally far
 
 
 @rule(
@@ -45,16 +49,8 @@ SMALLEST = 1e-3  # minimum reference of a relative difference
 )
 def check(training: Training, context: Context) -> Finding | Skip | None:
     """Compare checksums of repeated computations, and the first loss of the same step on the device and on the CPU."""
-    fault = next(_repeated.faults(training.checksums), None) if training.checksums is not None else None
-    if fault is not None:
-        return Finding(
-            action=Action.DRAIN if fault.sure else Action.IGNORE,
-            severity=None if fault.sure else Severity.WARNING,
-            summary=fault.summary,
-            evidence=saw(training, *(f"checksums.{place}" for place in fault.places)),
-            fix=_longer(fault.affects[0]),
-            affects=fault.affects,
-        )
+    if (fault := next(_repeated(training), None)) is not None:
+        return fault
     compared = [
         (place, run, run.loss.first, run.cpu_first_loss)
         for place, run in enumerate(training.runs)
@@ -78,6 +74,85 @@ def check(training: Training, context: Context) -> Finding | Skip | None:
                 affects=run.devices,
             )
     return None
+
+
+def _repeated(training: Training) -> Iterator[Finding]:
+    """Yield faults of repeated computations, the most certain first: a wrong result, a device that varies, devices that differ."""
+    checksums = training.checksums
+    if checksums is None:
+        return
+    for place, device in enumerate(checksums.devices):
+        for computation, distance in device.wrong.items():
+            yield _fault(training, _wrong(device, computation, distance), (f"devices[{place}].wrong",), (device.device,))
+    for place, device in enumerate(checksums.devices):
+        for computation, rounds in device.unstable.items():
+            yield _fault(
+                training,
+                f"{device.device} gets different results from the same computation: {describe(computation)} differed in {rounds} of"
+                f" {device.rounds - 1} repetitions.",
+                (f"devices[{place}].unstable",),
+                (device.device,),
+            )
+    for difference, members in between_devices(checksums):
+        yield _between(training, checksums, difference, members)
+
+
+def _fault(training: Training, summary: str, places: tuple[str, ...], affects: tuple[str, ...], *, sure: bool = True) -> Finding:
+    """Report a device that computes wrongly.
+
+    Args:
+        training: what was computed.
+        summary: the finding's.
+        places: fields of the checksums that show it.
+        affects: the devices.
+        sure: False: different kernels of a library could also explain the difference.
+    """
+    return Finding(
+        action=Action.DRAIN if sure else Action.IGNORE,
+        severity=None if sure else Severity.WARNING,
+        summary=summary,
+        evidence=saw(training, *(f"checksums.{place}" for place in places)),
+        fix=_longer(affects[0]),
+        affects=affects,
+    )
+
+
+def _wrong(device: DeviceChecksums, computation: str, difference: float) -> str:
+    if computation.startswith("memory"):
+        return f"{device.device} does not keep its memory: {difference:,.0f} values of {describe(computation)} were read back changed."
+    return f"{device.device} computes {describe(computation)} wrongly: it differs by {difference:.2g} of its largest value."
+
+
+def _between(training: Training, checksums: Checksums, difference: Difference, members: dict[str, DeviceChecksums]) -> Finding:
+    odd = difference.odd if difference.majority else _farthest(members, checksums.reference)
+    affected = odd or tuple(sorted(difference.odd + difference.usual))
+    others = tuple(name for name in members if name not in affected)
+    model = members[affected[0]].model
+    if others:
+        what = (
+            f"{devices(affected)} {'gets' if len(affected) == 1 else 'get'} other results than {devices(others)}, the same model"
+        )
+    else:
+        what = f"{devices(affected)} get different results, although they are the same model"
+    numbers = {device.device: place for place, device in enumerate(checksums.devices)}
+    shown = (affected[0], others[0] if others else affected[-1])
+    return _fault(
+        training,
+        f"{what} ({model}): they first differ in {describe(difference.computation)}.",
+        tuple(f"devices[{numbers[name]}].checksums.{difference.computation}" for name in shown),
+        affected,
+        sure=False,
+    )
+
+
+def _farthest(members: dict[str, DeviceChecksums], reference: tuple[float, ...]) -> tuple[str, ...]:
+    """Return which of two devices has losses much farther from the CPU's; empty if undecided."""
+    distances = {
+        name: max((abs(here - there) for here, there in zip(device.losses, reference, strict=False)), default=0.0)
+        for name, device in members.items()
+    }
+    near, *others = sorted(distances, key=lambda name: distances[name])
+    return (others[0],) if len(others) == 1 and distances[others[0]] > FARTHER * distances[near] else ()
 
 
 def _longer(device: str) -> Fixes:
