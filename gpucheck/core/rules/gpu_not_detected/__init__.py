@@ -11,3 +11,5 @@ ROW = Row(
 
 # Findings that follow if CUDA does not start: all causes below CUDA explain these.
 WITHOUT_CUDA = ("cuda-init-failed", "gpus-not-listed", "training-failed", "gpu-count-unexpected", "cpu-fallback")
+# Those that follow if TensorFlow finds no libraries of its CUDA.
+WITHOUT_LIBRARIES = ("gpus-not-listed", "ptxas-missing", "libdevice-missing", "tensorflow-import-failed", "cpu-fallback")

@@ -39,6 +39,7 @@ from gpucheck.core.compat import vendors
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
+from gpucheck.core.rules.gpu_not_detected import WITHOUT_LIBRARIES
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, installed_build, toolkit
 
 _FOR_JETSON = (
@@ -50,16 +51,7 @@ _FOR_JETSON = (
 )
 
 
-@rule(
-    scope=Scope.ENVIRONMENT,
-    explains=(
-        "gpus-not-listed",
-        "ptxas-missing",
-        "libdevice-missing",
-        "tensorflow-import-failed",
-        "cpu-fallback",
-    ),
-)
+@rule(scope=Scope.ENVIRONMENT, explains=WITHOUT_LIBRARIES)
 def check(faults: LibraryFaults) -> Finding | Skip | None:
     """Report libraries without a copy anywhere; a missing cuDNN alone has its own page."""
     missing = faults.blocking("missing")

@@ -40,23 +40,14 @@ from gpucheck.core.compat import versions
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
+from gpucheck.core.rules.gpu_not_detected import WITHOUT_LIBRARIES
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, installed_build, jax_build, toolkit, torch_build
 
 # CUDA versions that PyTorch's own index has builds for (pytorch.org/get-started/previous-versions).
 _OF_TORCH = ("11.8", "12.1", "12.4", "12.6", "12.8", "12.9", "13.0")
 
 
-@rule(
-    scope=Scope.ENVIRONMENT,
-    explains=(
-        "cuda-libraries-missing",
-        "gpus-not-listed",
-        "ptxas-missing",
-        "libdevice-missing",
-        "tensorflow-import-failed",
-        "cpu-fallback",
-    ),
-)
+@rule(scope=Scope.ENVIRONMENT, explains=("cuda-libraries-missing", *WITHOUT_LIBRARIES))
 def check(faults: LibraryFaults) -> Finding | Skip | None:
     """Report that the CUDA runtime that TensorFlow needs is missing, and one of another major version is installed."""
     missing = faults.blocking("missing")
