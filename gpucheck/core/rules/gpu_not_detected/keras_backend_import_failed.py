@@ -34,7 +34,7 @@ from gpucheck.core.repairs.packages import newer
 from gpucheck.core.repairs.wording import short
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build, torch_build
 from gpucheck.core.rules.gpu_not_detected._failed_packages import conflicts
-from gpucheck.core.rules.gpu_not_detected._own_files import own_file
+from gpucheck.core.rules.gpu_not_detected._obstacles import own_file
 
 
 @rule(

@@ -45,10 +45,9 @@ from gpucheck.core.repairs.commands import without
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import SEE_DISK
 from gpucheck.core.repairs.machine import apple_plugin
-from gpucheck.core.rules.gpu_not_detected._before_import import foreign, foreseen, incomplete, lacking
 from gpucheck.core.rules.gpu_not_detected._failed_packages import conflicts, for_package, named_module, package_for, reinstall
 from gpucheck.core.rules.gpu_not_detected._loader_errors import newer_runtime
-from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, own_file, renaming
+from gpucheck.core.rules.gpu_not_detected._obstacles import Obstacle, foreign, foreseen, incomplete, lacking, own_file, renaming
 
 _READ_KERNEL = Fix.look("Read the kernel's messages about it, and give the process more memory", "sudo dmesg | tail -50")
 _NEWER_MACOS = Fix(text="Update macOS: the plug-in was built for a newer release, and uses a class that this one lacks")
