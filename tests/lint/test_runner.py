@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import gpucheck
 from gpucheck.commands.lint import runner, source
-from gpucheck.commands.lint.pages import load_rules, words
+from gpucheck.commands.lint.pages import load_rules
 from gpucheck.commands.lint.runner import lint, lint_program
 from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.source import Unreadable
@@ -99,7 +99,7 @@ def test_suppressed_lines(statement, found):
 
 
 def test_every_rule_has_words():
-    assert [rule.code for rule in RULES if not words(rule)] == []
+    assert [rule.code for rule in RULES if not rule.words] == []
     assert lint_text(LATE.format("pass"), RULES) == []
 
 

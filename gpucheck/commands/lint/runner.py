@@ -3,13 +3,11 @@
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gpucheck.commands.lint import search, source
 from gpucheck.commands.lint.edits import apply
-from gpucheck.commands.lint.pages import words
-from gpucheck.commands.lint.script import Edit, Finding, Script
-from gpucheck.core.model.plugin import Rule
+from gpucheck.commands.lint.script import Edit, Finding, LintRule, Script
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 from gpucheck.core.system.ownership import of_another_user
@@ -70,7 +68,7 @@ class Result(NamedTuple):
 
 def lint(
     paths: Iterable[str],
-    rules: Sequence[Rule],
+    rules: Sequence[LintRule],
     remaining: Callable[[], float] = lambda: math.inf,
     progress: Progress[Result] | None = None,
     say: Callable[[str], None] = lambda line: None,
@@ -163,7 +161,7 @@ def where(place: Problem | Failure) -> str:
     return ":".join([place.file, *cell, *(str(number) for number in (place.line, place.column) if number is not None)])
 
 
-def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> list[Problem]:
+def lint_program(program: source.Program, rules: Sequence[LintRule], file: str) -> list[Problem]:
     """Lint a program and return its findings in line order.
 
     Raises:
@@ -176,15 +174,14 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
         return []
     tree = source.parse(program.text)
     unread = "\n".join(cell.source for cell in program.unread)  # a rule may need the events of these cells
-    rules = [rule for rule in rules if _mentions(program.text, words(rule)) and not _mentions(unread, words(rule))]
+    rules = [rule for rule in rules if _mentions(program.text, rule.words) and not _mentions(unread, rule.words)]
     if not rules or not uses:
         return []
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
     try:
         script = Script(tree, program.locate, program.written)
-        checks: Iterable[tuple[Rule, Any]] = ((rule, rule.check) for rule in rules)  # those of machine rules return one finding
-        findings = {(finding, rule) for rule, check in checks for finding in check(script)}
+        findings = {(finding, rule) for rule in rules for finding in rule.check(script)}
     except RecursionError:
         raise source.Unreadable("nested too deeply to be traced") from None
     finally:
@@ -202,7 +199,7 @@ def _failure(file: str, error: source.Unreadable, cell: int | None = None) -> Fa
     return Failure(file, cell, error.line, error.column, error.message)
 
 
-def _problems(findings: Iterable[tuple[Finding, Rule]], program: source.Program, file: str) -> Iterator[Problem]:
+def _problems(findings: Iterable[tuple[Finding, LintRule]], program: source.Program, file: str) -> Iterator[Problem]:
     suppressed, lines = source.ignored(program.text), program.text.split("\n")
     reported: set[tuple[int, str]] = set()
     for finding, rule in findings:

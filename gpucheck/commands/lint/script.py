@@ -2,13 +2,17 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any, NamedTuple
 
 from gpucheck.commands.lint.lookup import constant, holds, is_call, options, parts
 from gpucheck.commands.lint.models import built
+from gpucheck.commands.lint.names import MEANINGS, unbound
 from gpucheck.commands.lint.trace import trace
 from gpucheck.commands.lint.values import Call, Class, Constant, Event, Import, Name, Operation, Pairs, Read, Store, Test, Value
+from gpucheck.core.model import Scope, Severity
+from gpucheck.core.model.plugin import Function, Rule
 
 GLOBAL_STRATEGY = (
     "keras.distribution.set_distribution",
@@ -60,6 +64,33 @@ class Finding(NamedTuple):
 
 
 Findings = Iterator[Finding]
+
+
+class LintRule(Rule, frozen=True, kw_only=True):
+    """A rule whose ``check(script)`` yields findings."""
+
+    check: Callable[..., Any]
+    words: Collection[str] = ()  # a program without any of them is not checked
+
+
+def rule(*, words: Collection[str], severity: str = "error", explains: tuple[str, ...] = ()) -> Callable[[Function], Function]:
+    """Declare ``check(script)`` as the rule named after its file; the arguments are fields of ``LintRule``."""
+
+    def declare(check: Function) -> Function:
+        check.plugin = LintRule(  # type: ignore[attr-defined]
+            code=check.__module__.rpartition(".")[2].replace("_", "-"),
+            row="training-script",
+            severity=Severity(severity),
+            scope=Scope.CODE,
+            explains=explains,
+            needs=(),
+            check=check,
+            doc=sys.modules[check.__module__].__doc__ or "",
+            words=words,
+        )
+        return check
+
+    return declare
 
 
 class Script:
@@ -165,33 +196,6 @@ def at(node: ast.AST, message: str, fix: str, edit: Edit | None = None) -> Findi
     line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
     end_line, end_column = getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column
     return Finding(line, column + 1, end_line, end_column + 1, message, fix, edit)
-
-
-MEANINGS = {"tf": "tensorflow", "keras": "keras", "np": "numpy", "multi_gpu_model": "keras.utils.multi_gpu_model"}
-_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
-# Ways to bind names that the tree does not show.
-_HIDDEN = re.compile(r"\b(exec|eval|globals|execfile|run_path|get_ipython)\(|^\s*%(run|load|pylab|store)", re.MULTILINE)
-
-
-def unbound(tree: ast.Module, written: str) -> frozenset[str]:
-    """Return the names of ``MEANINGS`` that no scope of the file binds; none if it may bind names in a hidden way."""
-    nodes = list(ast.walk(tree))
-    if _HIDDEN.search(written) or any(isinstance(node, ast.alias) and node.name == "*" for node in nodes):
-        return frozenset()
-    return frozenset(MEANINGS).difference(_bound(nodes))
-
-
-def _bound(nodes: list[ast.AST]) -> Iterator[str]:
-    """Yield every name that any scope of the file binds."""
-    for node in nodes:
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            yield node.id
-        elif isinstance(node, ast.alias):
-            yield (node.asname or node.name).partition(".")[0]
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, _NAMED) and node.name:
-            yield node.name
 
 
 class Setting(NamedTuple):

@@ -29,11 +29,9 @@ References:
 """
 
 from gpucheck.commands.lint.lookup import before, constant
-from gpucheck.commands.lint.script import WORKERS, Findings, Script, at
+from gpucheck.commands.lint.script import WORKERS, Findings, Script, at, rule
 from gpucheck.commands.lint.values import Import, Value
 
-EXPLAINS = ("keras-backend-mismatch",)
-WORDS = ("KERAS_BACKEND",)
 VARIABLE = "KERAS_BACKEND"
 CORE = "keras_core"  # reads the variable itself, even if Keras was imported before
 KERAS = {"keras", "keras_hub", "keras_cv", "keras_nlp", "keras_tuner", "keras_core"}
@@ -42,6 +40,7 @@ LATER = {"subprocess", "multiprocessing", "concurrent", "importlib", "imp"}
 STARTS = ("os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen", "os.startfile", "pty.spawn")
 
 
+@rule(explains=("keras-backend-mismatch",), words=("KERAS_BACKEND",))
 def check(script: Script) -> Findings:
     """Report an assignment that certainly comes after an import, unless one also came before it."""
     if script.modules() & (LATER | WORKERS) or script.mentions("sys.modules", "six.moves.reload_module"):

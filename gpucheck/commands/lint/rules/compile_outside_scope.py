@@ -33,13 +33,11 @@ References:
 
 from gpucheck.commands.lint.lookup import constant, is_call, options
 from gpucheck.commands.lint.models import optimizer_outside, outside, several_replicas, strategies_around
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Value
 
-EXPLAINS = ("variable-outside-scope",)
-WORDS = ("Strategy",)
 
-
+@rule(explains=("variable-outside-scope",), words=("Strategy",))
 def check(script: Script) -> Findings:
     """Report compile if the model is certainly inside the scope, and compile and its optimizer certainly outside."""
     if script.hidden_scope:

@@ -40,17 +40,16 @@ from collections.abc import Iterator
 from gpucheck.commands.lint.devices import COMPUTES, described, first_start
 from gpucheck.commands.lint.lookup import constant, is_call, options
 from gpucheck.commands.lint.models import is_model
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Call, Class, Name, Value, used_by
 
-EXPLAINS = ("cuda-used-after-fork",)
-WORDS = ("fork", "multiprocessing", "ProcessPoolExecutor")
 PROCESS = {"multiprocessing.Process", "multiprocessing.context.Process", "multiprocessing.process.Process"}
 POOL = {"multiprocessing.Pool", "multiprocessing.pool.Pool", "concurrent.futures.ProcessPoolExecutor"}
 FIX = 'Call multiprocessing.set_start_method("spawn") first, or start children before anything uses TensorFlow.'
 POOL_METHODS = ("map", "imap", "imap_unordered", "starmap", "apply", "apply_async", "map_async", "starmap_async", "submit")
 
 
+@rule(explains=("cuda-used-after-fork",), words=("fork", "multiprocessing", "ProcessPoolExecutor"))
 def check(script: Script) -> Findings:
     """Report a fork that certainly comes after the devices were initialized, if its child uses TensorFlow."""
     if any(constant(call.argument("method", 0)) != "fork" for call in script.named("multiprocessing.set_start_method")):

@@ -44,11 +44,9 @@ import re
 from gpucheck.commands.lint.devices import LISTS
 from gpucheck.commands.lint.lookup import TAPE, constant, holds, is_call, iterated, options, parts
 from gpucheck.commands.lint.models import is_model
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Attribute, Call, Class, Constant, Each, Element, Items, Operation, Pairs, Value
 
-SEVERITY = "warning"
-WORDS = ("device(",)
 FIX = "Use tf.distribute.MirroredStrategy, with the loop's body as a function for strategy.run."
 GATHERS = ("append", "extend", "insert", "add", "put")
 GRADIENTS = {TAPE, "tensorflow.gradients"}  # in a graph of TensorFlow 1, the GPUs run at the same time
@@ -56,6 +54,7 @@ GPU = re.compile(r"gpu|cuda|device:", re.IGNORECASE)
 OTHER = re.compile(r"cpu|job|task|tpu", re.IGNORECASE)
 
 
+@rule(severity="warning", words=("device(",))
 def check(script: Script) -> Findings:
     """Report a device that depends on a loop variable and is used for gradients or for models whose weights are copied."""
     copied = bool(script.methods("set_weights"))

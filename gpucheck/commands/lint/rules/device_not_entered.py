@@ -28,12 +28,10 @@ References:
 
 import ast
 
-from gpucheck.commands.lint.script import Findings, Script, at
-
-SEVERITY = "warning"
-WORDS = ("device",)
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 
 
+@rule(severity="warning", words=("device",))
 def check(script: Script) -> Findings:
     """Report calls whose result is not used."""
     alone = {id(node.value) for node in ast.walk(script.tree) if isinstance(node, ast.Expr)}

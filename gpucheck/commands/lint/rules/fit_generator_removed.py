@@ -31,13 +31,12 @@ from collections.abc import Iterator
 
 from gpucheck.commands.lint.edits import rename_method
 from gpucheck.commands.lint.removed import calls_of_models
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.core.compat.removed import FIT_ARGUMENTS, GENERATOR_METHODS
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 
 _MOVED = {"generator", "val_samples", *FIT_ARGUMENTS}  # arguments that the new method does not have
-WORDS = ("_generator",)
 
 
 def repairs(context: Context, *, name: str = "fit_generator") -> Iterator[Fix]:
@@ -48,6 +47,7 @@ def repairs(context: Context, *, name: str = "fit_generator") -> Iterator[Fix]:
     yield Fix(text="The arguments workers and use_multiprocessing now belong to the generator: keras.utils.PyDataset(workers=4)")
 
 
+@rule(words=("_generator",))
 def check(script: Script) -> Findings:
     """Report every call on a value that is certainly a Keras 3 model."""
     for call in calls_of_models(script, *GENERATOR_METHODS):

@@ -32,15 +32,14 @@ import re
 
 from gpucheck.commands.lint.devices import LISTS
 from gpucheck.commands.lint.lookup import all_calls, constant, in_uncalled_function, options
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 
-SEVERITY = "warning"
-WORDS = ("device(",)
 DEVICES = ("tensorflow.device", "keras.device")
 CPU = re.compile(r"(/job:\w+|/replica:\d+|/task:\d+)*/?(device:)?cpu(:\d+|:\*)?", re.IGNORECASE)
 HANDLES = ("tensorflow.config.set_visible_devices", "tensorflow.test.is_gpu_available", "tensorflow.test.gpu_device_name")
 
 
+@rule(severity="warning", words=("device(",))
 def check(script: Script) -> Findings:
     """Report every fit that is certainly under a CPU device, unless the script handles GPUs explicitly."""
     named = [constant(call.argument("device_name", 0)) for call in script.named(*DEVICES)]

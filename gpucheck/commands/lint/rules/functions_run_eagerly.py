@@ -35,14 +35,13 @@ import ast
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.edits import switch_off
 from gpucheck.commands.lint.lookup import before, constant, in_uncalled_function, left_on, parts
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Call, Constant, Items, Name, Pairs, Value
 
-SEVERITY = "warning"
-WORDS = ("run_eagerly", "run_functions_eagerly")
 FOR_ALL = ("tensorflow.config.run_functions_eagerly", "tensorflow.config.experimental_run_functions_eagerly")
 
 
+@rule(severity="warning", words=("run_eagerly", "run_functions_eagerly"))
 def check(script: Script) -> Findings:
     """Report a trained model that is compiled this way, or a permanent global setting in a script that trains."""
     trained = {id(model) for _, models in script.trainings for model in models}

@@ -28,14 +28,13 @@ References:
 import re
 
 from gpucheck.commands.lint.lookup import constant
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Each, Items, Value
 
-SEVERITY = "warning"
-WORDS = ("gpu:1", "GPU:1")
 GPU = re.compile(r"/?(?:device:)?gpu:(\d+)", re.IGNORECASE)
 
 
+@rule(severity="warning", words=("gpu:1", "GPU:1"))
 def check(script: Script) -> Findings:
     """Report a list literal of all numbers from 1 to 4, 8 or 16 that tf.device or MirroredStrategy gets."""
     for call in script.named("tensorflow.device", "tensorflow.distribute.MirroredStrategy"):

@@ -42,12 +42,10 @@ References:
 import re
 
 from gpucheck.commands.lint.lookup import in_uncalled_function
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Call
 from gpucheck.core.repairs.wording import listing
 
-SEVERITY = "warning"
-WORDS = ("horovod",)
 KNOWN = {"tensorflow", "keras", "horovod", "numpy", "os", "sys", "time", "json", "math", "re", "pathlib", "argparse", "absl"}
 # Each step: the names of which one is required, and how to add it.
 STEPS = {
@@ -66,6 +64,7 @@ STEPS = {
 }
 
 
+@rule(severity="warning", words=("horovod",))
 def check(script: Script) -> Findings:
     """Report a program without hvd.init(), or the missing steps of a program that trains a model."""
     calls = [call for call in script.calls if call.name.startswith("horovod.")]

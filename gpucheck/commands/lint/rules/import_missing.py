@@ -27,7 +27,7 @@ import ast
 import re
 
 from gpucheck.commands.lint.edits import add_import
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 
 IMPORTS = {"tf": "import tensorflow as tf", "keras": "import keras", "np": "import numpy as np"}
 # Attributes that only these modules have, so the name certainly means the module.
@@ -36,9 +36,9 @@ KNOWN = re.compile(
     r"|keras\.(layers|models|Sequential|Model|Input|utils|backend|mixed_precision|optimizers|losses|datasets|applications|callbacks)"
     r"|np\.(array|zeros|ones|random|float32|arange|load))\b"
 )
-WORDS = ("tf.", "keras.")
 
 
+@rule(words=("tf.", "keras."))
 def check(script: Script) -> Findings:
     """Report the first use of each name that nothing in the file binds."""
     left = set(IMPORTS) & script.unbound

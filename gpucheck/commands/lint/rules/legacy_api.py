@@ -40,7 +40,7 @@ from gpucheck.commands.lint.edits import rename, rename_method
 from gpucheck.commands.lint.lookup import options
 from gpucheck.commands.lint.names import canonical
 from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, assigned_names, calls_of_models, fails
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Finding, Script, at, rule
 from gpucheck.commands.lint.values import Call, Import, Name
 from gpucheck.core.compat import removed
 from gpucheck.core.model import Fix
@@ -50,7 +50,7 @@ from gpucheck.core.repairs.packages import newer
 GONE = {f"tensorflow.{name}": new for name, new in removed.MODULES.items()} | removed.KERAS_GONE | removed.FUNCTIONS
 SINCE_KERAS_3 = (*removed.KERAS_2, "tensorflow.estimator")  # removed in TensorFlow 2.16
 TF_KERAS_USED = re.compile(r"\w\.keras\b|\bfrom tensorflow[\w.]* import (?:\([^)]*|[^#\n]*)\bkeras\b")
-WORDS = {name.rpartition(".")[2] for name in ("reset_states", *GONE, *removed.MODEL_METHODS, *removed.FIT_ARGUMENTS)}
+WORDS = frozenset(name.rpartition(".")[2] for name in ("reset_states", *GONE, *removed.MODEL_METHODS, *removed.FIT_ARGUMENTS))
 _TENSORFLOW_1 = Fix(
     text="Run the program with TensorFlow 1.15, the last with tf.contrib; for a GPU up to Turing, add cudatoolkit=10.0 cudnn=7",
     command="conda create -y -n tensorflow1 python=3.7 && conda run -n tensorflow1 python -m pip install"
@@ -73,6 +73,7 @@ def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: 
         yield Fix(text="Convert it to TensorFlow 2", command="tf_upgrade_v2 --infile OLD.py --outfile NEW.py")
 
 
+@rule(words=WORDS)
 def check(script: Script) -> Iterator[Finding]:
     """Report what TensorFlow 2 and Keras removed, unless the script supports several versions."""
     if not script.checks_versions:

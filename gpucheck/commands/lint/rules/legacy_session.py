@@ -35,12 +35,11 @@ from collections.abc import Iterator
 from gpucheck.commands.lint.devices import GRAPHS, expected_to_fail
 from gpucheck.commands.lint.lookup import constant, is_call, options
 from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, calls_of
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.core.compat.removed import SESSIONS
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 
-WORDS = ("Session", "ConfigProto", "GPUOptions", "set_session", "get_session")
 USES_GRAPHS = (*GRAPHS, "compat.v1.Session", "compat.v1.InteractiveSession", "compat.v1.train.")
 GRAPH_SESSIONS = ("tensorflow.compat.v1.Session", "tensorflow.compat.v1.InteractiveSession")
 FIX = "Use tf.config: set_memory_growth, set_logical_device_configuration, set_visible_devices."
@@ -73,6 +72,7 @@ def repairs(context: Context, *, name: str = "") -> Iterator[Fix]:
     yield from [*old, without, *OPTIONS] if name.endswith("Session") else [*OPTIONS, without, *old]
 
 
+@rule(words=("Session", "ConfigProto", "GPUOptions", "set_session", "get_session"))
 def check(script: Script) -> Findings:
     """Report calls of removed names, unless the script supports several versions; device_count if Keras trains."""
     used = {name for call in script.named(*CONFIGS) for name in call.keywords} | {constant(store.key) for store in script.stores}

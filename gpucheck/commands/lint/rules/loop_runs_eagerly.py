@@ -40,15 +40,13 @@ References:
 
 from gpucheck.commands.lint.datasets import chains
 from gpucheck.commands.lint.lookup import TAPE, is_call, iterated, options, parts, under
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Call, Value
-
-SEVERITY = "warning"
-WORDS = ("apply_gradients",)
 
 COMPILES = ("tensorflow.function", "tensorflow.config.run_functions_eagerly", "tensorflow.compat.v1.disable_eager_execution")
 
 
+@rule(severity="warning", words=("apply_gradients",))
 def check(script: Script) -> Findings:
     """Report the first call that copies a tensor to Python in every step of a loop over a dataset that applies gradients."""
     if script.mentions(*COMPILES):

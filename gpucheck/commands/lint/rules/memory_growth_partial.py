@@ -29,17 +29,15 @@ References:
 
 from gpucheck.commands.lint.devices import compares_gpu_count, expected_to_fail, listed_device
 from gpucheck.commands.lint.lookup import constant
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Call
 
-SEVERITY = "warning"
-EXPLAINS = ("memory-growth-mixed",)
-WORDS = ("set_memory_growth",)
 RESTRICTED = ("tensorflow.config.set_visible_devices", "tensorflow.config.set_logical_device_configuration")
 FIX = "Set it for every GPU in a loop, or hide the others with tf.config.set_visible_devices."
 VARIABLES = {"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"}
 
 
+@rule(severity="warning", explains=("memory-growth-mixed",), words=("set_memory_growth",))
 def check(script: Script) -> Findings:
     """Report settings that are all for the same position of the list, if nothing hides the other GPUs."""
     settings = [call for call in script.named("tensorflow.config.set_memory_growth") if not expected_to_fail(call.place)]

@@ -36,10 +36,9 @@ References:
 
 from gpucheck.commands.lint.devices import LISTS, described, expected_to_fail, first_start
 from gpucheck.commands.lint.lookup import all_calls, constant, in_uncalled_function, options
-from gpucheck.commands.lint.script import WORKERS, Findings, Script, at
+from gpucheck.commands.lint.script import WORKERS, Findings, Script, at, rule
 from gpucheck.commands.lint.values import Call
 
-EXPLAINS = ("memory-growth-too-late",)
 WORDS = ("set_memory_growth", "set_visible_devices", "set_logical_device_configuration", "set_virtual_device_configuration")
 UNCHANGED = (*LISTS, "tensorflow.config.get_visible_devices")
 KINDS = {
@@ -49,6 +48,7 @@ KINDS = {
 }
 
 
+@rule(explains=("memory-growth-too-late",), words=WORDS)
 def check(script: Script) -> Findings:
     """Report a setting that certainly comes after the GPUs were initialized, and after no other setting of its kind."""
     for what, names in KINDS.items():

@@ -30,15 +30,15 @@ References:
 
 from gpucheck.commands.lint.devices import LISTS, expected_to_fail, listed_device
 from gpucheck.commands.lint.lookup import all_calls, constant, options
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Attribute, Operation, Read, Store, Value
 from gpucheck.core.compat.removed import MEMORY_LIMIT
 
-WORDS = (MEMORY_LIMIT,)
 SET = "Use tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=...)])."
 READ = "TensorFlow does not know a GPU's memory: ask nvidia-smi --query-gpu=index,memory.total --format=csv"
 
 
+@rule(words=(MEMORY_LIMIT,))
 def check(script: Script) -> Findings:
     """Report memory_limit if it is read or set on an element of TensorFlow's list of devices."""
     checks = script.named("builtins.hasattr", "builtins.getattr")

@@ -39,15 +39,14 @@ References:
 from gpucheck.commands.lint.layers import weights
 from gpucheck.commands.lint.lookup import before, constant, in_uncalled_function, is_call, options
 from gpucheck.commands.lint.models import MIRRORED, built, inside, optimizer_outside, outside, several_replicas, strategies_around
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Attribute, Call, Function, Place, Value
 
-EXPLAINS = ("variable-outside-scope",)
-WORDS = ("Strategy",)
 VERBS = {"compile": "it is compiled", "fit": "it is trained"}
 FIX = "Build the model, and compile it, under: with strategy.scope():"
 
 
+@rule(explains=("variable-outside-scope",), words=("Strategy",))
 def check(script: Script) -> Findings:
     """Report models built outside and compiled inside, with parts built outside, or built and trained outside."""
     made = script.named(*MIRRORED)

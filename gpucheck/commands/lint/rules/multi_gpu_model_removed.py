@@ -28,13 +28,13 @@ References:
 
 from gpucheck.commands.lint.names import canonical
 from gpucheck.commands.lint.removed import CAUGHT
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.core.compat.removed import MULTI_GPU_MODEL
 
-WORDS = ("multi_gpu_model",)
 FIX = "Use tf.distribute.MirroredStrategy, and build and compile the model under: with strategy.scope():"
 
 
+@rule(words=("multi_gpu_model",))
 def check(script: Script) -> Findings:
     """Report every call, or the import if nothing calls it. Uses guarded by except are not reported."""
     names = [(event, canonical(f"{event.module}.{name}")) for event in script.imports for name in event.names]

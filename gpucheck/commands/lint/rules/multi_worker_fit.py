@@ -45,15 +45,14 @@ import re
 
 from gpucheck.commands.lint.lookup import all_calls, constant
 from gpucheck.commands.lint.models import WORKERS, strategies_around
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Call, Value
 
-EXPLAINS = ("multi-worker-fit-unsupported",)
-WORDS = ("MultiWorkerMirroredStrategy",)
 FIX = "Write the loop with strategy.run, or run it on Keras 2: install tf_keras and set TF_USE_LEGACY_KERAS=1."
 RESOLVER = re.compile(r"tensorflow\.distribute\.cluster_resolver\.(Slurm|Kubernetes|TFConfig|GCE)ClusterResolver")
 
 
+@rule(explains=("multi-worker-fit-unsupported",), words=("MultiWorkerMirroredStrategy",))
 def check(script: Script) -> Findings:
     """Report fit if the model is certainly in the scope of this strategy and a Keras 3 model."""
     sure = script.standalone_keras

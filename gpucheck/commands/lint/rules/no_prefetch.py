@@ -41,11 +41,9 @@ from gpucheck.commands.lint.datasets import Chain, chains, reads_files
 from gpucheck.commands.lint.edits import alias, append
 from gpucheck.commands.lint.lookup import TAPE, is_call, iterated, under
 from gpucheck.commands.lint.models import built
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Call, Function, Name, Value, used_by
 
-SEVERITY = "warning"
-EXPLAINS = ("input-pipeline-bound",)
 WORDS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "list_files", "from_generator", "from_tensor_slices")
 SLOW = re.compile(
     r"tensorflow\.data\.(TFRecordDataset|TextLineDataset|FixedLengthRecordDataset|Dataset\.(list_files|from_generator))"
@@ -56,6 +54,7 @@ STEP = "apply_gradients"
 LOOP = "this loop reads"
 
 
+@rule(severity="warning", explains=("input-pipeline-bound",), words=WORDS)
 def check(script: Script) -> Findings:
     """Report datasets used by fit or a training loop, without a strategy: strategies prefetch distributed datasets."""
     if any(name.startswith("tensorflow.distribute") for name in script.names):

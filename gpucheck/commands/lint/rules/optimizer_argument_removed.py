@@ -28,13 +28,12 @@ import re
 
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.edits import rename
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 
-WORDS = ("lr",)
-EXPLAINS = ("keras-version-conflict",)
 OPTIMIZER = re.compile(r"keras\.optimizers\.[A-Z]\w+")
 
 
+@rule(explains=("keras-version-conflict",), words=("lr",))
 def check(script: Script) -> Findings:
     """Report every optimizer of Keras that is created with lr, and rename the argument."""
     if not script.uses_keras_3:

@@ -40,16 +40,15 @@ from gpucheck.commands.lint.datasets import chains
 from gpucheck.commands.lint.devices import LISTS
 from gpucheck.commands.lint.lookup import all_calls, constant, is_call, is_none, options
 from gpucheck.commands.lint.models import MIRRORED, ONE_HOST, WORKERS, several_replicas, strategies_around
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Attribute, Call, Constant, Items, Name, Value
 
-SEVERITY = "warning"
-WORDS = ("Strategy",)
 PER_REPLICA = re.compile(r"per_?(replica|gpu|device|core)|(?<!multi_)(?<!cross_)replica_?batch", re.IGNORECASE)
 GLOBAL = re.compile("global|total", re.IGNORECASE)
 PER_WORKER = re.compile(r"per_?worker", re.IGNORECASE)  # with one worker, this is the global size
 
 
+@rule(severity="warning", words=("Strategy",))
 def check(script: Script) -> Findings:
     """Report a batch size whose name says per replica, if it is not multiplied by anything."""
     for call in script.methods("experimental_distribute_dataset"):

@@ -32,12 +32,10 @@ References:
 
 from gpucheck.commands.lint.edits import switch_off
 from gpucheck.commands.lint.lookup import before, left_on
-from gpucheck.commands.lint.script import Findings, Script, at
-
-SEVERITY = "warning"
-WORDS = ("set_log_device_placement",)
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 
 
+@rule(severity="warning", words=("set_log_device_placement",))
 def check(script: Script) -> Findings:
     """Report every call that leaves the log on while a model is trained, if no later call may switch it off."""
     for call in left_on(script.named("tensorflow.debugging.set_log_device_placement"), "enabled"):

@@ -32,13 +32,11 @@ References:
 from gpucheck.commands.lint.layers import policies
 from gpucheck.commands.lint.lookup import before
 from gpucheck.commands.lint.models import is_model
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Call
 
-SEVERITY = "warning"
-WORDS = ("set_global_policy", "set_dtype_policy", "set_policy")
 
-
+@rule(severity="warning", words=("set_global_policy", "set_dtype_policy", "set_policy"))
 def check(script: Script) -> Findings:
     """Report the first policy other than float32 if it comes between a model and its training, and no layer is created later."""
     for policy, value in [pair for pair in policies(script) if pair[1] != "float32"][:1]:

@@ -40,14 +40,13 @@ import ast
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.lookup import constant, is_call
 from gpucheck.commands.lint.removed import calls_of_models
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Call, Constant, Value
 
-EXPLAINS = ("keras-version-conflict",)
-WORDS = (".save", "ModelCheckpoint")
 WEIGHTS, MODELS = (".weights.h5",), (".keras", ".h5")
 
 
+@rule(explains=("keras-version-conflict",), words=(".save", "ModelCheckpoint"))
 def check(script: Script) -> Findings:
     """Report a name whose end is certainly wrong, and the argument period."""
     for call in calls_of_models(script, "save", "save_weights"):

@@ -35,13 +35,10 @@ References:
 
 from gpucheck.commands.lint.datasets import chains, reads_files
 from gpucheck.commands.lint.edits import alias, insert_argument
-from gpucheck.commands.lint.script import Findings, Script, at
-
-SEVERITY = "warning"
-EXPLAINS = ("input-pipeline-bound",)
-WORDS = ("map(",)
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 
 
+@rule(severity="warning", explains=("input-pipeline-bound",), words=("map(",))
 def check(script: Script) -> Findings:
     """Report maps of a dataset that is passed to fit."""
 

@@ -34,16 +34,14 @@ from collections.abc import Iterator
 from gpucheck.commands.lint.devices import LISTS
 from gpucheck.commands.lint.layers import policies, stack
 from gpucheck.commands.lint.lookup import before, constant, earlier, is_call, parts
-from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.script import Finding, Script, at, rule
 from gpucheck.commands.lint.values import Call, Class, Function, Items, Name, Place, Value
 
-SEVERITY = "warning"
-EXPLAINS = ("loss-not-finite",)
-WORDS = ("mixed_float16", "mixed_bfloat16")
 CLEARERS = ("keras.backend.clear_session", "keras.utils.clear_session", "keras.backend.tensorflow_backend.clear_session")
 SOFTMAX = ("keras.activations.softmax", "tensorflow.nn.softmax", "keras.ops.softmax")
 
 
+@rule(severity="warning", explains=("loss-not-finite",), words=("mixed_float16", "mixed_bfloat16"))
 def check(script: Script) -> Iterator[Finding]:
     """Report the last layer of a compiled model if it is created while a mixed policy is certainly active."""
     for _, models in script.calls_on_models("compile"):

@@ -39,12 +39,10 @@ References:
 from gpucheck.commands.lint.layers import policies
 from gpucheck.commands.lint.lookup import before
 from gpucheck.commands.lint.models import on_tpu
-from gpucheck.commands.lint.script import Findings, Script, at
-
-SEVERITY = "warning"
-WORDS = ("TPUStrategy",)
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 
 
+@rule(severity="warning", words=("TPUStrategy",))
 def check(script: Script) -> Findings:
     """Report the last policy that is set before a model in a TPU strategy's scope is built, if it uses float16."""
 

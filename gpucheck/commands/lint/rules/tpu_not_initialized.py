@@ -33,14 +33,14 @@ References:
 
 from gpucheck.commands.lint.lookup import holds, is_call, options
 from gpucheck.commands.lint.models import TPU
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Value
 
-WORDS = ("TPUStrategy",)
 RESOLVER = "tensorflow.distribute.cluster_resolver.TPUClusterResolver"
 FIX = "Call tf.config.experimental_connect_to_cluster and tf.tpu.experimental.initialize_tpu_system first."
 
 
+@rule(words=("TPUStrategy",))
 def check(script: Script) -> Findings:
     """Report strategies of a resolver that this file creates, if nothing in the file initializes a TPU or gets the resolver."""
     if any("initialize_tpu_system" in name for name in script.names) or script.methods("initialize_tpu_system"):

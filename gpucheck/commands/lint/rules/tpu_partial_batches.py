@@ -44,17 +44,16 @@ from gpucheck.commands.lint.datasets import Chain, chains
 from gpucheck.commands.lint.edits import insert_argument
 from gpucheck.commands.lint.lookup import all_calls, constant, is_call, is_none, options
 from gpucheck.commands.lint.models import TPU, on_tpu
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Call, Element, Items, Operation, Value
 
-SEVERITY = "warning"
-WORDS = ("TPUStrategy",)
 SAMPLES = {"mnist": 60_000, "fashion_mnist": 60_000, "cifar10": 50_000, "cifar100": 50_000}  # for training
 SAME_SHAPE = "but a TPU needs the same shape in every step."
 # Their first argument is the shape, or its first dimension.
 OF_SHAPE = ("numpy.zeros", "numpy.ones", "numpy.random.random", "numpy.random.sample", "numpy.random.rand", "numpy.random.randn")
 
 
+@rule(severity="warning", words=("TPUStrategy",))
 def check(script: Script) -> Findings:
     """Report datasets passed to fit of a model in a TPU strategy's scope, or distributed by a TPU strategy."""
     for call, models in script.trainings:

@@ -37,15 +37,14 @@ import re
 
 from gpucheck.commands.lint.lookup import all_calls, constant
 from gpucheck.commands.lint.models import MIRRORED, WORKERS, built, strategies_around
-from gpucheck.commands.lint.script import Findings, Script, at
+from gpucheck.commands.lint.script import Findings, Script, at, rule
 
-SEVERITY = "warning"
-WORDS = ("MultiWorkerMirroredStrategy",)
 FIX = "Give each worker but the chief a path of its own, by strategy.cluster_resolver.task_id."
 # Names that distinguish the workers, however the program uses them.
 IDENTITY = re.compile(r"task_id|task_type|TF_CONFIG|is_chief|SLURM_PROCID|RANK|hostname|gethostname|getpid|mkdtemp|should_save")
 
 
+@rule(severity="warning", words=("MultiWorkerMirroredStrategy",))
 def check(script: Script) -> Findings:
     """Report literal paths of a model in this strategy's scope, if the script does not distinguish the workers."""
     if IDENTITY.search(script.written) or not all_calls(script.named(*MIRRORED), WORKERS):
