@@ -131,8 +131,7 @@ class Evaluator(State):
         self.bind(node.target, value)
         return value
 
-    def _visit_Lambda(self, node: ast.Lambda) -> Value:
-        return self.define(node)
+    _visit_Lambda = State.define
 
     def _visit_Await(self, node: ast.Await | ast.Starred) -> Value:
         return self.value(node.value)

@@ -30,7 +30,9 @@ def without_magics(source: str) -> str:
 
     The statement after ``%time`` and similar magics stays in its line.
     """
-    source = _without_prompts(source)
+    if indent := INDENT.match(source):  # IPython ignores the indentation of the first line, and the prompts of a copied session
+        source = re.sub(rf"(?m)^{indent[1]}", "", source)
+    source = PROMPT.sub("", source) if source.lstrip().startswith(">>> ") else source
     first = source.lstrip()
     if first.startswith("%%") and not CELL.match(first):
         return "\n" * source.count("\n")  # a cell of another language
@@ -53,13 +55,6 @@ def without_magics(source: str) -> str:
             kept.append(_with_line_count(magic, _assigned))
             at += len(magic)
     return "".join(kept)
-
-
-def _without_prompts(source: str) -> str:
-    """Return a cell without the indentation of its first line, and the prompts of a copied session, which IPython ignores."""
-    if indent := INDENT.match(source):
-        source = re.sub(rf"(?m)^{indent[1]}", "", source)
-    return PROMPT.sub("", source) if source.lstrip().startswith(">>> ") else source
 
 
 def _line(source: str, at: int) -> str:

@@ -112,7 +112,7 @@ class Script:
         traced = trace(tree, {name: MEANINGS[name] for name in self.unbound})
         self.events = traced.events
         self.complete = traced.complete
-        self._conditions = traced.conditions
+        self.conditions = traced.conditions
         self._by_name: dict[str, list[Call]] = {}  # methods begin with a dot
         self.names = frozenset(_names(self.events))  # all imported names that are read or called
         self.calls = [event for event in self.events if isinstance(event, Call)]
@@ -155,10 +155,6 @@ class Script:
         """Whether a scope is entered in a way the trace does not follow: an exit stack, ``__enter__``, a global strategy."""
         entered = bool(self.methods("__enter__")) or any(not call.entered for call in self.methods("scope"))
         return entered or self.mentions(*GLOBAL_STRATEGY)
-
-    def conditions(self, steps: Iterable[tuple[int, int]]) -> list[Value | None]:
-        """Return the condition of each step of a place's path; None if it is unknown (not an if, or not its first branch)."""
-        return [self._conditions.get(node) if arm == 0 else None for node, arm in steps]
 
     def modules(self) -> set[str]:
         """Return the top-level modules that are imported."""

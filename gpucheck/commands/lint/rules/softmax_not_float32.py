@@ -113,7 +113,7 @@ def _active_with_gpus(script: Script, policy: Place, layer: Place) -> bool:
     branches = {node for node, _ in layer.path}
     if not earlier(policy, layer) or any(node in branches for node, _ in steps):  # in another branch of the same if
         return False
-    needed = script.conditions(steps)
+    needed = [script.conditions.get(node) if arm == 0 else None for node, arm in steps]  # of the first branches of ifs
     sources = [list(parts(condition, lambda call: call.name == "builtins.len")) for condition in needed]
     return bool(needed) and all(any(is_call(part, *LISTS) for part in every) for every in sources)
 
