@@ -122,8 +122,7 @@ class Caller(Evaluator):
         for expression in (*node.decorator_list, *(keyword.value for keyword in node.keywords)):
             self.value(expression)
         made = Class(node, bases)
-        with self.within(scope=Scope(self.scope)):
-            self.scope.of_class = True
+        with self.within(scope=Scope(self.scope, of_class=True)):
             self.block(node.body)
             made.members = self.scope.names
         self.scope.set(node.name, made)

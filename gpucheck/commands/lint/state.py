@@ -3,22 +3,23 @@
 import ast
 import contextlib
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+
+import msgspec
 
 from gpucheck.commands.lint.combine import merge
 from gpucheck.commands.lint.lookup import constant, options
 from gpucheck.commands.lint.values import Call, Constant, Event, Function, Place, Scope, Store, Test, Value
 
 
-class Frame:
+class Frame(msgspec.Struct, eq=False):
     """One call of a function that is being followed."""
 
-    def __init__(self, node: Any, closure: Scope) -> None:
-        self.node = node
-        self.closure = closure  # distinguishes wrappers from the same decorator
-        self.returns: list[Value] = []
-        self.left: int | None = None  # order at which the function may have returned early
+    node: Any
+    closure: Scope  # distinguishes wrappers from the same decorator
+    returns: list[Value] = []
+    left: int | None = None  # order at which the function may have returned early
 
     def result(self) -> Value:
         """Return the value that the function may return."""
@@ -27,6 +28,11 @@ class Frame:
 
 class State:
     """The trace's position and recorded events. ``expressions``, ``calls`` and ``trace`` add the nodes that they follow."""
+
+    # Follow statements, a call and an expression; the first returns whether one of the statements leaves the block.
+    block: Callable[[list[ast.stmt]], bool]
+    called: Callable[[Call], Value]
+    value: Callable[[ast.expr], Value]
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -51,18 +57,6 @@ class State:
         self.depth = 0  # number of enclosing expressions
         self.calls_followed = 0
         self.steps = 0
-
-    def block(self, statements: list[ast.stmt]) -> bool:
-        """Follow statements; return whether one of them leaves the block (return, raise, break, sys.exit)."""
-        raise NotImplementedError
-
-    def called(self, call: Call) -> Value:
-        """Return the value of a call."""
-        raise NotImplementedError
-
-    def value(self, node: ast.expr) -> Value:
-        """Follow an expression and return its value."""
-        raise NotImplementedError
 
     def place(self) -> Place:
         """Return the current place."""

@@ -135,14 +135,13 @@ class Class(Value):
 UNKNOWN = Value()
 
 
-class Scope:
+class Scope(msgspec.Struct, eq=False):
     """The names of a module, a class or one call of a function."""
 
-    def __init__(self, parent: "Scope | None" = None, names: dict[str, Value] | None = None) -> None:
-        self.parent = parent
-        self.names = names if names is not None else {}
-        self.of_class = False  # a class body, whose names its methods can't access
-        self.shared: set[str] = set()  # declared global or nonlocal
+    parent: "Scope | None" = None
+    names: dict[str, Value] = {}
+    of_class: bool = False  # a class body, whose names its methods can't access
+    shared: set[str] = set()  # declared global or nonlocal
 
     def get(self, name: str) -> Value | None:
         """Return the value of a name in this or an enclosing scope."""
