@@ -3,7 +3,7 @@
     machine: hgx-h200                  the recorded machine (default: h200; "nothing": no facts)
     quick                              only the facts that --quick reads
     without: tensorflow, keras         facts that were not read
-    with: blind                        the changes of parts.txt that have this title
+    with: no GPU listed                the changes of parts.txt that have this title
     container = {"inside": false}      a change as in a page's Example
     gpus.gpus[*].nvlinks = []          the same for every item of a list
     gpus.gpus[+] = {"index": 1}        another item like the first, with this change
