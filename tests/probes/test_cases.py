@@ -25,5 +25,5 @@ def test_cases(probe, request):
 @pytest.mark.parametrize("probe", ["container", "device_nodes", "kernel_module", "pci", "system"])
 def test_the_recorded_machine_is_read_as_recorded(probe):
     cases = case_files.read(probe_cases.FOLDER / f"{probe}.txt")
-    (fact,) = [probe_cases.fact(probe, case) for case in cases if case.title == "Recorded h200"]
+    (fact,) = [probe_cases.fact(probe, case) for case in cases if case.title == "Facts of the recorded H200 machine"]
     assert fact == msgspec.convert(machine("h200")[probe], type(fact))
