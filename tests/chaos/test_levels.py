@@ -20,14 +20,14 @@ LEVELS = QUICK, NO_SMOKE, DEFAULT  # `gpucheck node` has another scope
 SCOPES = {rule.code: rule.scope for rule in load_rules()}
 # Nothing outside shows it: the import ends, the loader misses a symbol, XLA rejects a flag, or a file is gone that no list is compared with.
 ONLY_THE_IMPORT_SHOWS = (
-    "import-ends-by-sigill",
-    "import-ends-by-segfault",
-    "import-killed-by-somebody",
-    "foreign-libcublas-first-tensorflow-asked",
-    "foreign-libstdc++-first-tensorflow-asked",
+    "import-killed-by-sigill",
+    "import-killed-by-sigsegv",
+    "import-killed-by-unknown-sender",
+    "foreign-libcublas-first-tensorflow-imported",
+    "foreign-libstdc++-first-tensorflow-imported",
     "nvjitlink-older-than-cusparse",
-    "unknown-xla-flag-tensorflow-asked",
-    "keras-half-removed",
+    "unknown-xla-flag-tensorflow-imported",
+    "keras-partially-removed",
 )
 # Training on the fake driver's GPUs never ends; where a busy machine has not imported TensorFlow by then, the longer time counts.
 SHORT, LONG = ("--timeout", "15"), ("--timeout", "60")

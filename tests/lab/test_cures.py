@@ -25,29 +25,29 @@ IN_A_PROGRAM = (
     "worker-0-killed-in-step-5",
     "worker-raises-in-step-5",
     "worker-exits-in-step-5",
-    "worker-ends-without-a-word-in-step-5",
+    "worker-exits-with-status-0-in-step-5",
     "worker-killed-before-connecting",
 )
-DOWNLOADED = ("backend-jax-asked-for-and-absent", "legacy-keras-asked-for-and-absent")  # by `make cuda-wheels`
+DOWNLOADED = ("backend-jax-requested-but-not-installed", "legacy-keras-selected-but-not-installed")  # by `make cuda-wheels`
 EXPLAINED = {
     **dict.fromkeys(IN_A_PROGRAM, ("words", "what a program, or a job of several workers, does wrong, no command cures")),
     "worker-with-another-tensorflow": ("left", "both workers share the environment: one of them only claims another version"),
-    "import-ends-by-sigill": ("words", "the processor lacks what TensorFlow was compiled for: another machine, or another build"),
-    "import-killed-by-somebody": ("look", "nobody knows who sent the signal"),
+    "import-killed-by-sigill": ("words", "the processor lacks what TensorFlow was compiled for: another machine, or another build"),
+    "import-killed-by-unknown-sender": ("look", "nobody knows who sent the signal"),
     "process-killed-in-the-first-step": ("words", "nobody knows why the process ended"),
     "container-with-visible-devices-none": ("words", "a container's variables are set where it is started"),
-    "backend-torch-asked-for-and-absent": ("left", "its build is only on PyTorch's own index, which the lab does not use"),
+    "backend-torch-requested-but-not-installed": ("left", "its build is only on PyTorch's own index, which the lab does not use"),
     "cuinit-34-stub-library": ("changed", "the fake driver is itself the stub here, and there is no other"),
     "compute-capability-3.7": ("words", "no release of TensorFlow that can be installed supports it"),
     "compute-capability-5.2": ("changed", ONLY_ITS_NAME),
-    "old-card-beside-a-new-one": ("words", "TensorFlow uses the new card, which the older release may not support"),
+    "old-gpu-next-to-a-new-one": ("words", "TensorFlow uses the new card, which the older release may not support"),
     "few-multiprocessors": ("words", "TensorFlow leaves a display card out on purpose"),
     "tensorflow-ignores-an-old-gpu": ("left", ONLY_ITS_NAME),
-    "python-3.9-under-tensorflow-2.21": ("another Python", NO_PYTHON),
+    "python-3.9-with-tensorflow-2.21": ("another Python", NO_PYTHON),
     "python-3.9-without-tensorflow": ("left", "pip does not run under a Python that only claims to be 3.9"),
     "python-3.15-without-tensorflow": ("another Python", NO_PYTHON),
     "compute-capability-12.0": ("image", NO_WHEEL),
-    "too-new-and-the-kernel-cache-off": ("image", NO_WHEEL),
+    "gpu-too-new-with-kernel-cache-disabled": ("image", NO_WHEEL),
 }
 
 
