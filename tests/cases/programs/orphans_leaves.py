@@ -1,5 +1,5 @@
 import os, time
-for _ in range(2):  # twice forked, in a session of its own: nobody's child, and in nobody's group
+for _ in range(2):  # forked twice into its own session: reparented, and in another process group
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:

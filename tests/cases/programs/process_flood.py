@@ -6,7 +6,7 @@ for number, report_bytes in ((2, 1 << 20), (2, None), (1, None)):
     process = Process([sys.executable, "-c", writer % number], dict(os.environ), report_bytes=report_bytes)
     ended = process.wait(time.monotonic() + 120)
     stream = process.err if number == 2 else process.out
-    stream.drain()  # as whoever asks for its text
+    stream.drain()  # like a caller that reads the output
     print(ended, process.returncode, stream.size >> 20)
     process.kill()
     process.close()

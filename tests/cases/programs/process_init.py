@@ -1,7 +1,7 @@
 import ctypes, os, sys, time
 sys.path.insert(0, sys.argv[1])
 from gpucheck.core.host.process import Process
-assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER: orphans become ours, as they do in a container
+assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER: adopt orphans, like init in a container
 process = Process(["sh", "-c", "sh -c 'sleep 600 & sleep 600' & exit 0"], dict(os.environ))
 process.wait(time.monotonic() + 10)
 process.kill()

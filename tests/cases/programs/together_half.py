@@ -13,4 +13,4 @@ tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfigur
 names = {f"CPU:{number}": f"CPU:{number}" for number in range(2)}
 jobs = [Job("one_device", (name,), "mixed_float16") for name in names]
 print(json.dumps([to_builtins(result) for result in together.train(Reporter(), tf, keras, jobs, names)]))
-assert not tf.config.optimizer.get_experimental_options()["disable_meta_optimizer"]  # later jobs are the user's again
+assert not tf.config.optimizer.get_experimental_options()["disable_meta_optimizer"]  # the option is restored for later jobs

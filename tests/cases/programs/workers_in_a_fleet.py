@@ -1,4 +1,4 @@
-# After AfterImport of lab/breakages.py: the worker whose place is FAULTY is killed or stopped in a step, has another TensorFlow, or never starts.
+# Runs after AfterImport of lab/breakages.py: the worker at index FAULTY is killed or stopped in a step, has another TensorFlow, or exits.
 import json, os, signal
 place = json.loads(os.environ.get("TF_CONFIG") or "{}").get("task", {}).get("index")
 if str(place) == os.environ["FAULTY"]:
@@ -7,7 +7,7 @@ if str(place) == os.environ["FAULTY"]:
     def gone(module):
         usual = module.DistributedIterator.__next__
         def following(self):
-            if self._strategy.num_replicas_in_sync > 1:  # not while it trains alone, which would keep it from the others
+            if self._strategy.num_replicas_in_sync > 1:  # not while it trains on its own, before it joins the others
                 os.kill(os.getpid(), getattr(signal, os.environ["FAULT"]))
             return usual(self)
         module.DistributedIterator.__next__ = following

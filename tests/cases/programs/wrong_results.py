@@ -1,5 +1,5 @@
-# After AfterImport of lab/breakages.py: on CPU:1 a function of TensorFlow, called eagerly, gives a wrong result, as a defective GPU does.
-# WRONG_RESULT names the function, the type of its input, of how many calls the first one is wrong, and where these calls begin.
+# Runs after AfterImport of lab/breakages.py: on CPU:1 an eagerly called TensorFlow function returns a wrong result, like a defective GPU.
+# WRONG_RESULT is the function, its input type, every how many calls a result is wrong, the first of them, and "once" for only one.
 import collections, os, threading
 name, dtype, period, first, once = os.environ["WRONG_RESULT"].split()
 calls = collections.Counter()
