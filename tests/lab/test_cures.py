@@ -32,7 +32,7 @@ DOWNLOADED = ("backend-jax-requested-but-not-installed", "legacy-keras-selected-
 EXPLAINED = {
     **dict.fromkeys(IN_A_PROGRAM, ("words", "what a program, or a job of several workers, does wrong, no command cures")),
     "worker-with-another-tensorflow": ("left", "both workers share the environment: one of them only claims another version"),
-    "import-killed-by-sigill": ("words", "the processor lacks what TensorFlow was compiled for: another machine, or another build"),
+    "import-killed-by-sigill": ("words", "the processor lacks what TensorFlow was compiled for: use another machine or build"),
     "import-killed-by-unknown-sender": ("look", "nobody knows who sent the signal"),
     "process-killed-in-the-first-step": ("words", "nobody knows why the process ended"),
     "container-with-visible-devices-none": ("words", "a container's variables are set where it is started"),
