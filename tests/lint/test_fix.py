@@ -81,6 +81,10 @@ FIXED = {
         f"{HEAD}adam = tf.keras.optimizers.Adam( learning_rate = 0.001)\n{FIT.format(compiled='')}",
     ),
     "an argument that is given twice": (f"{HEAD}adam = tf.keras.optimizers.Adam(0.1, lr=0.1)\n{FIT.format(compiled='')}",) * 2,
+    "after other letters": (
+        f"{HEAD}dataset = None\n{FIT.format(compiled=', run_eagerly=True')}x = 'äöü'; model.fit_generator(batches)\n",
+        f"{HEAD}dataset = None\n{FIT.format(compiled=', run_eagerly=False')}x = 'äöü'; model.fit(batches)\n",
+    ),
     "not a safe change": (f"{HEAD}for gpu in tf.config.list_physical_devices('GPU'):\n    gpu.memory_limit = 4096\n",) * 2,
 }
 
@@ -114,6 +118,14 @@ def test_map_with_brackets_around_its_function_is_unchanged(tmp_path):
     path.write_text(source.replace("((lambda name: tf.io.read_file(name)))", "(lambda name: tf.io.read_file(name),)"))
     assert fix(path).problems == ()
     assert ".map(lambda name: tf.io.read_file(name), num_parallel_calls=tf.data.AUTOTUNE,)" in path.read_text()
+
+
+def test_columns_of_an_edit_count_characters(tmp_path):
+    path = tmp_path / "train.py"
+    path.write_text(f"{HEAD}{FIT.format(compiled='')}x = 'äöü'; model.fit_generator(batches)\n", encoding="utf-8")
+    (problem,) = runner.lint([str(path)], load_rules()).problems
+    edit = problem.edit
+    assert (problem.column, problem.source[edit.column - 1 : edit.end_column - 1]) == (12, "fit_generator")
 
 
 def test_help_lists_the_rules_that_it_corrects():

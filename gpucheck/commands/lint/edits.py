@@ -76,7 +76,7 @@ def apply(path: str, text: str, edits: Iterable[Edit]) -> int:
     Args:
         path: a Python file. A link, or a file in an encoding other than UTF-8, is not changed.
         text: the content when the file was linted.
-        edits: the edits, in any order.
+        edits: the edits, in any order; their columns count characters.
 
     Raises:
         OSError: the file can't be written.
@@ -84,15 +84,15 @@ def apply(path: str, text: str, edits: Iterable[Edit]) -> int:
     data = whole(path, source.PROGRAM_BYTES_MAX)
     if os.path.islink(path) or "\r" in text or data != text.encode("utf-8", "replace"):
         return 0
-    starts = [0, *itertools.accumulate(len(line) for line in data.splitlines(keepends=True))]
+    starts = [0, *itertools.accumulate(len(line) + 1 for line in text.split("\n"))]
     spans = sorted({(starts[e.line - 1] + e.column - 1, starts[e.end_line - 1] + e.end_column - 1, e.text) for e in edits})
     pieces, at, made = [], 0, 0
     for begin, end, new in spans:
         if begin >= at:
-            pieces += [data[at:begin], new.encode()]
+            pieces += [text[at:begin], new]
             at, made = end, made + 1
-    changed = b"".join([*pieces, data[at:]])
-    if not compiles(changed.decode()):  # never write a file that Python can't compile
+    changed = "".join([*pieces, text[at:]])
+    if not compiles(changed):  # never write a file that Python can't compile
         return 0
-    write.replace(path, changed)
+    write.replace(path, changed.encode())
     return made

@@ -210,8 +210,14 @@ def _problems(findings: Iterable[tuple[Finding, LintRule]], program: source.Prog
         cell, line = program.locate(finding.line)
         first, end_line = lines[finding.line - 1], line + finding.end_line - finding.line
         begin, end = _characters(first, finding.column), _characters(lines[finding.end_line - 1], finding.end_column)
-        edit, level = finding.edit if cell is None else None, rule.severity.value
+        edit = _edit_in_characters(finding.edit, lines) if finding.edit and cell is None else None
+        level = rule.severity.value
         yield Problem(file, cell, line, begin, end_line, rule.code, level, finding.message, finding.fix, end, first, edit)
+
+
+def _edit_in_characters(edit: Edit, lines: Sequence[str]) -> Edit:
+    begin, end = _characters(lines[edit.line - 1], edit.column), _characters(lines[edit.end_line - 1], edit.end_column)
+    return edit._replace(column=begin, end_column=end)
 
 
 def _characters(line: str, column: int) -> int:

@@ -42,7 +42,7 @@ Locate = Callable[[int], tuple[int | None, int]]
 
 
 class Edit(NamedTuple):
-    """A range that is replaced by text. Lines and columns are those of a finding."""
+    """A range that is replaced by text. Lines and columns are those of the finding or problem that has it."""
 
     line: int
     column: int

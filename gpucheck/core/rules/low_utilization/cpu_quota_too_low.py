@@ -55,7 +55,7 @@ def check(resources: Resources, used: GpusInUse, context: Context) -> Finding | 
     granted, field = _granted(limits)
     if granted is None or granted >= PROCESSORS_PER_GPU * count:
         return None
-    of = f" of {limits.cpu_count} processors" if limits.cpu_count is not None else " processors"
+    of = f" of {limits.cpu_count} processors" if limits.cpu_count is not None else " processor" + "s" * (granted != 1)
     effect = f"reading and preparing the data needs at least {PROCESSORS_PER_GPU} per GPU"
     gpu = _first_gpu(outcomes)
     place, figures = outcomes.figures("input_pipeline", gpu)
