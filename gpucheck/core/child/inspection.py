@@ -161,8 +161,17 @@ def import_keras(reporter: Reporter, tf: Any = None) -> tuple[Any, str | None]:
         return None, None
     source, _ = backend_source()
     outcome = KerasImport(imported=True, version=version, backend=backend, backend_source=source, legacy=legacy)
-    reporter.end(KerasImported(outcome))
+    reporter.end(KerasImported(replace(outcome, saving_error=_saving_error())))
     return (tf.keras if legacy and tf is not None else keras), backend
+
+
+def _saving_error() -> str | None:
+    """Why Keras can't save a model: its own import of h5py ignores an ImportError, and `model.save` raises another one later."""
+    try:
+        import h5py  # noqa: F401  # Keras has imported it, so this costs nothing
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"[:500]
+    return None
 
 
 def _version_of_tf_keras(tf: Any, version: str) -> str:

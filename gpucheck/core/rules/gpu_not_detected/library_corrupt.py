@@ -52,6 +52,7 @@ _CUDNN = "nvidia-cudnn-cu12<10"
         "cuda-libraries-missing",
         "cudnn-missing",
         "cpu-fallback",
+        "model-saving-unavailable",
     ),
 )
 def check(faults: LibraryFaults) -> Finding | Skip | None:
