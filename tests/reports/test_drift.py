@@ -2,7 +2,7 @@
 
 import json
 
-from gpucheck.commands.expectations import drift_report as drift
+from gpucheck.commands.expectations import drift
 from gpucheck.commands.expectations.drift import GROUPS, Change, Drift
 from gpucheck.core.reports import json as json_report
 

@@ -117,7 +117,7 @@ def _finish(differences: "Drift", style: str, color: str, verbose: bool) -> NoRe
 
 
 def _render(differences: "Drift", style: str, color: str, verbose: bool) -> str:
-    from gpucheck.commands.expectations import drift_report as drift
+    from gpucheck.commands.expectations import drift
     from gpucheck.core.reports import json
 
     if style == "json":
