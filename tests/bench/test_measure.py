@@ -5,9 +5,8 @@ from bench.cases import raw
 from fakes import FakeChild, FakeHost
 
 from gpucheck.commands.bench import plan
-from gpucheck.commands.bench.measure import GENERATED, Session
+from gpucheck.commands.bench.measure import GENERATED, Session, bench
 from gpucheck.commands.bench.model import Ask
-from gpucheck.commands.bench.run import bench
 from gpucheck.core.child.messages.benchmark import BenchTask, DataLoaded, Measured
 from gpucheck.core.child.messages.drivers import (
     CudaCount,

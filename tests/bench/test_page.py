@@ -6,7 +6,7 @@ from bench.test_report import RESULTS
 from msgspec.structs import replace
 
 from gpucheck.commands.bench import page, wording
-from gpucheck.commands.bench.advice import advice
+from gpucheck.commands.bench.wording import advice
 
 
 def text_of(result):

@@ -4,7 +4,7 @@ import pytest
 from bench.cases import HOT, one
 from msgspec.structs import replace
 
-from gpucheck.commands.bench.advice import advice, ranked, varying
+from gpucheck.commands.bench.wording import advice, ranked, varying
 
 FLOAT16 = "mixed_float16"
 

@@ -243,8 +243,8 @@ def _plot_format(plot: str | None) -> str:
 
 
 def _measure(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[Result]) -> tuple[Result, int]:
+    from gpucheck.commands.bench.measure import bench as measure
     from gpucheck.commands.bench.plan import Refused
-    from gpucheck.commands.bench.run import bench as measure
 
     if (problem := ulimits.open_files_problem()) is not None:
         raise OSError(errno.EMFILE, problem)

@@ -1,20 +1,27 @@
-"""Run the measurements: one child per split of the CPU into logical devices, and a child that samples NVML."""
+"""Run a benchmark: one child per split of the CPU into logical devices, and a child that samples NVML."""
 
+import threading
 import time
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from gpucheck import __version__
 from gpucheck.commands.bench import figures, plan
-from gpucheck.commands.bench.model import Ask, Measurement, Sample
+from gpucheck.commands.bench.model import NETWORK, Ask, Measurement, Result, Sample
+from gpucheck.commands.bench.plan import Refused
 from gpucheck.core.child.messages.benchmark import BenchJob, BenchTask, Configuration, DataLoaded, Measured
 from gpucheck.core.child.messages.drivers import Sampled
 from gpucheck.core.child.messages.frameworks import Device, DevicesListed, KerasImported, TensorFlowImported, TpuConnected
 from gpucheck.core.host import Child, Host
+from gpucheck.core.model.progress import Progress
 from gpucheck.core.probes import cuda, gpus
 from gpucheck.core.processes import sampler
 from gpucheck.core.processes.frameworks import TPU_SECONDS
 
 GENERATED = "the function returned no data: the samples are random, and the accuracy is not measured"
+
+TICK_SECONDS = 0.1
 
 
 class Session:
@@ -37,7 +44,7 @@ class Session:
         """Measure everything that was requested.
 
         Raises:
-            plan.Refused: the request can't be measured.
+            Refused: the request can't be measured.
         """
         tpu = plan.TPU in self.ask.strategies
         first = self._child(tpu)
@@ -93,18 +100,18 @@ class Session:
         if keras is None or tensorflow is None or listed is None:
             if tensorflow is not None and not tensorflow.outcome.imported:
                 failed = tensorflow.outcome
-                raise plan.Refused(f"TensorFlow can't be imported: {failed.error_type}: {failed.error}"[:400], 3)
+                raise Refused(f"TensorFlow can't be imported: {failed.error_type}: {failed.error}"[:400], 3)
             ending = child.end()
             self.timed_out = ending.how == "timed out"
             late = f"out of time (--timeout {self.host.request.timeout_seconds:g})"
             how = late if self.timed_out else f"the process was {ending.how}"
-            raise plan.Refused(f"TensorFlow did not start: {how}, stage: {ending.stage}", 3)
+            raise Refused(f"TensorFlow did not start: {how}, stage: {ending.stage}", 3)
         outcome = keras.outcome
         if not outcome.imported:
-            raise plan.Refused(f"Keras can't be imported: {outcome.error_type}: {outcome.error}"[:400], 3)
+            raise Refused(f"Keras can't be imported: {outcome.error_type}: {outcome.error}"[:400], 3)
         if outcome.backend != "tensorflow":
             here = f"Keras runs on {outcome.backend} here ({outcome.backend_source})"
-            raise plan.Refused(f"{here}; gpucheck bench measures TensorFlow", 3)
+            raise Refused(f"{here}; gpucheck bench measures TensorFlow", 3)
         interpreter = self.host.interpreter()
         python = None if isinstance(interpreter, str) else interpreter.version
         versions = {"python": python, "tensorflow": tensorflow.outcome.version, "keras": outcome.version}
@@ -119,7 +126,7 @@ class Session:
         child.send(BenchJob(cpus, configurations, ask.data, *limits, ask.profile, ask.model))
         data = child.wait_for(DataLoaded)
         if data is not None and data.problem:
-            raise plan.Refused(data.problem, 2)
+            raise Refused(data.problem, 2)
         for place, configuration in enumerate(configurations):
             raw = child.wait_for(Measured, configuration.id)
             if raw is None:
@@ -178,7 +185,7 @@ class Session:
         except RuntimeError:
             return
         if gpu_count:
-            raise plan.Refused(f"the driver has {gpu_count} GPU(s), TensorFlow lists none; run `gpucheck` for the cause", 3)
+            raise Refused(f"the driver has {gpu_count} GPU(s), TensorFlow lists none; run `gpucheck` for the cause", 3)
 
 
 def _describe(device: Device, host: Host) -> str:
@@ -186,3 +193,71 @@ def _describe(device: Device, host: Host) -> str:
         there, allowed = host.processors()
         return f"{device.name} ({allowed or there or 'unknown'} cores)"
     return f"{device.name} ({device.description or 'unknown model'})"
+
+
+def bench(
+    host: Host,
+    ask: Ask,
+    tick: Callable[[list[str]], None],
+    progress: Progress[Result] | None = None,
+) -> Result:
+    """Measure; Ctrl-C and the time limit keep the results so far.
+
+    Args:
+        host: the machine; its request has the time limit.
+        ask: what to measure.
+        tick: called every tenth of a second, for a progress line.
+        progress: its snapshot becomes the result so far.
+
+    Raises:
+        Refused: the request can't be measured.
+    """
+    session = Session(host, ask)
+    problems: list[BaseException] = []
+    if progress is not None:
+        progress.snapshot = lambda: _result(session, "timed out")
+
+    def work() -> None:
+        try:
+            session.run()
+        except BaseException as problem:
+            problems.append(problem)
+
+    thread = threading.Thread(target=work, daemon=True)
+    ended = "finished"
+    try:
+        thread.start()
+        while thread.is_alive():
+            thread.join(TICK_SECONDS)
+            tick([one.id for one in session.configurations if one.id not in session.results and not one.reason])
+    except KeyboardInterrupt:
+        ended = "interrupted"
+    if session.timed_out and ended == "finished":
+        ended = "timed out"
+    if problems and ended != "interrupted":
+        if not (isinstance(problems[0], Refused) and session.results):
+            raise problems[0]
+        if ended == "finished":  # otherwise ``ended`` says enough
+            session.notes.append(str(problems[0]))
+    return _result(session, ended)
+
+
+def _result(session: Session, ended: str) -> Result:
+    import datetime
+
+    seconds = time.monotonic() - session.started
+    started_at = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=seconds)
+    reason = {"interrupted": "interrupted", "timed out": "out of time"}.get(ended, "not reached")
+    return Result(
+        tool={"name": "gpucheck", "version": __version__},
+        started_at=started_at.isoformat(timespec="seconds"),
+        seconds=round(seconds, 3),
+        ended=ended,
+        versions=session.versions,
+        hardware=session.hardware,
+        model=session.ask.model or NETWORK,
+        ask=session.ask,
+        measurements=session.measurements(reason),
+        samples=session.samples(),
+        notes=tuple(session.notes),
+    )

@@ -3,9 +3,9 @@
 import html
 
 from gpucheck.commands.bench import wording
-from gpucheck.commands.bench.advice import advice, ranked, varying
 from gpucheck.commands.bench.figures import one_global_batch
 from gpucheck.commands.bench.model import Measurement, Result
+from gpucheck.commands.bench.wording import advice, ranked, varying
 from gpucheck.core.reports.shared.document import document
 from gpucheck.core.reports.shared.words import clean, plural
 

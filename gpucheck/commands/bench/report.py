@@ -3,9 +3,9 @@
 from typing import Any
 
 from gpucheck.commands.bench import page, wording
-from gpucheck.commands.bench.advice import advice, ranked, varying
 from gpucheck.commands.bench.figures import READINGS, one_global_batch
 from gpucheck.commands.bench.model import Measurement, Result
+from gpucheck.commands.bench.wording import advice, ranked, varying
 from gpucheck.core.child.messages.benchmark import Traced
 from gpucheck.core.reports import json
 from gpucheck.core.reports.shared.terminal_text import TerminalText
