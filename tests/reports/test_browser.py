@@ -15,7 +15,7 @@ from reports.cases import CASES
 from reports.hostile import dirty
 from watch.test_summary import SLOW
 
-from gpucheck.commands.bench import page as bench_page
+from gpucheck.commands.bench import report as bench_report
 from gpucheck.commands.watch import summary as watch_page
 from gpucheck.core.reports import html as page
 
@@ -23,8 +23,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 MISSING = CHROMIUM is None or importlib.util.find_spec("axe_playwright_python") is None
 SEEN = {name: CASES[name] for name in ("fail-gpu-3", "pass-8-gpus", "unknown")} | {"dirty": dirty}
 OTHERS = {  # the pages of commands
-    "bench": lambda: bench_page.render(RESULTS["one-failed"]),
-    "bench-settings": lambda: bench_page.render(RESULTS["own-model"]),
+    "bench": lambda: bench_report.render_html(RESULTS["one-failed"]),
+    "bench-settings": lambda: bench_report.render_html(RESULTS["own-model"]),
     "watch": lambda: watch_page.page(SLOW),
 }
 PAPER_PIXELS = 687  # A4 between margins of 14 mm, at 96 per inch

@@ -1,14 +1,16 @@
 """Render a benchmark as text, JSON, CSV and HTML."""
 
+import html
 from typing import Any
 
-from gpucheck.commands.bench import page, wording
+from gpucheck.commands.bench import wording
 from gpucheck.commands.bench.figures import READINGS, one_global_batch
 from gpucheck.commands.bench.model import Measurement, Result
-from gpucheck.commands.bench.wording import advice, ranked, varying
 from gpucheck.core.child.messages.benchmark import Traced
 from gpucheck.core.reports import json
+from gpucheck.core.reports.shared.document import document
 from gpucheck.core.reports.shared.terminal_text import TerminalText
+from gpucheck.core.reports.shared.words import clean, plural
 
 SPREADS = ("median", "minimum", "maximum")
 COLUMN = 14
@@ -20,7 +22,7 @@ def render(result: Result, style: str, *, width: int, color: bool, ascii: bool) 
     if style == "json":
         return json.render(result)
     if style == "html":
-        return page.render(result)
+        return render_html(result)
     return render_csv(result) if style == "csv" else render_terminal(result, width=width, color=color, ascii=ascii)
 
 
@@ -77,9 +79,9 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
             continue
         for label, words in wording.figures(measurement):
             out.add(words, indent=2, label=(label, "quiet"), hang=COLUMN + 2)
-    if len(order := ranked(result.measurements)) > 1:
+    if len(order := wording.ranked(result.measurements)) > 1:
         _add_table(out, order)
-    notes = [*result.notes, *wording.missed_target(result), *advice(result.measurements)]
+    notes = [*result.notes, *wording.missed_target(result), *wording.advice(result.measurements)]
     if early := wording.ended_early(result):
         out.blank()
         out.add((result.ended, "fail"), early.removeprefix(result.ended), hang=2)
@@ -92,7 +94,7 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
 
 def _add_table(out: TerminalText, order: list[tuple[Measurement, float, bool]]) -> None:
     """Add a row per configuration with the settings that differ, or a paragraph per configuration if a row is too wide."""
-    different = varying([measurement for measurement, _, _ in order])
+    different = wording.varying([measurement for measurement, _, _ in order])
     unit = different[0].get("batch", "").partition(" ")[2]  # printed once above the table, which is narrower without it
     rows = [("ratio", "samples/s", *different[0], "")]
     for (measurement, ratio, noise), names in zip(order, different, strict=True):
@@ -111,3 +113,71 @@ def _add_table(out: TerminalText, order: list[tuple[Measurement, float, bool]]) 
         named = [value if name == "strategy" else f"{name} {value}" for name, value in zip(different[0], values, strict=True)]
         words = ", ".join(filter(None, (f"{speed} samples/s", noise_words, *named)))
         out.add(words, indent=2, label=(ratio_words, "quiet"), hang=8)
+
+
+def render_html(result: Result) -> str:
+    """Render a self-contained page. Text from the machine is escaped, without control characters."""
+    order, early = wording.ranked(result.measurements), wording.ended_early(result)
+    in_all = one_global_batch(result.measurements)
+    heading = early[:1].upper() + early[1:] or _fastest(order, in_all)
+    notes = [*result.notes, *wording.missed_target(result), *wording.advice(result.measurements)]
+    missed = len(result.measurements) - len(order)
+    if missed and order and not early:
+        heading += f"; {missed} of {plural(len(result.measurements), 'configuration')} not measured"
+    below = "".join(f'<p class="quiet">{_text(text)}</p>' for text in (wording.machine(result), wording.method(result)))
+    items = "".join(f"<li>{_text(note)}</li>" for note in notes)
+    body = (f"<ul>{items}</ul>" if items else "") + (_html_table(order) if len(order) > 1 else "")
+    if result.measurements:
+        body += "<h2>Configurations</h2>" + "".join(_card(each, in_all) for each in result.measurements)
+    footer = f'<p class="quiet">gpucheck {_text(result.tool.get("version", ""))} · {_text(result.started_at)}</p>'
+    return document("gpucheck: benchmark", clean(heading), body + footer, below)
+
+
+def _fastest(order: list[tuple[Measurement, float, bool]], in_all: bool) -> str:
+    """Return the speed and settings of the fastest configuration."""
+    first = order[0][0] if order else None
+    if first is None or first.samples_per_second is None:
+        return "Nothing was measured"
+    fastest = "Fastest: " if len(order) > 1 else ""
+    return f"{fastest}{wording.spread(first.samples_per_second)} samples/s, {wording.title(first, in_all)}"
+
+
+def _html_table(order: list[tuple[Measurement, float, bool]]) -> str:
+    """Return a row per configuration with the settings that differ, and a bar for its speed."""
+    different = wording.varying([each for each, _, _ in order])
+    heads = [*different[0], "samples/s", "ratio"]
+    rows: list[str] = []
+    for (each, ratio, noise), names in zip(order, different, strict=True):
+        speed = wording.spread(each.samples_per_second) if each.samples_per_second else ""
+        bar = f'<span class="bar"><i style="width:{100 * ratio:.0f}%"></i></span>'
+        remark = ", within noise" if noise and rows else ""
+        first, *rest = names.items()
+        name = first[1] if first[0] == "strategy" else " ".join(first)
+        cells = [f'<th scope="row">{_text(name)}</th>', *(_cell(*pair) for pair in rest)]
+        cells += [f'<td data-name="samples/s">{_text(speed)}{bar}</td>', _cell("ratio", f"{ratio:.2f}{remark}")]
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    head = "".join(f'<th scope="col">{_text(name)}</th>' for name in heads)
+    table = f'<table class="stacked"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    return f'<h2>Fastest first</h2><div class="scroll" tabindex="0" role="group" aria-label="table: configurations">{table}</div>'
+
+
+def _cell(name: str, value: str) -> str:
+    return f'<td data-name="{_text(name)}">{_text(value)}</td>'
+
+
+def _card(measurement: Measurement, in_all: bool) -> str:
+    """Return the settings and figures of a configuration, or why it was not measured."""
+    title = f"<h3>{_text(wording.title(measurement, in_all))}</h3>"
+    if measurement.status != "measured":
+        kind = "fail" if measurement.status == "failed" else "warn"
+        words = f"{measurement.status.replace('-', ' ')}: {measurement.reason}"
+        return f'<article class="card {kind}">{title}<p>{_text(words)}</p></article>'
+    facts = "".join(
+        f'<div><dt class="path">{_text(name)}</dt><dd class="value">{_text(value)}</dd></div>'
+        for name, value in wording.figures(measurement)
+    )
+    return f'<article class="card pass">{title}<dl class="facts">{facts}</dl></article>'
+
+
+def _text(value: str) -> str:
+    return html.escape(clean(value))
