@@ -1,10 +1,15 @@
-"""Write a known-good machine as an expectations file, with the measured values in comments."""
+"""The command ``snapshot``: write a known-good machine as an expectations file, with the measured values in comments."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import click
 import msgspec
 
+from gpucheck.cli.parameters import Command, FilePath
+from gpucheck.cli.request import diagnose_here, request_options
+from gpucheck.cli.screen import display_options, output, say, show
+from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.expectations.tracked import PER_JOB
 from gpucheck.core.expectations import FORMAT_VERSION, SPEED_TOLERANCE, steady, toml
 from gpucheck.core.expectations.gpus import GIB, usable_gpus
@@ -20,17 +25,59 @@ from gpucheck.core.model import (
     Severity,
     TrainingExpectations,
     TrainingRun,
+    Verdict,
     VersionExpectations,
 )
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.system.shells import word
 
 # A first step compiles and autotunes on shared processors, so it varies more than later steps. Its limit detects steps that
 # take minutes, because kernels are missing for this GPU and compiled one by one.
 START_FACTOR = 5
 START_SECONDS_MIN = 30.0
+
+EXAMPLES = """\b
+Examples:
+  gpucheck snapshot expected.toml            on the machine that is known to be good
+  gpucheck --expect expected.toml            on every machine that should be like it
+  gpucheck compare expected.toml             what is different here
+"""
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@click.argument("file", type=FilePath(dir_okay=False, allow_dash=True))
+@request_options(expect=False)
+@click.option("--node", is_flag=True, help="Only the machine itself, like `gpucheck node`.")
+@click.option("--force", is_flag=True, help="Write it even if this machine has a fault, or no verdict.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
+@click.pass_obj
+def snapshot(limit: TimeLimit, request: Request, file: str, force: bool, color: str) -> None:
+    """Check this machine, and write its state as expectations to FILE ("-": standard output).
+
+    For a machine with a fault (exit code 1), or without a verdict (3), nothing is written.
+    """
+    with output(file, limit.end) as target:
+        report = diagnose_here(request, limit, write_partial=lambda partial: [lambda: _print_refusal(partial, file, color)])
+        if report.verdict not in (Verdict.PASS, Verdict.WARN) and not force:
+            _print_refusal(report, file, color)
+            raise SystemExit(report.exit_code or 1)
+        text = render(expectations(report), report)
+        if target is not None:
+            target.commit(text)
+            say(f"gpucheck: wrote {file}")
+        else:
+            show(text)
+
+
+def _print_refusal(report: Report, file: str, color: str) -> None:
+    from gpucheck.core.reports import terminal
+
+    text = terminal.render(report, verbose=False, **display_options(color))
+    say(text.replace("gpucheck --allow-cpu", f"gpucheck snapshot --allow-cpu {word(file)}"), nl=False)
+    say("gpucheck: nothing was written: this is not a known-good machine (use --force to write anyway)")
 
 
 def expectations(report: Report) -> Expectations:
