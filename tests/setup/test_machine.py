@@ -6,7 +6,7 @@ import venv
 import pytest
 from fakes import FakeHost
 
-from gpucheck.commands.setup import pythons
+from gpucheck.commands.setup import read
 from gpucheck.core.host import Completed
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
@@ -40,10 +40,10 @@ def test_the_pythons_of_path_pyenv_uv_and_conda_are_found_once_each():
         env={"PATH": f"{home}/.pyenv/shims:/usr/bin:/nowhere", "HOME": home},
         programs={
             "python3": USUAL.format("3.11.2"),
-            **{f"{path} -I -S -c {pythons._CODE}": USUAL.format(version) for path, version in answers.items()},
+            **{f"{path} -I -S -c {read._CODE}": USUAL.format(version) for path, version in answers.items()},
         },
     )
-    versions = {python.version: python.executable for python in pythons.find(host).pythons}
+    versions = {python.version: python.executable for python in read.find_pythons(host)[0]}
     assert len(host.ran) == 4  # each file is asked once
     assert versions == {"3.11.2": "/usr/bin/python3", "3.12.1": files[2], "3.13.0": files[3], "3.10.9": files[4]}
 
@@ -51,7 +51,7 @@ def test_the_pythons_of_path_pyenv_uv_and_conda_are_found_once_each():
 def test_without_a_path_the_python_of_gpucheck_and_the_systems_are_found():
     programs = {"python3": USUAL.format("3.11.2"), "python3.12": USUAL.format("3.12.1")}
     host = FakeHost({"/usr/bin/python3": "", "/env/bin/python3.12": ""}, programs=programs)
-    assert [python.version for python in pythons.find(host, "/env/bin/python3.12").pythons] == ["3.11.2", "3.12.1"]
+    assert [python.version for python in read.find_pythons(host, "/env/bin/python3.12")[0]] == ["3.11.2", "3.12.1"]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_without_a_path_the_python_of_gpucheck_and_the_systems_are_found():
 )
 def test_a_python_without_packages_is_none(answer):
     host = FakeHost({"/usr/bin/python3": ""}, env={"PATH": "/usr/bin"}, programs={"python3": answer})
-    assert pythons.find(host).pythons == ()
+    assert read.find_pythons(host)[0] == ()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an environment has other folders there")
@@ -77,13 +77,15 @@ def test_a_python_loads_no_packages_of_its_environment_when_it_is_asked(tmp_path
     (library,) = tmp_path.glob("env/lib/python*/site-packages")
     (library / "mark.pth").write_text(f"import os; open({str(tmp_path / 'executed')!r}, 'w')\n")
     with LocalHost(Request()) as host:
-        assert pythons.inspect(host, str(tmp_path / "env/bin/python")) is not None
+        assert read.inspect_python(host, str(tmp_path / "env/bin/python")) is not None
     assert not (tmp_path / "executed").exists()
 
 
 def test_a_python_that_cannot_make_environments_says_so():
     host = FakeHost(programs={"python3": "cpython 3.12.3 True True False"})
-    assert pythons.inspect(host, "/usr/bin/python3") == Python(version="3.12.3", executable="/usr/bin/python3", has_venv=False)
+    assert read.inspect_python(host, "/usr/bin/python3") == Python(
+        version="3.12.3", executable="/usr/bin/python3", has_venv=False
+    )
 
 
 def test_facts_make_a_machine():

@@ -11,11 +11,10 @@ from gpucheck.cli.parameters import SECONDS, Command
 from gpucheck.cli.request import this_machine
 from gpucheck.cli.screen import display_options, progress_line, progress_text, say, show
 from gpucheck.cli.time_limit import TimeLimit
-from gpucheck.commands.setup import apply, describe, files, pythons, render, steps
+from gpucheck.commands.setup import apply, describe, files, render, steps
 from gpucheck.commands.setup.elsewhere import read as read_elsewhere
-from gpucheck.commands.setup.here import look
-from gpucheck.commands.setup.read import read
-from gpucheck.commands.setup.render import Here
+from gpucheck.commands.setup.here import Here, look
+from gpucheck.commands.setup.read import inspect_python, read
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.host import Host
@@ -206,7 +205,7 @@ def _python(host: Host, text: str, machine: Machine, *, here: bool) -> Python:
         raise click.UsageError(f"--python {text}: {error.strerror}") from None
     if not here or program is None:
         raise click.UsageError(f"--python {text}: neither a Python 3 version (e.g. 3.12) nor an executable program")
-    python = pythons.inspect(host, program)
+    python = inspect_python(host, program)
     if python is None:
         raise click.UsageError(f"--python {text} is not a 64-bit CPython, which TensorFlow requires")
     return python

@@ -1,17 +1,18 @@
 """Read this machine for the solver: facts of the quick probes, and its Pythons."""
 
+import glob
 import re
 import sys
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from gpucheck.commands.setup.pythons import PLACE_SECONDS, find
 from gpucheck.core.combiners.gpu_presence import combine as presence
 from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.observation import Observation, Tick
 from gpucheck.core.host import Host
+from gpucheck.core.host.pythons import is_shims, minor, path_folders
 from gpucheck.core.model import Request
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
@@ -29,26 +30,42 @@ from gpucheck.core.system.bounded import NoResponse, with_timeout
 CPUINFO_BYTES = 1 << 14  # includes the first processor
 PROBES = ("system", "wsl", "container", "pci", "driver", "gpus", "cuda", "tpu", "packages")
 
+INSPECTED_MAX = 24  # interpreters to start
+ANSWER_SECONDS = 5.0
+PLACE_SECONDS = 2.0  # timeout for a folder; an automounter may take longer, but several folders may hang
+_CODE = (
+    "import sys, sysconfig, importlib.util as u; "
+    "print(sys.implementation.name, '%d.%d.%d' % sys.version_info[:3], sys.maxsize > 2**32,"
+    " not sysconfig.get_config_var('Py_GIL_DISABLED'), u.find_spec('ensurepip') is not None)"
+)
+_IN_HOME = (
+    ".local/share/uv/python/*/bin/python3",
+    *(
+        f"{name}/{where}"
+        for name in ("miniconda3", "anaconda3", "miniforge3", "mambaforge")
+        for where in ("bin/python", "envs/*/bin/python")
+    ),
+)
+_WITHOUT_PATH = ("/usr/local/bin", "/usr/bin")
+_ELSEWHERE = (
+    "/opt/conda/bin/python",
+    "/opt/conda/envs/*/bin/python",
+    "/Library/Frameworks/Python.framework/Versions/3*/bin/python3",
+)
 
-class Examined(NamedTuple):
-    """The machine, and the packages of the examined environment."""
 
-    machine: Machine
-    packages: Packages | None  # of the environment that gpucheck examines
-
-
-def read(host: Host, tick: Tick | None = None) -> Examined:
-    """Examine the machine, whether or not TensorFlow is installed.
+def read(host: Host, tick: Tick | None = None) -> tuple[Machine, Packages | None]:
+    """Return the machine, whether or not TensorFlow is installed, and the packages of the environment that gpucheck examines.
 
     Args:
         host: the machine.
         tick: see ``Observation.wait``.
     """
     observation = Observation(host, [probe for probe in load_probes() if probe.name in PROBES])
-    found = find(host, getattr(sys, "_base_executable", None) or sys.executable)
+    pythons, silent = find_pythons(host, getattr(sys, "_base_executable", None) or sys.executable)
     facts = Facts(observation.wait(tick))
-    seen = replace(of_facts(facts, host.request, found.pythons), silent=found.silent, uv=_has_uv(host), avx=_has_avx(host))
-    return Examined(seen, facts.get(Packages))
+    seen = replace(of_facts(facts, host.request, pythons), silent=silent, uv=_has_uv(host), avx=_has_avx(host))
+    return seen, facts.get(Packages)
 
 
 def of_facts(facts: Facts, request: Request, pythons: tuple[Python, ...] | None) -> Machine:
@@ -79,3 +96,76 @@ def _has_uv(host: Host) -> bool | None:
         return with_timeout(PLACE_SECONDS, host.which, "uv") is not None
     except NoResponse:
         return None
+
+
+def find_pythons(host: Host, own: str | None = None) -> tuple[tuple[Python, ...], tuple[str, ...]]:
+    """Search all places where Pythons are installed, within the host's time limit.
+
+    Return those that TensorFlow may have packages for, without duplicates: 64-bit CPython with the GIL; and the folders on file
+    systems that did not respond.
+
+    Args:
+        host: the machine.
+        own: the path of gpucheck's own Python, which is included even if no folder has it.
+    """
+    silent = list[str]()
+    kept: dict[str, Python] = {}
+    for number, path in enumerate(_distinct(host, silent, own)):
+        if number == INSPECTED_MAX:
+            break
+        python = inspect_python(host, path)
+        if python is not None:
+            kept.setdefault(python.version, python)
+    return tuple(kept.values()), tuple(silent)
+
+
+def inspect_python(host: Host, path: str) -> Python | None:
+    """Run an interpreter to describe it; None if it fails, or if TensorFlow has no packages for it.
+
+    It runs without ``site``, which would execute .pth files of its packages that another user may have written.
+    """
+    answer = host.run([path, "-I", "-S", "-c", _CODE], timeout=ANSWER_SECONDS)
+    words = answer.stdout.split()
+    if len(words) != 5 or words[0] != "cpython" or words[2:4] != ["True", "True"]:
+        return None
+    return Python(version=words[1], executable=path, has_venv=words[4] == "True")
+
+
+def _distinct(host: Host, silent: list[str], own: str | None) -> Iterator[str]:
+    """Yield the paths of interpreters; a file with several links only once."""
+    visited = set()
+    for folder, patterns in _places(host, own):
+        try:
+            candidates = with_timeout(min(PLACE_SECONDS, max(0.0, host.remaining() / 2)), _candidates, host, patterns)
+        except NoResponse:
+            silent.append(folder)
+            continue
+        for real, path in candidates:
+            if real not in visited:
+                visited.add(real)
+                yield path
+
+
+def _candidates(host: Host, patterns: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the real path and the path of each file."""
+    paths = [path for pattern in patterns for path in host.glob(pattern) if minor(path.rpartition("/")[2]) is not None]
+    return [(host.real(path), path) for path in paths if host.stat(path) is not None]
+
+
+def _places(host: Host, own: str | None) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield folders with the patterns to search in each: PATH first, then gpucheck's own, then other installers'."""
+    for folder in path_folders(host) or _WITHOUT_PATH:
+        if not is_shims(folder):  # their versions are below
+            yield folder, (f"{glob.escape(folder)}/python*",)
+    if own:
+        yield own, (glob.escape(own),)
+    home = host.env.get("HOME", "")
+    root = host.env.get("PYENV_ROOT") or (f"{home}/.pyenv" if home else None)
+    if root:
+        yield root, (f"{root}/versions/*/bin/python3",)
+    own = host.env.get("UV_PYTHON_INSTALL_DIR")
+    if own:
+        yield own, (f"{own}/*/bin/python3",)
+    if home:
+        yield home, tuple(f"{home}/{path}" for path in _IN_HOME)
+    yield "/opt", _ELSEWHERE

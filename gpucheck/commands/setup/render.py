@@ -9,8 +9,7 @@ import msgspec
 
 from gpucheck.commands.setup import files
 from gpucheck.commands.setup.files import title
-from gpucheck.commands.setup.installed import Installed
-from gpucheck.commands.setup.place import Place
+from gpucheck.commands.setup.here import Here, Installed, Place
 from gpucheck.commands.setup.project import Found
 from gpucheck.core.compat import downloads, versions
 from gpucheck.core.reports.shared.words import clean
@@ -22,23 +21,11 @@ _MACHINE_FIELDS = ("system", "architecture", "os_name", "glibc", "wsl", "driver"
 _CHOICE_FIELDS = ("cuda", "cudnn", "backend", "source", "image", "packages", "index")
 _MBIT_PER_SECOND = 100  # network speed for the printed time
 _OTHERS = 3  # number of other releases to print
+ELSEWHERE = Here()
 
 
-class Here(msgspec.Struct, frozen=True, kw_only=True):
-    """Details of an answer that are known only for this machine; the defaults are for another machine (--for)."""
-
-    place: Place | None = None
-    options: tuple[str, ...] = ()  # of this call, for the printed --apply
-    before: tuple[str, ...] = ()  # commands to type first
-    package: str | None = None  # the folder of gpucheck's package
-    installed: Installed | None = None
-    project: tuple[Found, ...] = ()
-    asked: str | None = None  # the options that exclude everything: "--python 3.14"
-
-
-def terminal(answer: Answer, width: int = 80, here: Here | None = None) -> str:
+def terminal(answer: Answer, width: int, here: Here = ELSEWHERE) -> str:
     """Render as text: what to do, the commands first, then the releases that do not work, and why."""
-    here = here or Here()
     blocks = [_wrapped(_machine(answer.machine), width)]
     blocks += [list(_installed(here.installed, answer.machine, width))] if here.installed else []
     blocks += [list(_project(here.project, width))] if here.project else []
@@ -124,7 +111,7 @@ def _use(best: Choice, machine: Machine, here: Here, folder: str) -> Iterator[st
 def _installed(installed: Installed, machine: Machine, width: int) -> Iterator[str]:
     yield from _wrapped(f"Nothing to install: {installed.title} in {installed.folder} fits this machine.", width)
     yield "  " + commands.check(installed.choice, machine, installed.folder)
-    for entry in installed.assignments:
+    for entry in installed.choice.assignments:
         yield from _wrapped(f"It needs {entry.variable}: {commands.export(entry, installed.folder, machine.system)}", width)
 
 
@@ -186,9 +173,8 @@ def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
-def as_json(answer: Answer, width: int = 80, here: Here | None = None) -> str:
+def as_json(answer: Answer, width: int, here: Here = ELSEWHERE) -> str:
     """Render as JSON: choices, excluded, limits, machine."""
-    here = here or Here()
     machine = answer.machine
     pythons = machine.pythons
     installed = here.installed

@@ -1,18 +1,63 @@
-"""A complete environment is not installed again; an incomplete one is not called complete."""
+"""The folder that the printed commands create is new and can be written to; what is installed is not installed again."""
+
+import os
 
 import pytest
-from fakes import NOWHERE
+from fakes import NOWHERE, FakeHost
 
-from gpucheck.commands.setup.installed import fits
+from gpucheck.commands.setup import here
 from gpucheck.core.child.messages.machine import Interpreter
+from gpucheck.core.host import Disk
+from gpucheck.core.model import Request
 from gpucheck.core.probes._requirements import Requirement
 from gpucheck.core.probes.packages import Distribution, Packages
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
+from gpucheck.core.solver.solve import solve
 
+HOME = {"HOME": "/home/user"}
 PYTHON = Interpreter(**{**NOWHERE, "executable": "/env/bin/python", "version": "3.12.3", "prefix": "/env"})
 GPU = Machine(driver="580.159", gpus=(Gpu(capability=(8, 0)),), pythons=())
 CPU = Machine(pythons=())
 CUDNN = Requirement(name="nvidia-cudnn-cu12", specifier=">=9.3", installed="9.3", satisfied=True)
+
+
+def chosen(*, env=HOME, **fields):
+    return here.choose_folder(FakeHost(env=env, **{"folders": ("/home/user", os.getcwd()), **fields}))
+
+
+def test_a_folder_that_exists_is_never_filled():
+    assert chosen(disks={"/home/user": Disk(total_bytes=9, free_bytes=5)}) == ("~/tensorflow-env", None, 5)
+    found = chosen(folders=("/home/user/tensorflow-env/lib", "/home/user/tensorflow-env-2"))
+    assert found[:2] == ("~/tensorflow-env-3", "~/tensorflow-env exists already, and is not changed")
+    assert chosen(folders=("/home/user",), links={"/home/user/tensorflow-env": "/nowhere"}).folder == "~/tensorflow-env-2"
+
+
+@pytest.mark.parametrize("fields", [{"unwritable": ("/home/user",)}, {"env": {}}, {"env": {"HOME": "/missing"}}])
+def test_without_a_home_folder_it_is_in_the_current_one(fields):
+    assert chosen(**fields)[:2] == (
+        f"{os.getcwd()}/tensorflow-env",
+        f"the folder is in {os.getcwd()}: there is no home folder that can be written to",
+    )
+
+
+def test_an_unwritable_folder_is_reported():
+    assert "cannot be written to: name another folder" in chosen(unwritable=("/home/user", os.getcwd())).remark
+
+
+@pytest.mark.parametrize(
+    ("user", "os_name", "python", "command"),
+    [
+        (1000, "Debian GNU/Linux 12", Python(version="3.12.3", executable="python3.12", has_venv=False), "sudo apt install"),
+        (0, "Ubuntu 24.04", Python(version="3.12.3", executable="python3.12", has_venv=False), "apt install python3.12-venv"),
+        (0, "Fedora Linux 43", Python(version="3.12.3", executable="python3.12", has_venv=False), None),
+        (1000, "Ubuntu 24.04", Python(version="3.6.3", executable="python3.6"), "curl -LsSf https://astral.sh/uv/install.sh"),
+        (1000, "Ubuntu 24.04", Python(version="3.12.3", executable="python3.12"), None),
+    ],
+)
+def test_prerequisites_come_before_the_commands(user, os_name, python, command):
+    machine = Machine(os_name=os_name, pythons=(python,), uv=False)
+    seen = here.look(FakeHost(user=user, request=Request()), solve(machine), Wishes(), None, (), None)
+    assert [line[: len(command or "")] for line in seen.before] == ([command] if command else [])
 
 
 def packages(tensorflow="2.20.0", **fields):
@@ -61,15 +106,15 @@ def others(**versions):
     ],
 )
 def test_an_installed_combination_that_works_is_named(machine, wishes, found, title):
-    installed = fits(machine, wishes, found, PYTHON)
+    installed = here.find_installed(machine, wishes, found, PYTHON)
     assert (installed.title if installed else None) == title
 
 
 def test_a_variable_that_it_needs_is_named():
-    (needed,) = fits(GPU, Wishes(), packages("2.21.0"), PYTHON).assignments
+    (needed,) = here.find_installed(GPU, Wishes(), packages("2.21.0"), PYTHON).choice.assignments
     assert needed.variable == "LD_LIBRARY_PATH"
 
 
 def test_a_partly_read_log_is_not_called_complete():
-    assert fits(CPU, Wishes(), None, PYTHON) is None
-    assert fits(CPU, Wishes(), packages(), "it does not respond") is None
+    assert here.find_installed(CPU, Wishes(), None, PYTHON) is None
+    assert here.find_installed(CPU, Wishes(), packages(), "it does not respond") is None
