@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from gpucheck.core.host import Host
 from gpucheck.core.system.write import replace
@@ -72,16 +72,6 @@ class ClusterNode(NamedTuple):
     address: str  # a name or an IP address by which other nodes find it
 
 
-class Engine(Protocol):
-    """Runs a check on each node."""
-
-    def nodes(self) -> dict[str, ClusterNode]:
-        """Return all nodes. Raises Unusable."""
-
-    def check(self, wanted: Mapping[str, Mapping[str, str]]) -> Iterator[Checked]:
-        """Run the check on these nodes, with additional environment variables; yield each node when it ends."""
-
-
 class Slurm:
     """One srun for each node, so that a busy or hung node does not delay the others."""
 
@@ -91,7 +81,7 @@ class Slurm:
         self._name = f"gpucheck-fleet-{os.getpid()}"
 
     def nodes(self) -> dict[str, ClusterNode]:
-        """Return the nodes listed by sinfo."""
+        """Return the nodes listed by sinfo. Raises Unusable."""
         listed = self._host.run(["sinfo", "-h", "-N", "-o", f"{MARK}%N|%o|%T|%E"], timeout=ASK_SECONDS)
         if listed.ending == "not found":
             raise Unusable("sinfo not found: this machine is not part of a Slurm cluster")
@@ -152,7 +142,7 @@ class Ray:
         self._ended = _complaint(done.stderr) or f"Ray's driver {done.ending}"
 
     def nodes(self) -> dict[str, ClusterNode]:
-        """Return the nodes that the driver wrote after it connected."""
+        """Return the nodes that the driver wrote after it connected. Raises Unusable."""
         self._thread.start()
         end = time.monotonic() + CONNECT_SECONDS
         while not os.path.exists(f"{self._folder}/{NODES}"):

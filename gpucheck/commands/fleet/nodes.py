@@ -13,7 +13,7 @@ import msgspec
 from gpucheck.cli.screen import progress_text, say
 from gpucheck.cli.signals import interruptible
 from gpucheck.cli.time_limit import TimeLimit
-from gpucheck.commands.fleet.engines import Engine, EngineTimeout, Ray, Slurm, Task, Unusable, most_seconds
+from gpucheck.commands.fleet.engines import EngineTimeout, Ray, Slurm, Task, Unusable, most_seconds
 from gpucheck.commands.fleet.merge import Merge
 from gpucheck.commands.fleet.model import Fleet
 from gpucheck.commands.fleet.read import NodeReport, read
@@ -40,7 +40,7 @@ def check_all(task: Task, limit: TimeLimit, *, strict: bool) -> Fleet:
     """
     limit.set(LONGEST_SECONDS)
     with _reports(task.folder) as place, LocalHost(Request(timeout_seconds=LONGEST_SECONDS)) as host:
-        engine: Engine = (Ray if task.engine == "ray" else Slurm)(host, place, task)
+        engine = Ray(host, place, task) if task.engine == "ray" else Slurm(host, place, task)
         try:
             known = engine.nodes()
         except EngineTimeout as error:
@@ -86,7 +86,7 @@ def _texts(place: str, names: Iterable[str]) -> dict[str, bytes]:
     return {name: pathlib.Path(place, f"{name}.json").read_bytes() for name in names}
 
 
-def _check(engine: Engine, wanted: dict[str, dict[str, str]], merging: Merge, unreached: dict[str, str], place: str) -> None:
+def _check(engine: Ray | Slurm, wanted: dict[str, dict[str, str]], merging: Merge, unreached: dict[str, str], place: str) -> None:
     with progress_text() as line:
         for count, (name, problem) in enumerate(engine.check(wanted), 1):
             _take(name, problem, merging, unreached, place)
