@@ -11,7 +11,7 @@ from fleet_reports import FAULT
 from gpucheck.commands.fleet.formats import csv as csv_format
 from gpucheck.commands.fleet.formats import html, junit, terminal
 from gpucheck.commands.fleet.formats import json as json_format
-from gpucheck.commands.fleet.redacted import redacted
+from gpucheck.commands.fleet.names import redacted
 
 
 def dates(**days):

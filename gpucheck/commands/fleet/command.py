@@ -201,7 +201,7 @@ def _print(make: Callable[[], Fleet], wanted: Output, until: float) -> NoReturn:
     with output(wanted.target, until) as file:
         merged = make()
         if wanted.redacting:
-            from gpucheck.commands.fleet.redacted import redacted
+            from gpucheck.commands.fleet.names import redacted
 
             merged = redacted(merged)
         text = rendered(merged, wanted.format, wanted.color, to_file=file is not None)

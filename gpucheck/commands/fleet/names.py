@@ -1,8 +1,17 @@
-"""Compress names of nodes to a host list, as in Slurm, pdsh and ClusterShell: "gpu[003-014],login1"."""
+"""Names of nodes: as a host list, as in Slurm, pdsh and ClusterShell ("gpu[003-014],login1"), and replaced by aliases."""
 
 import itertools
 import re
 from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from gpucheck.commands.fleet.model import Fleet
+from gpucheck.core.cluster.slurm import expand
+
+NAMES = ("node", "nodes", "example_node", "told_by")  # fields with names or lists of nodes
+# Fields with texts of gpucheck, products and times, which stay.
+KEPT = ("verdict", "severity", "scope", "kind", "gpus", "started_at", "what")
 
 
 def fold(names: Iterable[str]) -> str:
@@ -27,10 +36,8 @@ def fold(names: Iterable[str]) -> str:
 
 
 def _part(prefix: str, suffix: str, width: int, numbers: list[int]) -> str:
-    if len(numbers) == 1:
-        return f"{prefix}{numbers[0]:0{width}}{suffix}"
     ranges = ",".join(_ranges(numbers, width))
-    return f"{prefix}[{ranges}]{suffix}"
+    return f"{prefix}{ranges}{suffix}" if len(numbers) == 1 else f"{prefix}[{ranges}]{suffix}"
 
 
 def _ranges(numbers: list[int], width: int) -> Iterator[str]:
@@ -43,3 +50,32 @@ def _ranges(numbers: list[int], width: int) -> Iterator[str]:
 def _natural(name: str) -> list[tuple[int, str]]:
     # int() rejects more than 4,300 digits, and "²", for which isdigit() is True.
     return [(int(part[:18]) if part.isdecimal() else -1, part) for part in re.split(r"(\d+)", name)[:8]]
+
+
+def redacted(fleet: Fleet) -> Fleet:
+    """Return the fleet with an alias for each node, and for users, addresses and secrets in its texts."""
+    from gpucheck.core.reports.redaction.aliases import Aliases  # which only --redact needs
+    from gpucheck.core.reports.redaction.walk import changed, strings
+
+    named = [node.name for node in fleet.nodes]
+    listed = [name for key, text in strings(fleet) if key in NAMES for name in _expanded(text)]
+    aliases = Aliases(lambda: True)
+    aliases.learn_nodes(dict.fromkeys([*named, *listed]), fleet)
+
+    def change(key: str, text: str) -> str:
+        if key in KEPT:
+            return text
+        if key in NAMES:
+            return fold(aliases.alias("host", name.lower()) for name in _expanded(text))
+        return aliases.text(key, text)
+
+    nodes = tuple(replace(changed(node, change), name=change("node", node.name)) for node in fleet.nodes)
+    rest: Fleet = changed(replace(fleet, nodes=()), change)
+    return replace(rest, nodes=nodes, tool=fleet.tool, schema_version=fleet.schema_version, redacted=True)
+
+
+def _expanded(nodes: str) -> Iterator[str]:
+    try:
+        yield from list(expand(nodes))
+    except ValueError:  # a name with a bracket, or too many nodes
+        yield nodes
