@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from gpucheck.commands.watch.gpus import Gpus, shown
+from gpucheck.commands.watch.monitor import Gpus, shown
 from gpucheck.commands.watch.limits import Pipeline, limit
 from gpucheck.commands.watch.summary import GpuUse, Metric, Summary, fragment, lines, markdown, plot, write
 from gpucheck.commands.watch.times import Times
