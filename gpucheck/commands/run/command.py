@@ -21,6 +21,12 @@ from gpucheck.core.system import ulimits
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 CACHE_SECONDS = 1.0  # timeout of reading or writing a cached pass
+START_SECONDS = 10.0  # of the monitor
+# The second fork keeps the monitor from being a child of the command. The package's folder comes last on sys.path.
+_START = (
+    "import os, sys; os.fork() and os._exit(0); sys.path.append(sys.argv.pop(1)); "
+    "from gpucheck.commands.watch.outside import main; main()"
+)
 _Result = TypeVar("_Result")
 EXAMPLES = """\b
 Examples:
@@ -93,9 +99,7 @@ def run(
             orphans.disown()
         exec_command.reap()
         if watch:
-            from gpucheck.commands.run.watched import watched
-
-            env = watched(env)
+            env = _watched(env)
         signals.release()
         ulimits.restore()
         if sys.platform == "win32":  # on other systems, exec also ends the watchdog
@@ -204,3 +208,28 @@ def _print_outcome(report: Report, on_fail: str, color: str, verbose: bool) -> N
     if outcome == "not started" and others:
         option = others[0].removeprefix("gpucheck ")
         say_wrapped(f"gpucheck: if it trains with Keras on another backend: gpucheck run {option} -- COMMAND")
+
+
+def _watched(env: dict[str, str]) -> dict[str, str]:
+    """Start the monitor of this process, and return an environment that adds a ``Watch`` to each fit of Keras.
+
+    Process 1 starts no monitor: it would become a child of the command, and the kernel would end it with the command.
+    """
+    import subprocess
+    import tempfile
+
+    from gpucheck.core.host.child import PACKAGE
+
+    startup, own = os.path.join(PACKAGE, "commands", "watch", "startup"), str(os.getpid())
+    env = {**env, "PYTHONPATH": os.pathsep.join(filter(None, [startup, env.get("PYTHONPATH")]))}
+    if sys.platform == "win32" or os.getpid() == 1:
+        return env
+    try:
+        pipe = os.path.join(tempfile.mkdtemp(prefix="gpucheck-"), own)  # which the monitor removes
+        os.mkfifo(pipe, 0o600)
+        argv, null = [sys.executable, "-c", _START, os.path.dirname(PACKAGE), own, pipe], subprocess.DEVNULL
+        subprocess.Popen(argv, stdin=null, stdout=null, cwd="/", start_new_session=True).wait(START_SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        say(f"gpucheck: --watch sees nothing but fits of Keras: {error}")
+        return env
+    return {**env, "GPUCHECK_WATCH": pipe}
