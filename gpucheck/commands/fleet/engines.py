@@ -50,13 +50,6 @@ def most_seconds(task: Task, count: int) -> float:
     return CONNECT_SECONDS + max(1, turns) * 2 * (task.limit + 2 * GRACE_SECONDS)
 
 
-class Checked(NamedTuple):
-    """A node whose check has ended; ``problem``: why it has no report."""
-
-    node: str
-    problem: str | None
-
-
 class Unusable(Exception):
     """The engine can't be used; the message is one line."""
 
@@ -95,7 +88,7 @@ class Slurm:
             found[name] = ClusterNode(None if usable else why, address or name)
         return found
 
-    def check(self, wanted: Mapping[str, Mapping[str, str]]) -> Iterator[Checked]:
+    def check(self, wanted: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str | None]]:
         """Run srun in threads; late jobs are also cancelled in Slurm."""
         pool = concurrent.futures.ThreadPoolExecutor(AT_A_TIME if self._task.port is None else MOST_TOGETHER)
         futures = [pool.submit(self._check, name, variables) for name, variables in wanted.items()]
@@ -107,7 +100,7 @@ class Slurm:
             if not all(future.done() for future in futures):
                 self._host.run(["scancel", "-n", self._name], timeout=CANCEL_SECONDS)
 
-    def _check(self, name: str, variables: Mapping[str, str]) -> Checked:
+    def _check(self, name: str, variables: Mapping[str, str]) -> tuple[str, str | None]:
         env = ["env", *(f"{key}={value}" for key, value in variables.items())] if variables else []
         limit, arguments = self._task.limit, self._task.arguments
         for program in ([*env, sys.executable, "-m", "gpucheck"], [*env, "gpucheck"]):
@@ -117,13 +110,13 @@ class Slurm:
             if done.ending != "exited":
                 self._host.run(["scancel", "-n", self._name, "-w", name], timeout=CANCEL_SECONDS)
                 late = done.ending == "timed out"
-                return Checked(name, f"no response within {limit + GRACE_SECONDS:g} s" if late else f"srun {done.ending}")
+                return name, f"no response within {limit + GRACE_SECONDS:g} s" if late else f"srun {done.ending}"
             if done.stdout.strip():
-                return Checked(name, keep(self._folder, name, done.stdout))
+                return name, keep(self._folder, name, done.stdout)
             complaint = _complaint(done.stderr)
             if "No such file" not in complaint and "No module named" not in complaint:
-                return Checked(name, complaint or f"srun exited with status {done.returncode}, no output")
-        return Checked(name, "gpucheck is not installed there")
+                return name, complaint or f"srun exited with status {done.returncode}, no output"
+        return name, "gpucheck is not installed there"
 
 
 class Ray:
@@ -154,7 +147,7 @@ class Ray:
         with open(f"{self._folder}/{NODES}", encoding="utf-8") as file:
             return {name: ClusterNode(*known) for name, known in json.load(file).items()}
 
-    def check(self, wanted: Mapping[str, Mapping[str, str]]) -> Iterator[Checked]:
+    def check(self, wanted: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str | None]]:
         """Select the nodes for the running driver, and yield each when its report or problem is in the folder."""
         replace(f"{self._folder}/{WANTED}", json.dumps({name: dict(variables) for name, variables in wanted.items()}).encode())
         pending = set(wanted)
@@ -164,7 +157,7 @@ class Ray:
                 problem = self._problem(name)
                 if problem is not None or os.path.exists(f"{self._folder}/{name}.json"):
                     pending.discard(name)
-                    yield Checked(name, problem)
+                    yield name, problem
             if over:
                 break
             time.sleep(POLL_SECONDS)
@@ -172,7 +165,7 @@ class Ray:
             with contextlib.suppress(OSError):
                 os.unlink(f"{self._folder}/{name}")
         for name in sorted(pending):
-            yield Checked(name, self._ended or "Ray's driver ended without a result for this node")
+            yield name, self._ended or "Ray's driver ended without a result for this node"
 
     def _problem(self, name: str) -> str | None:
         with contextlib.suppress(OSError), open(f"{self._folder}/{name}.problem", encoding="utf-8") as file:

@@ -18,8 +18,6 @@ class HostList(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         """Expand the list."""
-        if isinstance(value, tuple):
-            return value
         from gpucheck.core.cluster.slurm import expand
 
         try:
@@ -35,8 +33,6 @@ class Age(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Fail for anything else."""
-        if isinstance(value, float):
-            return value
         match = re.fullmatch(r"(\d{1,6})([smhd])", str(value).strip(), re.ASCII)
         if match is None or not int(match[1]):
             self.fail(f"{value!r} is not an age such as 90m, 12h or 7d", param, ctx)
