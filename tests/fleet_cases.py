@@ -5,8 +5,8 @@ import json
 from fleet_reports import FAULT
 from reports.cases import CASES
 
-from gpucheck.commands.fleet.collect import collect, files
 from gpucheck.commands.fleet.merge import Merge
+from gpucheck.commands.fleet.read import collect, files
 from gpucheck.core.reports import json as json_report
 
 NOW = 1_800_000_000.0

@@ -14,12 +14,12 @@ from command import gpucheck
 from fleet_cases import NOW, REPORT, fleet_of_all, merged, place
 from fleet_reports import FAULT, write
 
-from gpucheck.commands.fleet.collect import collect, files
+from gpucheck.commands.fleet.decoded import LONGEST
 from gpucheck.commands.fleet.formats import csv as csv_format
 from gpucheck.commands.fleet.formats import html, junit, prometheus, terminal
 from gpucheck.commands.fleet.formats import json as json_format
 from gpucheck.commands.fleet.options import FORMATS
-from gpucheck.commands.fleet.read import LARGEST_BYTES, LATE, LONGEST, read, unread
+from gpucheck.commands.fleet.read import LARGEST_BYTES, LATE, collect, files, read, unread
 
 
 def test_everything_that_is_wrong_is_named_and_nothing_else(tmp_path):

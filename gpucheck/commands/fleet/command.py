@@ -223,8 +223,8 @@ def rendered(merged: Fleet, style: str, color: str, *, to_file: bool) -> str:
 def _merged(
     paths: tuple[str, ...], nodes: tuple[str, ...] | None, limit: TimeLimit, max_age: float | None, *, strict: bool
 ) -> Fleet:
-    from gpucheck.commands.fleet.collect import collect, files
     from gpucheck.commands.fleet.merge import Merge
+    from gpucheck.commands.fleet.read import collect, files
 
     merging = Merge(max_age, strict=strict)
     try:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
+from gpucheck.commands.fleet.decoded import Cause, NodeReport
 from gpucheck.commands.fleet.model import Slow, Unusual
 from gpucheck.commands.fleet.names import fold
-from gpucheck.commands.fleet.read import Cause, NodeReport
 from gpucheck.core.model.checksums import Difference, describe, first_difference
 
 # A node is slow if it is an outlier of its group and the difference is large enough: a check trains for some hundred

@@ -1,68 +1,88 @@
-"""Read the part of a node's report that a fleet needs."""
+"""Find and read the reports of nodes; results are streamed."""
 
 import contextlib
-import datetime
 import errno
+import itertools
 import math
 import os
+import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from gpucheck.commands.fleet.decoded import Facts, Finding, Packages, Report, Run
+from gpucheck.commands.fleet.decoded import NodeReport, Report, node_of_file, node_report, shortened
 from gpucheck.commands.fleet.model import Unusual
-from gpucheck.core.system.bounded import with_deadline
+from gpucheck.core.system.bounded import NoResponse, seconds_per_file, with_deadline, with_timeout
 from gpucheck.core.system.read import INVALID_JSON, regular
 
+CHUNK = 50  # files that are read with one thread
+LISTED = 1000  # names to read from a folder at a time
+SUFFIX = ".json"
 LARGEST_BYTES = 1 << 23  # a report of a machine of 1,000 GPUs takes 2 MB
-# Limits for what is kept of a report, so that a malicious one does not fill the memory of the merge.
-LONGEST = 500  # characters of a text
-MOST = 64  # root causes, GPUs, training jobs
 SUPPORTED = "1"  # the major version of the report's schema
-NUMERIC = ("TF_", "NVIDIA_TF32", "CUBLAS", "CUDNN", "XLA_")  # variables that may change the bits of results
 LATE = "the time limit was reached (--timeout)"
 
 
-class Cause(msgspec.Struct, frozen=True):
-    """A root cause on one node."""
+def files(paths: Iterable[str], until: float = math.inf) -> Iterator[str]:
+    """Yield the given files, and the .json files of given folders, in the order of the system.
 
-    code: str
-    severity: str
-    scope: str
-    summary: str
-    command: str | None = None  # of its first repair
-    action: str | None = None
+    Args:
+        paths: of files and folders. One that does not respond is treated as a file, so that reading it reports the problem.
+        until: the deadline, in ``time.monotonic()`` seconds.
+
+    Raises:
+        OSError: a folder can't be read, or a path does not exist.
+    """
+    for named in _chunks(iter(paths)):
+        kinds = with_deadline(until, _is_folder, named)
+        for path in named:
+            if kinds.get(path):
+                yield from _listed(path, until)
+            else:
+                yield path
 
 
-class NodeReport(msgspec.Struct, frozen=True):
-    """The content of one report that a fleet needs."""
+def _is_folder(path: str) -> bool:
+    status = os.lstat(path)  # links to .json files are not followed here: the target may hang
+    if stat.S_ISLNK(status.st_mode) and not path.endswith(SUFFIX):
+        status = os.stat(path)
+    return stat.S_ISDIR(status.st_mode)
 
-    file: str
-    node: str
-    started_at: str
-    verdict: str
-    faulty: bool  # including a warning that --strict turned into a fault
-    causes: tuple[Cause, ...]
-    unknown_because: str | None
-    configuration: dict[str, str]  # "TensorFlow": "2.21.0"; unknown values are left out
-    gpus: tuple[str, ...] | None  # product names; None: they could not be read
-    uuids: tuple[str, ...]
-    speeds: dict[str, float]  # training job -> samples/s of its slowest device
-    starts: dict[str, float]  # training job -> seconds of its slowest first step
-    setup: tuple[str, ...]  # GPU model and software, which determine the bits of results; empty: unknown
-    checksums: dict[str, str]  # computation -> checksum of the first GPU's result
-    age_seconds: float | None  # negative: its time is in the future; None: it has no time
+
+def _listed(folder: str, until: float) -> Iterator[str]:
+    try:
+        # Not closed: after a timeout the thread may still read it.
+        entries = with_timeout(seconds_per_file(until), os.scandir, folder)
+        while part := with_timeout(seconds_per_file(until), lambda: list(itertools.islice(entries, LISTED))):
+            yield from (entry.path for entry in part if entry.name.endswith(SUFFIX) and not entry.name.startswith("."))
+    except NoResponse:
+        yield folder
+
+
+def collect(paths: Iterable[str], now: float, until: float = math.inf) -> Iterator[NodeReport | Unusual]:
+    """Read all files. A file that does not respond is skipped, and the others are read.
+
+    Args:
+        paths: of files.
+        now: seconds since 1970.
+        until: the deadline, in ``time.monotonic()`` seconds. The first unread file is reported.
+    """
+    for chunk in _chunks(iter(paths)):
+        if time.monotonic() >= until:
+            yield unread(chunk[0], "unreadable", f"{LATE}; this and the following files were not read")
+            return
+        yield from read_all(chunk, now, until)
+
+
+def _chunks(paths: Iterator[str]) -> Iterator[list[str]]:
+    while chunk := list(itertools.islice(paths, CHUNK)):
+        yield chunk
 
 
 def unread(path: str, kind: str, why: str) -> Unusual:
     """Return the problem of a file that is not a valid, complete report, named after the node that wrote it."""
     return Unusual(kind=kind, node=node_of_file(path), file=path, why=why)
-
-
-def node_of_file(path: str) -> str:
-    """Return the name of the node that a file is named after."""
-    return shortened(os.path.basename(path).partition(".")[0])
 
 
 _DECODER = msgspec.json.Decoder(Report)
@@ -116,7 +136,7 @@ def _read(path: str, now: float) -> NodeReport | Unusual:
         return unread(path, "foreign", "not written by gpucheck")
     if report.schema_version.partition(".")[0] != SUPPORTED:
         return unread(path, "another schema", f"schema {report.schema_version[:20]}, expected {SUPPORTED}.x")
-    return _node_report(path, report, now)
+    return node_report(path, report, now)
 
 
 def _undecoded(path: str, data: bytes, error: Exception) -> Unusual:
@@ -132,100 +152,3 @@ def _undecoded(path: str, data: bytes, error: Exception) -> Unusual:
     if text.startswith(b"{") and b'"schema_version"' in text[:2000]:
         return unread(path, "half-written", "it ends too early, or was overwritten in part")
     return unread(path, "foreign", "not JSON")
-
-
-def _node_report(path: str, report: Report, now: float) -> NodeReport:
-    facts = report.facts
-    gpus = facts.gpus.gpus if facts.gpus else []
-    speeds, starts = _training(report.training)
-    setup, checksums = _results(report)
-    roots = [finding for finding in report.findings if finding.explained_by is None and finding.muted is None]
-    return NodeReport(
-        file=path,
-        node=shortened((facts.system and facts.system.node) or node_of_file(path)),
-        started_at=shortened(report.started_at),
-        verdict=report.verdict if report.verdict in ("pass", "warn", "fail") else "unknown",
-        faulty=report.verdict == "fail" or (report.verdict == "warn" and report.exit_code != 0),
-        causes=tuple(map(_cause, roots[:MOST])),
-        unknown_because=shortened(next(iter(report.unknown_because), "no reason given")) if report.verdict == "unknown" else None,
-        configuration=_configuration(facts, len(gpus)),
-        gpus=tuple(sorted({shortened(gpu.name) for gpu in gpus if gpu.name})[:MOST]) if facts.gpus else None,
-        uuids=tuple(sorted(shortened(gpu.uuid) for gpu in gpus if gpu.uuid)[:MOST]),
-        speeds=speeds,
-        starts=starts,
-        setup=setup,
-        checksums=checksums,
-        age_seconds=_age(report.started_at, now),
-    )
-
-
-def _cause(root: Finding) -> Cause:
-    command = next((fix.command for fix in root.fix if fix.kind != "look"), None)  # later ones are alternatives
-    code, severity, scope, summary = map(shortened, (root.code, root.severity, root.scope, root.summary))
-    return Cause(code, severity, scope, summary, command and shortened(command), root.action and shortened(root.action))
-
-
-def shortened(text: str, longest: int = LONGEST) -> str:
-    """Return a text that is cut after so many characters."""
-    return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
-def _configuration(facts: Facts, gpus: int) -> dict[str, str]:
-    packages = facts.packages or Packages()
-    values = {
-        "TensorFlow": packages.tensorflow and packages.tensorflow.version,
-        "Keras": packages.keras and packages.keras.version,
-        "Python": facts.interpreter and facts.interpreter.version,
-        "driver": facts.driver and facts.driver.version,
-        "CUDA of the driver": facts.driver and facts.driver.cuda_version,
-        "system": facts.system and facts.system.os_name,
-        "kernel": facts.system and facts.system.kernel,
-        "number of GPUs": str(gpus) if gpus else None,
-    }
-    return {name: shortened(value) for name, value in values.items() if value}
-
-
-def _training(runs: Sequence[Run]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return speeds and starts of jobs that passed on an accelerator; a CPU's speed depends on other processes."""
-    speeds: dict[str, float] = {}
-    starts: dict[str, float] = {}
-    for run in runs:
-        if run.status != "passed" or not run.devices or any(name.startswith("CPU") for name in run.devices):
-            continue
-        together = ", devices together" if run.trained_with else ""
-        job = shortened(f"{run.strategy} on {len(run.devices)} in {run.precision}{' by XLA' if run.compiled else ''}{together}")
-        if len({*speeds, *starts, job}) > MOST:
-            break
-        if run.samples_per_second is not None:
-            speeds[job] = min(run.samples_per_second, speeds.get(job, run.samples_per_second))
-        if run.first_step_seconds is not None:
-            starts[job] = max(run.first_step_seconds, starts.get(job, 0.0))
-    return speeds, starts
-
-
-def _results(report: Report) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return what determines the bits of the first GPU's results (the model first), and their checksums; empty if unknown."""
-    facts = report.facts
-    found = facts.training.checksums if facts.training is not None else None
-    gpu = next((device for device in found.devices if device.device.startswith("GPU")), None) if found is not None else None
-    libraries = [library.version for library in facts.libraries.libraries] if facts.libraries is not None else []
-    packages = facts.packages or Packages()
-    software = [
-        report.tool.get("version"),
-        facts.driver and facts.driver.version,
-        packages.tensorflow and packages.tensorflow.version,
-        *libraries,
-    ]
-    if gpu is None or gpu.model is None or not libraries or None in software:
-        return (), {}
-    variables = facts.environment.variables if facts.environment is not None else {}
-    numeric = [f"{name}={value}" for name, value in sorted(variables.items()) if name.startswith(NUMERIC)]
-    setup = tuple(shortened(str(part)) for part in (gpu.model, *software, *numeric)[:MOST])
-    return setup, {shortened(name): shortened(value) for name, value in list(gpu.checksums.items())[:MOST]}
-
-
-def _age(started_at: str, now: float) -> float | None:
-    try:
-        return now - datetime.datetime.fromisoformat(started_at.replace("Z", "+00:00")).timestamp()
-    except (ValueError, OverflowError):
-        return None

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 import msgspec
 from msgspec.structs import replace
 
+from gpucheck.commands.fleet.decoded import shortened
 from gpucheck.commands.fleet.model import Fleet, FleetCause, FleetFault, FleetLink, FleetSkew, FleetTraining, FleetWorker
 from gpucheck.commands.fleet.names import fold
-from gpucheck.commands.fleet.read import shortened
 from gpucheck.core.cluster.slurm import expand
 from gpucheck.core.cluster.watch import lost
 from gpucheck.core.model import WorkerFault, WorkerLink

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from gpucheck.commands.fleet.decoded import shortened
 from gpucheck.commands.fleet.formats import training_lines
 from gpucheck.commands.fleet.merge import OF_NODES
 from gpucheck.commands.fleet.model import Fleet, FleetCause, Odd, Part, Slow, Unusual
 from gpucheck.commands.fleet.names import fold
-from gpucheck.commands.fleet.read import shortened
 from gpucheck.core.reports.shared.terminal_text import TerminalText
 from gpucheck.core.reports.shared.words import duration, plural, significant
 
