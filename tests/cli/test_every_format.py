@@ -15,7 +15,7 @@ from gpucheck.cli.formats import FORMATS
 from gpucheck.cli.group import cli
 from gpucheck.cli.screen import without_commands
 from gpucheck.commands.fleet.options import FORMATS as FLEET_FORMATS
-from gpucheck.commands.setup import files, render
+from gpucheck.commands.setup import render
 from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.model import Level
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
@@ -172,7 +172,6 @@ def test_gpu_names_are_escaped(style):
     gpus = (Gpu(name=HOSTILE, capability=(8, 6)),)
     machine = Machine(driver="580.65.06", gpus=gpus, os_name=HOSTILE, pythons=(Python(version="3.12"),))
     answer = solve(machine, Wishes())
-    write = render.FORMATS[style]
-    text = without_commands(write(answer) if style in files.FORMATS else write(answer, 80))
+    text = without_commands(render.render(answer, style, 80))
     assert commands_in(text, style) == []
     assert "\nRUN touch" not in text

@@ -214,9 +214,7 @@ def _python(host: Host, text: str, machine: Machine, *, here: bool) -> Python:
 def _print(answer: Answer, style: str, here: Here) -> None:
     code = ExitCode.HEALTHY if answer.choices else ExitCode.FAULT
     try:
-        file = files.FORMATS.get(style)
-        text = file(answer) if file else render.FORMATS[style](answer, display_options("never")["width"], here)
-        show(text, code)
+        show(render.render(answer, style, display_options("never")["width"], here), code)
     except files.NoFile as error:
         say(f"gpucheck: {error}")
         raise SystemExit(ExitCode.FAULT) from None

@@ -1,7 +1,7 @@
 """Render an answer as text and as JSON."""
 
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
@@ -24,7 +24,14 @@ _OTHERS = 3  # number of other releases to print
 ELSEWHERE = Here()
 
 
-def terminal(answer: Answer, width: int, here: Here = ELSEWHERE) -> str:
+def render(answer: Answer, style: str, width: int, here: Here = ELSEWHERE) -> str:
+    """Render in a format of ``--format``; ``width`` is for the terminal. Raises files.NoFile."""
+    if style == "terminal":
+        return terminal(answer, width, here)
+    return as_json(answer, here) if style == "json" else files.FORMATS[style](answer)
+
+
+def terminal(answer: Answer, width: int, here: Here) -> str:
     """Render as text: what to do, the commands first, then the releases that do not work, and why."""
     blocks = [_wrapped(_machine(answer.machine), width)]
     blocks += [list(_installed(here.installed, answer.machine, width))] if here.installed else []
@@ -173,7 +180,7 @@ def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
-def as_json(answer: Answer, width: int, here: Here = ELSEWHERE) -> str:
+def as_json(answer: Answer, here: Here) -> str:
     """Render as JSON: choices, excluded, limits, machine."""
     machine = answer.machine
     pythons = machine.pythons
@@ -229,6 +236,3 @@ def proven(choice: Choice, folder: str, good: bool, text: str, machine: Machine)
     use = commands.activate(choice, folder, machine.system)
     remove = commands.remove(choice, folder, machine.system)
     return f"Good: {name} trains in {folder} ({clean(text)}).\n  use it:     {use}\n  remove it:  {remove}\n"
-
-
-FORMATS: dict[str, Callable[..., str]] = {"terminal": terminal, "json": as_json, **files.FORMATS}
