@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from gpucheck.commands.watch.monitor import Gpus, shown
 from gpucheck.commands.watch.limits import Pipeline, limit
-from gpucheck.commands.watch.summary import GpuUse, Metric, Summary, fragment, lines, markdown, plot, write
+from gpucheck.commands.watch.monitor import Gpus, shown
+from gpucheck.commands.watch.summary import GpuUse, Metric, Summary, lines, markdown, plot, write
 from gpucheck.commands.watch.times import Times
 from gpucheck.commands.watch.waiting import GapWait
 from gpucheck.core.child.messages.drivers import GpuSample, Sampled, SamplerStarted
@@ -128,7 +128,7 @@ def test_short_wait_and_advice_for_arrays():
 def test_limit_is_a_sentence_of_the_report():
     summary = msgspec.structs.replace(SLOW, limit=limit(SLOW))
     assert "\nThe input pipeline limits" in markdown(summary)
-    assert "<p>The input pipeline limits" in fragment(summary)
+    assert "<p>The input pipeline limits" in summary._repr_html_()
 
 
 def test_lines():
@@ -255,9 +255,11 @@ def test_reports(tmp_path):
     page = (tmp_path / "r.html").read_text()
     assert page.index("The input pipeline limits") < page.index("<li>") < page.index("<rect")  # the conclusion first
     assert page.count("5 epochs, 25 steps, 23 s") == 1  # the heading
-    assert "&lt;a&gt;.py" in fragment(summary)
-    assert fragment(summary).count("<rect") == 5
-    assert [label in fragment(summary) for label in (">epoch 1</text>", ">epoch 5</text>", "Time of each epoch: ")] == [True] * 3
+    assert "&lt;a&gt;.py" in summary._repr_html_()
+    assert summary._repr_html_().count("<rect") == 5
+    assert [label in summary._repr_html_() for label in (">epoch 1</text>", ">epoch 5</text>", "Time of each epoch: ")] == [
+        True
+    ] * 3
     assert plot([1.0]) == ""
 
 

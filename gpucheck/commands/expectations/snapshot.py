@@ -167,7 +167,8 @@ def render(wanted: Expectations, report: Report) -> str:
         "# Remove a line to expect it no longer.",
         f"schema_version = {FORMAT_VERSION}",
         "",
-        *_codes(wanted),
+        "# Warnings that do not fail a run with --strict" + ("; these were found." if wanted.allowed_warnings else "."),
+        f"allowed_warnings = {toml.value(wanted.allowed_warnings)}",
         "",
         "[gpu]",
         *_lines(
@@ -204,11 +205,6 @@ def _environment_lines(report: Report) -> Iterator[str]:
     yield "# [environment]"
     yield from (f"# {name} = {toml.value(value)}" for name, value in (values or {"XLA_FLAGS": False}).items())
     yield ""
-
-
-def _codes(wanted: Expectations) -> Iterator[str]:
-    yield "# Warnings that do not fail a run with --strict" + ("; these were found." if wanted.allowed_warnings else ".")
-    yield f"allowed_warnings = {toml.value(wanted.allowed_warnings)}"
 
 
 def _lines(part: msgspec.Struct, notes: dict[str, str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ import sys
 import threading
 import weakref
 from types import FrameType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 Data = Literal["dataset", "PyDataset", "generator", "arrays", "DataLoader"]
 
@@ -61,16 +61,8 @@ def _kind(data: Any) -> Data | None:
     return "arrays" if hasattr(data, "shape") or isinstance(data, list | tuple | dict) else None
 
 
-class Summarised(Protocol):
-    """A Watch, which sums up its fit when it is asked for the summary of one that is over."""
-
-    @property
-    def summary(self) -> object:
-        """The summary."""
-
-
 ending = threading.RLock()  # held while a fit is summed up; one for all, because a Watch must be copyable
-unfinished: weakref.WeakSet[Summarised] = weakref.WeakSet()  # their fit may have ended by an exception
+unfinished: weakref.WeakSet[Any] = weakref.WeakSet()  # each Watch whose fit may have ended by an exception
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=unfinished.clear)
 
@@ -79,4 +71,4 @@ if hasattr(os, "register_at_fork"):
 def _sum_up() -> None:
     """Sum up the fits that an exception has ended, if it also ends the program."""
     for watch in list(unfinished):
-        _ = watch.summary
+        _ = watch.summary  # which sums up a fit that is over

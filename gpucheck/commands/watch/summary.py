@@ -77,8 +77,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         return "\n".join(lines(self))
 
     def _repr_html_(self) -> str:
-        """Return the figures with a plot of the epochs."""
-        return fragment(self)
+        """Return HTML without a head, for a notebook."""
+        return _body(self, [*figures(self), *devices(self)])
 
 
 def print_lines(text: str) -> None:
@@ -179,11 +179,6 @@ def page(summary: Summary) -> str:
     more = "" if code is None else f"<p>More: <code>gpucheck explain {html.escape(code)}</code></p>"
     first, *rest = [*figures(summary), *devices(summary)]
     return document("gpucheck: training", f"Training: {first}", _body(summary, rest, more))
-
-
-def fragment(summary: Summary) -> str:
-    """Return HTML without a head, for a notebook."""
-    return _body(summary, [*figures(summary), *devices(summary)])
 
 
 def _body(summary: Summary, texts: Sequence[str], more: str = "") -> str:
