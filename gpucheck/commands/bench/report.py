@@ -3,9 +3,11 @@
 import html
 from typing import Any
 
+import msgspec
+
 from gpucheck.commands.bench import wording
 from gpucheck.commands.bench.figures import READINGS, one_global_batch
-from gpucheck.commands.bench.model import Measurement, Result
+from gpucheck.commands.bench.model import Measurement, Result, Spread
 from gpucheck.core.child.messages.benchmark import Traced
 from gpucheck.core.reports import json
 from gpucheck.core.reports.shared.document import document
@@ -41,12 +43,10 @@ def render_csv(result: Result) -> str:
 
 
 def _cells(measurement: Measurement) -> list[tuple[str, Any]]:
-    spread = {"samples_per_second", "step_seconds", "epoch_seconds", "device_samples_per_second", "device_step_seconds"}
-    spread |= {"input_wait_share", "accuracy", "seconds_to_target"}
     cells: list[tuple[str, Any]] = []
-    for name in measurement.__struct_fields__:
-        value = getattr(measurement, name)
-        if name in spread:
+    for field in msgspec.structs.fields(measurement):
+        name, value = field.name, getattr(measurement, field.name)
+        if field.type == Spread | None:
             cells += [(f"{name}_{end}", None if value is None else getattr(value, end)) for end in SPREADS]
         elif name == "gpus":
             for load in READINGS:
