@@ -5,7 +5,7 @@ import os
 import pathlib
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import click
 import msgspec
@@ -71,7 +71,10 @@ def check_all(task: Task, limit: TimeLimit, *, strict: bool) -> Fleet:
         done = {*merging.names, *unreached}
         unreached.update({name: NOT_WAITED for name in names if name not in done})
         fleet = merging.fleet(time.monotonic() - limit.started, None, unreached)
-        return fleet if task.port is None else with_training(fleet, places, _texts(place, merging.names), unreached)
+        if task.port is None:
+            return fleet
+        reports = {name: pathlib.Path(place, f"{name}.json").read_bytes() for name in merging.names}
+        return with_training(fleet, places, reports, unreached)
 
 
 def _configured(addresses: dict[str, str], port: int | None) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
@@ -80,11 +83,6 @@ def _configured(addresses: dict[str, str], port: int | None) -> tuple[dict[str, 
         return {}, {name: {} for name in addresses}
     places, configured = configurations(addresses, port)
     return places, {name: {"TF_CONFIG": text} for name, text in configured.items()}
-
-
-def _texts(place: str, names: Iterable[str]) -> dict[str, bytes]:
-    """Return the JSON reports by node."""
-    return {name: pathlib.Path(place, f"{name}.json").read_bytes() for name in names}
 
 
 def _check(engine: Ray | Slurm, wanted: dict[str, dict[str, str]], merging: Merge, unreached: dict[str, str], place: str) -> None:
