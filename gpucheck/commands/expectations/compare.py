@@ -1,6 +1,6 @@
 """The command ``compare``: show the differences between two checks of a machine."""
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -8,10 +8,10 @@ from gpucheck.cli.parameters import Command, FilePath
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.cli.screen import display_options, say, show
 from gpucheck.cli.time_limit import TimeLimit, Write
+from gpucheck.commands.expectations import drift, fits
+from gpucheck.commands.expectations.drift import Drift
 from gpucheck.core.model import Expectations, FitExpectations, Level, Report, Request
-
-if TYPE_CHECKING:
-    from gpucheck.commands.expectations.drift import Drift
+from gpucheck.core.reports import json
 
 EXAMPLES = """\b
 Examples:
@@ -56,8 +56,6 @@ def compare(
     CURRENT is a JSON report; without it, this machine is checked (with --quick, unless a deeper level is given). Exit codes: 0
     no differences; 1 differences; 2 a file can't be read, or is not a baseline because it expects nothing.
     """
-    from gpucheck.commands.expectations import drift
-
     if baseline == current == "-":
         raise click.UsageError("only one of the two can come from standard input")
     text = _read(baseline)
@@ -69,7 +67,7 @@ def compare(
         raise click.UsageError(f"{baseline}: a report without facts is not a baseline")
     names = (baseline, current or "this machine")
 
-    def compared(new: Report) -> "Drift":
+    def compared(new: Report) -> Drift:
         return drift.between(old, new, *names) if isinstance(old, Report) else drift.from_expectations(old, new, *names)
 
     def write_partial(partial: Report) -> list[Write]:
@@ -84,10 +82,8 @@ def compare(
     _finish(differences, style, color, verbose)
 
 
-def _between_trainings(text: bytes, latest: bytes | None, baseline: str, current: str) -> "Drift | None":
+def _between_trainings(text: bytes, latest: bytes | None, baseline: str, current: str) -> Drift | None:
     """Compare the summary of a training with another, or with [fit]; None: there is none."""
-    from gpucheck.commands.expectations import fits
-
     fit, other = fits.read(text), None if latest is None else fits.read(latest)
     if fit is not None:
         if other is None:
@@ -106,7 +102,7 @@ def _between_trainings(text: bytes, latest: bytes | None, baseline: str, current
     return None
 
 
-def _finish(differences: "Drift", style: str, color: str, verbose: bool) -> NoReturn:
+def _finish(differences: Drift, style: str, color: str, verbose: bool) -> NoReturn:
     code = 1 if differences.changes else 0
     show(_render(differences, style, color, verbose), code)
     missing = len(differences.not_compared)
@@ -116,10 +112,7 @@ def _finish(differences: "Drift", style: str, color: str, verbose: bool) -> NoRe
     raise SystemExit(code)
 
 
-def _render(differences: "Drift", style: str, color: str, verbose: bool) -> str:
-    from gpucheck.commands.expectations import drift
-    from gpucheck.core.reports import json
-
+def _render(differences: Drift, style: str, color: str, verbose: bool) -> str:
     if style == "json":
         return json.render(differences)
     if style == "markdown":
