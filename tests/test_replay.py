@@ -5,8 +5,7 @@ import json
 import pytest
 from one_rule import changed
 
-from gpucheck.core.engine.recorded import Unreadable
-from gpucheck.core.engine.replay import replay
+from gpucheck.core.engine.recorded import Unreadable, replay
 from gpucheck.core.model import SCHEMA_VERSION, Verdict
 from gpucheck.core.reports import json as json_report
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from recipes import ECC, EXAMPLES, accepts, report
 
-from gpucheck.core.engine.replay import replay
+from gpucheck.core.engine.recorded import replay
 
 TEXT = (EXAMPLES / "prometheus/grafana.json").read_text()
 BOARD = json.loads(TEXT)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpucheck.cli.formats import FORMATS
-from gpucheck.core.engine.replay import Unreadable, replay
+from gpucheck.core.engine.recorded import Unreadable, replay
 from gpucheck.core.reports.redaction import redact
 
 REPORTS = [

@@ -23,7 +23,7 @@ from gpucheck.commands.explain import table
 from gpucheck.commands.explain.log import explain
 from gpucheck.core.engine import manual
 from gpucheck.core.engine.discovery import load_rows
-from gpucheck.core.engine.replay import replay
+from gpucheck.core.engine.recorded import replay
 from gpucheck.core.model import Report, Status
 from gpucheck.core.repairs.prove import prove
 from gpucheck.core.system.shells import SHELLS

@@ -7,7 +7,7 @@ from one_rule import RULES, changed
 from reports.cases import CASES
 
 from gpucheck.core.engine import manual
-from gpucheck.core.engine.replay import replay
+from gpucheck.core.engine.recorded import replay
 from gpucheck.core.reports import json as json_report
 from gpucheck.core.reports.redaction import redact
 

@@ -6,7 +6,7 @@ import stat
 
 from one_rule import changed
 
-from gpucheck.core.engine.replay import replay
+from gpucheck.core.engine.recorded import replay
 from gpucheck.core.repairs.prove import ROUNDS_MAX, prove
 
 REFUSED = {"status": "failed", "result": 101, "result_name": "CUDA_ERROR_INVALID_DEVICE", "driver_version": "13.0"}

@@ -11,7 +11,7 @@ from fakes import assignment
 from one_rule import RULES, changed
 
 from gpucheck.core.engine import manual
-from gpucheck.core.engine.replay import replay
+from gpucheck.core.engine.recorded import replay
 from gpucheck.core.system import shells
 from gpucheck.core.system.shells import word
 

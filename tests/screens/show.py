@@ -15,7 +15,7 @@ from golden import outputs
 
 from gpucheck.cli.group import start
 from gpucheck.cli.time_limit import TimeLimit
-from gpucheck.core.engine.replay import replay
+from gpucheck.core.engine.recorded import replay
 
 SECONDS_IN_A_HANG = 14.0
 

@@ -130,7 +130,7 @@ def _print_own_fault(report: Report, rank: int) -> None:
 
 
 def _replay(name: str, text: bytes, request: Request) -> Report:
-    from gpucheck.core.engine.replay import Unreadable, replay
+    from gpucheck.core.engine.recorded import Unreadable, replay
 
     try:
         return replay(text, request.allow_cpu, request.strict, request.expectations)

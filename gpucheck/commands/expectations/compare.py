@@ -130,7 +130,7 @@ def _read(path: str) -> bytes:
 
 
 def _report(text: bytes, name: str) -> Report:
-    from gpucheck.core.engine.replay import Unreadable, replay
+    from gpucheck.core.engine.recorded import Unreadable, replay
 
     try:
         return replay(text)

@@ -1,13 +1,16 @@
-"""Read a JSON report back into typed facts, for replay, comparison and recorded machines."""
+"""Read a JSON report back into typed facts, and judge them again with the current rules: a bug report needs no machine."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from gpucheck.core.compat.keras import TITLES
-from gpucheck.core.engine.discovery import load_probes
-from gpucheck.core.model import SCHEMA_VERSION, Fact, ProbeStatus, Reading, Request
+from gpucheck.core.engine.discovery import load_probes, load_rows, load_rules
+from gpucheck.core.engine.judgement import judge
+from gpucheck.core.engine.pipeline import assemble, gather
+from gpucheck.core.model import SCHEMA_VERSION, Expectations, Fact, ProbeStatus, Reading, Report, Request
 from gpucheck.core.probes.training import Training
 from gpucheck.core.system.read import INVALID_JSON, utf8
 
@@ -76,6 +79,33 @@ def load(text: bytes) -> Recording:
     )
     _check_backends(recording.request, facts.get("training"))
     return recording
+
+
+def replay(text: bytes, allow_cpu: bool = False, strict: bool = False, expectations: Expectations | None = None) -> Report:
+    """Judge the facts of a report again.
+
+    Args:
+        text: a JSON report, see ``load``.
+        allow_cpu: the option --allow-cpu, in addition to the recorded request.
+        strict: the option --strict, in addition to the recorded request.
+        expectations: instead of those of the report.
+
+    Returns:
+        The report with current findings; ``started_at`` and ``seconds`` are those of the recorded run.
+
+    Raises:
+        Unreadable: not a report that this gpucheck can read.
+    """
+    recording = load(text)
+    request = replace(
+        recording.request,
+        allow_cpu=recording.request.allow_cpu or allow_cpu,
+        strict=recording.request.strict or strict,
+        expectations=expectations or recording.request.expectations,
+    )
+    judgements = judge(gather(request, recording.readings), load_rules())
+    report = assemble(request, recording.readings, judgements, load_rows(), started=0.0)
+    return replace(report, started_at=recording.started_at, seconds=recording.seconds)
 
 
 def fact_types() -> dict[str, type[Fact]]:
