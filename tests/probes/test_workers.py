@@ -16,7 +16,7 @@ from leftovers import VARIABLE, leftovers_after
 from gpucheck.core.child.messages.frameworks import KerasImport, KerasImported, TensorFlowImport, TensorFlowImported
 from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.messages.training import Job, Trained
-from gpucheck.core.cluster import timing, workers
+from gpucheck.core.cluster import workers
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 
@@ -140,7 +140,7 @@ class TestTrained:
 
 def test_waiting_times():
     def of(framework, joined=False, remaining=300.0):
-        return timing.limits(FakeHost(remaining=remaining), framework, joined)
+        return workers.limits(FakeHost(remaining=remaining), framework, joined)
 
     plain = of(REAL)
     first = {"plain": (4.0, False, 0), "beside others": (9.0, False, 1), "compiled": (30.0, True, 0)}
@@ -152,7 +152,7 @@ def test_waiting_times():
     slow = of(FakeChild(KERAS, TensorFlowImported(TensorFlowImport(imported=True, import_seconds=20.0)), *results))
     assert (plain.quiet, plain.imported, plain.total) == (30.0, 60.0, 150.0)
     assert (slow.quiet, slow.imported) == (70.0, 120.0)
-    assert of(REAL, joined=True).total == 300.0 - timing.RESERVE_SECONDS
+    assert of(REAL, joined=True).total == 300.0 - workers.RESERVE_SECONDS
     assert of(REAL, remaining=1.0).total == 0.0
 
 

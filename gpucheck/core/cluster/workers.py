@@ -1,20 +1,35 @@
-"""Multi-worker training: start and watch this run's workers, and combine their results into one training run.
+"""Training in several processes: start and watch this run's workers, and combine their results into one training run.
 
-A worker that fails ends the others a few seconds later; one that stalls is reported as soon as none progresses.
+The workers are those of multi-worker training, or one process of this machine that is coordinator, workers and parameter server
+at the same time. A worker that fails ends the others a few seconds later; one that stalls is reported as soon as none progresses.
 """
 
+import json
 from collections.abc import Sequence
 
-from gpucheck.core.child.messages.workers import VersionsRead, WorkerRecord, WorkersMet, WorkerTask
+from msgspec.structs import replace
+
+from gpucheck.core.child.messages.frameworks import KerasImported, TensorFlowImported
+from gpucheck.core.child.messages.training import Trained
+from gpucheck.core.child.messages.workers import FitTried, LinksMeasured, VersionsRead, WorkerRecord, WorkersMet, WorkerTask
 from gpucheck.core.cluster import watch
-from gpucheck.core.cluster.members import STRATEGY as STRATEGY
-from gpucheck.core.cluster.members import Members, members
+from gpucheck.core.cluster.members import HERE, STRATEGY, Members, members
 from gpucheck.core.cluster.reach import NO_ANSWER, speak_grpc
-from gpucheck.core.cluster.result import joined_result
-from gpucheck.core.cluster.timing import limits, why_not
-from gpucheck.core.cluster.watch import Worker
+from gpucheck.core.cluster.watch import Limits, Worker, lost
 from gpucheck.core.host import Child, Host
-from gpucheck.core.model import TrainingRun, WorkerFault
+from gpucheck.core.model import TrainingRun, WorkerFault, WorkerLink
+
+PARAMETER_SERVER = "parameter_server"
+SERVED_WORKERS = 2
+SERVED_NOTE = f"{SERVED_WORKERS} workers and a parameter server in one process of this machine, on the CPU"
+
+QUIET_SECONDS = 30.0  # without progress, plus a multiple of the first step's time on a single device
+QUIET_FACTOR = 10.0
+IMPORT_SECONDS = 60.0  # for TensorFlow's import, or a multiple of its earlier time
+IMPORT_FACTOR = 6.0
+LIMIT_SECONDS = 150.0
+RESERVE_SECONDS = 3.0  # of the run's time, to end the remaining workers
+MEASURED = ("status", "reason", "stage", "strategy", "devices", "cluster", "note", "workers", "worker_names", "worker_versions")
 
 
 def train(host: Host, framework: Child) -> TrainingRun:
@@ -24,7 +39,7 @@ def train(host: Host, framework: Child) -> TrainingRun:
         host: the machine.
         framework: the child that trained on single devices.
     """
-    if (reason := why_not(framework)) is not None:
+    if (reason := _why_not(framework)) is not None:
         return _skipped(reason)
     cluster = members(host)
     if isinstance(cluster, str):
@@ -44,6 +59,54 @@ def train(host: Host, framework: Child) -> TrainingRun:
         workers, time_limits, lambda: _of_other_workers(speak_grpc(host, queried, 1.0), own if cluster.joined else [])
     )
     return _run(cluster, workers, tuple(watch.faults(workers, watched, leader=cluster.names[0])))
+
+
+def train_with_server(host: Host, framework: Child) -> TrainingRun:
+    """Start the process, watch it, and return its result as a training run; arguments as for ``train``."""
+    run = TrainingRun(
+        strategy=PARAMETER_SERVER,
+        devices=("CPU:0",),
+        replicas=SERVED_WORKERS,
+        precision="float32",
+        cluster=HERE,
+        note=SERVED_NOTE,
+        status="skipped",
+    )
+    if (reason := _why_not(framework)) is not None:
+        return replace(run, reason=reason)
+    addresses = [f"127.0.0.1:{host.free_port()}" for _ in range(SERVED_WORKERS + 1)]
+    config = json.dumps({"cluster": {"worker": addresses[:SERVED_WORKERS], "ps": addresses[SERVED_WORKERS:]}})
+    task = WorkerTask(PARAMETER_SERVER, config, "coordinator", (), host.request.log_device_placement)
+    worker = Worker("coordinator", host.child(task, limit=host.remaining()))
+    watched = watch.watch([worker], limits(host, framework, joined=False), dict)
+    return _joined_result(run, [worker], tuple(watch.faults([worker], watched)))
+
+
+def _why_not(framework: Child) -> str | None:
+    """Why workers cannot train with the Keras backend that the child found; None: they can."""
+    keras = framework.message(KerasImported)
+    backend = None if keras is None else keras.outcome.backend
+    if backend == "tensorflow":
+        return None
+    return f"Keras runs on {backend or 'no backend'} here; TensorFlow's strategies cannot train it"
+
+
+def limits(host: Host, framework: Child, joined: bool) -> Limits:
+    """How long to wait for workers, from the times of the import and of single devices in that child."""
+    imported = framework.message(TensorFlowImported)
+    first = [
+        trained.run.first_step_seconds or 0.0
+        for trained in framework.messages(Trained).values()
+        if trained.run.strategy == "one_device" and not trained.run.compiled and not trained.run.trained_with
+    ]
+    left = max(0.0, host.remaining() - RESERVE_SECONDS)
+    seconds = imported.outcome.import_seconds if imported else None
+    return Limits(
+        total=left if joined else min(left, LIMIT_SECONDS),
+        quiet=QUIET_SECONDS + QUIET_FACTOR * max(first, default=0.0),
+        imported=max(IMPORT_SECONDS, IMPORT_FACTOR * (seconds or 0.0)),
+        joined=joined,
+    )
 
 
 def _of_other_workers(answers: dict[str, str | None], own: list[str]) -> dict[str, str | None]:
@@ -70,7 +133,7 @@ def _run(cluster: Members, workers: Sequence[Worker], faults: tuple[WorkerFault,
         worker_names=cluster.names,
         worker_versions=tuple(record.versions for record in records) if any(record.versions for record in records) else (),
     )
-    return joined_result(run, workers, faults)
+    return _joined_result(run, workers, faults)
 
 
 def _records(cluster: Members, workers: Sequence[Worker]) -> list[WorkerRecord]:
@@ -92,3 +155,51 @@ def _devices(cluster: Members, records: list[WorkerRecord]) -> tuple[str, ...]:
         gpus = planned.get(record.name)
         devices += record.devices or ([f"GPU:{place}" for place in gpus] or ["CPU:0"] if gpus is not None else [])
     return tuple(devices)
+
+
+def _joined_result(run: TrainingRun, workers: Sequence[Worker], faults: tuple[WorkerFault, ...]) -> TrainingRun:
+    """The run as a whole. Figures are one worker's: they differ only by some microseconds.
+
+    Args:
+        run: the plan: strategy, devices, workers.
+        workers: those that this run started.
+        faults: of the workers responsible for a failure.
+    """
+    trained = [result.run for worker in workers if (result := worker.child.message(Trained)) is not None]
+    if trained:
+        run = replace(trained[0], **{name: getattr(run, name) for name in MEASURED})
+    tried = (fit for worker in workers if (fit := worker.child.message(FitTried)) is not None and not lost(fit.problem))
+    fit = next(tried, None)
+    return replace(
+        run,
+        status=_status(faults),
+        reason=_sentence(faults),
+        stage=faults[0].stage if faults else None,
+        fit_verified=fit.verified if fit else None,
+        fit_problem=fit.problem if fit else None,
+        worker_faults=faults,
+        worker_links=_links(workers),
+    )
+
+
+def _links(workers: Sequence[Worker]) -> tuple[WorkerLink, ...]:
+    """Each pair once, even if both are workers of this run."""
+    measured = (message for worker in workers if (message := worker.child.message(LinksMeasured)))
+    links = {link.workers: link for message in measured for link in message.links}
+    return tuple(links.values())
+
+
+def _status(faults: tuple[WorkerFault, ...]) -> str:
+    """The status of a run with these faults."""
+    if faults and all(fault.how == "late" for fault in faults):
+        return "timed_out"
+    return "failed" if faults else "passed"
+
+
+def _sentence(faults: tuple[WorkerFault, ...]) -> str | None:
+    """'worker 1: killed by SIGKILL'; with the stage if it differs from the run's."""
+    same: dict[str, list[str]] = {}
+    for fault in faults:
+        where = f" in stage {fault.stage}" if fault.stage != faults[0].stage else ""
+        same.setdefault(f"{fault.reason}{where}", []).append(fault.worker)
+    return "; ".join(f"{', '.join(names)}: {what}" for what, names in same.items()) or None

@@ -62,12 +62,12 @@ def read(host: Host) -> Training:
         runs = [_run(job, child, ending) for job in plan.jobs]
         runs = _train_alone(host, plan.jobs, runs, ending, free)
         runs += _without_nccl(host, plan.jobs, runs, free)
-        from gpucheck.core.cluster import coordinator, workers  # --quick does not need them
+        from gpucheck.core.cluster import members, workers  # --quick does not need them
 
-        if frameworks.other_backend(host) is None and _is_included(host, workers.STRATEGY):
+        if frameworks.other_backend(host) is None and _is_included(host, members.STRATEGY):
             runs.append(workers.train(host, child))
-        if _is_included(host, coordinator.STRATEGY):
-            runs.append(coordinator.train(host, child))
+        if _is_included(host, workers.PARAMETER_SERVER):
+            runs.append(workers.train_with_server(host, child))
         experiments = _experiments(child, ending)
         if host.request.level >= Level.FULL:
             from gpucheck.core.processes import exhaustion  # only needed here

@@ -8,7 +8,7 @@ from fakes import FakeChild, FakeHost
 from leftovers import VARIABLE, leftovers_after
 
 from gpucheck.core.child.messages.frameworks import KerasImport, KerasImported
-from gpucheck.core.cluster import coordinator
+from gpucheck.core.cluster import workers
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 
@@ -19,7 +19,7 @@ from gpucheck.core.model import Request
 def test_it_trains(tmp_path):
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", VARIABLE: str(tmp_path), "TF_CONFIG": "not this one"}
     with LocalHost(Request(timeout_seconds=120.0), env=env) as host:
-        run = coordinator.train(host, FakeChild(KerasImported(KerasImport(imported=True, backend="tensorflow"))))
+        run = workers.train_with_server(host, FakeChild(KerasImported(KerasImport(imported=True, backend="tensorflow"))))
     assert (run.status, run.reason, run.strategy, run.cluster) == ("passed", None, "parameter_server", "this machine")
     assert run.placement_verified is True  # the variables lie on the parameter server
     assert run.gradients_reach_weights is True
@@ -31,10 +31,10 @@ def test_it_trains(tmp_path):
 
 
 def test_reasons_to_skip():
-    run = coordinator.train(FakeHost(), FakeChild(KerasImported(KerasImport(imported=True, backend="torch"))))
+    run = workers.train_with_server(FakeHost(), FakeChild(KerasImported(KerasImport(imported=True, backend="torch"))))
     assert (run.status, run.reason) == ("skipped", "Keras runs on torch here; TensorFlow's strategies cannot train it")
 
 
 def test_a_process_that_could_not_be_started():
-    run = coordinator.train(FakeHost(), FakeChild(KerasImported(KerasImport(imported=True, backend="tensorflow"))))
+    run = workers.train_with_server(FakeHost(), FakeChild(KerasImported(KerasImport(imported=True, backend="tensorflow"))))
     assert (run.status, run.reason) == ("failed", "coordinator: not started: no such child in this test")
