@@ -1,13 +1,15 @@
-"""Choose from a diagnosis's repairs those that can work on this machine, for a live answer and a logged one."""
+"""Choose from a diagnosis's repairs those that can work on this machine, and say what their commands change and how to undo it.
+
+For a live answer and a logged one.
+"""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
-from gpucheck.core.model import Fix, repairs_first
+from gpucheck.core.model import Change, Fix, repairs_first
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.effects import described
 
 _EXPORT = r"export (\w+)=(\S+)"
 _UNSET = r"unset (\w+)"
@@ -29,6 +31,45 @@ _ON_WINDOWS = (
     (_UNSET, r"set \1="),
     (rf".*(?:{_POSIX}).*", None),
     (_FOR_ONE, r'set "\1" && \2'),
+)
+Installed = Mapping[str, str]  # the version of each installed package that is known, by name
+_NEW_SHELL = "open a new shell"  # a variable affects only the shell that sets it
+
+
+def _reinstall(match: re.Match[str], installed: Installed) -> str | None:
+    """Return the command that installs the present versions of the packages that pip replaces or removes."""
+    arguments = re.sub(r"(?<!\S)--?[\w-]+(?: https?://\S+)?", "", match[2])
+    names = [name.lower() for name in re.findall(r"""(?:^|\s)["']?([A-Za-z][\w.-]*)""", arguments)]
+    known = bool(names) and all(name in installed for name in names)
+    return f"{match[1]} install {' '.join(f'{name}=={installed[name]}' for name in names)}" if known else None
+
+
+Undo = str | Callable[[re.Match[str], Installed], str | None] | None
+# What commands of one form change: the form of the whole command, the change, and how to undo it, with the form's groups ("":
+# nothing is left to undo; None: unknown, or impossible). The first form that matches counts; compiled only for a repair.
+_EFFECTS: tuple[tuple[str, Change, Undo], ...] = (
+    (r"(?:export|unset) .+|set \w+=.*", "environment variables", _NEW_SHELL),
+    (r"%env \w+=.*|os\.environ\.pop.+", "environment variables", "restart the session"),
+    (r"ulimit .+", "limits", _NEW_SHELL),
+    (r"(?:uv venv(?: --python \S+)?|\S+(?: -3[\d.]*)? -m venv) (\S+)", "new environment", r"rm -r \1"),
+    (r"conda create .*-n (\S+).*", "new environment", r"conda env remove -n \1"),
+    (r"\S+-env[/\\](?:bin|Scripts)[/\\]python -m pip install .+", "new environment", ""),
+    (r"uv pip install --python \S+-env .+|conda run -n .+", "new environment", ""),
+    (r"(.+ -m pip|%pip|pip3?|uv pip) (?:un)?install (.+)", "packages", _reinstall),
+    (r"(?:conda|mamba|poetry) .+|\S+ -m ensurepip .*", "packages", None),
+    (r"mv (\S+) (\S+)", "files", r"mv \2 \1"),
+    (r"rm .+", "files", None),
+    (r"sudo (apt-get|dnf) install (?:-y )?(\S+)", "system packages", r"sudo \1 remove \2"),
+    (r"sudo (?:apt-get|dnf|ubuntu-drivers|dkms|dpkg|update-initramfs|ldconfig)\b.*", "system packages", None),
+    (r"sudo systemctl enable --now (\S+)", "services", r"sudo systemctl disable --now \1"),
+    (r"sudo systemctl .+", "services", None),
+    (r"sudo modprobe (\w+)", "kernel modules", r"sudo modprobe -r \1"),
+    (r"sudo (?:modprobe|rmmod|nvidia-modprobe) .+", "kernel modules", None),
+    (r"sudo usermod -aG (\S+) (\S+)", "system settings", r"sudo gpasswd -d \2 \1"),
+    (r"(?:sudo )?nvidia-smi .*(?:--gpu-reset|-r\b|-mig|-c |-pm|-pl|-cgi).*", "GPU", None),
+    (r"(?:sudo )?kill .+|scancel .+", "processes", None),
+    (r"sudo reboot|wsl(?:\.exe)? --shutdown", "machine", None),
+    (r"wsl(?:\.exe)? .+|sudo .+", "system settings", None),
 )
 
 
@@ -69,3 +110,28 @@ def _words(command: str) -> tuple[str, ...]:
     """The words of a command that decide what it does."""
     command = re.sub(r"\bpython3?(?:\.\d+)? -m pip\b|%pip\b|\bpip3\b", "pip", command.removeprefix("sudo "))
     return tuple(word.strip("\"'") for word in command.split() if word not in ("-q", "--upgrade", "-U", "--quiet"))
+
+
+def described(fix: Fix, installed: Installed) -> Fix:
+    """Return a repair with what its command changes and how to undo it, as far as the command shows it.
+
+    Args:
+        fix: its own declarations are kept.
+        installed: the versions of installed packages by name, for the command that restores them.
+    """
+    if fix.kind != "repair" or fix.command is None:
+        return fix
+    effects = list(_effects(fix.command, installed))
+    changes = tuple(dict.fromkeys(change for change, _ in effects))
+    steps = [undo for _, undo in reversed(effects)]
+    undo = None if None in steps else "; then ".join(dict.fromkeys(filter(None, steps))) or None
+    return replace(fix, changes=fix.changes or changes, undo=fix.undo or undo)
+
+
+def _effects(command: str, installed: Installed) -> Iterator[tuple[Change, str | None]]:
+    """Yield what each part of a command changes and how to undo it, if it changes anything."""
+    for part in re.split(r" && |; | \| ", command):
+        for form, change, undo in _EFFECTS:
+            if (match := re.fullmatch(form, part.strip())) is not None:
+                yield change, undo(match, installed) if callable(undo) else undo and match.expand(undo)
+                break

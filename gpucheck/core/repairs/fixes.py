@@ -1,7 +1,11 @@
 """Fixes that several rules share."""
 
+import re
+
+from gpucheck.core.compat.modules import package_of
 from gpucheck.core.compat.xid import Xid, xid
-from gpucheck.core.model import Action, Fix, Severity
+from gpucheck.core.model import Action, Fix, Fixes, Severity
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.wording import listing
 
 ALLOW_CPU = Fix(text="If you want to train on the CPU, allow it", command="gpucheck --allow-cpu")
@@ -24,6 +28,15 @@ SEE_DISK = Fix.look("Check whether the disk is full", "df -h")
 REQUEST_FROM_SLURM = Fix(
     text="Request a GPU from Slurm when starting the job: srun --gres=gpu:1 COMMAND, or #SBATCH --gres=gpu:1"
 )
+UPDATE_DOCKER = Fix(
+    text="Update Docker (to 20.10.10 or newer), runc and libseccomp on the host: older ones refuse the system call that starts"
+    " threads (clone3); or start the container with docker run --security-opt seccomp=unconfined"
+)
+HOLDERS = Fix.look(
+    "Check which processes use the GPU's memory", "nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv"
+)
+# Interfaces inside one machine, unreachable from others; Docker's first network is 172.17.0.0/16.
+_OWN = r"(?:lo\d*|docker\d*|br-\w+|virbr\d*|veth\w+|podman\d*|cni\w*|flannel\S*|cali\w+|tun\d*|tailscale\d*)$"
 
 
 def without_nccl(exchange: str = "HierarchicalCopyAllReduce", *, tried: bool = False) -> Fix:
@@ -70,3 +83,87 @@ def _explained(message: Xid, drains: bool) -> str:
         return meaning
     drain = "Drain this machine: start no new jobs until this is done" if drains else "The machine does not need to be drained"
     return f"{meaning}. Do now: {message.advice}" + (f". {drain}" if message.drain is drains else "")
+
+
+def at_start(context: Context, what: str, *, docker: str, pod: str) -> Fixes:
+    """Yield how to restart a container or a pod with another option; nothing in a batch job or a cloud service's notebook.
+
+    Args:
+        context: where it runs.
+        what: "with more memory".
+        docker: options of docker run; empty: none exists.
+        pod: the change for Kubernetes; empty: none exists.
+    """
+    if context.notebook or (context.scheduler and not context.in_container):
+        return
+    run = "podman run" if context.kinds["container"] == "podman" else "docker run"
+    if docker:
+        start = Fix(text=f"Start the container {what}: {run} {docker} IMAGE")
+        yield from context.only(start, container="docker|podman|containerd|nspawn")
+    if pod:
+        yield from context.only(Fix(text=pod), container="kubernetes")
+
+
+def granted(context: Context, what: str, *, docker: str, kubernetes: str, slurm: str) -> Fixes:
+    """Yield how to give a container, a pod or a job more of a resource; nothing in a cloud service's notebook.
+
+    Args:
+        context: where it runs.
+        what: "memory".
+        docker: the option of docker run.
+        kubernetes: the entry in a pod's manifest.
+        slurm: the option of sbatch.
+    """
+    if context.notebook:
+        return
+    pod = f"Give the pod more {what} in its manifest: {kubernetes}"
+    yield from at_start(context, f"with more {what}", docker=docker, pod=pod)
+    if context.kinds["container"] in (None, "", "apptainer", "enroot"):  # those that batch jobs use
+        yield from context.only(Fix(text=f"Request more {what} for the job: #SBATCH {slurm}"), scheduler="slurm")
+
+
+def disable_preallocation(context: Context, text: str) -> Fixes:
+    """Yield the variable that stops the framework from reserving GPU memory at its start; PyTorch does not reserve any.
+
+    Args:
+        context: with the framework; unknown: TensorFlow.
+        text: the effect of the variable.
+    """
+    if context.framework == "jax":
+        yield Fix(text=text, command="export XLA_PYTHON_CLIENT_PREALLOCATE=false")
+    elif context.framework != "torch":
+        yield Fix(text=text, command="export TF_FORCE_GPU_ALLOW_GROWTH=true")
+
+
+def other_interface(interface: str = "", asked: str = "", address: str = "") -> Fixes:
+    """Make NCCL use the network that the machines share.
+
+    Args:
+        interface: the interface that NCCL uses.
+        asked: the value of NCCL_SOCKET_IFNAME.
+        address: the unreachable one.
+    """
+    used = interface or asked.lstrip("=") or ("docker0" if address.startswith("172.17.") else "")
+    if re.match(_OWN, used):
+        names = dict.fromkeys([re.sub(r"^docker\d*$", "docker", used), "docker", "lo"])
+        yield Fix(
+            text=f"Keep NCCL off {used}, which other machines can't reach",
+            command=f"export NCCL_SOCKET_IFNAME=^{','.join(names)}",
+        )
+    elif asked and not interface:
+        yield Fix(
+            text=f"Let NCCL choose the interface: NCCL_SOCKET_IFNAME is {asked}, which this machine may not have",
+            command="unset NCCL_SOCKET_IFNAME",
+        )
+    else:
+        yield Fix(
+            text="Keep NCCL off this machine's inner interfaces, or name the one that they share: NCCL_SOCKET_IFNAME=eth0",
+            command="export NCCL_SOCKET_IFNAME=^docker,virbr,lo",
+        )
+    yield Fix.look("List the interfaces with their addresses", "ip -br address")
+
+
+def newer(context: Context) -> str:
+    """Return the command that installs the newest release of the package that raised the exception."""
+    module = context.raised_in or ""
+    return context.pip("--upgrade", package_of(module) or module)

@@ -45,7 +45,7 @@ from gpucheck.commands.lint.values import Call, Import, Name
 from gpucheck.core.compat import removed
 from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.packages import newer
+from gpucheck.core.repairs.fixes import newer
 
 GONE = {f"tensorflow.{name}": new for name, new in removed.MODULES.items()} | removed.KERAS_GONE | removed.FUNCTIONS
 SINCE_KERAS_3 = (*removed.KERAS_2, "tensorflow.estimator")  # removed in TensorFlow 2.16

@@ -30,7 +30,7 @@ from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.packages import newer
+from gpucheck.core.repairs.fixes import newer
 from gpucheck.core.repairs.wording import short
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build, torch_build
 from gpucheck.core.rules.gpu_not_detected._failed_packages import conflicts

@@ -27,7 +27,7 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.resources import granted
+from gpucheck.core.repairs.fixes import granted
 
 PROCESSORS_PER_GPU = 2  # one launches kernels, at least one prepares the next batch
 ACHIEVED = ("jpeg_parallel_map_samples_per_second", "device_samples_per_second")

@@ -31,8 +31,7 @@ from gpucheck.core.combiners.nccl_trial import NcclTrial
 from gpucheck.core.combiners.training_outcomes import on_gpu
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import without_nccl
-from gpucheck.core.repairs.network import other_interface
+from gpucheck.core.repairs.fixes import other_interface, without_nccl
 
 FAILED = r"(?i)\bnccl"
 _LOOK = Fix.look("Make NCCL print what it does when the job runs again", "export NCCL_DEBUG=INFO")

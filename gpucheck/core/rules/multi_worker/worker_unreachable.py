@@ -35,7 +35,7 @@ from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, WorkerFault, rule, saw
 from gpucheck.core.probes.cluster import Cluster
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.network import other_interface
+from gpucheck.core.repairs.fixes import other_interface
 from gpucheck.core.repairs.wording import listing, short
 from gpucheck.core.rules.multi_worker._address import Address, address_in
 

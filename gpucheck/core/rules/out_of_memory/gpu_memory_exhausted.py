@@ -31,7 +31,7 @@ from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.training_outcomes import on_gpu
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, TrainingRun, rule
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.resources import HOLDERS
+from gpucheck.core.repairs.fixes import HOLDERS
 from gpucheck.core.repairs.wording import gib
 
 EXHAUSTED = r"OOM when allocating|ResourceExhausted|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|[Oo]ut of memory"

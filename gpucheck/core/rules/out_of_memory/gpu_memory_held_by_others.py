@@ -35,7 +35,7 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.gpus import Gpu, GpuProcess, Gpus
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.resources import HOLDERS, disable_preallocation
+from gpucheck.core.repairs.fixes import HOLDERS, disable_preallocation
 from gpucheck.core.repairs.wording import gib
 
 # A CUDA context, cuBLAS' and cuDNN's workspaces and a small model: the smoke job peaks at 0.5 GiB beside its context.

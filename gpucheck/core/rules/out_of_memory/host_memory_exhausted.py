@@ -33,7 +33,7 @@ from gpucheck.core.combiners.resources import REFUSED, Resources
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.resources import granted
+from gpucheck.core.repairs.fixes import granted
 from gpucheck.core.repairs.wording import gib, short
 
 NEEDED_BYTES = 1 << 30  # import tensorflow: some 0.6 GiB resident; the smoke job's model and data on top

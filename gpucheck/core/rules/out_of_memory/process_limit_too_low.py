@@ -40,7 +40,7 @@ from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, 
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.resources import UPDATE_DOCKER, at_start
+from gpucheck.core.repairs.fixes import UPDATE_DOCKER, at_start
 from gpucheck.core.repairs.wording import gib
 from gpucheck.core.system.shells import word
 

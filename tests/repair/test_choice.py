@@ -3,7 +3,7 @@
 import pytest
 
 from gpucheck.core.model import Fix
-from gpucheck.core.repairs.effects import described
+from gpucheck.core.repairs.choice import described
 
 INSTALLED = {"numpy": "2.1.0", "tensorflow": "2.21.0", "nvidia-cudnn-cu12": "9.1.0.70"}
 TABLE = [
