@@ -6,21 +6,35 @@ The decorators of rules and combiners are here too: each such file needs its dec
 """
 
 from gpucheck.core.child.messages.training import Checksums, DeviceChecksums, Loss, TrainingRun, WorkerFault, WorkerLink
-from gpucheck.core.model.assignments import Assignment, Operation
-from gpucheck.core.model.expectations import (
+from gpucheck.core.model.fact import Fact, Reading, probe_of
+from gpucheck.core.model.findings import (
+    Assignment,
+    Change,
+    Diagnosis,
+    Evidence,
+    Finding,
+    Fix,
+    Fixes,
+    Operation,
+    Outcome,
+    Skip,
+    repairs_first,
+    saw,
+)
+from gpucheck.core.model.kinds import Action, ExitCode, Level, ProbeStatus, Scope, Severity, Status, Verdict
+from gpucheck.core.model.plugin import combiner, rule
+from gpucheck.core.model.report import SCHEMA_VERSION, Experiment, ProbeRun, Report, Tool
+from gpucheck.core.model.request import (
+    TIMEOUT_SECONDS,
     Expectations,
     FitExpectations,
     GpuExpectations,
     Mute,
+    PromisedGpus,
+    Request,
     TrainingExpectations,
     VersionExpectations,
 )
-from gpucheck.core.model.fact import Fact, Reading, probe_of
-from gpucheck.core.model.findings import Change, Diagnosis, Evidence, Finding, Fix, Fixes, Outcome, Skip, repairs_first, saw
-from gpucheck.core.model.kinds import Action, ExitCode, Level, ProbeStatus, Scope, Severity, Status, Verdict
-from gpucheck.core.model.plugin import combiner, rule
-from gpucheck.core.model.report import SCHEMA_VERSION, Experiment, ProbeRun, Report, Tool
-from gpucheck.core.model.request import TIMEOUT_SECONDS, PromisedGpus, Request
 
 __all__ = (
     "SCHEMA_VERSION",
