@@ -12,12 +12,12 @@ from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.observation import Observation, Tick
 from gpucheck.core.host import Host
-from gpucheck.core.host.pythons import is_shims, minor, path_folders
 from gpucheck.core.model import Request
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.probes.interpreter import is_shims, minor, path_folders
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.pci import Pci
 from gpucheck.core.probes.system import System

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
+import msgspec
+
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
-from gpucheck.core.probes import _mounts
-from gpucheck.core.probes._mounts import Mount
 
 # How managers name themselves in $container, /run/systemd/container and /run/host/container-manager
 # (systemd.io/CONTAINER_INTERFACE). WSL does so too, but is not a container.
@@ -58,12 +58,21 @@ class Container(Fact, frozen=True, kw_only=True):
     driver_files_mounted: bool | None = None  # the NVIDIA runtime mounted driver libraries or devices (mountinfo)
 
 
+class Mount(msgspec.Struct, frozen=True):
+    """One mounted file system of this process: proc_pid_mountinfo(5)."""
+
+    root: str  # the mounted part of the file system
+    point: str  # the mount point
+    kind: str  # "overlay", "cgroup2"
+    options: tuple[str, ...]  # of the file system itself: "lowerdir=/var/lib/docker/overlay2/l/..."
+
+
 @probe(level=Level.NODE)
 def read(host: Host) -> Container:
     """Read the marker files, cgroup and mount tables of container runtimes."""
     if host.platform != "linux":
         return Container(inside=False)
-    known = _mounts.read(host)
+    known = mounts_of(host)
     mounts = known or []
     kinds = list(_signs(host, mounts))
     if host.env.get("KUBERNETES_SERVICE_HOST") and (kinds or known is None or _overlay(mounts)):
@@ -79,6 +88,21 @@ def read(host: Host) -> Container:
         gpu_requested=(devices or "").strip().lower() not in NO_DEVICES,
         driver_files_mounted=None if known is None else any(re.fullmatch(DRIVER_FILES, mount.point) for mount in known),
     )
+
+
+def mounts_of(host: Host) -> list[Mount] | None:
+    """All mounts in the kernel's order, without invalid lines; None if unreadable."""
+    text = host.read("/proc/self/mountinfo")
+    return None if text is None else [mount for line in text.splitlines() if (mount := _mount(line)) is not None]
+
+
+def _mount(line: str) -> Mount | None:
+    before, _, after = line.partition(" - ")
+    fields, of_file_system = before.split(), after.split()
+    if len(fields) < 5 or not of_file_system:
+        return None
+    kind, _, options = [*of_file_system, "", ""][:3]
+    return Mount(fields[3], fields[4], kind, tuple(options.split(",")))
 
 
 def _signs(host: Host, mounts: list[Mount]) -> Iterator[str | None]:

@@ -1,10 +1,11 @@
 """The examined interpreter, its environment, and other interpreters on PATH that have TensorFlow installed."""
 
+import re
 from collections.abc import Iterator
 
 from gpucheck.core.child.messages.machine import Interpreter as Description
+from gpucheck.core.compat import versions
 from gpucheck.core.host import Host
-from gpucheck.core.host.pythons import is_shims, minor, path_folders
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import _distributions
@@ -34,6 +35,7 @@ class Interpreter(Fact, frozen=True, kw_only=True):
     others: tuple[OtherInterpreter, ...] = ()  # searched only if the examined one has no TensorFlow
 
 
+_NAME = r"python(?:3(?:\.(\d+))?)?(?:\.exe)?"
 HOMES_MAX = 30  # interpreters to check, so that a PATH with a thousand environments takes no time
 
 
@@ -61,10 +63,25 @@ def read(host: Host) -> Interpreter:
     )
 
 
+def path_folders(host: Host) -> list[str]:
+    """The folders on PATH, in order."""
+    return [folder for folder in host.env.get("PATH", "").split(";" if host.platform == "win32" else ":") if folder]
+
+
+def is_shims(folder: str) -> bool:
+    """Whether it holds pyenv's shims: each asks pyenv which of its versions to start."""
+    return folder.rstrip("/").endswith("/shims")
+
+
+def minor(name: str) -> str | None:
+    """The version in an interpreter's file name: "3.12"; "" for python and python3; None for any other file."""
+    match = re.fullmatch(_NAME, name)
+    return None if match is None else f"3.{match[1]}" if match[1] else ""
+
+
 def _library(answer: Description) -> str:
     """The folder of the standard library, which may contain PEP 668's marker."""
-    minor = ".".join(answer.version.split(".")[:2])
-    return answer.stdlib or f"{answer.base_prefix}/lib/python{minor}"
+    return answer.stdlib or f"{answer.base_prefix}/lib/python{versions.minor(answer.version)}"
 
 
 def _others(host: Host, path: tuple[str, ...]) -> Iterator[OtherInterpreter]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
-from gpucheck.core.probes import _mounts
+from gpucheck.core.probes.container import mounts_of
 
 CGROUPS = "/sys/fs/cgroup"
 _PASSING = ("memory_available_bytes", "memory_limit_used_bytes", "shared_memory_free_bytes")  # other processes change them
@@ -125,7 +125,7 @@ class _Cgroups:
                 self._paths[controller] = path
         self._mounts = [
             (mount.root, mount.point, mount.options if mount.kind == "cgroup" else ("",))  # controllers
-            for mount in _mounts.read(host) or ()
+            for mount in mounts_of(host) or ()
             if mount.kind in ("cgroup", "cgroup2")
         ]
 
