@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from gpucheck.core.child.messages.machine import InterpreterTask, LibrariesTask
+from gpucheck.core.host.children import Scratch
 from gpucheck.core.host.local import LocalHost
-from gpucheck.core.host.scratch import Scratch
 from gpucheck.core.model import Request
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux'")

@@ -6,7 +6,7 @@ from gpucheck.commands.bench import figures, plan, report
 from gpucheck.commands.bench.measure import Session
 from gpucheck.core.child.messages.benchmark import BenchTask
 from gpucheck.cli import signals
-from gpucheck.core.host.scratch import Scratch
+from gpucheck.core.host.children import Scratch
 signals.PAIR_SECONDS = pair_seconds
 
 def measuring(self):
