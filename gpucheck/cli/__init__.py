@@ -65,14 +65,13 @@ def _run() -> Any:
     signals.catch()
     import gpucheck.core.system.integrity  # in this form, a missing file is named in the exception
     import gpucheck.core.system.ulimits
-    from gpucheck.cli import namesake
     from gpucheck.cli.time_limit import TimeLimit
 
     gpucheck.core.system.ulimits.save_address_space()  # before the first thread
     limit = TimeLimit(STARTED)
     limit.enforce()
     gpucheck.core.system.ulimits.raise_open_files()
-    if namesake.report():
+    if gpucheck.core.system.integrity.report_namesake():
         return UNKNOWN
     gpucheck.core.system.integrity.verify()
     from gpucheck.cli.group import start

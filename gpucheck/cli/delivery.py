@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from gpucheck.cli import examined, time_limit
+from gpucheck.cli import installation, time_limit
 from gpucheck.cli.exit_styles import EXIT_STYLES, values_of
 from gpucheck.cli.formats import FORMATS, Outputs
 from gpucheck.cli.screen import UNWRITTEN, Unwritable, display_options, output, say, show
@@ -139,9 +139,8 @@ def _load(style: str) -> Any:
         extra = FORMATS[style].extra
         if extra is None or (error.name or "").startswith("gpucheck"):
             raise
-        from gpucheck.cli import extras
-
-        raise click.UsageError(f"the format {style} needs {error.name or 'a package'}: {extras.command(extra)}") from None
+        command = installation.extra_command(extra)
+        raise click.UsageError(f"the format {style} needs {error.name or 'a package'}: {command}") from None
 
 
 def _render(style: str, report: Report, outputs: Outputs, to_file: bool) -> str:
@@ -182,11 +181,11 @@ def _as_typed(*, arguments: bool = True) -> str | None:
         return None
     from gpucheck.core.system.shells import word
 
-    if os.path.basename(program) == "__main__.py" or examined.in_one_file():
+    if os.path.basename(program) == "__main__.py" or installation.in_one_file():
         whole = sys.orig_argv if arguments else sys.orig_argv[: len(sys.orig_argv) - len(given)]
         return " ".join(map(word, whole))
     # uvx adds its own folder to PATH, but not to the shell's PATH.
-    name = "gpucheck" if shutil.which("gpucheck") == program and not examined.in_uvx_cache(sys.prefix) else word(program)
+    name = "gpucheck" if shutil.which("gpucheck") == program and not installation.in_uvx_cache(sys.prefix) else word(program)
     return " ".join([name, *map(word, given)]) if arguments else name
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from gpucheck.cli import examined, failure, time_limit
+from gpucheck.cli import failure, installation, time_limit
 from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter, typed
 from gpucheck.cli.screen import progress_line, say
 from gpucheck.cli.time_limit import TimeLimit, Write
@@ -31,7 +31,7 @@ Command = Callable[..., Any]
 PYTHON = click.option(
     "--python",
     type=Interpreter(),
-    default=examined.interpreter,
+    default=installation.interpreter,
     metavar="PATH",
     help="Examine this interpreter's environment.  [default: gpucheck's own; with pipx, uv tool and uvx the active one's]",
 )
@@ -220,7 +220,7 @@ def this_machine(
         if request.python is not None:
             named = click.get_current_context().get_parameter_source(option) not in (None, ParameterSource.DEFAULT)
             if not named:
-                examined.report(request.python)
+                installation.report(request.python)
             _verify_interpreter(host, request.python, named=named)
         yield host
 

@@ -7,7 +7,7 @@ sampled: the load of the GPUs over time. A configuration has the same number in 
 import io
 from typing import Any
 
-from gpucheck.cli import extras
+from gpucheck.cli import installation
 from gpucheck.commands.bench.figures import comparison_key, one_global_batch
 from gpucheck.commands.bench.model import Measurement, Result, Sample
 
@@ -31,7 +31,7 @@ def missing() -> str | None:
     try:
         import matplotlib.figure  # noqa: F401
     except ModuleNotFoundError:
-        return f"matplotlib is not installed; type: {extras.command('plot')}"
+        return f"matplotlib is not installed; type: {installation.extra_command('plot')}"
     except Exception as error:  # for example, compiled for another numpy
         return f"matplotlib is broken here: {type(error).__name__}: {error}"
     return None

@@ -6,7 +6,7 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from gpucheck.cli import examined, signals
+from gpucheck.cli import installation, signals
 from gpucheck.cli.parameters import SECONDS, Command
 from gpucheck.cli.request import this_machine
 from gpucheck.cli.screen import display_options, progress_line, progress_text, say, show
@@ -138,7 +138,7 @@ def setup(
     _refuse(tensorflow, backend, others, elsewhere, style, folder)
     seconds = timeout or (READ_SECONDS if folder is None else APPLY_SECONDS)
     limit.set(seconds, grace_seconds=SWEEP_SECONDS if folder is not None else 0.0)
-    request = Request(level=Level.QUICK, timeout_seconds=seconds, python=examined.active() if elsewhere is None else None)
+    request = Request(level=Level.QUICK, timeout_seconds=seconds, python=installation.active() if elsewhere is None else None)
     with this_machine(request, limit.started, option="") as host:  # --python is that of the new environment
         answer, here = _answer(host, Wishes(tensorflow=tensorflow, backend=backend, cpu=cpu), others, python, elsewhere)
         if folder is None:

@@ -67,9 +67,28 @@ def verify_unchanged() -> None:
             raise Damaged(f"{path} changed during the run")
 
 
-def is_beside(distribution: str) -> bool:
-    """Whether a distribution is installed into the same folder as gpucheck."""
-    return bool(_metadata(_root, distribution))
+def report_namesake() -> bool:
+    """Warn if the other package named ``gpucheck`` on PyPI is installed; return whether it replaced or removed our files.
+
+    Both install into one folder, so removing it removes our files.
+    """
+    import gpucheck
+
+    broken = getattr(gpucheck, "DISTRIBUTION", None) is None
+    if broken or _metadata(_root, "gpucheck"):
+        state = (
+            "has overwritten or removed files of this one"
+            if broken
+            else "is installed in the same folder: removing it breaks this one"
+        )
+        try:  # noqa: SIM105 - contextlib may be the missing module
+            sys.stderr.write(
+                f"gpucheck: another package named gpucheck {state} (keras-gpucheck). Type: {sys.executable} -m pip uninstall -y"
+                " gpucheck keras-gpucheck; then install this one again\n"
+            )
+        except (OSError, ValueError, AttributeError):  # a closed stream is None
+            pass
+    return broken
 
 
 def damaged_file(error: BaseException) -> str | None:

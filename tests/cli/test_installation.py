@@ -5,19 +5,20 @@ import sys
 
 import pytest
 
-from gpucheck.cli import extras
+from gpucheck.cli import installation
 
 
 def test_packages_match_the_extras():
     tomllib = pytest.importorskip("tomllib", reason="Python 3.11 brings it")
     project = tomllib.loads(pathlib.Path(__file__).parents[2].joinpath("pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = project["optional-dependencies"]
-    assert {extra: tuple(need.partition(">=")[0] for need in declared[extra]) for extra in extras.PACKAGES} == extras.PACKAGES
+    packages = installation.PACKAGES
+    assert {extra: tuple(need.partition(">=")[0] for need in declared[extra]) for extra in packages} == packages
 
 
 def test_pipx_environment_gets_the_pipx_command(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "keras-gpucheck"))
     (tmp_path / "keras-gpucheck").mkdir()
-    assert extras.command("ray") == f"{sys.executable} -m pip install ray"
+    assert installation.extra_command("ray") == f"{sys.executable} -m pip install ray"
     (tmp_path / "keras-gpucheck/pipx_metadata.json").write_text("{}")
-    assert extras.command("html") == "pipx inject keras-gpucheck jinja2"
+    assert installation.extra_command("html") == "pipx inject keras-gpucheck jinja2"

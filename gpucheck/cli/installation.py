@@ -1,16 +1,20 @@
-"""The Python to examine by default, if gpucheck is installed in its own tool environment (pipx, uv tool, uvx) or runs from
-one file (``gpucheck.pyz``): nothing trains in those.
+"""How this gpucheck was installed: the Python to examine by default, and how to add the packages of an extra.
+
+Nothing trains in a tool environment of its own (pipx, uv tool, uvx) or in one file (``gpucheck.pyz``).
 """
 
 import functools
 import os
 import shutil
 import sys
+from importlib.util import find_spec
 
 from gpucheck.cli.screen import say
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
+from gpucheck.core.system.shells import word
 
 ACTIVE = ("VIRTUAL_ENV", "CONDA_PREFIX")
+PACKAGES = {"html": ("jinja2",), "plot": ("matplotlib",), "ray": ("ray",)}  # as in pyproject.toml
 _MADE_FOR_ONE_TOOL = ("pipx_metadata.json", "uv-receipt.toml")
 
 
@@ -37,6 +41,24 @@ def report(python: str) -> None:
         active, variable = _active()
         which = f"of the active environment ({variable})" if active == python else "the first on PATH"
         say(f"gpucheck: examining {python}, {which}; use --python PATH for another")
+
+
+def extra_command(extra: str) -> str:
+    """Return the command that installs the packages of an extra, whether or not a release is published.
+
+    Nothing can be added to ``gpucheck.pyz``: what to do instead.
+    """
+    packages = PACKAGES[extra]
+    if in_one_file():
+        return f"gpucheck.pyz has no extras; install gpucheck and {' and '.join(packages)} with pip, pipx or uv"
+    names = " ".join(packages)
+    if in_uvx_cache(sys.prefix):
+        return f"uvx {' '.join(f'--with {name}' for name in packages)}, before the other options"
+    if os.path.exists(os.path.join(sys.prefix, "pipx_metadata.json")):
+        return f"pipx inject {word(os.path.basename(sys.prefix))} {names}"
+    if find_spec("pip") is None and shutil.which("uv") is not None:
+        return f"uv pip install --python {word(sys.executable)} {names}"
+    return f"{word(sys.executable)} -m pip install {names}"
 
 
 def _active() -> tuple[str | None, str]:
