@@ -9,8 +9,7 @@ from gpucheck.commands.setup import here
 from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.host import Disk
 from gpucheck.core.model import Request
-from gpucheck.core.probes._requirements import Requirement
-from gpucheck.core.probes.packages import Distribution, Packages
+from gpucheck.core.probes.packages import Distribution, Packages, Requirement
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
 from gpucheck.core.solver.solve import solve
 

@@ -6,11 +6,10 @@ import msgspec
 
 from gpucheck.commands.expectations.tracked import Tracked, tracked
 from gpucheck.core.expectations import SPEED_TOLERANCE, steady
-from gpucheck.core.expectations.environment import environment
 from gpucheck.core.expectations.gpus import gpu_count, gpu_models
 from gpucheck.core.expectations.items import Item, Machine
 from gpucheck.core.expectations.training import training
-from gpucheck.core.expectations.versions import version
+from gpucheck.core.expectations.versions import environment, version
 from gpucheck.core.model import Expectations, ProbeStatus, Report, Request
 from gpucheck.core.reports.shared.evidence import LONG_TEXT
 from gpucheck.core.reports.shared.terminal_text import TerminalText

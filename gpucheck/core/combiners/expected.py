@@ -42,7 +42,6 @@ def combine(
     """Compare; an expectation of something that was not observed is unknown, not unmet."""
     if request.expectations is None and request.promised is None:
         return Expected(given=False)
-    from gpucheck.core.expectations import environment as expected_environment
     from gpucheck.core.expectations import gpus as expected_gpus
     from gpucheck.core.expectations import training as expected_training
     from gpucheck.core.expectations import versions
@@ -54,5 +53,5 @@ def combine(
         gpu_models=tuple(expected_gpus.gpu_models(machine)),
         version=tuple(versions.version(machine)),
         training=tuple(expected_training.training(machine)),
-        environment=tuple(expected_environment.environment(machine)),
+        environment=tuple(versions.environment(machine)),
     )

@@ -1,4 +1,4 @@
-"""Expected versions of the driver, its CUDA, cuDNN, TensorFlow, Keras and Python."""
+"""Expected versions of the driver, its CUDA, cuDNN, TensorFlow, Keras and Python, and expected environment variables."""
 
 from collections.abc import Callable, Iterator
 
@@ -7,6 +7,7 @@ from gpucheck.core.expectations.items import Item, Machine
 from gpucheck.core.model import Evidence, Level, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
+from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.libraries import Libraries
@@ -14,6 +15,7 @@ from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.tensorflow import TensorFlow
 
 OF_NODE = ("driver", "cuda")  # the others belong to an environment, and a node may have many
+UNSET = "not set"
 ABSENT = "absent"  # not installed: the expectation is not met
 
 
@@ -104,3 +106,16 @@ _VERSIONS: dict[str, tuple[str, Callable[[Machine], Version]]] = {
 def versions_seen(machine: Machine) -> dict[str, str | None]:
     """Every version by its name in the file: None if unknown, ``ABSENT`` if not installed."""
     return {name: look(machine)[0] for name, (_, look) in _VERSIONS.items()}
+
+
+def environment(machine: Machine) -> Iterator[Item]:
+    """Variables that must have a value, or be unset. A node has many environments, so `gpucheck node` checks none."""
+    fact = machine.get(Environment)
+    for name, wanted in machine.expected.environment.items() if machine.request.level is not Level.NODE else ():
+        expected = f'"{wanted}"' if isinstance(wanted, str) else UNSET
+        if fact is None:
+            yield Item(name, expected, machine.why_not(Environment), None)
+            continue
+        value = fact.variables.get(name)
+        seen = UNSET if value is None else f'"{value}"'
+        yield Item(name, expected, seen, seen == expected, saw(fact, "variables"))

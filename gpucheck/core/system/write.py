@@ -10,7 +10,7 @@ import sys
 import time
 
 from gpucheck.core.system.bounded import FILE_SECONDS, LEAST_SECONDS, with_timeout
-from gpucheck.core.system.destination import LINKS, destination
+from gpucheck.core.system.ownership import LINKS, destination
 
 READER_SECONDS = 0.1  # minimum time for a pipe's reader, even after the time limit
 CLOSE_SECONDS = 0.3
@@ -58,7 +58,7 @@ def sweep() -> None:
 class OutputFile:
     """A file that is replaced atomically.
 
-    Links are followed, unless another user may have created them (``destination.py``): the target is replaced. A pipe or
+    Links are followed, unless another user may have created them (``destination``): the target is replaced. A pipe or
     character device, which can't be replaced, is written to; an open descriptor of this process (/dev/stdout, /dev/fd/63) is
     written to at its current position.
     """

@@ -23,8 +23,8 @@ References:
 """
 
 from gpucheck.core.combiners.expected import Expected
-from gpucheck.core.expectations.environment import UNSET
 from gpucheck.core.expectations.items import Item
+from gpucheck.core.expectations.versions import UNSET
 from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Scope, Skip, rule
 from gpucheck.core.rules.expectation._judge import judge
 from gpucheck.core.system.shells import statement
