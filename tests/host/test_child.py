@@ -17,8 +17,8 @@ from gpucheck.core.child.messages.frameworks import BackendTask, Device, Devices
 from gpucheck.core.child.messages.struct import replace, to_builtins
 from gpucheck.core.child.messages.training import FreeMemory, Job, Loss, Planned, Trained
 from gpucheck.core.child.messages.workers import WorkerTask
-from gpucheck.core.host.child import LocalChild, child_argv, child_env
-from gpucheck.core.host.inbox import Inbox
+from gpucheck.core.host.child import Inbox, LocalChild
+from gpucheck.core.host.children import child_argv, child_env
 from gpucheck.core.host.process import Process
 from gpucheck.core.model import Request
 

@@ -134,7 +134,7 @@ def test_a_child_does_not_outlive_its_parent(tmp_path, sleep):
     script = tmp_path / "parent.py"
     script.write_text(
         "import os, sys, time\n"
-        "from gpucheck.core.host.child import BOOTSTRAP, PACKAGE\n"
+        "from gpucheck.core.host.children import BOOTSTRAP, PACKAGE\n"
         "from gpucheck.core.host.process import Process\n"
         "sys.path.insert(0, '.')\n"
         f"child = Process([sys.executable, '-c', BOOTSTRAP.format(3), {str(tmp_path / 'copy' / 'gpucheck')!r}, 'sleeper', '{{}}'], dict(os.environ), report_bytes=1000)\n"

@@ -1,67 +1,103 @@
-"""The parent's side of a child process that reports in stages."""
+"""The parent's side of a child process that reports in stages, and its report."""
 
 import os
 import re
-import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
-from gpucheck.core.child.messages import AnyMessage, Crashed, Done, Message, Shadowed, Task
+from gpucheck.core.child.messages import AnyMessage, Crashed, Done, Message, Shadowed, Stage
+from gpucheck.core.child.messages.training import ExperimentResult, Planned, Trained
 from gpucheck.core.host import LOG_LIMIT_BYTES, Child, Completed, Ending
-from gpucheck.core.host.inbox import Inbox
 from gpucheck.core.host.process import Process
-from gpucheck.core.model import Request
 from gpucheck.core.model.progress import Activity
-from gpucheck.core.system import ulimits
-from gpucheck.core.system.ownership import is_ours
 from gpucheck.core.system.shadowing import ADVICE
 
 PACKAGE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))  # the folder gpucheck
 
-# A package object without running gpucheck/__init__.py or touching sys.path: the child may run under an interpreter that
-# has none of our dependencies, and must not see ours.
-BOOTSTRAP = (
-    "import sys; p = type(sys)('gpucheck'); p.__path__ = [sys.argv[1]]; sys.modules['gpucheck'] = p; "
-    "from gpucheck.core.child.boot import main; main({})"
-)
-
-GRACE_SECONDS = 1.0  # after the run's time limit, until a child whose parent was killed ends itself
-
-# If other users can write to the current folder, from which `python -c` imports first.
-_LEAVE_OUT_FOLDER = "import sys; sys.path[:] = [entry for entry in sys.path if entry]; "
-
 _PRINT_VERSION = "import sys; sys.stdout.write('%d.%d' % sys.version_info[:2])"  # valid in every Python version
+PROBLEM_LENGTH = 200
 OLDEST = (3, 8)  # the oldest Python that the code of children supports
 
 
-def child_argv(request: Request, kind: type[Task], text: str) -> list[str]:
-    """Return the command line for a task: the examined interpreter if the task needs it, else ours without site-packages."""
-    python = [request.python or sys.executable] if kind.examined else [sys.executable, "-I", "-S"]
-    files = ulimits.original_open_files() if kind.examined else None
-    code = BOOTSTRAP.format(f"{request.timeout_seconds + GRACE_SECONDS}, {files}")
-    if kind.examined and not is_ours(os.curdir):
-        code = _LEAVE_OUT_FOLDER + code
-    return [*python, "-c", code, PACKAGE, kind.child, text]
+class Inbox:
+    """A child's report so far: its messages, validated field by field, and its unfinished stages.
 
-
-def child_env(request: Request, env: Mapping[str, str], kind: type[Task]) -> dict[str, str]:
-    """Return the user's environment with these changes: TensorFlow's log is neither silenced nor flooded (with
-    TF_CPP_MAX_VLOG_LEVEL=3 it reaches a gigabyte), no TPU metadata is queried from a cloud, and Keras uses the requested backend.
+    A child runs third-party code, which may write anything. Lines that are not part of the report are ignored; a report line
+    with invalid content ends the report.
     """
-    child = dict(env)
-    if kind.examined:
-        if request.backend is not None:
-            child["KERAS_BACKEND"] = request.backend
-        child["TF_CPP_MIN_LOG_LEVEL"] = "0"
-        child.pop("TF_CPP_MAX_VLOG_LEVEL", None)
-        vmodule = child.get("TF_CPP_VMODULE")
-        child["TF_CPP_VMODULE"] = f"{vmodule},dso_loader=1" if vmodule else "dso_loader=1"  # names a missing library
-        child.setdefault("TPU_SKIP_MDS_QUERY", "1")
-        child["PYTHONUNBUFFERED"] = "1"
-    return child
+
+    def __init__(self) -> None:
+        self.read_bytes = 0
+        self.progress_count = 0  # stages and steps that have started or ended
+        self.open: list[Stage] = []  # started and not ended, in order; a stage with steps is listed as its last step
+        self.ended: Counter[str] = Counter()  # how many of each stage have ended
+        self.planned: dict[str, int] = {}  # how many of each stage there will be, if known
+        self.problem: str | None = None  # why the rest of the report is ignored
+        self._messages: dict[type[Message], dict[str, Message]] = {}  # by kind and job
+        self._pending: list[bytes] = []  # parts of an incomplete line
+
+    def take(self, data: bytes) -> None:
+        """Process the next bytes of the report."""
+        self.read_bytes += len(data)
+        self._pending.append(data)
+        if b"\n" not in data:
+            return
+        *lines, rest = b"".join(self._pending).split(b"\n")
+        self._pending = [rest]
+        for line in lines:
+            if self.problem is None:
+                self._take_line(line)
+
+    def refuse(self, problem: str) -> None:
+        """Ignore the rest of the report."""
+        self.problem = problem
+        self._pending.clear()
+
+    def messages(self, kind: type[AnyMessage]) -> dict[str, AnyMessage]:
+        """Return all messages of a kind, by job, in order."""
+        return dict(self._messages.get(kind, {}))  # type: ignore[arg-type]
+
+    def _take_line(self, line: bytes) -> None:
+        import json  # not every run starts a child
+
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(entry, dict):
+            return
+        try:
+            if "begin" in entry:
+                self._begin(msgspec.convert([entry["begin"], entry["job"], entry["step"]], Stage))
+            elif "end" in entry:
+                self._end(entry["end"], entry["job"], entry["value"])
+        except (KeyError, TypeError, ValueError, RecursionError) as error:  # msgspec's is a ValueError
+            self.refuse(f"its report can't be read: {' '.join(str(error).split())[:PROBLEM_LENGTH]}")
+
+    def _begin(self, stage: Stage) -> None:
+        self._close(stage.parent)
+        self.open.append(stage)
+
+    def _end(self, name: Any, job: Any, value: Any) -> None:
+        kind = next((kind for kind in Message.__subclasses__() if kind.__name__ == name), None)
+        if kind is None or not isinstance(job, str):
+            raise ValueError(f"unknown message {str(name)[:50]!r}")
+        message = msgspec.convert(value, kind)
+        self._messages.setdefault(kind, {})[job] = message
+        self.ended[kind.stage] += 1
+        if isinstance(message, Planned):
+            self.planned = {Trained.stage: sum(not job.skip for job in message.jobs), ExperimentResult.stage: message.experiments}
+        self._close(Stage(kind.stage, job))
+
+    def _close(self, stage: Stage) -> None:
+        """Close a stage and the step inside it."""
+        self.progress_count += 1
+        self.open = [other for other in self.open if other.parent != stage]
 
 
 class LocalChild:

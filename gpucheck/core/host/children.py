@@ -6,6 +6,7 @@ No lock is held during slow calls.
 import contextlib
 import os
 import shutil
+import sys
 import threading
 import time
 import weakref
@@ -16,11 +17,25 @@ import msgspec
 from gpucheck.core.child.messages import AnyTask, Task
 from gpucheck.core.child.runtime import SCRATCH
 from gpucheck.core.host import LOG_LIMIT_BYTES, PLACEMENT_LOG_BYTES, Child, orphans
-from gpucheck.core.host.child import LocalChild, child_argv, child_env
+from gpucheck.core.host.child import PACKAGE, LocalChild
 from gpucheck.core.host.process import REAP_SECONDS, Process
 from gpucheck.core.model import Request
 from gpucheck.core.model.progress import Activity
+from gpucheck.core.system import ulimits
 from gpucheck.core.system.bounded import NoResponse, with_timeout
+from gpucheck.core.system.ownership import is_ours
+
+# A package object without running gpucheck/__init__.py or touching sys.path: the child may run under an interpreter that
+# has none of our dependencies, and must not see ours.
+BOOTSTRAP = (
+    "import sys; p = type(sys)('gpucheck'); p.__path__ = [sys.argv[1]]; sys.modules['gpucheck'] = p; "
+    "from gpucheck.core.child.boot import main; main({})"
+)
+
+GRACE_SECONDS = 1.0  # after the run's time limit, until a child whose parent was killed ends itself
+
+# If other users can write to the current folder, from which `python -c` imports first.
+_LEAVE_OUT_FOLDER = "import sys; sys.path[:] = [entry for entry in sys.path if entry]; "
 
 VARIABLES = ("TMPDIR", "TEMP", "TMP")  # as tempfile looks them up
 # The next folders that tempfile would try; tempfile itself would try the folders of the environment again.
@@ -34,6 +49,33 @@ def close_all() -> None:
     """End all processes that were started here, for when this process is ended at its time limit."""
     for children in list(_all):
         children.close()
+
+
+def child_argv(request: Request, kind: type[Task], text: str) -> list[str]:
+    """Return the command line for a task: the examined interpreter if the task needs it, else ours without site-packages."""
+    python = [request.python or sys.executable] if kind.examined else [sys.executable, "-I", "-S"]
+    files = ulimits.original_open_files() if kind.examined else None
+    code = BOOTSTRAP.format(f"{request.timeout_seconds + GRACE_SECONDS}, {files}")
+    if kind.examined and not is_ours(os.curdir):
+        code = _LEAVE_OUT_FOLDER + code
+    return [*python, "-c", code, PACKAGE, kind.child, text]
+
+
+def child_env(request: Request, env: Mapping[str, str], kind: type[Task]) -> dict[str, str]:
+    """Return the user's environment with these changes: TensorFlow's log is neither silenced nor flooded (with
+    TF_CPP_MAX_VLOG_LEVEL=3 it reaches a gigabyte), no TPU metadata is queried from a cloud, and Keras uses the requested backend.
+    """
+    child = dict(env)
+    if kind.examined:
+        if request.backend is not None:
+            child["KERAS_BACKEND"] = request.backend
+        child["TF_CPP_MIN_LOG_LEVEL"] = "0"
+        child.pop("TF_CPP_MAX_VLOG_LEVEL", None)
+        vmodule = child.get("TF_CPP_VMODULE")
+        child["TF_CPP_VMODULE"] = f"{vmodule},dso_loader=1" if vmodule else "dso_loader=1"  # names a missing library
+        child.setdefault("TPU_SKIP_MDS_QUERY", "1")
+        child["PYTHONUNBUFFERED"] = "1"
+    return child
 
 
 class Children:

@@ -18,7 +18,7 @@ carries a ``Gpu``, ``Trained`` a ``TrainingRun``.
 The modules: ``machine`` (the interpreter, device files, shared libraries), ``drivers`` (NVML and libcuda), ``frameworks``
 (imports and devices), ``training`` (jobs and experiments), ``workers``, ``benchmark``, ``cluster`` (Kubernetes).
 In a child they need only the standard library, and also run under Python 3.8 (``struct``). The parent checks every field's type
-when it receives a message (``gpucheck/core/host/inbox.py``).
+when it receives a message (``gpucheck/core/host/child.py``).
 """
 
 from __future__ import annotations
