@@ -12,9 +12,9 @@ import msgspec
 from gpucheck.core.child.messages import AnyMessage, AnyTask, Message, Stage, Task
 from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.engine import recorded
-from gpucheck.core.engine.facts import Facts
 from gpucheck.core.host import Completed, Disk, Ending, FileStatus, Memory
 from gpucheck.core.model import Assignment, Operation, ProbeStatus, Reading, Request
+from gpucheck.core.model.fact import Facts
 
 NOWHERE = dict.fromkeys(("executable", "version", "implementation", "prefix", "base_prefix", "platform", "stdlib"), "") | {
     "path": (),

@@ -7,10 +7,10 @@ from msgspec.structs import replace
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.engine.discovery import in_order, load_combiners, load_probes, load_rules
-from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.judgement import derive, judge
 from gpucheck.core.engine.verdict import decide
 from gpucheck.core.model import Fact, Request, Scope, Severity, Status, Verdict
+from gpucheck.core.model.fact import Facts
 from gpucheck.core.model.plugin import Combiner, Need, Rule
 from gpucheck.core.probes.pci import Pci
 

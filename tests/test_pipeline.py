@@ -7,7 +7,6 @@ import pytest
 from fakes import FakeHost, facts, machine, readings
 from msgspec.structs import replace
 
-from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.judgement import EXPECTATION, fold, judge
 from gpucheck.core.engine.observation import Observation
 from gpucheck.core.engine.pipeline import assemble
@@ -28,6 +27,7 @@ from gpucheck.core.model import (
     Verdict,
     saw,
 )
+from gpucheck.core.model.fact import Facts
 from gpucheck.core.model.plugin import Need, Probe, Row, Rule
 from gpucheck.core.probes.training import Training
 

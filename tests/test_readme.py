@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from gpucheck.core.engine import manual
 from gpucheck.core.engine.discovery import load_rows, load_rules
-from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.judgement import judge
 from gpucheck.core.engine.pipeline import assemble
 from gpucheck.core.model import Request
+from gpucheck.core.model.fact import Facts
 from gpucheck.core.reports import terminal
 
 ROOT = pathlib.Path(__file__).parent.parent

@@ -5,7 +5,6 @@ import pytest
 
 from gpucheck.commands.explain.log import explain
 from gpucheck.core.engine.discovery import load_rules
-from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.verdict import decide
 from gpucheck.core.model import (
     Diagnosis,
@@ -21,6 +20,7 @@ from gpucheck.core.model import (
     TrainingRun,
     Verdict,
 )
+from gpucheck.core.model.fact import Facts
 from gpucheck.core.model.findings import FOLDER, LIMIT, OF_PROCESS
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.container import Container

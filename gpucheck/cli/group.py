@@ -66,7 +66,7 @@ class Commands(Command, click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Suggest a similar command for an unknown one."""
         if not ctx.resilient_parsing and registry.find(args[0]) is None:
-            from gpucheck.core.engine.suggestion import did_you_mean
+            from gpucheck.core.model.naming import did_you_mean
 
             similar = did_you_mean(args[0], registry.entries(), otherwise="; gpucheck --help lists them")
             with contextlib.suppress(NoResponse):

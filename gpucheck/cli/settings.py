@@ -150,7 +150,7 @@ def _of_pyproject(path: str, data: bytes) -> dict[str, Setting]:
         elif key in KEYS:
             values[key] = Setting(_typed(value, KEYS[key], os.path.dirname(path), f"{source}: {name}"), source)
         else:
-            from gpucheck.core.engine.suggestion import did_you_mean
+            from gpucheck.core.model.naming import did_you_mean
 
             similar = did_you_mean(key, [*KEYS, EXPECTATIONS])
             raise toml.Problem(f"{source}: tool.gpucheck.{name}: unknown key{similar}")

@@ -6,10 +6,10 @@ from changes import apply
 from fakes import machine, readings
 
 from gpucheck.core.engine.discovery import load_rows, load_rules
-from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.judgement import judge
 from gpucheck.core.engine.pipeline import assemble
 from gpucheck.core.model import ProbeStatus, Reading, Request
+from gpucheck.core.model.fact import Facts
 
 RULES = load_rules()
 ABOVE_QUICK = ("tensorflow", "keras", "training", "log", "tpu_resolver")

@@ -9,9 +9,9 @@ from in_tensorflow import MARKS, printed_by
 from one_rule import RULES
 
 from gpucheck.core.child.messages.training import TrainingRun
-from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.judgement import judge
 from gpucheck.core.model import Experiment, Reading, Status
+from gpucheck.core.model.fact import Facts
 from gpucheck.core.probes.training import Training
 
 pytestmark = MARKS

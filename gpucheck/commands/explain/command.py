@@ -17,8 +17,8 @@ from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.explain import row, table
 from gpucheck.commands.explain.rules import load_rows, load_rules
 from gpucheck.core.engine import manual
-from gpucheck.core.engine.suggestion import did_you_mean
 from gpucheck.core.model import Report
+from gpucheck.core.model.naming import did_you_mean
 from gpucheck.core.model.plugin import Rule
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.reports import json, page

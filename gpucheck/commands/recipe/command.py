@@ -40,7 +40,7 @@ def recipe(name: str | None) -> None:
 
 def _suggestion(wanted: str, recipes: Iterable[str]) -> str:
     """Return the end of the error message: a name with these letters, or else a similar one."""
-    from gpucheck.core.engine.suggestion import did_you_mean
+    from gpucheck.core.model.naming import did_you_mean
 
     words = sorted({part for each in recipes for part in (each, *each.split("/"))}, key=lambda word: (len(word), word))
     letters = _letters(wanted)

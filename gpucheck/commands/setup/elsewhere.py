@@ -106,8 +106,8 @@ def _gpu(name: str, draft: Draft) -> Gpu:
 def _of_report(content: bytes, name: str) -> Machine:
     """The machine of a gpucheck report."""
     from gpucheck.commands.setup.read import of_facts
-    from gpucheck.core.engine.facts import Facts
     from gpucheck.core.engine.recorded import Unreadable, load
+    from gpucheck.core.model.fact import Facts
     from gpucheck.core.probes.interpreter import Interpreter
 
     try:

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from gpucheck.core.combiners.gpu_presence import combine as presence
 from gpucheck.core.engine.discovery import load_probes
-from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.observation import Observation, Tick
 from gpucheck.core.host import Host
 from gpucheck.core.model import Request
+from gpucheck.core.model.fact import Facts
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver

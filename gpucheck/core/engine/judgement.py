@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gpucheck.core.engine.discovery import load_combiners
-from gpucheck.core.engine.facts import Facts
 from gpucheck.core.model import (
     Diagnosis,
     Fact,
@@ -21,6 +20,7 @@ from gpucheck.core.model import (
     Status,
     repairs_first,
 )
+from gpucheck.core.model.fact import Facts
 from gpucheck.core.model.plugin import NOT_OF_NODE, Combiner, Need, Row, Rule
 from gpucheck.core.repairs.choice import choose
 from gpucheck.core.repairs.context import Context

@@ -9,12 +9,12 @@ import msgspec
 
 from gpucheck import __version__
 from gpucheck.core.engine.discovery import load_probes, load_rows, load_rules
-from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.judgement import EXPECTATION, Judgement, fold, judge, skipped
 from gpucheck.core.engine.observation import Observation, Tick, why_excluded
 from gpucheck.core.engine.verdict import decide, mute
 from gpucheck.core.host import Host
 from gpucheck.core.model import ExitCode, ProbeRun, ProbeStatus, Reading, Report, Request, Status, Tool, Verdict
+from gpucheck.core.model.fact import Facts
 from gpucheck.core.model.plugin import Row, Rule
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system import integrity, ulimits

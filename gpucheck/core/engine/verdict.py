@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
 from gpucheck.core.compat.nvml import HANDLE_LOST, WITHOUT_GPU
-from gpucheck.core.engine.facts import Facts
 from gpucheck.core.model import (
     Diagnosis,
     ExitCode,
@@ -23,6 +22,7 @@ from gpucheck.core.model import (
     TrainingRun,
     Verdict,
 )
+from gpucheck.core.model.fact import Facts
 from gpucheck.core.model.findings import FOLDER, LIMIT
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.backend import Backend

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from gpucheck.core.engine.facts import FactType
 from gpucheck.core.model import Evidence, Expectations, Fact, Level, Report, Request, probe_of
+from gpucheck.core.model.fact import FactType
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.probes.training import Training

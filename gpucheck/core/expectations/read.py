@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from gpucheck.core.engine.discovery import modules
-from gpucheck.core.engine.suggestion import did_you_mean
 from gpucheck.core.expectations import FORMAT_VERSION, toml
 from gpucheck.core.expectations.toml import Path, Problem
 from gpucheck.core.model import Expectations, FitExpectations
+from gpucheck.core.model.naming import did_you_mean
 from gpucheck.core.probes.environment import KNOWN
 
 __all__ = ("Contradiction", "Problem", "baseline", "convert", "merge", "parse")

@@ -1,16 +1,13 @@
 """The report of a run: the one model that every format renders."""
 
-from typing import TypeVar
-
 import msgspec
 
 from gpucheck.core.child.messages.training import TrainingRun
-from gpucheck.core.model.fact import Fact, probe_of
+from gpucheck.core.model.fact import Fact, FactType, probe_of
 from gpucheck.core.model.findings import Diagnosis, Outcome
 from gpucheck.core.model.kinds import ProbeStatus, Verdict
 
 SCHEMA_VERSION = "1.0"
-FactType = TypeVar("FactType", bound=Fact)
 
 
 class Experiment(msgspec.Struct, frozen=True, kw_only=True):
