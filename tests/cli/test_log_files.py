@@ -21,8 +21,8 @@ from command import gpucheck
 from gpucheck.cli.group import cli
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.system import text
-from gpucheck.core.system.limited import Limited
 from gpucheck.core.system.read import Refused
+from gpucheck.core.system.text import Limited
 
 LOG = (
     "Epoch 1/2\n2024-10-20 22:50:17.657501: W x.cc:1] OOM when allocating tensor with shape[64,512]\n"

@@ -97,9 +97,8 @@ def _explain_log(what: str, codes: Rules, style: str, color: str, verbose: bool,
     from gpucheck.commands.explain import report as explanation
     from gpucheck.commands.explain.log import explain
     from gpucheck.core.system.archives import Archive, archive_in
-    from gpucheck.core.system.limited import opened
     from gpucheck.core.system.read import STDIN, Refused
-    from gpucheck.core.system.text import split
+    from gpucheck.core.system.text import opened, split
 
     def text(report: Report) -> str:
         report = redacted(report, max(limit.end, time.monotonic())) if redacting else report
