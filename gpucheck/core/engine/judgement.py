@@ -1,5 +1,6 @@
 """Derive facts with the combiners, apply the rules to all facts by type, and find the root cause among their findings."""
 
+import collections
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -92,10 +93,13 @@ def fold(judgements: Sequence[Judgement], rows: dict[str, Row]) -> tuple[Diagnos
 
     A warning that explains an error is an error.
     """
-    findings = {judgement.rule.code: judgement for judgement in judgements if judgement.finding is not None}
-    roots = {code: _root(code, findings) for code in findings}
-    errors = {roots[code] for code, judgement in findings.items() if _severity(judgement) is Severity.ERROR}
-    weight = {code: sum(root == code for root in roots.values()) for code in findings}
+    findings = {
+        judgement.rule.code: (judgement.rule, judgement.finding) for judgement in judgements if judgement.finding is not None
+    }
+    severities = {code: finding.severity or rule.severity for code, (rule, finding) in findings.items()}
+    roots = {code: _root(code, findings, severities) for code in findings}
+    errors = {roots[code] for code, severity in severities.items() if severity is Severity.ERROR}
+    weight = collections.Counter(roots.values())
 
     def rank(diagnosis: Diagnosis) -> tuple[bool, bool, bool, int, int, str]:
         return (
@@ -108,15 +112,21 @@ def fold(judgements: Sequence[Judgement], rows: dict[str, Row]) -> tuple[Diagnos
         )
 
     diagnoses = (
-        _diagnosis(
-            judgement.rule,
-            judgement.finding,
-            rows,
-            severity=Severity.ERROR if code in errors else _severity(judgement),
+        Diagnosis(
+            code=code,
+            row=rule.row,
+            severity=Severity.ERROR if code in errors else severities[code],
+            scope=rule.scope,
+            summary=finding.summary,
+            evidence=finding.evidence,
+            first_check=rule.first_check or rows[rule.row].first_check,
+            fix=repairs_first(finding.fix),
+            action=finding.action,
+            affects=finding.affects,
+            assignments=finding.assignments,
             explained_by=None if roots[code] == code else roots[code],
         )
-        for code, judgement in findings.items()
-        if judgement.finding is not None
+        for code, (rule, finding) in findings.items()
     )
     return tuple(sorted(diagnoses, key=rank))
 
@@ -149,22 +159,22 @@ def _reason(need: Need, reading: Reading | None) -> str:
 def _apply(rule: Rule, facts: Facts) -> Judgement:
     request = facts.get(Request)
     if request is not None and (why := _excluded(rule, request)) is not None:
-        return skipped(rule, why)
+        return judgement_of(rule, Status.SKIPPED, why)
     given = arguments(rule.needs, facts)
     if isinstance(given, Missing):
-        return _judgement(rule, Status.CRASHED if given.crashed else Status.SKIPPED, given.reason)
+        return judgement_of(rule, Status.CRASHED if given.crashed else Status.SKIPPED, given.reason)
     try:
         result = rule.check(**given)
     except Exception as error:  # a bug of gpucheck must not affect the other rules
-        return _judgement(rule, Status.CRASHED, f"{type(error).__name__}: {error}")
+        return judgement_of(rule, Status.CRASHED, f"{type(error).__name__}: {error}")
     if result is None:
-        return _judgement(rule, Status.CLEAR)
+        return judgement_of(rule, Status.CLEAR)
     if isinstance(result, Skip):
-        return skipped(rule, result.reason)
+        return judgement_of(rule, Status.SKIPPED, result.reason)
     context = facts.get(Context)
     if context is not None:
         result = msgspec.structs.replace(result, fix=choose(result.fix, context))
-    return _judgement(rule, Status.FOUND, finding=result)
+    return judgement_of(rule, Status.FOUND, finding=result)
 
 
 def _excluded(rule: Rule, request: Request) -> str | None:
@@ -176,60 +186,28 @@ def _excluded(rule: Rule, request: Request) -> str | None:
     return None
 
 
-def skipped(rule: Rule, reason: str) -> Judgement:
-    """The judgement of a rule that was not applied."""
-    return _judgement(rule, Status.SKIPPED, reason)
-
-
-def _judgement(rule: Rule, status: Status, reason: str | None = None, finding: Finding | None = None) -> Judgement:
+def judgement_of(rule: Rule, status: Status, reason: str | None = None, finding: Finding | None = None) -> Judgement:
+    """Return the judgement with that outcome of a rule."""
     return Judgement(rule, Outcome(code=rule.code, status=status, reason=reason), finding)
 
 
-def _root(code: str, findings: dict[str, Judgement]) -> str:
+def _root(code: str, findings: dict[str, tuple[Rule, Finding]], severities: dict[str, Severity]) -> str:
+    def weakness(cause: str) -> tuple[bool, int, str]:
+        """Rank the causes of one effect: an error explains it better than a warning, which may be intended."""
+        return severities[cause] is not Severity.ERROR, SCOPES.index(findings[cause][0].scope), cause
+
     visited = {code}
     while True:
-        causes = (other for other in findings if other not in visited and _explains(findings[other], findings[code]))
-        cause = min(causes, key=lambda other: _weakness(findings[other]), default=None)
-        if cause is None:
+        causes = [other for other, (rule, _) in findings.items() if other not in visited and _explains(rule, *findings[code])]
+        if not causes:
             return code
-        visited.add(cause)
-        code = cause
+        code = min(causes, key=weakness)
+        visited.add(code)
 
 
-def _weakness(cause: Judgement) -> tuple[bool, int, str]:
-    """Rank the causes of one effect: an error explains it better than a warning, which may be intended."""
-    return _severity(cause) is not Severity.ERROR, SCOPES.index(cause.rule.scope), cause.rule.code
-
-
-def _explains(cause: Judgement, effect: Judgement) -> bool:
-    excluded = effect.finding.not_explained_by if effect.finding is not None else ()
-    code = effect.rule.code
-    return code in cause.rule.explains and cause.rule.code not in excluded and _precedes(cause.rule, effect.rule)
-
-
-def _precedes(cause: Rule, effect: Rule) -> bool:
-    """Decide between rules that explain each other: the lower scope is the cause, then the earlier code."""
-    if cause.code not in effect.explains:
-        return True
-    return (SCOPES.index(cause.scope), cause.code) < (SCOPES.index(effect.scope), effect.code)
-
-
-def _severity(judgement: Judgement) -> Severity:
-    return (judgement.finding.severity if judgement.finding is not None else None) or judgement.rule.severity
-
-
-def _diagnosis(rule: Rule, finding: Finding, rows: dict[str, Row], *, severity: Severity, explained_by: str | None) -> Diagnosis:
-    return Diagnosis(
-        code=rule.code,
-        row=rule.row,
-        severity=severity,
-        scope=rule.scope,
-        summary=finding.summary,
-        evidence=finding.evidence,
-        first_check=rule.first_check or rows[rule.row].first_check,
-        fix=repairs_first(finding.fix),
-        action=finding.action,
-        affects=finding.affects,
-        assignments=finding.assignments,
-        explained_by=explained_by,
-    )
+def _explains(cause: Rule, effect: Rule, finding: Finding) -> bool:
+    """Whether it is the cause of a finding; of two that explain each other, the lower scope is, then the earlier code."""
+    if effect.code not in cause.explains or cause.code in finding.not_explained_by:
+        return False
+    earlier = (SCOPES.index(cause.scope), cause.code) < (SCOPES.index(effect.scope), effect.code)
+    return earlier or cause.code not in effect.explains

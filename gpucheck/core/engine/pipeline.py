@@ -9,7 +9,7 @@ import msgspec
 
 from gpucheck import __version__
 from gpucheck.core.engine.discovery import load_probes, load_rows, load_rules
-from gpucheck.core.engine.judgement import EXPECTATION, Judgement, fold, judge, skipped
+from gpucheck.core.engine.judgement import EXPECTATION, Judgement, fold, judge, judgement_of
 from gpucheck.core.engine.observation import Observation, Tick, why_excluded
 from gpucheck.core.engine.verdict import decide, mute
 from gpucheck.core.host import Host
@@ -34,7 +34,7 @@ class _Partial:
     def report(self) -> Report:
         """Return a complete report with the verdict "unknown"; rules that have not run are skipped."""
         rules, judged = self.rules or load_rules(), list(self.judgements)  # on a busy machine the rules may not be loaded yet
-        rest = [skipped(rule, TIMED_OUT) for rule in rules[len(judged) :]]
+        rest = [judgement_of(rule, Status.SKIPPED, TIMED_OUT) for rule in rules[len(judged) :]]
         report = assemble(self._request, self._observation.readings(), [*judged, *rest], load_rows(), self._started)
         because = (TIMED_OUT, *report.unknown_because)
         return msgspec.structs.replace(report, verdict=Verdict.UNKNOWN, exit_code=ExitCode.UNKNOWN, unknown_because=because)
