@@ -4,7 +4,7 @@ Sources: the API reference of Pod, Job and StatefulSet; Kubernetes' page "Access
 """
 
 import re
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -132,16 +132,10 @@ class Pod(_Struct, frozen=True):
         return tuple(map(int, values)) if values and len(values) == len(numbers) else None
 
 
-class _Size(_Struct, frozen=True):
-    """How many pods a Job or a StatefulSet creates."""
-
-    parallelism: int | None = None
-    completions: int | None = None
-    replicas: int | None = None
-
-
 class _Maker(_Struct, frozen=True):
-    spec: _Size = _Size()
+    """A Job or a StatefulSet."""
+
+    spec: dict[str, Any] = {}
 
 
 class Api:
@@ -192,7 +186,8 @@ class Api:
             (maker,) = self._ask(f"{self._path(*kinds[own.owner.kind])}/{own.owner.name}", {}, _Maker)
         except (Unknown, ValueError):
             return None
-        each = [count for count in (maker.spec.parallelism, maker.spec.completions, maker.spec.replicas) if count is not None]
+        counts = (maker.spec.get(name) for name in ("parallelism", "completions", "replicas"))
+        each = [count for count in counts if isinstance(count, int)]
         sets = own.marks.get(REPLICAS, "1")
         return min(each) * int(sets) if each and sets.isdecimal() else None
 

@@ -1,7 +1,8 @@
 """Read expectations files, or the same table in pyproject.toml, into ``Expectations``; errors are reported with their line."""
 
+import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import msgspec
@@ -19,6 +20,7 @@ FIT_IS_COMPARED = (
     'which `gpucheck compare` compares with the summary of a training (Watch(report="fit.json")), and not with a machine'
 )
 LARGEST_BYTES = 1 << 22  # of a file of expectations
+ProblemAt = Callable[[Path, str], Problem]  # what is wrong, and its place in the table
 Part = TypeVar("Part", bound=msgspec.Struct)
 PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
 
@@ -71,60 +73,56 @@ def _of_machine(expected: Expectations) -> bool:
 
 def convert(table: Any, text: str, name: str, at: Path = ()) -> Expectations:
     """Convert a table at a path of a document into expectations; arguments and errors as for ``parse``."""
-    where = _Location(text, name, at)
+    problem_at = functools.partial(_problem, text, name, at)
     if not isinstance(table, dict):
-        raise where.problem((), f"expected a table, not {_kind(table)}")
+        raise problem_at((), f"expected a table, not {_kind(table)}")
     table = dict(table)
-    _check_version(table.pop("schema_version", FORMAT_VERSION), where)
-    _check_keys(table, Expectations, where)
-    table = {key: _spelled(key, entry, where) for key, entry in table.items()}
+    _check_version(table.pop("schema_version", FORMAT_VERSION), problem_at)
+    _check_keys(table, Expectations, problem_at)
+    table = {key: _spelled(key, entry, problem_at) for key, entry in table.items()}
     try:
         expected = msgspec.convert(table, Expectations)
     except msgspec.ValidationError as error:
         words, _, place = str(error).partition(" - at `$")
-        raise where.problem(_path(place.rstrip("`")), _plain(words)) from None
+        raise problem_at(_path(place.rstrip("`")), _plain(words)) from None
     for path, problem in _invalid(expected):
-        raise where.problem(path, problem)
+        raise problem_at(path, problem)
     return expected
 
 
-class _Location:
-    def __init__(self, text: str, name: str, at: Path) -> None:
-        self._text, self._name, self._at = text, name, at
-
-    def problem(self, path: Path, words: str) -> Problem:
-        """An error, with its line and key."""
-        line = toml.line(self._text, (*self._at, *path))
-        dotted = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
-        return Problem(f"{self._name}{f':{line}' if line else ''}: {f'{dotted}: ' if dotted else ''}{words}")
+def _problem(text: str, name: str, at: Path, path: Path, words: str) -> Problem:
+    """An error at a path below ``at``, with its line and key; other arguments as for ``convert``."""
+    line = toml.line(text, (*at, *path))
+    dotted = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+    return Problem(f"{name}{f':{line}' if line else ''}: {f'{dotted}: ' if dotted else ''}{words}")
 
 
-def _check_version(version: Any, where: _Location) -> None:
+def _check_version(version: Any, problem_at: ProblemAt) -> None:
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise where.problem(("schema_version",), f"expected a whole number from 1 on, not {version!r}")
+        raise problem_at(("schema_version",), f"expected a whole number from 1 on, not {version!r}")
     if version > FORMAT_VERSION:
         words = f"{version} is newer than {FORMAT_VERSION}, the latest that this gpucheck reads: use a newer gpucheck"
-        raise where.problem(("schema_version",), words)
+        raise problem_at(("schema_version",), words)
 
 
-def _check_keys(table: dict[str, Any], kind: type[msgspec.Struct], where: _Location, at: Path = ()) -> None:
+def _check_keys(table: dict[str, Any], kind: type[msgspec.Struct], problem_at: ProblemAt, at: Path = ()) -> None:
     """Raise for an unknown key of any table; a struct's nested tables are structs of the same names."""
     fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
     for name, entry in table.items():
         if name not in fields:
             keys = list(fields) if at else [*fields, "schema_version"]
-            raise where.problem((*at, name), f"unknown key{did_you_mean(name, keys)}")
+            raise problem_at((*at, name), f"unknown key{did_you_mean(name, keys)}")
         inner = fields[name]
         if isinstance(entry, dict) and isinstance(inner, type) and issubclass(inner, msgspec.Struct):
-            _check_keys(entry, inner, where, (*at, name))
+            _check_keys(entry, inner, problem_at, (*at, name))
         elif name == "mute" and isinstance(entry, list):
             (mute, *_) = inner.__args__
             for place, table in enumerate(entry):
                 if isinstance(table, dict):
-                    _check_keys(table, mute, where, (*at, name, place))
+                    _check_keys(table, mute, problem_at, (*at, name, place))
 
 
-def _spelled(name: str, entry: Any, where: _Location) -> Any:
+def _spelled(name: str, entry: Any, problem_at: ProblemAt) -> Any:
     """Expand short forms: one speed for a strategy means float32, one name means a list of one."""
     if name == "training" and isinstance(entry, dict) and isinstance(speeds := entry.get("min_samples_per_second"), dict):
         full = {strategy: speed if isinstance(speed, dict) else {"float32": speed} for strategy, speed in speeds.items()}
@@ -132,7 +130,7 @@ def _spelled(name: str, entry: Any, where: _Location) -> Any:
             for precision, speed in by_precision.items():
                 if isinstance(speed, bool) or not isinstance(speed, (int, float)):
                     path = (name, "min_samples_per_second", strategy, precision)
-                    raise where.problem(path, f"expected samples per second, not {_kind(speed)}")
+                    raise problem_at(path, f"expected samples per second, not {_kind(speed)}")
         return {**entry, "min_samples_per_second": full}
     if name == "gpu" and isinstance(entry, dict) and isinstance(entry.get("names"), str):
         return {**entry, "names": [entry["names"]]}

@@ -132,9 +132,7 @@ def value(plain: Any) -> str:
         return "true" if plain else "false"
     if isinstance(plain, str):
         return string(plain)
-    if isinstance(plain, int):
-        return str(plain)
-    if isinstance(plain, float):
+    if isinstance(plain, (int, float)):
         return repr(plain)  # inf, nan and 1e+16 are valid TOML
     if isinstance(plain, (list, tuple)):
         return f"[{', '.join(map(value, plain))}]"

@@ -25,17 +25,16 @@ _HEADERS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.G
 class Archive:
     """The files of an archive, in its order. ``cut`` says why the rest was not read."""
 
-    def __init__(self, stream: io.BufferedReader, name: str, late: Callable[[], bool], limit: int = LIMIT) -> None:
+    def __init__(self, stream: io.BufferedReader, name: str, late: Callable[[], bool]) -> None:
         """Set the source; reads nothing.
 
         Args:
             stream: of a tar archive, unpacked; or of a zip archive, which must be able to seek.
             name: of the archive, for messages.
             late: returns whether the deadline has passed.
-            limit: maximum size of all files when unpacked, in bytes.
         """
         self.cut: str | None = None
-        self._stream, self._name, self._late, self._left = stream, name, late, limit
+        self._stream, self._name, self._late, self._left = stream, name, late, LIMIT
 
     def texts(self) -> Iterator[tuple[str, Iterator[str]]]:
         """Yield the name and the lines of each file, no lines if it is not text. Read them before the next file is requested.
