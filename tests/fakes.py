@@ -214,8 +214,8 @@ class FakeHost:
         self.ran.append(argv)
         answer = self._programs.get(" ".join(argv), self._programs.get(posixpath.basename(argv[0])))
         if answer is None:
-            return Completed("not found", None, "", "", 0.0)
-        return Completed("exited", 0, answer, "", 0.01) if isinstance(answer, str) else answer
+            return Completed("not found")
+        return Completed("exited", 0, answer) if isinstance(answer, str) else answer
 
     def free_port(self) -> int:
         return 40000

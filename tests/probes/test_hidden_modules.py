@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gpucheck.core.probes._hidden_modules import STANDARD
+from gpucheck.core.probes._package_files import STANDARD
 
 LOADED = """
 import sys

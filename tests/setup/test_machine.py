@@ -62,7 +62,7 @@ def test_without_a_path_the_python_of_gpucheck_and_the_systems_are_found():
         "cpython 3.13.1 True False True",  # without the global lock
         "Python 3.12.3",
         "",
-        Completed("timed out", None, "", "", 5.0),
+        Completed("timed out"),
     ],
 )
 def test_a_python_without_packages_is_none(answer):

@@ -20,10 +20,9 @@ class Completed(msgspec.Struct, frozen=True):
     """The result of a program. A missing or late program is a result too, not an exception."""
 
     ending: str  # "exited", "not found", "not started: <why>", "timed out", "killed by SIGSEGV", "could not be killed"
-    returncode: int | None
-    stdout: str
-    stderr: str
-    seconds: float
+    returncode: int | None = None
+    stdout: str = ""
+    stderr: str = ""
 
 
 class FileStatus(msgspec.Struct, frozen=True):

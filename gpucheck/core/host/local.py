@@ -189,23 +189,17 @@ class LocalHost:
         started = time.monotonic()
         refused = why_not_as_root(self.which(argv[0]) or argv[0])
         if refused is not None:
-            return Completed(f"not started: {refused}", None, "", "", 0.0)
+            return Completed(f"not started: {refused}")
         try:
             process = self.started.start(argv, dict(self.env))
         except FileNotFoundError:
-            return Completed("not found", None, "", "", 0.0)
+            return Completed("not found")
         except OSError as error:
-            return Completed(f"not started: {error}", None, "", "", 0.0)
+            return Completed(f"not started: {error}")
         process.late = not process.wait(started + min(timeout, self.remaining()))
         process.kill()
         how = "exited" if not process.late and (process.returncode or 0) >= 0 else process.how()
-        return Completed(
-            how,
-            process.returncode,
-            process.out.text(LOG_LIMIT_BYTES),
-            process.err.text(LOG_LIMIT_BYTES),
-            time.monotonic() - started,
-        )
+        return Completed(how, process.returncode, process.out.text(LOG_LIMIT_BYTES), process.err.text(LOG_LIMIT_BYTES))
 
     def free_port(self) -> int:
         """Return a TCP port on the loopback address that is not in use."""

@@ -24,8 +24,7 @@ from gpucheck.core.probes._distributions import (
     provider,
     tensorflow_folder,
 )
-from gpucheck.core.probes._hidden_modules import hidden
-from gpucheck.core.probes._package_files import DamagedFile, damaged
+from gpucheck.core.probes._package_files import DamagedFile, damaged, hidden
 
 
 class Distribution(Fact, frozen=True, kw_only=True):
