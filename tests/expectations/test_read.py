@@ -79,3 +79,33 @@ def test_variables_that_cannot_be_expected(line, problem):
 
 def test_variables_are_a_baseline():
     assert read.baseline("[environment]\nXLA_FLAGS = false", "f.toml").environment == {"XLA_FLAGS": False}
+
+
+def test_tables_of_two_files_are_combined():
+    first = read.parse("[gpu]\ncount = 1\n[training.min_samples_per_second]\nmirrored = 20\n", "a.toml")
+    second = read.parse(
+        '[environment]\nTF_XLA_FLAGS = "x"\n[training.min_samples_per_second]\nmirrored = { mixed_float16 = 30 }\n', "b.toml"
+    )
+    merged = read.merge(first, second)
+    assert merged.environment == {"TF_XLA_FLAGS": "x"}
+    assert merged.training.min_samples_per_second == {"mirrored": {"float32": 20, "mixed_float16": 30}}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "problem"),
+    [
+        (
+            '[environment]\nTF_XLA_FLAGS = "x"',
+            "[environment]\nTF_XLA_FLAGS = false",
+            "environment.TF_XLA_FLAGS is x in one and False",
+        ),
+        (
+            "[training.min_samples_per_second]\nmirrored = 2.5",
+            "[training.min_samples_per_second]\nmirrored = 3",
+            "training.min_samples_per_second.mirrored.float32 is 2.5 in one and 3.0",
+        ),
+    ],
+)
+def test_files_with_different_values_contradict_each_other(first, second, problem):
+    with pytest.raises(read.Contradiction, match=problem):
+        read.merge(read.parse(first, "a.toml"), read.parse(second, "b.toml"))

@@ -252,12 +252,23 @@ def _merged(first: Part, second: Part, place: str) -> Part:
         elif name in ("mute", "allowed_warnings", "strategies"):
             fields[field.name] = (*one, *(item for item in other if item not in one))
         elif isinstance(one, dict):
-            fields[field.name] = {**one, **other} if place else one
+            fields[field.name] = _merged_tables(one, other, f"{place}{name}.")
         elif one in (None, ()) or other in (None, ()) or one == other:
             fields[field.name] = other if one in (None, ()) else one
         else:
             raise Contradiction(f"{place}{name} is {_listed(one)} in one and {_listed(other)} in the other")
     return msgspec.structs.replace(first, **fields)
+
+
+def _merged_tables(first: dict[str, Any], second: dict[str, Any], place: str) -> dict[str, Any]:
+    merged = {**second, **first}
+    for name in first.keys() & second.keys():
+        one, other = first[name], second[name]
+        if isinstance(one, dict):
+            merged[name] = _merged_tables(one, other, f"{place}{name}.")
+        elif one != other:
+            raise Contradiction(f"{place}{name} is {one} in one and {other} in the other")
+    return merged
 
 
 def _listed(value: object) -> str:
