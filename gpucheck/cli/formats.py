@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
-from gpucheck.cli.parameters import FilePath, typed
+from gpucheck.cli.parameters import COLOR, FilePath, typed
 
 STYLES = ("default", "nagios", "npd", "docker")
 NODE_STYLES = (*STYLES, "slurm")
@@ -123,7 +123,7 @@ def report_options(styles: tuple[str, ...]) -> Callable[[Command], Command]:
             help="Whose exit codes: gpucheck's, Nagios', node-problem-detector's, Docker's health check's"
             f"{', a Prolog of Slurm.' if 'slurm' in styles else '.'}",
         ),
-        click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too."),
+        COLOR,
         click.option("-v", "--verbose", is_flag=True, help="Also what was ruled out, what was not checked and why, and timings."),
     )
 

@@ -34,6 +34,7 @@ ADVANCED = frozenset(
         *("recorded", "opened", "soak_minutes", "color", "profile", "target_accuracy", "price"),
     }
 )
+COLOR = click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 _DEFAULT = r"default: (?:\((.*)\)(?=\])|(\d+)\.0\b)"  # click puts a text into parentheses
 DEPTHS = ("node", "quick", "default", "full")
 

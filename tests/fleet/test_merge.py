@@ -19,7 +19,8 @@ from gpucheck.commands.fleet.formats import csv as csv_format
 from gpucheck.commands.fleet.formats import html, junit, prometheus, terminal
 from gpucheck.commands.fleet.formats import json as json_format
 from gpucheck.commands.fleet.options import FORMATS
-from gpucheck.commands.fleet.read import LARGEST_BYTES, LATE, collect, files, read, unread
+from gpucheck.commands.fleet.read import LATE, collect, files, read, unread
+from gpucheck.core.system.read import REPORT_BYTES_MAX
 
 
 def test_everything_that_is_wrong_is_named_and_nothing_else(tmp_path):
@@ -53,7 +54,7 @@ def names(hostlist):
         (json.dumps({**REPORT, "tool": {"name": "other", "version": "1"}}), "foreign"),
         (json.dumps({**REPORT, "schema_version": "9.0"}), "another schema"),
         ('{"schema_version": "9.0", "verdict": 7}', "another schema"),
-        ("x" * (LARGEST_BYTES + 1), "too large"),
+        ("x" * (REPORT_BYTES_MAX + 1), "too large"),
         ("[" * 100_000, "foreign"),
         ('{"findings":' + "[" * 1000, "foreign"),
         (b"\xff\xfe\x00", "foreign"),

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gpucheck.cli import time_limit
-from gpucheck.cli.parameters import SECONDS, Command, FilePath, PositiveNumber
+from gpucheck.cli.parameters import COLOR, SECONDS, Command, FilePath, PositiveNumber
 from gpucheck.cli.request import PYTHON, STRATEGIES, this_machine
 from gpucheck.cli.screen import UNWRITTEN, display_options, measurement_lines, output, progress_line, say, show
 from gpucheck.cli.signals import interruptible
@@ -141,7 +141,7 @@ Examples:
     metavar="DIR",
     help="Trace a few more steps for TensorBoard into this folder, and summarise them.",
 )
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
+@COLOR
 @click.pass_obj
 def bench(
     limit: TimeLimit,

@@ -16,8 +16,6 @@ from gpucheck.cli.screen import say
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import Level, Report, Request
 
-LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
-
 
 class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """A recorded report, as its name and its bytes; "-" is standard input."""
@@ -26,10 +24,10 @@ class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bytes]:
         """Read the file."""
-        from gpucheck.core.system.read import Refused, read
+        from gpucheck.core.system.read import REPORT_BYTES_MAX, Refused, read
 
         try:
-            return value, read(value, LARGEST_BYTES, dash=True)
+            return value, read(value, REPORT_BYTES_MAX, dash=True)
         except Refused as error:
             self.fail(str(error), param, ctx)
 

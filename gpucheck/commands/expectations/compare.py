@@ -4,7 +4,7 @@ from typing import NoReturn
 
 import click
 
-from gpucheck.cli.parameters import Command, FilePath
+from gpucheck.cli.parameters import COLOR, Command, FilePath
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.cli.screen import display_options, say, show
 from gpucheck.cli.time_limit import TimeLimit, Write
@@ -26,7 +26,6 @@ SUMMARY = "the summary of a training"
 NO_BASELINE = (
     f'neither a report (--format json), {SUMMARY} (Watch(report="fit.json")), nor a file of expectations (`gpucheck snapshot`)'
 )
-LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
@@ -36,7 +35,7 @@ LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
 @click.option("--node", is_flag=True, help="Check only this machine itself, like `gpucheck node`.")
 @click.option("--default", is_flag=True, help="Check this machine with TensorFlow and training, like `check`.")
 @click.option("--format", "style", type=click.Choice(["terminal", "json", "markdown"]), default="terminal", show_default=True)
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
+@COLOR
 @click.option("-v", "--verbose", is_flag=True, help="Also what could not be compared, and why.")
 @click.pass_obj
 def compare(
@@ -121,10 +120,10 @@ def _render(differences: Drift, style: str, color: str, verbose: bool) -> str:
 
 
 def _read(path: str) -> bytes:
-    from gpucheck.core.system.read import Refused, read
+    from gpucheck.core.system.read import REPORT_BYTES_MAX, Refused, read
 
     try:
-        return read(path, LARGEST_BYTES, dash=True)
+        return read(path, REPORT_BYTES_MAX, dash=True)
     except Refused as error:
         raise click.UsageError(str(error)) from None
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 import msgspec
 
-from gpucheck.cli.parameters import Command, FilePath
+from gpucheck.cli.parameters import COLOR, Command, FilePath
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.cli.screen import display_options, output, say, show
 from gpucheck.cli.time_limit import TimeLimit
@@ -52,7 +52,7 @@ Examples:
 @request_options(expect=False)
 @click.option("--node", is_flag=True, help="Only the machine itself, like `gpucheck node`.")
 @click.option("--force", is_flag=True, help="Write it even if this machine has a fault, or no verdict.")
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
+@COLOR
 @click.pass_obj
 def snapshot(limit: TimeLimit, request: Request, file: str, force: bool, color: str) -> None:
     """Check this machine, and write its state as expectations to FILE ("-": standard output).

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command
+from gpucheck.cli.parameters import COLOR, READ_SECONDS, SECONDS, Command
 from gpucheck.cli.screen import display_options, show, standard_input
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.explain import row, table
@@ -37,7 +37,7 @@ Rules = dict[str, Rule]  # by code
     shell_complete=lambda ctx, param, incomplete: _completions(incomplete),
 )
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+@COLOR
 @click.option("-v", "--verbose", is_flag=True, help="Also harmless lines that look like errors, and why.")
 @click.option("--redact", "redacting", is_flag=True, help="Aliases for hosts, users, addresses and secrets in a log's lines.")
 @click.option(
@@ -175,7 +175,7 @@ def _mentioned(what: str, rules: Iterable[Rule]) -> list[str]:
 
 @click.command(cls=Command)
 @click.option("--format", "style", type=click.Choice(["terminal", "json", "markdown"]), default="terminal", show_default=True)
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+@COLOR
 def rules(style: str, color: str) -> None:
     """List the troubleshooting table: row, code, severity, one line.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpucheck.cli.parameters import FilePath
+from gpucheck.cli.parameters import COLOR, FilePath
 
 FORMATS = ("terminal", "json", "html", "junit", "prometheus", "csv")
 
@@ -48,7 +48,7 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Exit with 1 also for warnings, slow nodes and versions that differ, with 3 for old reports and wrong clocks.",
         ),
         click.option("--redact", "redacting", is_flag=True, help="Aliases for nodes, users, addresses and secrets."),
-        click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too."),
+        COLOR,
         click.option(
             "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write it here, whole or not at all."
         ),

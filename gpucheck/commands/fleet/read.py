@@ -14,12 +14,11 @@ import msgspec
 from gpucheck.commands.fleet.decoded import NodeReport, Report, node_of_file, node_report, shortened
 from gpucheck.commands.fleet.model import Unusual
 from gpucheck.core.system.bounded import NoResponse, seconds_per_file, with_deadline, with_timeout
-from gpucheck.core.system.read import INVALID_JSON, regular
+from gpucheck.core.system.read import INVALID_JSON, REPORT_BYTES_MAX, regular
 
 CHUNK = 50  # files that are read with one thread
 LISTED = 1000  # names to read from a folder at a time
 SUFFIX = ".json"
-LARGEST_BYTES = 1 << 23  # a report of a machine of 1,000 GPUs takes 2 MB
 SUPPORTED = "1"  # the major version of the report's schema
 LATE = "the time limit was reached (--timeout)"
 
@@ -109,7 +108,7 @@ def _announce(path: str) -> None:
     with contextlib.suppress(OSError, ValueError):  # reading it later reports the error
         opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         try:
-            os.posix_fadvise(opened, 0, LARGEST_BYTES, os.POSIX_FADV_WILLNEED)
+            os.posix_fadvise(opened, 0, REPORT_BYTES_MAX, os.POSIX_FADV_WILLNEED)
         finally:
             os.close(opened)
 
@@ -120,14 +119,14 @@ def read(path: str, now: float) -> NodeReport | Unusual:
         return _read(path, now)
     except OSError as error:
         if error.errno == errno.EFBIG:
-            return unread(path, "too large", f"larger than {LARGEST_BYTES >> 20} MiB")
+            return unread(path, "too large", f"larger than {REPORT_BYTES_MAX >> 20} MiB")
         return unread(path, "unreadable", error.strerror or str(error))
     except Exception as error:  # also a bug of gpucheck
         return unread(path, "unreadable", shortened(f"{type(error).__name__}: {error}"))
 
 
 def _read(path: str, now: float) -> NodeReport | Unusual:
-    data = regular(path, LARGEST_BYTES)
+    data = regular(path, REPORT_BYTES_MAX)
     try:
         report = _DECODER.decode(data)
     except INVALID_JSON as error:

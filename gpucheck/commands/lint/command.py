@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 import click
 
-from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, FilePath
+from gpucheck.cli.parameters import COLOR, READ_SECONDS, SECONDS, Command, FilePath
 from gpucheck.cli.screen import display_options, say, show, standard_input
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model.progress import Progress
@@ -23,7 +23,7 @@ STYLES = ("terminal", "json", "github", "sarif", "junit")
 @click.option("--format", "style", type=click.Choice(STYLES), default="terminal", show_default=True)
 @click.option("--fix", is_flag=True, help="Correct what can be corrected safely (Python files; see above).")
 @click.option("--watch", is_flag=True, help="Lint again after each change of a file, until Ctrl-C.")
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+@COLOR
 @click.option(
     "--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Time limit; results up to then are shown."
 )

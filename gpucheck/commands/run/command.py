@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from gpucheck.cli import failure, signals
-from gpucheck.cli.parameters import DEPTHS, SECONDS, Command, typed
+from gpucheck.cli.parameters import COLOR, DEPTHS, SECONDS, Command, typed
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.cli.screen import display_options, say, say_wrapped
 from gpucheck.cli.time_limit import TimeLimit
@@ -52,7 +52,7 @@ Examples:
 @click.option("--repair", is_flag=True, help="Set the variables that `gpucheck env` would print for the command.")
 @click.option("--cache", "cache_seconds", type=SECONDS, metavar="SECONDS", help="After a pass, don't check again for this time.")
 @click.option("--watch", is_flag=True, help="Say at the end of each fit of Keras, else of the command, what limits it.")
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
+@COLOR
 @click.option("-v", "--verbose", is_flag=True, help="Print the whole report if the check found something.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] COMMAND...")
 @click.pass_obj

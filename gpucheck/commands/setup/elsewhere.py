@@ -8,9 +8,8 @@ from gpucheck.commands.setup.describe import Draft, Unknown, finish, machine
 from gpucheck.core.compat import gpu_names, gpus, versions
 from gpucheck.core.solver.machine import Gpu, Machine, Python
 from gpucheck.core.system.bounded import with_timeout
-from gpucheck.core.system.read import whole
+from gpucheck.core.system.read import REPORT_BYTES_MAX, whole
 
-MAX_BYTES = 8 << 20
 READ_SECONDS = 30.0
 
 _DRIVER = re.compile(r"(?:Driver Version|driver_version)\s*:?\s*(\d{3}\.\d{1,3}(?:\.\d{1,3})?)")
@@ -33,7 +32,7 @@ def read(value: str) -> Machine:
         return machine(value)
     name = "standard input" if value == "-" else value
     try:
-        return of_file(with_timeout(READ_SECONDS, whole, value, MAX_BYTES, True), name)
+        return of_file(with_timeout(READ_SECONDS, whole, value, REPORT_BYTES_MAX, True), name)
     except OSError as error:
         raise Unknown(f"{name}: {error.strerror}") from None
 

@@ -24,6 +24,7 @@ KINDS = {
     stat.S_IFDIR: "a folder",
 }
 STDIN = "standard input"
+REPORT_BYTES_MAX = 1 << 23  # a report of a machine with 1,000 GPUs takes 2 MB
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 # Before msgspec 0.21, a DecodeError is not a ValueError; before 0.23, invalid UTF-8 is a UnicodeDecodeError instead.
