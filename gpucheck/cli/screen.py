@@ -153,14 +153,14 @@ def progress_line(host: Any) -> Iterator[Callable[[list[str]], None] | None]:
 
 def _job_lines(host: Any) -> Callable[[list[str]], None]:
     """Return a function to call while waiting: it prints a line when a job or an experiment begins."""
-    from gpucheck.core.reports.shared import waiting
+    from gpucheck.core.reports import progress
 
     begun: set[str] = set()
 
     def tick(pending: list[str]) -> None:
         for doing in host.activities():
-            kind = waiting.wait(doing if doing.stage == "checksums" else doing._replace(step=""))
-            if kind.phase in (waiting.TRAIN, waiting.EXPERIMENT) and kind.words not in begun:
+            kind = progress.wait(doing if doing.stage == "checksums" else doing._replace(step=""))
+            if kind.phase in (progress.TRAIN, progress.EXPERIMENT) and kind.words not in begun:
                 begun.add(kind.words)
                 say(f"gpucheck: {kind.words[0].lower()}{kind.words[1:]}")
 

@@ -7,9 +7,7 @@ import pytest
 from gpucheck.core.model import Level, Request
 from gpucheck.core.model.progress import Activity
 from gpucheck.core.reports.progress import Progress
-from gpucheck.core.reports.shared import waiting
 
-PHASES = waiting.phases(Request())
 IMPORTING = [Activity("framework", "import")]
 
 
@@ -43,7 +41,7 @@ def clock():
 
 def test_nothing_for_a_run_that_is_done_at_once(clock):
     stream = Terminal()
-    progress = Progress(PHASES, stream, clock, lambda: 100)
+    progress = Progress(Request(), stream, clock, lambda: 100)
     clock.now += 0.4
     progress.update(["driver"], [])
     progress.close()
@@ -72,7 +70,7 @@ def test_nothing_for_a_run_that_is_done_at_once(clock):
 )
 def test_says_what_is_awaited_and_how_long_that_takes(clock, doing, seconds, line):
     stream = Terminal()
-    progress = Progress(PHASES, stream, clock, lambda: 100)
+    progress = Progress(Request(), stream, clock, lambda: 100)
     progress.update(["tensorflow", "training"], doing)
     clock.now += seconds
     progress.update(["tensorflow", "training"], doing)
@@ -81,7 +79,7 @@ def test_says_what_is_awaited_and_how_long_that_takes(clock, doing, seconds, lin
 
 def test_the_time_is_that_of_the_stage(clock):
     stream = Terminal()
-    progress = Progress(PHASES, stream, clock, lambda: 100)
+    progress = Progress(Request(), stream, clock, lambda: 100)
     progress.update(["keras"], IMPORTING)
     clock.now += 9
     progress.update(["keras"], [Activity("framework", "keras")])
@@ -105,7 +103,7 @@ TRYING = Activity("framework", "experiment", "scaling", "", 6, 9)
 )
 def test_a_full_run_has_a_bar_that_never_goes_back_and_an_estimate(clock, doing, seconds, line):
     stream = Terminal()
-    progress = Progress(waiting.phases(Request(level=Level.FULL)), stream, clock, lambda: 100)
+    progress = Progress(Request(level=Level.FULL), stream, clock, lambda: 100)
     for activities, later in zip(doing, seconds, strict=True):
         progress.update(["keras"], activities)
         clock.now += later
@@ -115,7 +113,7 @@ def test_a_full_run_has_a_bar_that_never_goes_back_and_an_estimate(clock, doing,
 
 def test_no_job_is_named_before_there_is_one(clock):
     stream = Terminal()
-    progress = Progress(PHASES, stream, clock, lambda: 100)
+    progress = Progress(Request(), stream, clock, lambda: 100)
     clock.now += 1
     progress.update([], [Activity("worker", "train")])
     assert stream.shown() == "[3/4] Training with several workers · 0 s"
@@ -123,7 +121,7 @@ def test_no_job_is_named_before_there_is_one(clock):
 
 def test_a_benchmark_counts_what_it_measures(clock):
     stream = Terminal()
-    progress = Progress(PHASES, stream, clock, lambda: 100)
+    progress = Progress(Request(), stream, clock, lambda: 100)
     clock.now += 1
     for pending in (["a", "b", "c"], ["b", "c"]):
         progress.update(pending, [Activity("bench", "measure", "mirrored on 2 GPUs, float32", "run 1 of 3")])
@@ -142,7 +140,7 @@ def test_a_benchmark_counts_what_it_measures(clock):
 )
 def test_in_a_narrow_terminal_the_words_are_shortened(clock, columns, line):
     stream = Terminal()
-    progress = Progress(PHASES, stream, clock, lambda: columns)
+    progress = Progress(Request(), stream, clock, lambda: columns)
     doing = [Activity("framework", "train", "mirrored CPU:0,CPU:1,CPU:2 float32", "first step", 1, 3)]
     progress.update([], doing)
     clock.now += 5
@@ -153,7 +151,7 @@ def test_in_a_narrow_terminal_the_words_are_shortened(clock, columns, line):
 
 def test_pending_list_may_be_changed_by_its_owner(clock):
     stream = Terminal()
-    progress = Progress(PHASES, stream, clock, lambda: 100)
+    progress = Progress(Request(), stream, clock, lambda: 100)
     pending = ["driver", "keras"]
     progress.update(pending, [])
     clock.now += 11
@@ -164,7 +162,7 @@ def test_pending_list_may_be_changed_by_its_owner(clock):
 
 def test_writes_only_what_changed(clock):
     stream = Terminal()
-    progress = Progress(PHASES, stream, clock, lambda: 100)
+    progress = Progress(Request(), stream, clock, lambda: 100)
     clock.now += 1
     for _ in range(10):
         progress.update(["keras"], [])
@@ -173,7 +171,7 @@ def test_writes_only_what_changed(clock):
 
 def test_closing_takes_the_line_away_for_good(clock):
     stream = Terminal()
-    progress = Progress(PHASES, stream, clock, lambda: 100)
+    progress = Progress(Request(), stream, clock, lambda: 100)
     clock.now += 1
     progress.update(["keras"], [])
     progress.close()
@@ -189,7 +187,7 @@ def test_closing_takes_the_line_away_for_good(clock):
 def test_never_wider_than_the_terminal(clock):
     stream = Terminal()
     width = 60
-    progress = Progress(PHASES, stream, clock, lambda: width)
+    progress = Progress(Request(), stream, clock, lambda: width)
     clock.now += 1
     progress.update([f"probe_{number}" for number in range(50)], [])
     assert len(stream.shown()) == 59
@@ -201,7 +199,7 @@ def test_never_wider_than_the_terminal(clock):
 
 def test_no_progress_without_a_terminal(clock):
     stream = io.StringIO()
-    progress = Progress(PHASES, stream, clock, lambda: 100)
+    progress = Progress(Request(), stream, clock, lambda: 100)
     clock.now += 20
     progress.update(["keras"], IMPORTING)
     progress.close()
@@ -213,7 +211,7 @@ def test_ascii_where_the_stream_is(clock):
         encoding = "iso-8859-1"
 
     stream = Latin()
-    progress = Progress(PHASES, stream, clock, lambda: 100)
+    progress = Progress(Request(), stream, clock, lambda: 100)
     clock.now += 1
     progress.update([], [Activity("framework", "measure", "\x1b[31m\u202e·")])
     assert stream.shown() == "Measuring ?[31m?- - 0 s"
@@ -224,7 +222,7 @@ def test_a_terminal_that_goes_away_is_no_error(clock):
         def write(self, text):
             raise OSError(5, "Input/output error")
 
-    progress = Progress(PHASES, Gone(), clock, lambda: 100)
+    progress = Progress(Request(), Gone(), clock, lambda: 100)
     clock.now += 1
     progress.update(["keras"], [])
     progress.update(["driver"], [])
