@@ -11,8 +11,8 @@ from gpucheck.commands.lint.pages import load_rules
 from gpucheck.commands.lint.runner import SEARCH, Failure, Problem, Result, where
 from gpucheck.commands.lint.search import absolute, repository
 from gpucheck.core.engine.manual import page_of
+from gpucheck.core.reports import junit
 from gpucheck.core.reports.github import command
-from gpucheck.core.reports.shared import junit
 from gpucheck.core.reports.shared.limited_text import line
 from gpucheck.core.reports.shared.published import documentation
 from gpucheck.core.reports.shared.terminal_text import TerminalText, cells

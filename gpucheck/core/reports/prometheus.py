@@ -1,12 +1,13 @@
 """Metrics for the textfile collector of Prometheus' node_exporter: no timestamps, no labels with unbounded values.
 
-Source: prometheus/node_exporter, "Textfile Collector"; prometheus.io, "Metric and label naming".
+Source: prometheus/node_exporter, "Textfile Collector"; prometheus.io, "Metric and label naming" and
+"Exposition formats", the text-based format.
 """
 
 import collections
 import datetime
-import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from gpucheck.core.model import Level, ProbeStatus, Report, Request, Severity, Status, TrainingRun, Verdict
 from gpucheck.core.model.findings import OF_PROCESS
@@ -14,10 +15,11 @@ from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.kernel_log import KernelLog
 from gpucheck.core.reports.shared.findings import outcomes, roots
+from gpucheck.core.reports.shared.limited_text import line
 from gpucheck.core.reports.shared.machine import gpu_count, listed_gpus
-from gpucheck.core.reports.shared.metrics import Gauge, Labels, exposition
 from gpucheck.core.reports.shared.probe_answers import has_result
 
+Labels = dict[str, str]
 GPU_GAUGES = {  # field of a GPU's fact -> description; the metric has the field's name
     "memory_total_bytes": "Memory of the GPU",
     "memory_used_bytes": "Memory of the GPU in use",
@@ -46,9 +48,17 @@ TRAINING_GAUGES = {  # field of a training run -> description
 }
 
 
+class Gauge(NamedTuple):
+    """One metric, ``gpucheck_NAME``. Of samples with equal labels, the first is written."""
+
+    name: str
+    meaning: str  # without a full stop; the same in every file, as node_exporter's textfile collector requires
+    samples: Sequence[tuple[Labels, float]]
+
+
 def render(report: Report) -> str:
     """Render the text exposition format. Help texts are the same in every file, as the collector requires."""
-    return exposition(itertools.chain(_run(report), _findings(report), _probes(report), _gpus(report), _training(report)))
+    return exposition([*_run(report), *_findings(report), *_probes(report), *_gpus(report), *_training(report)])
 
 
 def _run(report: Report) -> Iterator[Gauge]:
@@ -158,3 +168,28 @@ def _timestamp(text: str) -> float | None:
     except ValueError:
         return None
     return moment.timestamp()
+
+
+def exposition(gauges: Iterable[Gauge]) -> str:
+    """The text of all metrics, in their order."""
+    return "".join(f"{each}\n" for gauge in gauges for each in _lines(gauge))
+
+
+def _lines(gauge: Gauge) -> Iterator[str]:
+    name = f"gpucheck_{gauge.name}"
+    yield f"# HELP {name} {gauge.meaning}."
+    yield f"# TYPE {name} gauge"
+    values: dict[str, float] = {}
+    for labels, value in gauge.samples:
+        values.setdefault(_text(labels), float(value))
+    for labels_text, value in values.items():
+        yield f"{name}{labels_text} {value}"
+
+
+def _text(labels: Labels) -> str:
+    pairs = ",".join(f'{name}="{_escaped(value)}"' for name, value in sorted(labels.items()))
+    return f"{{{pairs}}}" if pairs else ""
+
+
+def _escaped(value: str) -> str:
+    return line(value).replace("\\", "\\\\").replace('"', '\\"')

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gpucheck.commands.fleet.formats import training_lines
 from gpucheck.commands.fleet.model import Fleet, FleetTraining, Node
-from gpucheck.core.reports.shared.junit import Case, Problem, Suite, Tag, document
+from gpucheck.core.reports.junit import Case, Problem, Suite, Tag, document
 
 SUITE = "gpucheck.fleet"
 TAGS: dict[str, Tag] = {"fail": "failure", "unknown": "error"}  # by verdict; the others passed

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gpucheck.commands.fleet.model import Fleet
-from gpucheck.core.reports.shared.metrics import Gauge, exposition
+from gpucheck.core.reports.prometheus import Gauge, exposition
 
 VERDICTS = ("pass", "warn", "fail", "unknown")
 
