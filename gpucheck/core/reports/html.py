@@ -12,17 +12,16 @@ import msgspec
 
 from gpucheck.core.model import Fact, Report
 from gpucheck.core.model.naming import devices
+from gpucheck.core.reports.redaction import notice
 from gpucheck.core.reports.redaction.words import ALIAS
 from gpucheck.core.reports.shared import experiments, hardware_paths
 from gpucheck.core.reports.shared.areas import areas
-from gpucheck.core.reports.shared.conclusion import conclusion
 from gpucheck.core.reports.shared.evidence import evidence
 from gpucheck.core.reports.shared.findings import followers, gaps, muted, roots, ruled_out, unchecked
 from gpucheck.core.reports.shared.headline import headline
 from gpucheck.core.reports.shared.limited_text import plain
-from gpucheck.core.reports.shared.redaction_notice import notice
+from gpucheck.core.reports.shared.machine import versions
 from gpucheck.core.reports.shared.training import concurrency_note, row, shares, why_not
-from gpucheck.core.reports.shared.versions import versions
 from gpucheck.core.reports.shared.words import duration, spelled
 
 MOST_FACTS = 20_000  # rows; a browser searches these at once
@@ -62,7 +61,7 @@ def render(report: Report) -> str:
         experiments=[
             (made, spelled(made.name), devices(made.devices) or "–", experiments.figures(made)) for made in report.experiments
         ],
-        conclusion=conclusion(report),
+        conclusion=experiments.conclusion(report),
         paths=hardware_paths.paths(report),
         not_measured=hardware_paths.NOT_MEASURED,
         facts=_facts(report.facts),

@@ -11,14 +11,13 @@ import msgspec
 
 from gpucheck.core.model import Diagnosis, Report, Severity, TrainingRun, Verdict
 from gpucheck.core.model.naming import devices
+from gpucheck.core.reports.redaction import notice
 from gpucheck.core.reports.shared import experiments, hardware_paths
 from gpucheck.core.reports.shared.areas import areas
-from gpucheck.core.reports.shared.conclusion import conclusion
 from gpucheck.core.reports.shared.evidence import evidence
 from gpucheck.core.reports.shared.findings import followers, gaps, muted, root_code, roots, ruled_out, unchecked
 from gpucheck.core.reports.shared.headline import headline
 from gpucheck.core.reports.shared.limited_text import line, plain
-from gpucheck.core.reports.shared.redaction_notice import notice
 from gpucheck.core.reports.shared.training import concurrency_note, row
 from gpucheck.core.reports.shared.words import duration, plural, spelled
 
@@ -105,7 +104,7 @@ def _experiments(report: Report) -> list[str]:
         )
         for experiment in report.experiments
     ]
-    said = [f"- {sentence.kind}: {escape(sentence.text)}" for sentence in conclusion(report)]
+    said = [f"- {sentence.kind}: {escape(sentence.text)}" for sentence in experiments.conclusion(report)]
     return ["## Experiments", "", *said, "", *_table(("experiment", "devices", "result", "measured"), rows), ""]
 
 

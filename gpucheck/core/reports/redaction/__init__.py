@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 
 from gpucheck.core.model import Report
 from gpucheck.core.reports.redaction.aliases import Aliases
-from gpucheck.core.reports.redaction.walk import changed
+from gpucheck.core.reports.redaction.walk import changed, strings
+from gpucheck.core.reports.redaction.words import ALIAS
 
 
 def redact(
@@ -29,3 +30,13 @@ def redact(
     aliases = Aliases(has_time)
     aliases.learn(report, hosts, users)
     return changed(report, aliases.text)  # type: ignore[no-any-return]
+
+
+def notice(report: Report) -> str | None:
+    """Return the notice that a shared report is redacted, with commands in backticks; None if no alias is in it."""
+    if not any(ALIAS.search(text) for _, text in strings(report)):
+        return None
+    return (
+        "Redacted for sharing: aliases such as `host-1` replace names, and a command with an alias can't be typed."
+        " Your own page has the real names: `gpucheck --open`, or `--no-redact`."
+    )

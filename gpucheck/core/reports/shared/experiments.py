@@ -1,10 +1,14 @@
-"""Format the figures of experiments, for reports that people read."""
+"""Experiments in reports that people read: their figures, and the conclusion of --full in a few sentences.
 
-from collections.abc import Callable
+The conclusion says what limits this machine, what to change, to leave, and what is fine. Only measured values.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from gpucheck.core.model import Experiment, Report
 from gpucheck.core.model.naming import devices
-from gpucheck.core.reports.shared.conclusion import conclusion, measured
 from gpucheck.core.reports.shared.terminal_text import Part, TerminalText
 from gpucheck.core.reports.shared.terminal_training import RESULTS, STYLES
 from gpucheck.core.reports.shared.words import significant, size, spelled
@@ -23,6 +27,27 @@ UNITS: dict[str, Callable[[float], str]] = {
     "_share": lambda value: f"{_percent(value)} %",
     "_speedup": lambda value: f"{significant(value)} ×",
     "_steps": lambda value: f"{significant(value)} steps",
+}
+
+KINDS = ("limits", "change", "leave", "fine")  # in the order of the report
+MUCH = 1.2  # speedup that justifies a change
+NEARLY = 0.9  # of the fastest: of remedies that differ less, the simplest is named
+WAIT_SHARE = 0.1  # of a step, spent waiting for data
+GOOD_EFFICIENCY = 0.8
+REMEDIES = {
+    "prefetch": ".prefetch(tf.data.AUTOTUNE)",
+    "parallel_map": ".map(..., num_parallel_calls=tf.data.AUTOTUNE) and .prefetch(tf.data.AUTOTUNE)",
+    "cache": ".cache() behind a parallel map, and .prefetch(tf.data.AUTOTUNE)",
+    "larger_batch": ".cache() behind a parallel map, .prefetch(tf.data.AUTOTUNE) and a batch twice as large",
+}
+FINE = {
+    "batch_normalization": "synchronized BatchNormalization sees the global batch",
+    "global_batch": "replicas compute what one device computes",
+    "memory_after_clear": "memory is released after clear_session",
+    "memory_growth": "memory growth works",
+    "out_of_memory": "after an out-of-memory error, training continues",
+    "repeated_computations": "repeated computations give the same bits",
+    "tensor_float_32": "TF32 is close enough to float32",
 }
 
 
@@ -82,3 +107,138 @@ def _seconds(value: float) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f}" if abs(share) >= 0.1 else f"{100 * share:.2g}"
+
+
+class Sentence(NamedTuple):
+    """A sentence, and its kind: one of ``KINDS``."""
+
+    kind: str
+    text: str
+
+
+def conclusion(report: Report) -> list[Sentence]:
+    """Return the sentences, those on limits first; empty without experiments."""
+    made = {one.name: one for one in report.experiments if one.status == "passed"}
+    failed = [
+        Sentence("limits", f"The experiment {spelled(one.name)} failed: {one.reason}.")
+        for one in report.experiments
+        if one.status == "failed"
+    ]
+    said = [*failed, *(sentence for name, words in _WORDS.items() if name in made for sentence in words(made[name]))]
+    fine = [FINE[name] for name in made if name in FINE] + [sentence.text for sentence in said if sentence.kind == "fine"]
+    sentences = sorted(
+        (sentence for sentence in said if sentence.kind != "fine"), key=lambda sentence: KINDS.index(sentence.kind)
+    )
+    if fine:
+        text = "; ".join(fine)
+        sentences.append(Sentence("fine", f"{text[0].upper()}{text[1:]}."))
+    return sentences
+
+
+def _input(experiment: Experiment) -> Iterator[Sentence]:
+    figures = experiment.figures
+    if (share := figures.get("input_wait_share")) is not None:
+        waits = f"{100 * share:.0f} % of a step is spent waiting for data"
+        yield Sentence("limits", f"{waits}.") if share >= WAIT_SHARE else Sentence("fine", waits)
+    plain = figures.get("jpeg_plain_samples_per_second")
+    rates = {name: figures.get(f"jpeg_{name}_samples_per_second") or 0.0 for name in REMEDIES}
+    best = next(name for name, rate in rates.items() if rate >= NEARLY * max(rates.values()))
+    if plain and rates[best] >= MUCH * plain:
+        times = f"{rates[best] / plain:.1f} times as fast ({significant(rates[best])} samples/s, not {significant(plain)})"
+        yield Sentence("change", f"Where images are read from files, {REMEDIES[best]} made training {times}.")
+
+
+def _precision(experiment: Experiment) -> Iterator[Sentence]:
+    speeds = {name: experiment.figures.get(f"{name}_training_speedup") or 0.0 for name in ("mixed_float16", "mixed_bfloat16")}
+    best = max(speeds, key=lambda name: speeds[name])
+    if speeds[best] >= MUCH:
+        yield Sentence(
+            "change", f"{best} trained {speeds[best]:.1f} times as fast as float32: keras.config.set_dtype_policy({best!r})."
+        )
+    elif slow := {name: speed for name, speed in speeds.items() if 0 < speed < 1}:
+        words = " and ".join(f"{name} {significant(speed)} times" for name, speed in slow.items())
+        yield Sentence("leave", f"The precision at float32: {words} as fast.")
+
+
+def _xla(experiment: Experiment) -> Iterator[Sentence]:
+    plain, compiled = (experiment.figures.get(name) for name in ("step_seconds", "xla_step_seconds"))
+    if plain is None or compiled is None:
+        return
+    if plain >= MUCH * compiled > 0:
+        pays = experiment.figures.get("break_even_steps")
+        since = f"; that pays from step {pays:,.0f} on" if pays else ""
+        yield Sentence("change", f"XLA (jit_compile=True) made a step {plain / compiled:.1f} times as fast{since}.")
+    else:
+        took = f"a step took {significant(1000 * compiled)} ms with it, and {significant(1000 * plain)} ms without"
+        yield Sentence("leave", f"XLA off (jit_compile=False): {took}.")
+
+
+def _scaling(experiment: Experiment) -> Iterator[Sentence]:
+    share, count = experiment.figures.get("scaling_efficiency"), len(experiment.devices)
+    if share is None:
+        return
+    work = f"{devices(experiment.devices)} do the work of {share * count:.1f}"
+    if share >= GOOD_EFFICIENCY:
+        yield Sentence("fine", work)
+        return
+    yield Sentence("limits", f"{work}: {100 * share:.0f} % of {count} times one.")
+    doubled = experiment.figures.get("doubled_batch_scaling_efficiency")
+    if doubled is not None and doubled >= share + 0.1:
+        yield Sentence("change", f"With twice the batch per replica it is {100 * doubled:.0f} %: give each device more work.")
+
+
+_WORDS = {"scaling": _scaling, "input_pipeline": _input, "precision": _precision, "xla_warm_up": _xla}
+
+
+# A text is omitted if one of its figures was not measured. Behind a colon is the unit in which a figure is printed.
+_FACTORS = {"": 1, "ms": 1000, "percent": 100, "MiB": 1 / (1 << 20)}
+_TABLE = {
+    "batch_normalization": (
+        "distance from the global batch: {synchronized_distance_from_global_batch} if synchronized=True,"
+        " otherwise {local_distance_from_global_batch}",
+    ),
+    "global_batch": (
+        "loss after {steps} steps: replicas {last_loss_of_replicas}, one device {last_loss_of_one_device_same_global_batch}",
+    ),
+    "input_pipeline": (
+        "samples/s: device {device_samples_per_second}, piped {piped_samples_per_second}",
+        "JPEG {jpeg_plain_samples_per_second}, with cache {jpeg_cache_samples_per_second}",
+    ),
+    "memory_after_clear": (
+        "grows by {least_growth_of_a_round_bytes:MiB} MiB a round (up to {tolerated_growth_of_a_round_bytes:MiB} MiB are usual)",
+    ),
+    "out_of_memory": ("the error came after {raised_after_seconds:ms} ms", "loss {loss_before} before it, {loss_after} after it"),
+    "repeated_computations": (
+        "{rounds} rounds of {computations} computations, the same results each time",
+        "{unavailable} not available on a device",
+        "at most {highest_celsius} °C",
+        "SM clock {sm_clock_mhz} MHz",
+    ),
+    "precision": (
+        "speed relative to float32: float16 {mixed_float16_training_speedup}, bfloat16 {mixed_bfloat16_training_speedup}",
+        "loss after {steps} steps: {float32_last_loss}, {mixed_float16_last_loss}, {mixed_bfloat16_last_loss}",
+    ),
+    "scaling": (
+        "efficiency {scaling_efficiency:percent} %",
+        "{doubled_batch_scaling_efficiency:percent} % with twice the batch",
+        "all-reduce {gradient_all_reduce_seconds:ms} ms",
+    ),
+    "xla_warm_up": (
+        "first step {first_step_seconds} s, then {step_seconds:ms} ms",
+        "XLA {xla_first_step_seconds} s, then {xla_step_seconds:ms} ms",
+    ),
+}
+
+
+class _Figure(float):
+    def __format__(self, unit: str) -> str:
+        return significant(self * _FACTORS[unit])
+
+
+def measured(experiment: Experiment) -> str:
+    """Return an experiment's most important figures in one line; empty if it has none."""
+    parts, values = [], {name: _Figure(value) for name, value in experiment.figures.items() if value is not None}
+    for piece in _TABLE.get(experiment.name, ()) if experiment.status == "passed" else ():
+        with contextlib.suppress(KeyError):
+            parts.append(piece.format_map(values))
+    return "; ".join(parts)
