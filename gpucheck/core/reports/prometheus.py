@@ -14,10 +14,9 @@ from gpucheck.core.model.findings import OF_PROCESS
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.kernel_log import KernelLog
-from gpucheck.core.reports.shared.findings import outcomes, roots
+from gpucheck.core.reports.shared.findings import has_result, outcomes, roots
 from gpucheck.core.reports.shared.limited_text import line
 from gpucheck.core.reports.shared.machine import gpu_count, listed_gpus
-from gpucheck.core.reports.shared.probe_answers import has_result
 
 Labels = dict[str, str]
 GPU_GAUGES = {  # field of a GPU's fact -> description; the metric has the field's name

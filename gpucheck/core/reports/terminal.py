@@ -5,10 +5,9 @@ import re
 from gpucheck.core.model import Level, Report, Request, Severity, Status, Verdict
 from gpucheck.core.reports.shared import terminal_findings
 from gpucheck.core.reports.shared.areas import Area, areas
-from gpucheck.core.reports.shared.findings import gaps, muted, roots, ruled_out, unchecked
+from gpucheck.core.reports.shared.findings import gaps, muted, roots, ruled_out, unchecked, why_no_result
 from gpucheck.core.reports.shared.headline import proved
 from gpucheck.core.reports.shared.machine import versions
-from gpucheck.core.reports.shared.probe_answers import why_no_result
 from gpucheck.core.reports.shared.terminal_text import Part, TerminalText
 from gpucheck.core.reports.shared.words import duration, plural
 

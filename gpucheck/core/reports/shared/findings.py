@@ -1,8 +1,14 @@
-"""Select from a report: root causes, the findings that they explain, and rules that were not checked."""
+"""Select from a report: root causes, the findings that they explain, rules that were not checked, probes without a result."""
 
 from gpucheck.core.expectations import NO_EXPECTATIONS
-from gpucheck.core.model import Diagnosis, Outcome, Report, Request, Severity, Status, Verdict
+from gpucheck.core.model import Diagnosis, Level, Outcome, ProbeRun, ProbeStatus, Report, Request, Severity, Status, Verdict
 from gpucheck.core.model.plugin import NOT_OF_NODE
+from gpucheck.core.probes.backend import Backend
+from gpucheck.core.probes.device_nodes import DeviceNodes
+from gpucheck.core.probes.keras import Keras
+from gpucheck.core.probes.kernel_log import KernelLog
+from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.probes.training import Training
 from gpucheck.core.reports.shared.words import plural
 
 
@@ -74,3 +80,32 @@ def gaps(report: Report) -> list[str]:
     """Count what was not checked: "3 not checked", "1 check crashed"; empty if all rules were applied."""
     skipped, crashed = len(outcomes(report, Status.SKIPPED)), len(outcomes(report, Status.CRASHED))
     return [f"{skipped:,} not checked"] * bool(skipped) + [f"{plural(crashed, 'check')} crashed"] * bool(crashed)
+
+
+def has_result(report: Report, run: ProbeRun) -> bool:
+    """Whether a probe got its result: if its child process ended early, its fact only records that."""
+    return run.status is ProbeStatus.OK and why_no_result(report, run) is None
+
+
+def why_no_result(report: Report, run: ProbeRun) -> str | None:
+    """Why a completed probe has no result: how its child ended, and in which stage; None if it has one."""
+    if run.status is not ProbeStatus.OK:
+        return None
+    match report.facts.get(run.name):
+        case TensorFlow(devices=None, ending=str() as ending, stage=stage):
+            return _in_stage(ending, stage)
+        case Backend(devices=None, ending=ending):
+            return ending
+        case Keras(imported=None, error=error):
+            return error or "no answer"
+        case KernelLog() as log if (report.fact(Request) or Request()).level is Level.NODE:  # --quick does not read it
+            return log.unread
+        case DeviceNodes(ending=str() as ending):
+            return ending
+        case Training(runs=(), ending=str() as ending, stage=stage):
+            return _in_stage(ending, stage)
+    return None
+
+
+def _in_stage(ending: str, stage: str | None) -> str:
+    return f"{ending} in the stage {stage}" if stage else ending
