@@ -15,7 +15,7 @@ import slow_text
 
 from gpucheck.core.logs.reading import patterns as log_patterns
 from gpucheck.core.logs.reading import reader
-from gpucheck.core.reports.redaction import hosts, names, pairs, shapes
+from gpucheck.core.reports.redaction import names, pairs, shapes
 
 SIZES = (1 << 12, 1 << 14, 1 << 16)
 JUDGES = ("PUBLIC", "NUMBERED", "SSH", "VERSIONED", "VERSION_BEFORE", "FOLDER_VARIABLES")  # only used on short texts
@@ -30,7 +30,7 @@ def patterns():
     }.values()
     for number, shape in enumerate((*shapes.ANNOUNCED, *shapes.SHAPES)):
         yield f"redaction: shape {number}", shape.regex, True
-    for module in (shapes, pairs, names, hosts):
+    for module in (shapes, pairs, names):
         for name, pattern in vars(module).items():
             if isinstance(pattern, re.Pattern) and name not in JUDGES:
                 yield f"redaction: {module.__name__.rpartition('.')[2]}.{name}", pattern, True

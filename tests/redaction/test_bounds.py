@@ -7,7 +7,7 @@ import msgspec
 import slow_text
 from reports.builders import report
 
-from gpucheck.core.reports.redaction import hosts, names, pairs, redact, shapes
+from gpucheck.core.reports.redaction import names, pairs, redact, shapes
 
 _SHORT = 1 << 10
 _LONG = 1 << 14  # 16 times as long: 16 times as much for a linear pattern, 256 times for a quadratic one
@@ -22,7 +22,7 @@ def _patterns():
     """Those that are searched for in whole texts."""
     for number, shape in enumerate((*shapes.ANNOUNCED, *shapes.SHAPES)):
         yield f"shape {number}", shape.regex
-    for module in (shapes, pairs, names, hosts):
+    for module in (shapes, pairs, names):
         for name, pattern in vars(module).items():
             if isinstance(pattern, re.Pattern) and name not in _OF_NAMES:
                 yield f"{module.__name__}.{name}", pattern

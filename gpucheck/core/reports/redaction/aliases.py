@@ -9,8 +9,7 @@ from gpucheck.core.probes.environment import KNOWN, Environment
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.system import System
 from gpucheck.core.reports.redaction import judges
-from gpucheck.core.reports.redaction.hosts import host_in, identifying_part, in_text
-from gpucheck.core.reports.redaction.names import Names, listed
+from gpucheck.core.reports.redaction.names import Names, host_in, identifying_part, in_text, listed
 from gpucheck.core.reports.redaction.pairs import FOLDER_VARIABLES, pairs
 from gpucheck.core.reports.redaction.shapes import ANNOUNCED, AT, FOLDER, HOMES, NAME, SHAPES, Shape
 from gpucheck.core.reports.redaction.walk import strings
