@@ -26,16 +26,17 @@ from gpucheck.core.logs.causes import (
 )
 from gpucheck.core.logs.causes.cause import Cause, Judge
 from gpucheck.core.logs.causes.events import Events
-from gpucheck.core.logs.causes.last_resort import last_resort
 from gpucheck.core.logs.causes.startup import infer_startup_failure
 from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Severity
+from gpucheck.core.repairs.wording import short
 
 ROWS = (*machine_table.ROWS, *program_table.ROWS)
 _FULL_STOPS = re.compile(r"\.{2,}$")
 _ELLIPSIS = 3
 _CITED = 4  # maximum events of a cause
+_MISSING = re.compile(r"(?:ModuleNotFound|Import)Error: No module named|^No module named")
 _CRASH, _FAILED = "training-crashed", "training-failed"
 _MODULES = (devices, driver, generations, health, imports, libraries, memory, packages, training)
 _SIGNATURE = {"events": Events, "return": Cause | None}
@@ -67,7 +68,7 @@ def judge(log: Log, mild: Collection[str] = ()) -> dict[str, Cause]:
         named = {_CRASH: crash}
     if all(
         cause.own_severity is Severity.WARNING or (cause.own_severity is None and code in mild) for code, cause in named.items()
-    ) and (last := last_resort(events)):
+    ) and (last := _last_resort(events)):
         named = {code: cause for code, cause in named.items() if not cause.intended} | {_FAILED: last}
     failure = events.infer(infer_startup_failure)
     if failure is not None and failure.code in named and not named.keys().isdisjoint(removed.PAGES):
@@ -105,3 +106,25 @@ def _bounded(cause: Cause) -> Cause:
         lines.setdefault(event.line, event)
     summary = _FULL_STOPS.sub(lambda stops: "..." if len(stops[0]) > _ELLIPSIS else ".", cause.summary)
     return cause._replace(summary=summary, events=tuple(lines.values())[:_CITED])
+
+
+def _last_resort(events: Events) -> Cause | None:
+    """Return what an exception says of itself, if nothing else explains the end: a missing module, or what to do."""
+    missing = [event for event in events.unresolved("module-missing") if _MISSING.search(event.text)]
+    if missing:
+        module = missing[-1].fields["module"]
+        return Cause(f"The Python module {module} is not installed for the Python that ran this.", missing[-1:])
+    said, raised = events.unresolved("advice"), events.of("traceback")
+    general = events.unresolved("program-error", last="yes")
+    if general and not (general[-1].fields.get("warns") and any(event.line > general[-1].line for event in raised)):
+        return Cause(f"The program failed: {short(general[-1].text)}.", general[-1:])
+    if misfits := events.unresolved("misfit"):
+        lacks = "A function does not have an argument" if "function" in misfits[-1].fields else "A package does not have a name"
+        summary = (
+            f"{lacks} that is used, so the installed releases do not fit each other or the program: {short(misfits[-1].text)}."
+        )
+        return Cause(summary, misfits[-1:], named={"misfit": "yes"})
+    if not said or any(event.line > said[-1].line for event in raised):  # an exception that a later one followed was caught
+        return None
+    summary = f"An exception ended the program, and its message says what to do: {short(said[-1].text)}."
+    return Cause(summary, said[-1:], named={"quoted": "yes"})

@@ -6,7 +6,7 @@ import sys
 
 from gpucheck.core.compat import removed as gone
 from gpucheck.core.compat import results
-from gpucheck.core.logs.reading.patterns.advice import advice as advice
+from gpucheck.core.logs.reading.patterns.fields import advice as advice
 from gpucheck.core.logs.reading.patterns.fields import below_minimum as below_minimum
 from gpucheck.core.logs.reading.patterns.fields import file_name, named
 from gpucheck.core.logs.reading.patterns.fields import probability as probability
