@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from click.testing import CliRunner
 
 from gpucheck.cli.group import cli, sections
+from gpucheck.commands.explain import page
 from gpucheck.commands.fleet.formats.json import schema as fleet_schema
 from gpucheck.commands.lint.pages import ROWS
 from gpucheck.commands.lint.pages import load_rules as load_lint_rules
@@ -20,7 +21,6 @@ from gpucheck.core.engine import manual
 from gpucheck.core.engine.discovery import load_rows, load_rules
 from gpucheck.core.engine.schema import schema
 from gpucheck.core.model.plugin import Row, Rule
-from gpucheck.core.reports import page
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import setup_table  # in this folder; tests import build.py from another one

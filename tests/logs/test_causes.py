@@ -5,7 +5,7 @@ import inspect
 import pytest
 from case_files import table
 
-from gpucheck.commands.explain.rules import load_rules
+from gpucheck.commands.explain.table import load_rules
 from gpucheck.core.logs import causes
 from gpucheck.core.logs.causes.cause import Match, Row, sentence
 from gpucheck.core.logs.causes.events import Events, Later

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpucheck.commands.explain.rules import load_rules
+from gpucheck.commands.explain.table import load_rules
 from gpucheck.core.engine import manual
 from gpucheck.core.logs import causes
 from gpucheck.core.logs.reading import parse

@@ -5,10 +5,10 @@ import pathlib
 
 from reports.builders import ROWS, rule
 
+from gpucheck.commands.explain import page
 from gpucheck.core.engine import manual
 from gpucheck.core.engine.discovery import load_rows, load_rules
 from gpucheck.core.model import Scope, Severity
-from gpucheck.core.reports import page
 
 DOC = """The [bold]moon[/bold] is in the way.
 

@@ -14,14 +14,14 @@ import click
 from gpucheck.cli.parameters import COLOR, READ_SECONDS, SECONDS, Command
 from gpucheck.cli.screen import display_options, show, standard_input
 from gpucheck.cli.time_limit import TimeLimit
-from gpucheck.commands.explain import row, table
-from gpucheck.commands.explain.rules import load_rows, load_rules
+from gpucheck.commands.explain import page, table
+from gpucheck.commands.explain.table import load_rows, load_rules
 from gpucheck.core.engine import manual
 from gpucheck.core.model import Report
 from gpucheck.core.model.naming import did_you_mean
 from gpucheck.core.model.plugin import Rule
 from gpucheck.core.model.progress import Progress
-from gpucheck.core.reports import json, page
+from gpucheck.core.reports import json
 
 MESSAGE = "the text"  # the source of a report about an error message on the command line
 MOST_MENTIONED = 5  # diagnoses that are suggested for a word
@@ -140,13 +140,13 @@ def _known(report: Report, what: str) -> bool:
 def _explain_row(what: str, codes: Rules, style: str, color: str) -> bool:
     """Print the row of the troubleshooting table with these words; return False if there is none."""
     rows = load_rows()
-    names = row.matching(what, rows)
+    names = table.matching(what, rows)
     if len(names) > 1:
         problems = ", ".join(f'"{rows[name].problem}"' for name in names)
         raise click.UsageError(f"several rows of the table: {problems}; `gpucheck rules` lists them")
     if names:
         _need_pages(codes.values())
-        show(row.render(names[0], rows[names[0]], tuple(codes.values()), style, **display_options(color)))
+        show(table.render_row(names[0], rows[names[0]], tuple(codes.values()), style, **display_options(color)))
     return bool(names)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from gpucheck.commands.explain.context import ContextReader
-from gpucheck.commands.explain.rules import load_rows, load_rules
+from gpucheck.commands.explain.table import load_rows, load_rules
 from gpucheck.core.engine import discovery
 from gpucheck.core.engine.judgement import Judgement
 from gpucheck.core.engine.manual import docstring, page
