@@ -24,16 +24,35 @@ References:
     https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html
 """
 
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.combiners.nvlink_fabric import NvlinkFabric
 from gpucheck.core.combiners.xid_reports import XidReport, XidReports, cited, codes, finding
-from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, Severity, Skip, rule
+from gpucheck.core.compat.nvml import fabric_faults
+from gpucheck.core.model import Action, Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.probes.gpus import Gpu, Gpus
+from gpucheck.core.probes.pci import Pci
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import act, required_action
 
+GPUS_OF_A_BASEBOARD = 8  # NVIDIA Fabric Manager user guide, as the switches
+SWITCHES_OF_A_BASEBOARD = {"0x1af1": 6, "0x22a3": 4}  # by PCI device id: with A100, with H100 and H200
 UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"
 _LOOK = Fix.look("Check the links", "nvidia-smi nvlink --status")
 _HARDWARE = Fix(text="Have links that stay down after a restart repaired: board, bridge or NVSwitch")
+
+
+class _Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """A fault of links, switches or the fabric."""
+
+    summary: str  # without its full stop
+    action: Action
+    evidence: tuple[Evidence, ...]
+    affects: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()  # addresses of the GPUs to reset
 
 
 @rule(
@@ -41,20 +60,23 @@ _HARDWARE = Fix(text="Have links that stay down after a restart repaired: board,
     explains=("nccl-failed", "peer-access-unavailable", "scaling-inefficient"),
     first_check="nvidia-smi nvlink --status",
 )
-def check(xids: XidReports, fabric: NvlinkFabric, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
-    """Report links that should be up according to the fabric or other GPUs, a fault of the fabric, or a message about one."""
+def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
+    """Report links that should be up according to the fabric or other GPUs, a fault of the fabric, or a message about one.
+
+    Links and fabric are judged from NVML, switches from the PCI bus and the kernel's messages; the worst fault comes first.
+    """
     reports = [report for report in xids.of("nvlink") if "Nonfatal" not in report.text]
-    if fabric.faults:
-        first, *others = fabric.faults
-        action = Action.strongest([*(fault.action for fault in fabric.faults), *([xids.action(reports)] if reports else [])])
-        more = f"; faults like this in all: {len(fabric.faults)}" if others else ""
-        named = dict.fromkeys(address for fault in fabric.faults for address in fault.devices)
+    if faults := [*_of_gpus(xids), *_missing_switch(xids.pci), *_sxids(xids)]:
+        first, *others = faults
+        action = Action.strongest([*(fault.action for fault in faults), *([xids.action(reports)] if reports else [])])
+        more = f"; faults like this in all: {len(faults)}" if others else ""
+        named = dict.fromkeys(address for fault in faults for address in fault.devices)
         return Finding(
             summary=f"{first.summary}{more}.",
-            evidence=(*(item for fault in fabric.faults for item in fault.evidence), *cited(reports)),
+            evidence=(*(item for fault in faults for item in fault.evidence), *cited(reports)),
             fix=repairs(context, action=action.value, devices=",".join(named), xids=codes(reports)),
             action=action,
-            affects=tuple(dict.fromkeys(name for fault in fabric.faults for name in fault.affects)),
+            affects=tuple(dict.fromkeys(name for fault in faults for name in fault.affects)),
         )
     if reports:
         return _reported(reports, xids, context)
@@ -62,9 +84,104 @@ def check(xids: XidReports, fabric: NvlinkFabric, log_causes: LogCauses, context
     failure = log_causes.failure("nvlink-down", UNCORRECTABLE, summary, repairs(context), severity=Severity.ERROR)
     if failure is not None:
         return failure
-    if fabric.undecided:
-        return Skip(fabric.undecided)
+    linked = [gpu for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if gpu.nvlinks]
+    if len(linked) == 1 and 0 < len(_inactive(linked[0])) < len(linked[0].nvlinks):
+        return Skip("some NVLinks are inactive, but a single GPU does not show whether they should be connected")
     return None if xids.gpus is not None else log_causes.outcomes.skip
+
+
+def _of_gpus(xids: XidReports) -> Iterator[_Fault]:
+    """No link of a GPU may be inactive (NVIDIA Health Validation); the fabric's fields are those of nvmlGpuFabricInfo_v3_t."""
+    gpus, switched = xids.gpus, xids.pci is not None and bool(xids.pci.nvswitches)
+    if gpus is None:
+        return
+    yield from _links(gpus, switched)
+    completed = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.fabric_state == "completed"]
+    for place, gpu in completed:
+        if gpu.fabric_status:
+            words = f"The NVLink fabric of {gpu.title} is set up, but with an error (NVML status {gpu.fabric_status})"
+            yield _fault(gpus, [(place, gpu)], words, Action.RESET_GPU, f"gpus[{place}].fabric_status")
+        if words := ", ".join(fabric_faults(gpu.fabric_health_mask or 0)):
+            words = f"The NVLink fabric of {gpu.title} is not healthy: {words}"
+            yield _fault(gpus, [(place, gpu)], words, Action.RESET_GPU, f"gpus[{place}].fabric_health_mask")
+    for field, name in (("fabric_cluster", "NVLink domain"), ("fabric_clique", "NVLink partition")):
+        values = Counter(getattr(gpu, field) for _, gpu in completed if getattr(gpu, field) is not None)
+        if len(values) > 1:
+            usual = values.most_common(1)[0][0]
+            other = [(place, gpu) for place, gpu in completed if getattr(gpu, field) != usual]
+            words = f"{other[0][1].title} is in another {name} than the other GPUs of this machine"
+            yield _fault(gpus, other, words, Action.DRAIN, *(f"gpus[{place}].{field}" for place, _ in other))
+
+
+def _links(gpus: Gpus, switched: bool) -> Iterator[_Fault]:
+    linked = [gpu for gpu in gpus.gpus if gpu.nvlinks]
+    down = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if _down(gpu, linked, switched)]
+    if not down:
+        return
+    _, worst = max(down, key=lambda item: len(_inactive(item[1])))
+    more = f"; {len(down)} GPUs have links that are down" if len(down) > 1 else ""
+    count = len(_inactive(worst))
+    which = f"{count} of {len(worst.nvlinks)} NVLinks" if worst.nvlinks else "All NVLinks"
+    fields = [f"gpus[{place}].nvlinks[{link}]" for place, gpu in down for link in _inactive(gpu)]
+    fields += [f"gpus[{place}].nvlinks" for place, gpu in down if not gpu.nvlinks]
+    fabric = switched or any(gpu.fabric_state == "completed" for _, gpu in down)
+    summary = f"{which} of {worst.title} {'is' if count == 1 else 'are'} down{more}"
+    yield _fault(gpus, down, summary, Action.RESET_GPU if fabric else Action.IGNORE, *fields)
+
+
+def _fault(gpus: Gpus, bad: list[tuple[int, Gpu]], summary: str, action: Action, *fields: str) -> _Fault:
+    return _Fault(
+        summary=summary,
+        action=action,
+        evidence=saw(gpus, *fields),
+        affects=tuple(gpu.label for _, gpu in bad),
+        devices=tuple(gpu.pci_address for _, gpu in bad if gpu.pci_address),
+    )
+
+
+def _missing_switch(pci: Pci | None) -> Iterator[_Fault]:
+    """A baseboard has eight GPUs and a fixed number of switches; a virtual machine with all GPUs has all switches or none."""
+    if pci is None:
+        return
+    kinds = {switch.device_id for switch in pci.nvswitches}
+    wanted = SWITCHES_OF_A_BASEBOARD.get(next(iter(kinds)) or "") if len(kinds) == 1 else None
+    boards, rest = divmod(len(pci.gpus), GPUS_OF_A_BASEBOARD)
+    if wanted is not None and not rest and len(pci.nvswitches) < wanted * boards:
+        yield _Fault(
+            summary=f"Only {len(pci.nvswitches)} of {wanted * boards} NVSwitches are on the PCI bus",
+            action=Action.POWER_CYCLE,
+            evidence=saw(pci, "nvswitches"),
+        )
+
+
+def _sxids(xids: XidReports) -> Iterator[_Fault]:
+    """A fatal message counts until NVML reports for every GPU that no action is needed."""
+    gpus = xids.gpus.gpus if xids.gpus is not None else ()
+    if gpus and all(xids.needs_no_action(gpu) for gpu in gpus):
+        return
+    for event, evidence in xids.switch_faults:
+        yield _Fault(
+            summary=f"The NVSwitch at {event.device} has reported a fatal error since its driver was loaded (SXid {event.code})",
+            action=Action.REBOOT,
+            evidence=evidence,
+        )
+
+
+def _inactive(gpu: Gpu) -> list[int]:
+    return [place for place, link in enumerate(gpu.nvlinks) if not link.active]
+
+
+def _down(gpu: Gpu, linked: list[Gpu], switched: bool) -> bool:
+    """With switches every link is used. With bridges some are free, but equally many on each GPU of a model."""
+    most = max((_active(other) for other in linked if other.name == gpu.name), default=0)
+    if switched or gpu.fabric_state == "completed":
+        partly = 0 < len(_inactive(gpu)) < len(gpu.nvlinks)
+        return gpu.result is None and gpu.problem is None and (partly or (_active(gpu) == 0 and most > 0))
+    return bool(_inactive(gpu)) and 0 < _active(gpu) < most
+
+
+def _active(gpu: Gpu) -> int:
+    return sum(link.active for link in gpu.nvlinks)
 
 
 def _reported(reports: list[XidReport], xids: XidReports, context: Context) -> Finding:
