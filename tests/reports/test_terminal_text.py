@@ -62,8 +62,8 @@ def test_a_tail_is_on_the_same_or_the_next_line():
 
 def test_flow_breaks_between_items_only():
     page = out()
-    page.flow(["a b c", "d e f", "g h i", "j" * 30], " - ", indent=0, hang=2)
-    assert str(page) == f"a b c - d e f\n  g h i\n  {'j' * 18}\n  {'j' * 12}\n"
+    page.flow("a b c", "d e f", "g h i", "j" * 30)
+    assert str(page) == f"a b c · d e f\n  g h i\n  {'j' * 18}\n  {'j' * 12}\n"
 
 
 def test_commands_are_not_wrapped():

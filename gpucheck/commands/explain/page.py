@@ -20,7 +20,7 @@ ALSO = "Also shows up as"  # the heading for what it explains
 def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: bool) -> str:
     """Render the page for a terminal: prose is wrapped to ``width``, and a command at its end gets its own line."""
     out = TerminalText(width=width, color=color, ascii=ascii)
-    out.flow([(page.code, "title"), severity(rule), f"scope: {rule.scope.value}", row.problem], " · ")
+    out.flow((page.code, "title"), severity(rule), f"scope: {rule.scope.value}", row.problem)
     out.blank()
     out.add((page.title, "title"))
     for name in SECTIONS:

@@ -74,7 +74,7 @@ def _omits_training(report: Report) -> bool:
 
 def _header(out: TerminalText, report: Report) -> None:
     tool, *others = versions(report)
-    out.flow([(tool, "title"), *others], " · ")
+    out.flow((tool, "title"), *others)
 
 
 def _areas(out: TerminalText, every: list[Area]) -> None:

@@ -64,15 +64,15 @@ class TerminalText:
         else:
             self.add(*parts, indent=indent)
 
-    def flow(self, items: list[Part], separator: str, *, indent: int = 0, hang: int = 2) -> None:
-        """Add items in sequence; lines break only between items, unless an item is too wide."""
+    def flow(self, *items: Part) -> None:
+        """Add items in sequence, separated by dots; lines break only between items, unless an item is too wide."""
         line: list[Part] = []
-        column = indent
+        column = 0
         for item in items:
-            longer: list[Part] = [*line, separator, item] if line else [item]
+            longer: list[Part] = [*line, " · ", item] if line else [item]
             if line and column + _cells(self._spans(*longer)) > self.width:
                 self.add(*line, indent=column)
-                longer, column = [item], hang
+                longer, column = [item], 2
             line = longer
         self.add(*line, indent=column)
 
