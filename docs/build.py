@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from click.testing import CliRunner
 
 from gpucheck.cli.group import cli, sections
-from gpucheck.commands.explain import page
+from gpucheck.commands.explain.page import title
 from gpucheck.commands.fleet.formats.json import schema as fleet_schema
 from gpucheck.commands.lint.pages import ROWS
 from gpucheck.commands.lint.pages import load_rules as load_lint_rules
@@ -25,6 +25,7 @@ from gpucheck.core.model.plugin import Row, Rule
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import setup_table  # in this folder; tests import build.py from another one
 import wheels_table
+from diagnosis_page import markdown
 
 DOCS = pathlib.Path(__file__).resolve().parent
 INTRODUCTION = """\
@@ -64,7 +65,7 @@ def lint_pages() -> dict[str, str]:
     made, rows = {}, []
     for rule in load_lint_rules():
         parsed = manual.page_of(rule)
-        made[f"lint/{rule.code}.md"] = page.render_markdown(parsed, rule, ROWS[rule.row], folder="../diagnoses/")
+        made[f"lint/{rule.code}.md"] = markdown(parsed, rule, ROWS[rule.row], folder="../diagnoses/")
         rows.append(f"| [{rule.code}]({rule.code}.md) | {rule.severity.value} | {parsed.title} |\n")
     return {"lint/README.md": LINT + "".join(rows), **made}
 
@@ -103,7 +104,7 @@ def diagnoses(rules: Sequence[Rule], rows: dict[str, Row]) -> str:
     parts = []
     for name, row in rows.items():
         own = [rule for rule in rules if rule.row == name]
-        meanings = [page.title(rule).replace("|", "\\|") for rule in own]
+        meanings = [title(rule).replace("|", "\\|") for rule in own]
         codes = [f"| [{rule.code}]({rule.code}.md) | {rule.severity.value} | " for rule in own]
         lines = [f"{code}{meaning} |\n" for code, meaning in zip(codes, meanings, strict=True)]
         first = f"First check: {row.first_check}. Then: {row.action}."
@@ -124,7 +125,7 @@ def files() -> dict[str, str]:
     }
     for rule in rules:
         parsed = manual.page_of(rule)
-        made[f"diagnoses/{rule.code}.md"] = page.render_markdown(parsed, rule, rows[rule.row])
+        made[f"diagnoses/{rule.code}.md"] = markdown(parsed, rule, rows[rule.row])
     return {**made, **lint_pages()}
 
 

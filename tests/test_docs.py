@@ -5,8 +5,10 @@ import pathlib
 import re
 
 import pytest
+from reports.test_page import GOLDEN, PAGE, ROW, RULE
 
 import gpucheck
+from gpucheck.core.engine.discovery import load_rules
 from gpucheck.core.model import ExitCode, ProbeStatus, Report, Status, TrainingRun, Verdict
 
 ROOT = pathlib.Path(gpucheck.__file__).resolve().parents[1]
@@ -26,6 +28,12 @@ FILES = BUILD.files()
 def test_generated_files_are_fresh():
     held = {name: (DOCS / name).read_text(encoding="utf-8") if (DOCS / name).exists() else None for name in FILES}
     assert [name for name in FILES if held[name] != FILES[name]] == [], "run `make docs`"
+
+
+def test_a_page_is_rendered_as_recorded():
+    assert BUILD.markdown(PAGE, RULE, ROW) == (GOLDEN / "moon.md").read_text()
+    for rule in load_rules():
+        assert FILES[f"diagnoses/{rule.code}.md"].startswith(f"# {rule.code}\n")
 
 
 def test_no_page_without_a_rule():

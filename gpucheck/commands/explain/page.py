@@ -11,8 +11,6 @@ from gpucheck.core.reports.shared.terminal_text import TerminalText
 LITERAL = ("Symptom", "References")  # printed line by line; the other sections are wrapped prose
 ITEM = re.compile(r"\s*(?:\d+[.)]|[-*])\s+")
 
-URL = re.compile(r"https?://\S+")
-LIST_INDENT = "    "  # within an item: Python-Markdown, which builds the site, needs four spaces
 HEADINGS = {"Unless": "When to ignore it"}  # clearer headings of some sections
 ALSO = "Also shows up as"  # the heading for what it explains
 
@@ -77,34 +75,6 @@ def title(rule: Rule) -> str:
     return rule.doc.strip().partition("\n")[0].strip()
 
 
-def render_markdown(page: Page, rule: Rule, row: Row, folder: str = "") -> str:
-    """Render the page as Markdown for the docs; ``folder``: the relative folder of the pages that it links."""
-    lines = [f"# {page.code}", "", _escape(page.title), "", f"{row.problem} · {rule.severity.value} · scope: {rule.scope.value}"]
-    for name in SECTIONS:
-        lines += ["", f"## {HEADINGS.get(name, name)}", ""]
-        if name == "Symptom":
-            lines += ["```text", *"\n".join(page.messages).splitlines(), "```"] if page.messages else []
-            lines += [""] if page.messages and page.signs else []
-            lines += [f"- {_escape(sign)}" for sign in page.signs]
-        elif page.sections[name].startswith("bad:\n"):  # programs, of a lint rule
-            lines += ["```python", *page.sections[name].splitlines(), "```"]
-        elif name == "References":
-            references = map(str.strip, page.sections[name].splitlines())
-            lines += [URL.sub(r"<\g<0>>", f"- {reference}") for reference in references if reference]
-        else:
-            indent = ""
-            for prose, commands in blocks(page, name):
-                item = ITEM.match(prose)
-                indent = LIST_INDENT if item else indent
-                if prose:
-                    lines += [_escape(prose)] if item else [*([""] if indent else []), indent + _escape(prose)]
-                if commands:
-                    lines += ["", f"{indent}```sh", *(indent + command for command in commands), f"{indent}```", ""]
-    if rule.explains:
-        lines += ["", f"## {ALSO}", "", *(f"- [{code}]({folder}{code}.md)" for code in rule.explains)]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
-
-
 def blocks(page: Page, section: str) -> list[tuple[str, list[str]]]:
     """Return a section as paragraphs: (prose on one line, the commands after it).
 
@@ -136,8 +106,3 @@ def blocks(page: Page, section: str) -> list[tuple[str, list[str]]]:
 
 def _dedented(code: str) -> list[str]:
     return [line.removeprefix("    ") for line in code.rstrip().splitlines()]
-
-
-def _escape(prose: str) -> str:
-    marker = item[0] if (item := ITEM.match(prose)) else ""
-    return marker + re.sub(r"([<*`])", r"\\\1", prose[len(marker) :])
