@@ -5,8 +5,7 @@ as long as others, so CPU time is limited.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from gpucheck.core.logs.reading.patterns import Pattern
@@ -56,33 +55,16 @@ class Literals:
 
     def __init__(self, patterns: tuple[Pattern, ...]) -> None:
         self._entries = [(order, literal, entry) for order, entry in enumerate(patterns) for literal in entry.literals]
+        self._regex = _compiled(literal for _, literal, _ in self._entries)
         self._by_head: dict[str, list[tuple[int, str, Pattern]]] = {}  # by the shortest literal that is a prefix
-        self._masks: dict[tuple[bool, frozenset[str]], re.Pattern[str] | None] = {}
-        self._ascii = self._regex(ascii_only=True)
-        self._index(self._ascii, is_ascii=True)
-
-    def _regex(self, *, ascii_only: bool) -> "re.Pattern[str]":
-        return re.compile(_spell(_tree(literal for _, literal, _ in self._entries if literal.isascii() or not ascii_only)))
-
-    def _index(self, regex: "re.Pattern[str]", *, is_ascii: bool) -> None:
         for order, literal, entry in self._entries:
-            if literal.isascii() is is_ascii:
-                head = regex.match(literal)
-                self._by_head.setdefault(head[0] if head else literal, []).append((order, literal, entry))
-
-    @cached_property
-    def _any(self) -> "re.Pattern[str]":
-        """Return the regex with literals in other alphabets: each initial letter costs time, and few logs contain them."""
-        regex = self._regex(ascii_only=False)
-        self._index(regex, is_ascii=False)
-        return regex
-
-    def _for(self, text: str) -> "re.Pattern[str]":
-        return self._ascii if text.isascii() or not _OTHER_LETTER.search(text) else self._any
+            head = self._regex.match(literal)
+            self._by_head.setdefault(head[0] if head else literal, []).append((order, literal, entry))
+        self._masks: dict[frozenset[str], re.Pattern[str] | None] = {}
 
     def in_line(self, line: str) -> bool:
         """Whether the line contains a literal."""
-        return self._for(line).search(line) is not None
+        return self._regex.search(line) is not None
 
     def first(self, masked: list[str], often: frozenset[str] = frozenset()) -> Iterator[tuple[int, str]]:
         """Yield the number of each line that contains a literal, and its first literal; digits are masked in both.
@@ -91,34 +73,18 @@ class Literals:
             masked: the lines, with masked digits.
             often: literals to skip, with those that start with them.
         """
-        whole = "\n".join(masked)
-        groups: list[tuple[Sequence[int], str]] = [(range(len(masked)), whole)]
-        if not whole.isascii():
-            kinds = [
-                [number for number, line in enumerate(masked) if line.isascii() is ascii_only] for ascii_only in (True, False)
-            ]
-            groups = [(some, "\n".join([masked[number] for number in some])) for some in kinds]
-        for numbers, text in groups:
-            regex = self._masked(text.isascii() or not _OTHER_LETTER.search(text), often)
-            if regex is not None:
-                yield from _first(regex, text, numbers)
-
-    def _masked(self, ascii_only: bool, often: frozenset[str]) -> "re.Pattern[str] | None":
-        """Return a regex for the literals with masked digits; None if none is left."""
-        if (ascii_only, often) not in self._masks:
-            if often:  # the previous pattern is outdated
-                self._masks = {key: mask for key, mask in self._masks.items() if key[1] in (often, frozenset())}
-            literals = (literal for _, literal, _ in self._entries if literal.isascii() or not ascii_only)
+        if often not in self._masks:
+            self._masks = {key: mask for key, mask in self._masks.items() if not key}  # the previous pattern is outdated
             heads = tuple(often)
-            rare = [text for literal in literals if not (text := literal.translate(DIGITS)).startswith(heads)]
-            self._masks[ascii_only, often] = re.compile(_spell(_tree(rare))) if rare else None
-        return self._masks[ascii_only, often]
+            rare = [text for _, literal, _ in self._entries if not (text := literal.translate(DIGITS)).startswith(heads)]
+            self._masks[often] = _compiled(rare) if rare else None
+        regex = self._masks[often]
+        return iter(()) if regex is None else _first(regex, "\n".join(masked))
 
     def candidates(self, line: str) -> list[Pattern]:
         """Return the patterns with a literal in the line, in their order."""
         heads, position = set(), 0
-        regex = self._for(line)
-        while match := regex.search(line, position):
+        while match := self._regex.search(line, position):
             heads.add(match[0])
             position = match.start() + 1  # literals may overlap
         named = {order: entry for head in heads for order, literal, entry in self._by_head[head] if literal in line}
@@ -213,16 +179,20 @@ def _shape(masked: str, literal: str) -> Shape:
     return hash(masked.translate(IDENTIFIERS)), literal
 
 
-def _first(regex: "re.Pattern[str]", text: str, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
+def _first(regex: "re.Pattern[str]", text: str) -> Iterator[tuple[int, str]]:
     """Yield the first match in each line, with the line's number: searched at once, because most lines have none."""
     row = start = 0
     while match := regex.search(text, start):
         row += text.count("\n", start, match.start())
-        yield numbers[row], match[0]
+        yield row, match[0]
         end = text.find("\n", match.end())
         if end < 0:
             return
         row, start = row + 1, end + 1
+
+
+def _compiled(words: Iterable[str]) -> "re.Pattern[str]":
+    return re.compile(_spell(_tree(words)))
 
 
 def _tree(words: Iterable[str]) -> dict[str, Any]:
