@@ -16,7 +16,7 @@ from gpucheck.core.engine.pipeline import diagnose
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request, Verdict
 from gpucheck.core.probes.cuda import Cuda
-from gpucheck.core.reports import notebook, progress
+from gpucheck.core.reports import progress
 from gpucheck.core.system import integrity
 
 Depth = Literal["quick", "default", "full"]
@@ -157,7 +157,7 @@ def check(
 
 def _progress(host: LocalHost) -> AbstractContextManager[Callable[[list[str]], None] | None]:
     """Return a progress line for notebooks; in a script nothing is printed."""
-    return progress.line(host, cast("TextIO", notebook.Line())) if notebook.runs() else contextlib.nullcontext()
+    return progress.line(host, cast("TextIO", progress.NotebookLine())) if progress.in_notebook() else contextlib.nullcontext()
 
 
 def _expectations(path: str) -> Expectations:

@@ -1,4 +1,4 @@
-"""A progress line on standard error with what a run is waiting for, and how long that typically takes.
+"""A progress line on standard error, or in a notebook, with what a run is waiting for, and how long that typically takes.
 
 It uses no thread: the pipeline's tick updates it.
 
@@ -8,6 +8,8 @@ both without a GPU: the import 2.4 to 4.0 s, and 5.1 and 7.0 s from a cold disk;
 """
 
 import contextlib
+import importlib
+import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TextIO
@@ -236,3 +238,32 @@ def _is_late(kind: Wait, seconds: float) -> bool:
 
 def _range(least: float, most: float) -> str:
     return f"usually {least:.0f} to {most:.0f}" if least else f"usually below {most:.0f}"
+
+
+def in_notebook() -> bool:
+    """Whether this code runs in a notebook."""
+    return "IPython" in sys.modules and hasattr(sys.modules["IPython"].get_ipython(), "kernel")
+
+
+class NotebookLine:
+    """A stream that shows its last line as an output of the cell; an exported notebook keeps only the last state of it."""
+
+    encoding = "utf-8"
+    _output: Any = None
+
+    def write(self, text: str) -> int:
+        """Show the text after the last carriage return."""
+        display: Any = importlib.import_module("IPython.display").display
+        shown = {"text/plain": text.rpartition("\r")[2].strip()}
+        if self._output is None:
+            self._output = display(shown, raw=True, display_id=True)
+        else:
+            self._output.update(shown, raw=True)
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is buffered."""
+
+    def isatty(self) -> bool:
+        """Return True: the line can be overwritten."""
+        return True
