@@ -37,7 +37,7 @@ def test_a_long_line_is_read(fills):
 def test_following_lines_are_added_to_a_bounded_length():
     texts = ["tfconfig_cluster_resolver.py", *["x" * 2000] * 40]
     window = Window(Batch(texts, list(range(len(texts))), 1), 0)
-    window.search(next(pattern for pattern in patterns.load() if pattern.options.continuation_lines == 30))
+    window.search(next(pattern for pattern in patterns.load() if pattern.continuation_lines == 30))
     assert len(window._text) < 3 * 2048
 
 

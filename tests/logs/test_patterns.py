@@ -39,10 +39,9 @@ def test_a_pattern_says_when_a_line_is_no_event_and_which_values_its_fields_have
         "grave=yes where again",
         "=> lower, gpu -> card, until=now, +2 lines",
     ]
-    regex, options = patterns._options(block)
-    pattern = patterns.Pattern("other", ("lost",), regex, options)
-    assert (regex, options.continuation_lines, pattern.regexes) == (block[0], 2, (block[0], "never", "again"))
-    fields = [pattern.fields(re.search(regex, line)) for line in ("never lost GPU X", "lost GPU X", "lost CPU Y again")]
+    pattern = patterns._pattern("other", ("lost",), block)
+    assert (pattern.regex, pattern.continuation_lines, pattern.regexes) == (block[0], 2, (block[0], "never", "again"))
+    fields = [pattern.fields(re.search(pattern.regex, line)) for line in ("never lost GPU X", "lost GPU X", "lost CPU Y again")]
     assert fields == [
         None,
         {"name": "card", "place": "x", "until": "now"},
@@ -55,4 +54,4 @@ def test_every_program_error_has_a_line_and_a_cure():
     lines = [case.text for case in line_cases("programs.toml") if case.fields is not None]
     unused = [form.regex for form in forms if not any(re.search(form.regex, line) for line in lines)]
     assert unused == []
-    assert [form.regex for form in forms if "cure" not in dict(form.options.constants)] == []
+    assert [form.regex for form in forms if "cure" not in dict(form.constants)] == []

@@ -57,7 +57,7 @@ def _patterns():
     """Name, pattern, how it is used, and the length it is used on: of every pattern, and of every module of the package."""
     known = {}
     for entry in reader.PATTERNS:
-        length = _LONGEST if entry.options.continuation_lines else _LONGEST // 2
+        length = _LONGEST if entry.continuation_lines else _LONGEST // 2
         for regex in entry.regexes:
             known[regex] = entry.kind, max(length, known.get(regex, ("", 0))[1])
     for source, (kind, length) in known.items():

@@ -71,7 +71,7 @@ class Window:
 
     def search(self, pattern: Pattern) -> Match[str] | None:
         """Return a match that starts in the line itself."""
-        following = pattern.options.continuation_lines
+        following = pattern.continuation_lines
         while len(self._ends) <= following and self._next < len(self._batch.texts) and len(self._text) < WIDEST:
             message = raw.clean(self._batch.texts[self._next])
             if message.headed:

@@ -54,9 +54,12 @@ def bounded(regex: str) -> str:
     return _REPEAT.sub(lambda sign: most.get(sign[0], sign[0]), regex)
 
 
-class Options(NamedTuple):
-    """The options of a pattern: how a match becomes an event."""
+class Pattern(NamedTuple):
+    """One kind of line. In a topic, the more specific pattern of a kind comes first, because a line gives one event per kind."""
 
+    kind: str
+    literals: tuple[str, ...]  # lower case, plain: the regex is only tried on lines with one of them
+    regex: str  # compiled at first use; searched in the line without its prefixes
     unless: str = ""  # a regex
     where: tuple[tuple[str, str, str], ...] = ()  # field, value, regex
     convert: Fields = named
@@ -64,32 +67,22 @@ class Options(NamedTuple):
     changes: tuple[Callable[[dict[str, str]], dict[str, str]], ...] = ()  # of the fields, in this order
     continuation_lines: int = 0
 
-
-class Pattern(NamedTuple):
-    """One kind of line. In a topic, the more specific pattern of a kind comes first, because a line gives one event per kind."""
-
-    kind: str
-    literals: tuple[str, ...]  # lower case, plain: the regex is only tried on lines with one of them
-    regex: str  # compiled at first use; searched in the line without its prefixes
-    options: Options = Options()
-
     @property
     def regexes(self) -> tuple[str, ...]:
         """All regexes of the pattern."""
-        return (self.regex, *filter(None, [self.options.unless]), *(regex for _, _, regex in self.options.where))
+        return (self.regex, *filter(None, [self.unless]), *(regex for _, _, regex in self.where))
 
     def fields(self, match: "re.Match[str]") -> dict[str, str] | None:
         """The event's fields; None if the match is not an event."""
-        options = self.options
-        if options.unless and _matches(options.unless, match):
+        if self.unless and _matches(self.unless, match):
             return None
-        values = options.convert(match)
+        values = self.convert(match)
         if values is None:
             return None
-        for change in options.changes:
+        for change in self.changes:
             values = change(values)
-        values |= {name: value for name, value, regex in options.where if _matches(regex, match)}
-        return fields.with_constants(values, options.constants)
+        values |= {name: value for name, value, regex in self.where if _matches(regex, match)}
+        return fields.with_constants(values, self.constants)
 
 
 def _matches(regex: str, match: "re.Match[str]") -> bool:
@@ -110,43 +103,42 @@ def _read(topic: str, parts: dict[str, str]) -> Iterator[Pattern]:
         lines = [_PART.sub(lambda part: parts[part[1]], line[4:]) for line in block.splitlines()]
         kind, _, literals = heading.partition(": ")
         if literals:
-            regex, options = _options(lines)
-            yield Pattern(kind, tuple(literals.split(" || ")), regex, options)
+            yield _pattern(kind, tuple(literals.split(" || ")), lines)
         else:
             parts[heading.rstrip(":")] = "".join(lines)
 
 
-def _options(lines: list[str]) -> tuple[str, Options]:
-    """The regex of a block, and its options."""
-    options, regex, cure = Options(), "", ""
+def _pattern(kind: str, literals: tuple[str, ...], lines: list[str]) -> Pattern:
+    """The pattern of a block."""
+    pattern, cure = Pattern(kind, literals, ""), ""
     for line in lines:
         if line.startswith("=> "):
             for option in _OPTION.split(line[3:]):
-                options = _with(options, option)
+                pattern = _with(pattern, option)
         elif line.startswith("do ") or (cure and line.startswith(" ")):
             cure += line.removeprefix("do ")
         elif line.startswith("pip "):
-            options = options._replace(constants=(*options.constants, ("install", line.removeprefix("pip "))))
+            pattern = pattern._replace(constants=(*pattern.constants, ("install", line.removeprefix("pip "))))
         elif line.startswith("unless "):
-            options = options._replace(unless=line.removeprefix("unless "))
+            pattern = pattern._replace(unless=line.removeprefix("unless "))
         elif where := _WHERE.fullmatch(line):
-            options = options._replace(where=(*options.where, (where[1], where[2], where[3])))
+            pattern = pattern._replace(where=(*pattern.where, (where[1], where[2], where[3])))
         else:
-            regex += line
+            pattern = pattern._replace(regex=pattern.regex + line)
     if cure:
-        options = options._replace(constants=(*options.constants, ("cure", cure)))
-    return regex, options
+        pattern = pattern._replace(constants=(*pattern.constants, ("cure", cure)))
+    return pattern
 
 
-def _with(options: Options, option: str) -> Options:
+def _with(pattern: Pattern, option: str) -> Pattern:
     if option in _CHANGES:
-        return options._replace(changes=(*options.changes, _CHANGES[option]))
+        return pattern._replace(changes=(*pattern.changes, _CHANGES[option]))
     if option.startswith("+"):
-        return options._replace(continuation_lines=int(option.split()[0]))
+        return pattern._replace(continuation_lines=int(option.split()[0]))
     if option.endswith("()"):
-        return options._replace(convert=getattr(converters, option[:-2]))
+        return pattern._replace(convert=getattr(converters, option[:-2]))
     if " -> " in option:
         word, _, other = option.partition(" -> ")
-        return options._replace(changes=(*options.changes, partial(fields.replaced, words={word: other})))
+        return pattern._replace(changes=(*pattern.changes, partial(fields.replaced, words={word: other})))
     name, _, value = option.partition("=")
-    return options._replace(constants=(*options.constants, (name, value)))
+    return pattern._replace(constants=(*pattern.constants, (name, value)))
