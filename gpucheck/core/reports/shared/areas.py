@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gpucheck.core.model import Diagnosis, Fact, ProbeStatus, Report, Severity, TrainingRun, probe_of
+from gpucheck.core.model import Fact, ProbeStatus, Report, Severity, TrainingRun, probe_of
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.cuda import Cuda
@@ -64,7 +64,7 @@ def areas(report: Report) -> list[Area]:
 def _area(name: str, part: _Part, report: Report) -> Area:
     fact = report.fact(part.fact)
     sound, words = Look(None, _absent(part.probes[0], report)) if fact is None else part.look(fact, report)
-    own = [finding for finding in report.findings if _first_probe(finding) in part.probes]
+    own = [finding for finding in report.findings if finding.evidence and finding.evidence[0].fact in part.probes]
     named = [finding for finding in own if finding.muted is not None or finding in roots(report)]
     if named and fact is None and _skipped(part.probes[0], report):
         words = part.unread(report)  # "not checked" would contradict the finding
@@ -85,10 +85,6 @@ def _cited(part: _Part, report: Report) -> bool:
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR]
     probes = {evidence.fact for finding in errors for evidence in finding.evidence}
     return part.probes[0] in probes or bool(errors and gpu_count(report))
-
-
-def _first_probe(finding: Diagnosis) -> str:
-    return finding.evidence[0].fact if finding.evidence else ""
 
 
 def _absent(probe: str, report: Report) -> str:

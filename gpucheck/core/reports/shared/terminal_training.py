@@ -33,12 +33,13 @@ def write(out: TerminalText, runs: tuple[TrainingRun, ...]) -> None:
     for column in ("memory", "loss", "first_step", "step"):
         if all(cells[column] == nothing for cells in rows):
             del widths[column]
-    _fit(widths, out.width, _least_important_first(rows))
+    alike = len({cells["precision"] for cells in rows}) == 1
+    _fit(widths, out.width, ["first_step", "loss", *(["precision"] if alike else []), "memory", "step", "precision", "rate"])
     for cells in rows:
         cells["devices"] = _cut(cells["devices"], widths["devices"], clean("…", out.ascii))
     out.blank()
     out.add((_line(HEADINGS, widths), "quiet"), indent=INDENT)
-    below = "precision" not in widths and not _look_the_same(rows)  # else rows on a narrow screen look the same
+    below = "precision" not in widths and not alike  # else rows on a narrow screen look the same
     before_result = _total(widths) - INDENT - widths["result"]
     for run, cells in zip(runs, rows, strict=True):
         head = _line({**cells, "result": ""}, widths).ljust(before_result)
@@ -88,17 +89,8 @@ def _fixed(value: float | None, factor: float, decimals: int) -> str:
     return f"{value:,.{decimals}f}" if 10**-decimals <= value < 100 else significant(value)
 
 
-def _least_important_first(rows: list[dict[str, str]]) -> list[str]:
-    """The columns in the order to drop them; the precision first if all are equal."""
-    return ["first_step", "loss", *(["precision"] if _look_the_same(rows) else []), "memory", "step", "precision", "rate"]
-
-
-def _look_the_same(rows: list[dict[str, str]]) -> bool:
-    return len({cells["precision"] for cells in rows}) == 1
-
-
 def _fit(widths: dict[str, int], width: int, order: list[str]) -> None:
-    """Drop columns in that order, and cut the devices, until a line fits. The rate is the last number to drop."""
+    """Drop columns in that order, the least important first, and cut the devices, until a line fits."""
     for column in order:
         spare = max(widths["devices"] - SHORT_DEVICES, 0) if column == "rate" else 0
         if _total(widths) - spare > width:
