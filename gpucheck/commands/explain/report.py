@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.log import ENDS, Log
 from gpucheck.core.model import Report, Severity
-from gpucheck.core.reports.shared import terminal_findings
 from gpucheck.core.reports.shared.terminal_text import TerminalText
 from gpucheck.core.reports.shared.words import duration, plural
+from gpucheck.core.reports.terminal import write_findings
 
 MOST_SUSPECTS = 8
 MOST_PASTED = 5  # lines of a message that was pasted alone: if it is harmless, that is the answer
@@ -30,7 +30,7 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
     if report.findings and (unexplained := _unexplained(report, log)):
         out.add("The warnings below may not have ended the program. These lines look most like failures:", hang=2)
         _suspects(out, unexplained)
-    terminal_findings.write(out, report, verbose)
+    write_findings(out, report, verbose)
     if not report.findings:
         _unknown(out, log)
     asked = not report.findings and not log.suspects and log.lines <= MOST_PASTED

@@ -2,10 +2,10 @@
 
 import re
 
-from gpucheck.core.model import Level, Report, Request, Severity, Status, Verdict
-from gpucheck.core.reports.shared import terminal_findings
+from gpucheck.core.model import Diagnosis, Fix, Level, Report, Request, Severity, Status, Verdict
 from gpucheck.core.reports.shared.areas import Area, areas
-from gpucheck.core.reports.shared.findings import gaps, muted, roots, ruled_out, unchecked, why_no_result
+from gpucheck.core.reports.shared.evidence import evidence
+from gpucheck.core.reports.shared.findings import followers, gaps, muted, roots, ruled_out, unchecked, why_no_result
 from gpucheck.core.reports.shared.headline import proved
 from gpucheck.core.reports.shared.machine import versions
 from gpucheck.core.reports.shared.terminal_text import Part, TerminalText
@@ -14,6 +14,9 @@ from gpucheck.core.reports.shared.words import duration, plural
 NOT_CHECKED = "not checked"
 _SETS = r"(?s).*\b(?:export|unset) "  # a command that changes the current shell
 STATE_STYLES = {"ok": "ok", "WARN": "warn", "FAIL": "fail"}
+LABEL, TEXT = 4, 10  # columns of "saw", "do", "more" and of the text behind them
+SHORT_EVIDENCE, SHORT_FIXES, SHORT_AFFECTS = 3, 3, 8  # one cause fits on 24 lines of 80 columns
+REPEATED = r"(?:PCI )?(.+) (?:name|address): \1"  # a thing is named by it already
 
 
 def render(
@@ -32,7 +35,8 @@ def render(
         following: the command to type next after a pass; None: not printed.
     """
     out = TerminalText(width=width, color=color, ascii=ascii)
-    _header(out, report)
+    tool, *others = versions(report)
+    out.flow((tool, "title"), *others)
     out.blank()
     _areas(out, areas(report))
     if report.training and (verbose or not _omits_training(report)):
@@ -46,35 +50,34 @@ def render(
         experiments.write(out, report)
         hardware_paths.write(out, report)
         experiments.write_conclusion(out, report)
-    terminal_findings.write(out, report, verbose)
+    write_findings(out, report, verbose)
     if verbose:
         _not_checked(out, report)
-        _listed(out, "ruled out", ruled_out(report))
+        if codes := ruled_out(report):
+            out.section("ruled out")
+            out.add(", ".join(codes), indent=4)
         _probes(out, report)
     out.blank()
     _conclusion(out, report, verbose)
-    if again and _has_command(report):
-        sets = any(re.match(_SETS, fix.command or "") for root in roots(report) for fix in root.fix[:1])
-        out.command(again, 0, label="Then, in the same shell: " if sets else "Then: ")
+    if again:
+        _again(out, report, again)
     if following:
         out.command(following, 0, label="Next: ")
     return str(out)
 
 
-def _has_command(report: Report) -> bool:
-    """Whether the first repair of a root cause is a command: otherwise the same check fails again in this shell."""
-    return any(fix.command and fix.kind != "look" for root in roots(report) for fix in root.fix[:1])
+def _again(out: TerminalText, report: Report, command: str) -> None:
+    """Write the command to check again if a root cause's first repair is a command: otherwise it fails again in this shell."""
+    repairs = [fix for root in roots(report) for fix in root.fix[:1] if fix.command]
+    if any(fix.kind != "look" for fix in repairs):
+        sets = any(re.match(_SETS, fix.command or "") for fix in repairs)
+        out.command(command, 0, label="Then, in the same shell: " if sets else "Then: ")
 
 
 def _omits_training(report: Report) -> bool:
     """Whether to omit the table: only the CPU trained, and the run fails without an accelerator."""
     trained = all(run.status == "passed" and all(name.startswith("CPU") for name in run.devices) for run in report.training)
     return report.verdict is Verdict.FAIL and trained and not report.experiments
-
-
-def _header(out: TerminalText, report: Report) -> None:
-    tool, *others = versions(report)
-    out.flow((tool, "title"), *others)
 
 
 def _areas(out: TerminalText, every: list[Area]) -> None:
@@ -91,10 +94,73 @@ def _areas(out: TerminalText, every: list[Area]) -> None:
         out.add(f"{', '.join(names)}: {reason}", indent=2, hang=4)
 
 
-def _listed(out: TerminalText, title: str, codes: list[str]) -> None:
-    if codes:
-        out.section(title)
-        out.add(", ".join(codes), indent=4)
+def write_findings(out: TerminalText, report: Report, verbose: bool) -> None:
+    """Write every root cause, the first in full, each with what it explains."""
+    for number, root in enumerate(finding for finding in report.findings if finding.explained_by is None):
+        out.blank()
+        _finding(out, root, report, full=number == 0 or verbose, verbose=verbose)
+    out.blank()
+
+
+def _finding(out: TerminalText, root: Diagnosis, report: Report, *, full: bool, verbose: bool) -> None:
+    mark = ("-", "quiet") if root.muted else ("✗", "fail") if root.severity is Severity.ERROR else ("!", "warn")
+    out.add((root.summary, "title"), label=mark, hang=2)
+    out.tail((root.code, "code"), indent=2)
+    out.add((f"first check: {root.first_check}", "quiet"), indent=2, hang=4)
+    if root.muted:
+        _labelled(out, "muted", root.muted)
+    elif root.mute_expired:
+        _labelled(out, "muted", f"{root.mute_expired}, which is over: it counts again")
+    if not all(name in root.summary for name in root.affects):
+        limit = len(root.affects) if verbose else SHORT_AFFECTS
+        more = f", … ({len(root.affects)} in all)" if len(root.affects) > limit else ""
+        _labelled(out, "on", ", ".join(root.affects[:limit]) + more)
+    if full:
+        _evidence(out, root, report, verbose)
+    _fixes(out, root.fix if verbose else root.fix[: SHORT_FIXES if full else 1], verbose)
+    _followers(out, followers(report, root), verbose)
+    if full:
+        out.command(f"gpucheck explain {root.code}", TEXT, indent=LABEL, label=("more", "quiet"))
+
+
+def _fixes(out: TerminalText, fixes: tuple[Fix, ...], verbose: bool) -> None:
+    for number, fix in enumerate(fixes):
+        text = fix.text.rstrip().removesuffix("." if fix.command else "").removesuffix(":")
+        label = "look" if fix.kind == "look" else "or" if number else "do"
+        if label == "or" and text.startswith("Or "):  # which the label says
+            text = text[3:4].upper() + text[4:]
+        _labelled(out, label, text + (":" if fix.command else ""))
+        if fix.command:
+            out.command(fix.command, TEXT)
+        if verbose and fix.undo:
+            _labelled(out, "undo", fix.undo)
+
+
+def _followers(out: TerminalText, follow: list[Diagnosis], verbose: bool) -> None:
+    """Write the consequences of a cause: only their codes, unless everything is requested; the checklist has their evidence."""
+    if follow and not verbose:
+        names = [follower.code + " (muted)" * bool(follower.muted) for follower in follow]
+        _labelled(out, "also", f"{', '.join(names)} {'follows' if len(names) == 1 else 'follow'} from it")
+        return
+    for follower in follow:
+        muted = f" (muted: {follower.muted})" if follower.muted else ""
+        _labelled(out, "also", follower.summary + muted)
+        out.tail((follower.code, "code"), indent=TEXT)
+
+
+def _evidence(out: TerminalText, root: Diagnosis, report: Report, verbose: bool) -> None:
+    named = [item for item in root.evidence if item.field.rpartition(".")[2] != "soname"]  # it names the others anyway
+    every = dict.fromkeys(evidence(item, report, verbose) for item in named or root.evidence)
+    lines = [line for line in every if verbose or not re.fullmatch(REPEATED, line)] or list(every)
+    limit = len(lines) if verbose or len(lines) <= SHORT_EVIDENCE else SHORT_EVIDENCE - 1
+    for number, line in enumerate(lines[:limit]):
+        _labelled(out, "" if number else "saw", line)
+    if len(lines) > limit:
+        _labelled(out, "", f"… {len(lines) - limit} more (-v)")
+
+
+def _labelled(out: TerminalText, label: str, text: str) -> None:
+    out.add(text, indent=LABEL, label=(label, "quiet"), hang=TEXT)
 
 
 def _not_checked(out: TerminalText, report: Report) -> None:
