@@ -1,16 +1,10 @@
-"""The published documentation and its page of each diagnosis, for links."""
+"""The address of the published documentation, for links."""
 
 import functools
 
 import gpucheck
 
 UNPUBLISHED = "/OWNER/"  # in the addresses of pyproject.toml until the first release
-
-
-def page(code: str) -> str | None:
-    """Return the address of the page of a diagnosis; None if the pages are not published."""
-    base = documentation()
-    return f"{base}/diagnoses/{code}.md" if base else None
 
 
 @functools.cache

@@ -7,7 +7,7 @@ import re
 
 import msgspec
 
-from gpucheck.core.reports.shared import published
+from gpucheck.core.reports.shared.published import documentation
 from gpucheck.core.reports.shared.words import clean
 
 # "code" is the code of a diagnosis, which links to its page.
@@ -107,8 +107,9 @@ class TerminalText:
         if not (self._color and span.style and span.text):
             return span.text
         text = f"\x1b[{STYLES[span.style]}m{span.text}\x1b[0m"
-        address = published.page(span.text) if span.style == "code" else None
-        return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\" if address else text  # other terminals ignore the link (OSC 8)
+        docs = documentation() if span.style == "code" else None
+        # other terminals ignore the link (OSC 8)
+        return f"\x1b]8;;{docs}/diagnoses/{span.text}.md\x1b\\{text}\x1b]8;;\x1b\\" if docs else text
 
 
 def _cells(line: _Line) -> int:
