@@ -1,6 +1,9 @@
-"""Format lists, long lines and sizes for summaries."""
+"""Format lists, long lines and sizes for summaries; and the summaries that logs and live machines share."""
 
 import re
+from typing import NamedTuple
+
+from gpucheck.core.model import Severity
 
 _SIZE = r"(\d[\d,]*(?:\.\d*)?) ?([KMGT]?)i?B?"
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -74,3 +77,28 @@ def version_text(numbers: tuple[int, ...]) -> str:
 def milliseconds(seconds: float) -> str:
     """'14.5 ms'."""
     return f"{1000 * seconds:.3g} ms"
+
+
+class ReachedLimit(NamedTuple):
+    """A limit of the process that a log or a signal names."""
+
+    summary: str
+    limit: str
+    severity: Severity | None = None  # None: the rule's own
+
+
+def _reached(what: str, effect: str, limit: str) -> ReachedLimit:
+    return ReachedLimit(f"The limit on {what} was reached: the system {effect}.", limit)
+
+
+REACHED = {
+    "thread-limit": _reached("threads or processes", "refused to start another thread", "threads"),
+    "open-files-limit": _reached("open files", "refused to open another one", "open files"),
+    "cpu-time-limit": _reached("processor time", "ended the process", "processor time"),
+    "file-size-limit": _reached("the size of a file", "refused to write more", "file size"),
+    "locked-memory-limit": ReachedLimit(
+        "The limit on locked memory is too low for transfers between GPUs and the network.",
+        "locked memory",
+        Severity.WARNING,
+    ),
+}

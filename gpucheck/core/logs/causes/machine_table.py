@@ -1,8 +1,8 @@
 """Causes in the machine that a single line names. ``cause.py`` documents the syntax of rows."""
 
-from gpucheck.core.logs import process_limits
 from gpucheck.core.logs.causes.cause import Match, Row, always, refused, until_gpu_use
 from gpucheck.core.model import Action, Severity
+from gpucheck.core.repairs.wording import REACHED
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
@@ -128,10 +128,7 @@ ROWS = (
         Match("memory-growth-too-late"),
     ),
     Row("shared-memory-too-small", "Shared memory (/dev/shm) ran out.", Match("shared-memory-exhausted"), severity=ERROR),
-    *(
-        Row("process-limit-too-low", limit.summary, Match(kind), severity=limit.severity)
-        for kind, limit in process_limits.REACHED.items()
-    ),
+    *(Row("process-limit-too-low", limit.summary, Match(kind), severity=limit.severity) for kind, limit in REACHED.items()),
     # -- speed --
     # a GPU limited by its power limit is healthy
     always(
