@@ -165,8 +165,6 @@ def _after_prefixes(text: str) -> tuple[str, bool]:
             headed = True
         elif not (head := _MARK.match(text, position)):
             break
-        if head.end() == position:
-            break
         position = head.end()
         quoted = quoted or head[0].endswith('"')
     text = text[position:].rstrip(" |")
