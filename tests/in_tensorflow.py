@@ -20,7 +20,7 @@ import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
 from gpucheck.core.child.messages.struct import replace, to_builtins
-from gpucheck.core.child.experiments import NotHere, Setting
+from gpucheck.core.training.experiments import NotHere, Setting
 from gpucheck.core.child.messages.training import Job
 from gpucheck.core.child.smoke import network
 setting = Setting(tf, keras, {"CPU:0": "CPU:0", "CPU:1": "CPU:1"}, [])

@@ -7,8 +7,7 @@ from case_files import program
 from experiments.page import differences
 from in_tensorflow import MARKS, found_by
 
-from gpucheck.core.child.experiments import NotHere
-from gpucheck.core.training.experiments import memory_after_clear
+from gpucheck.core.training.experiments import NotHere, memory_after_clear
 
 SCRIPT = program("memory_after_clear_script.py")
 MIB = 1 << 20

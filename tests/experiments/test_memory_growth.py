@@ -6,9 +6,8 @@ from types import SimpleNamespace
 import pytest
 from experiments.page import differences
 
-from gpucheck.core.child.experiments import NotHere, Setting
 from gpucheck.core.child.messages.training import ExperimentResult
-from gpucheck.core.training.experiments import memory_growth
+from gpucheck.core.training.experiments import NotHere, Setting, memory_growth
 
 GIB = 1 << 30
 

@@ -2,8 +2,8 @@
 
 from experiments.page import explained, sections
 
-from gpucheck.core.child.experiments import names
 from gpucheck.core.processes.exhaustion import NAME
+from gpucheck.core.training.experiments import names
 
 
 def test_every_experiment_has_its_section():

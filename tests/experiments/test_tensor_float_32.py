@@ -7,8 +7,7 @@ from case_files import program
 from experiments.page import differences
 from in_tensorflow import MARKS, found_by
 
-from gpucheck.core.child.experiments import NotHere, Setting
-from gpucheck.core.training.experiments import tensor_float_32
+from gpucheck.core.training.experiments import NotHere, Setting, tensor_float_32
 
 SCRIPT = program("tensor_float_32_script.py")
 

@@ -3,10 +3,9 @@
 import pytest
 from experiments.page import differences
 
-from gpucheck.core.child.experiments import NotHere, Setting
 from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.messages.training import ExperimentResult, Job
-from gpucheck.core.training.experiments import xla_warm_up
+from gpucheck.core.training.experiments import NotHere, Setting, xla_warm_up
 
 
 def account(device, first, step, compiled=False, **changes):

@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 from gpucheck.commands.bench.model import GpuLoad, Measurement, Sample, Spread
 from gpucheck.core.child.messages.benchmark import Configuration, Measured, Profile
 from gpucheck.core.child.messages.drivers import Sampled
-from gpucheck.core.child.smoke.shares import input_wait_share, scaling_efficiency
+from gpucheck.core.child.smoke.throughput import input_wait_share, scaling_efficiency
 from gpucheck.core.compat import nvml
 
 REPEATS_MIN = 3

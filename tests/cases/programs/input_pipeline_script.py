@@ -3,7 +3,7 @@ from gpucheck.core.child.messages.struct import replace, to_builtins
 import keras
 import tensorflow as tf
 from gpucheck.core.child.messages.training import Job
-from gpucheck.core.child.experiments import NotHere, Setting
+from gpucheck.core.training.experiments import NotHere, Setting
 from gpucheck.core.child.smoke import network
 from gpucheck.core.training.experiments import input_pipeline
 

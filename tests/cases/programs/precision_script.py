@@ -1,4 +1,4 @@
-from gpucheck.core.child.experiments import Setting
+from gpucheck.core.training.experiments import Setting
 from gpucheck.core.training.experiments import precision
 
 def account(device, name, rate):

@@ -12,12 +12,11 @@ import time
 from functools import partial
 from typing import Any
 
-from gpucheck.core.child.experiments import NotHere, Setting
 from gpucheck.core.child.messages.training import ExperimentResult
 from gpucheck.core.child.smoke import network
-from gpucheck.core.child.smoke.shares import input_wait_share
 from gpucheck.core.child.smoke.tensorflow import fresh
-from gpucheck.core.child.smoke.throughput import Trainer, trainer
+from gpucheck.core.child.smoke.throughput import Trainer, input_wait_share, trainer
+from gpucheck.core.training.experiments import NotHere, Setting
 from gpucheck.core.training.experiments._measure import build_strategy, measurements, step_seconds
 
 STORED_PIXELS = 96  # side of a stored sample: decoding and augmenting it takes some tenths of a millisecond

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from gpucheck.core.child import cuda
-from gpucheck.core.child.experiments import NotHere, Setting
 from gpucheck.core.child.loader import load
 from gpucheck.core.child.messages.training import ExperimentResult
+from gpucheck.core.training.experiments import NotHere, Setting
 
 # Shares of a GPU's memory. Without growth TensorFlow leaves some percent free (gpu_device.cc, MinSystemMemory). The smoke job
 # needs half a GiB, so an allocator with memory growth does not hold a free block of that size.

@@ -9,9 +9,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from gpucheck.core.child.experiments import Setting
 from gpucheck.core.child.messages.training import ExperimentResult
 from gpucheck.core.child.smoke import network, proof
+from gpucheck.core.training.experiments import Setting
 from gpucheck.core.training.experiments._measure import Comparison, finite, percent, relative_difference
 
 STEPS = 4

@@ -13,12 +13,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gpucheck.core.child.experiments import NotHere, Setting
 from gpucheck.core.child.messages.training import ExperimentResult, TrainingRun
 from gpucheck.core.child.smoke import network
-from gpucheck.core.child.smoke.shares import scaling_efficiency
 from gpucheck.core.child.smoke.tensorflow import fresh
-from gpucheck.core.child.smoke.throughput import trainer
+from gpucheck.core.child.smoke.throughput import scaling_efficiency, trainer
+from gpucheck.core.training.experiments import NotHere, Setting
 from gpucheck.core.training.experiments._measure import build_strategy, forget, step_seconds
 
 PAYLOAD_BYTES = 32 << 20  # per replica: large enough to make the start of the exchange negligible

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from gpucheck.core.child.experiments import NotHere, Setting
 from gpucheck.core.child.messages.training import ExperimentResult
+from gpucheck.core.training.experiments import NotHere, Setting
 
 
 def run(setting: Setting) -> ExperimentResult:
