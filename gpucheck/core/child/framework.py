@@ -8,9 +8,10 @@ from typing import Any
 from gpucheck.core.child import inspection, plan
 from gpucheck.core.child.messages.frameworks import XLA_VARIABLES, FrameworkTask, TpuConnected
 from gpucheck.core.child.messages.struct import replace
-from gpucheck.core.child.messages.training import FreeMemory, Job, Planned, TrainingRun
+from gpucheck.core.child.messages.training import FreeMemory, Job, Planned, TrainingRun, XlaChecked
 from gpucheck.core.child.runtime import Reporter
-from gpucheck.core.child.smoke import checksums, fit, together, xla
+from gpucheck.core.child.smoke import checksums, fit, together
+from gpucheck.core.child.smoke.proof import first_sentence
 from gpucheck.core.child.smoke.tensorflow import TensorFlowJob
 from gpucheck.core.training import experiments
 
@@ -42,7 +43,7 @@ def run(reporter: Reporter, task: FrameworkTask) -> None:
         _train(reporter, task, tf, keras, backend, devices, tpus)
     elif any(os.environ.get(name) for name in XLA_VARIABLES):
         tf.config.set_visible_devices([], "GPU")  # flags can be tested without memory of a GPU
-        xla.check(reporter, tf, "CPU:0", {})  # XLA aborts the process if it does not support a flag
+        _check_xla(reporter, tf, "CPU:0", {})  # XLA aborts the process if it does not support a flag
 
 
 def _train(
@@ -83,7 +84,7 @@ def _train(
     cpus = [device for device in alone if device.startswith("CPU")]
     for device in alone:
         if device not in cpus[1:]:  # logical devices of one processor: one check covers them
-            xla.check(reporter, tf, device, names)  # last: XLA without its tools may abort the process
+            _check_xla(reporter, tf, device, names)  # last: XLA without its tools may abort the process
 
 
 def _train_group(
@@ -144,6 +145,29 @@ def _share(free: int | None, count: int) -> int:
     if free is None:
         return 1024
     return max(256, (free // count - SHARE_BYTES) >> 20)
+
+
+def _check_xla(reporter: Reporter, tf: Any, device: str, names: dict[str, str]) -> None:
+    """Compute one tiny XLA-compiled gradient on a device.
+
+    Separate from training: XLA needs tools (ptxas, libdevice) that other kernels don't, and may abort without them.
+    """
+    reporter.begin(XlaChecked, device)
+
+    def gradient(inputs: Any, weights: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(weights)
+            loss = tf.reduce_sum(tf.tanh(inputs @ weights) ** 2)
+        return tape.gradient(loss, weights)
+
+    try:
+        with tf.device("/" + names.get(device, device)):
+            value = tf.function(gradient, jit_compile=True)(tf.ones((8, 16)), tf.fill((16, 4), 0.01))
+        finite = bool(tf.reduce_all(tf.math.is_finite(value)))
+        result = XlaChecked(finite, None if finite else "its result is not finite")
+    except Exception as error:
+        result = XlaChecked(False, first_sentence(error))
+    reporter.end(result, device)
 
 
 def connect_tpu(reporter: Reporter, tf: Any) -> list[str]:

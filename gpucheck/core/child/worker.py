@@ -25,7 +25,7 @@ from gpucheck.core.child.messages.workers import (
     WorkerTask,
 )
 from gpucheck.core.child.runtime import Reporter
-from gpucheck.core.child.smoke import coordinator, loop, network, proof
+from gpucheck.core.child.smoke import loop, network, proof
 from gpucheck.core.child.smoke.fit import untrained_result
 from gpucheck.core.training import strategies
 
@@ -86,7 +86,7 @@ def _coordinate(tf: Any, keras: Any, workers: int, reporter: Reporter) -> None:
     reporter.begin(Trained)
     result = untrained_result(Job("parameter_server", ("CPU:0",)), "ClusterCoordinator.schedule")
     result.replicas = workers
-    model = coordinator.train(tf, keras, strategy, result, partial(reporter.begin, Trained, ""))
+    model = loop.train_scheduled(tf, keras, strategy, result, partial(reporter.begin, Trained, ""))
     proof.judge(result)
     reporter.end(Trained(result))
     reporter.begin(FitTried)
