@@ -12,8 +12,7 @@ from typing import Any
 from gpucheck.core.child.loader import load
 from gpucheck.core.child.messages.drivers import DriverStarted, GpuRead, LibraryLoaded, NvmlShutDown, NvmlSystem, NvmlTask
 from gpucheck.core.child.messages.struct import replace
-from gpucheck.core.child.nvml_gpu import read_gpu
-from gpucheck.core.child.nvml_queries import LIBRARIES, Queries, failure_of
+from gpucheck.core.child.nvml_gpu import LIBRARIES, Queries, failure_of, read_gpu
 from gpucheck.core.child.runtime import Reporter
 
 

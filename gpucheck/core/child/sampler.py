@@ -8,8 +8,7 @@ from typing import Any
 
 from gpucheck.core.child.loader import load
 from gpucheck.core.child.messages.drivers import GpuSample, Sampled, SamplerStarted, SamplerTask, StopSampling
-from gpucheck.core.child.nvml_gpu import SAMPLED
-from gpucheck.core.child.nvml_queries import LIBRARIES, GpuLost, Queries, failure_of
+from gpucheck.core.child.nvml_gpu import LIBRARIES, SAMPLED, GpuLost, Queries, failure_of
 from gpucheck.core.child.runtime import Reporter
 
 
