@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from wheel_index import SECONDS, Wheel, index, metadata
 
-from gpucheck.core.compat import builds, frameworks, tensorflow, tpu, versions
+from gpucheck.core.compat import frameworks, tensorflow, tpu, versions
 from gpucheck.core.compat.tensorflow import CANDIDATE, RELEASES, Release
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
 from gpucheck.core.solver.solve import best
@@ -58,7 +58,7 @@ def differences(release: Release, every: list[Wheel]) -> Iterator[str]:
         yield f"glibc_floor {release.glibc_floor}, the wheels say {', '.join(sorted(glibc))}"
     for platform in PLATFORMS:
         has = any(_is_for(wheel, platform) for wheel in ours)
-        if has != builds.has_wheels(release, *platform):
+        if has != tensorflow.has_wheels(release, *platform):
             yield f"wheels for {' '.join(platform)}: {has}, and the table says otherwise"
     yield from _requirements(release, linux[-1])
 

@@ -75,3 +75,26 @@ def test_for_python_has_nothing_for_the_others(python: str) -> None:
 @pytest.mark.parametrize(("version", "lowest"), [("2.14", (3, 5)), ("2.16", (5, 0)), ("2.17", (6, 0)), ("2.21", (6, 0))])
 def test_lowest_capability(version: str, lowest: tuple[int, int]) -> None:
     assert tensorflow.lowest_capability(known(version)) == lowest
+
+
+@pytest.mark.parametrize(
+    ("minor", "platform", "wheels", "cuda"),
+    [
+        ("2.12", ("darwin", "arm64"), False, False),
+        ("2.13", ("darwin", "arm64"), True, False),
+        ("2.17", ("darwin", "x86_64"), False, False),
+        ("2.10", ("win32", "x86_64"), True, True),
+        ("2.11", ("win32", "x86_64"), True, False),
+        ("2.21", ("linux", "x86_64"), True, True),
+        ("2.21", ("linux", "ppc64le"), False, False),
+    ],
+)
+def test_platforms(minor: str, platform: tuple[str, str], wheels: bool, cuda: bool) -> None:
+    release = RELEASES[minor]
+    assert (tensorflow.has_wheels(release, *platform), tensorflow.has_cuda(release, *platform)) == (wheels, cuda)
+
+
+@pytest.mark.parametrize(("minor", "needed"), [("2.17", "12.3"), ("2.18", "12.3"), ("2.19", "12.5"), ("2.20", "12.5")])
+def test_hopper_needs_the_cuda_of_the_ptx(minor: str, needed: str) -> None:
+    assert not tensorflow.is_native(RELEASES[minor], (9, 0))
+    assert tensorflow.cuda_of_ptx(RELEASES[minor], (9, 0)) == needed

@@ -5,12 +5,12 @@ tf.sysconfig.get_build_info() of the 2.16.2, 2.17.1, 2.18.1, 2.19.1, 2.20.0 and 
 capabilities); tensorflow.org/install/source, "Tested build configurations" (2.10 to 2.15); NVIDIA CUDA Toolkit Release
 Notes (drivers); the fat binaries in the wheels (capabilities of 2.10 to 2.17 and 2.20); tensorflow issues #90291, #97387, #103531
 and #111958 (Blackwell). cusolver_reachable was measured with each wheel from 2.14 on and pip's directory layout.
-``tools/check_releases.py`` compares all that the package index has.
+The platforms of its wheels: file names on PyPI. ``tools/check_releases.py`` compares all that the package index has.
 """
 
 import msgspec
 
-from gpucheck.core.compat import versions
+from gpucheck.core.compat import cuda, versions, wheels
 
 
 class Release(msgspec.Struct, frozen=True):
@@ -35,18 +35,31 @@ class Release(msgspec.Struct, frozen=True):
     cusolver_reachable: bool  # False: pip's cuSOLVER is not on the search path of the library that opens it
 
     @property
+    def wheel(self) -> wheels.Wheel:
+        """The wheel for x86_64, as it was read."""
+        return wheels.find("tensorflow", self.latest_patch)
+
+    @property
     def and_cuda(self) -> tuple[str, ...]:
         """The requirements of tensorflow[and-cuda], from the metadata of its wheel; empty before the extra existed.
 
         They are ranges from 2.20 on: pip installs the newest packages for CUDA 12, with a cuDNN without code for old GPUs.
         """
-        from gpucheck.core.compat import wheels  # its data is rarely needed
-
-        return wheels.of_extra("and-cuda", wheels.find("tensorflow", self.latest_patch))
+        return wheels.of_extra("and-cuda", self.wheel)
 
 
 LATEST = "2.21"
 LAST_ON_WINDOWS = "2.10"  # later native Windows wheels are CPU only
+CUDA_PLATFORMS = (("linux", "x86_64"),)  # the platforms of wheels with CUDA, after LAST_ON_WINDOWS
+
+# (system, architecture) -> the first and the last minor with wheels; None: still built.
+_PLATFORMS: dict[tuple[str, str], tuple[str, str | None]] = {
+    ("linux", "x86_64"): ("2.10", None),
+    ("linux", "aarch64"): ("2.10", None),
+    ("win32", "x86_64"): ("2.10", None),
+    ("darwin", "x86_64"): ("2.10", "2.16"),
+    ("darwin", "arm64"): ("2.13", None),
+}
 
 # The last entry is cuDNN; cuFFT and cuSOLVER keep the number 11 under CUDA 12.
 _SONAMES_CUDA_11 = (
@@ -218,3 +231,34 @@ def blackwell_problem(version: str) -> str | None:
     if entry.minor == "2.21":
         return "kernels wait for a slow PTX compilation, and XLA, which Keras 3 turns on by default, aborts"
     return "no native kernels, and the driver rejects the PTX of the generated ones (CUDA_ERROR_INVALID_PTX)"
+
+
+def has_wheels(release: Release, system: str, architecture: str) -> bool:
+    """Whether PyPI has a wheel of this release: ('darwin', 'arm64') from 2.13 on."""
+    first, last = _PLATFORMS.get((system, architecture), (None, None))
+    ended = last is not None and not versions.at_least(last, release.minor)
+    return first is not None and versions.at_least(release.minor, first) and not ended
+
+
+def has_cuda(release: Release, system: str, architecture: str) -> bool:
+    """Whether the wheel for that platform can use NVIDIA GPUs."""
+    if system == "win32":
+        return release.minor == LAST_ON_WINDOWS
+    return (system, architecture) in CUDA_PLATFORMS
+
+
+def is_native(release: Release, capability: tuple[int, int]) -> bool:
+    """Whether most of the wheel's code is machine code for the GPU: for the same major number, and the same or a lower minor."""
+    found = wheels.support(release.wheel, capability)
+    return found.usable and found.native > found.compiled
+
+
+def compiled_from_ptx(release: Release, capability: tuple[int, int]) -> bool:
+    """Whether the wheel has code for the GPU, with a driver that is new enough to compile its PTX."""
+    return wheels.support(release.wheel, capability).usable
+
+
+def cuda_of_ptx(release: Release, capability: tuple[int, int]) -> str:
+    """Return the CUDA whose driver can compile the wheel's PTX for this GPU: '12.5' for 2.21 on 9.0."""
+    newest = wheels.support(release.wheel, capability).ptx
+    return cuda.cuda_of_ptx(newest) if newest else release.cuda

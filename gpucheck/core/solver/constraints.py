@@ -5,9 +5,9 @@ Each takes a release and a machine, and returns why it does not work, or None. A
 
 from collections.abc import Callable, Iterator
 
-from gpucheck.core.compat import builds, tensorflow, vendors, versions
 from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import gpus as gpu_tables
+from gpucheck.core.compat import tensorflow, vendors, versions
 from gpucheck.core.compat.frameworks import Build, CpuBuild
 from gpucheck.core.compat.tensorflow import Release
 from gpucheck.core.solver.answer import Reason
@@ -31,7 +31,7 @@ Constraint = Callable[[Release, Machine], Reason | None]
 
 def platform(release: Release, machine: Machine) -> Reason | None:
     """The release has packages for the system, the processor and the C library."""
-    packaged = machine.architecture is None or builds.has_wheels(release, machine.system, machine.architecture)
+    packaged = machine.architecture is None or tensorflow.has_wheels(release, machine.system, machine.architecture)
     return unsupported(machine, packaged, PYPI, avx=INSTALL)
 
 
@@ -74,7 +74,7 @@ def old_glibc(lowest: str | None, machine: Machine, source: str, what: str = "it
 def cuda_build(release: Release, machine: Machine) -> Reason | None:
     """The packages for this platform can use NVIDIA GPUs, and pip installs the CUDA libraries."""
     architecture = machine.architecture or "x86_64"
-    if not builds.has_cuda(release, machine.system, architecture):
+    if not tensorflow.has_cuda(release, machine.system, architecture):
         name = SYSTEMS.get(machine.system, machine.system)
         where = f"{name} on {architecture}" if machine.system == "linux" else name
         return Reason(kind="platform", text=f"its packages for {where} cannot use an NVIDIA GPU", source=INSTALL)
@@ -122,9 +122,9 @@ _LAST_MINOR = {11: "11.8", 12: "12.9"}
 def kernels(release: Release, machine: Machine) -> Reason | None:
     """The release has code for every GPU: machine code, or PTX that this driver can compile."""
     for capability, gpu in machine.kinds:
-        if capability >= FIRST_BLACKWELL or builds.is_native(release, capability):
+        if capability >= FIRST_BLACKWELL or tensorflow.is_native(release, capability):
             continue
-        if not builds.compiled_from_ptx(release, capability):
+        if not tensorflow.compiled_from_ptx(release, capability):
             lowest = ".".join(map(str, tensorflow.lowest_capability(release)))
             text = f"it has no code for {gpu.title}; the lowest supported is {lowest}"
             return Reason(kind="gpu", text=text, source=TESTED_BUILDS)
@@ -136,7 +136,7 @@ def kernels(release: Release, machine: Machine) -> Reason | None:
 
 def _compiling(release: Release, machine: Machine, capability: tuple[int, int], title: str) -> Reason | None:
     """Why this driver can't compile the release's PTX for a GPU, which minor version compatibility does not cover."""
-    needed = builds.cuda_of_ptx(release, capability)
+    needed = tensorflow.cuda_of_ptx(release, capability)
     branch = cuda_tables.branch_of_cuda(needed)
     if machine.cuda is None or branch is None or versions.at_least(machine.cuda, needed):
         return None

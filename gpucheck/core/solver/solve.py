@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from gpucheck.core.compat import builds, images, versions
 from gpucheck.core.compat import cuda as cuda_tables
+from gpucheck.core.compat import images, tensorflow, versions
 from gpucheck.core.compat.tensorflow import RELEASES, Release
 from gpucheck.core.model import Assignment, Operation
 from gpucheck.core.solver import around, backends, boards, constraints, tpus
@@ -221,7 +221,7 @@ def _gpu_remarks(release: Release, machine: Machine, python: Python) -> Iterator
         lowest = constraints.lowest_driver(release, machine)
         yield f"no NVIDIA driver responds on this machine: install one first, {lowest} or newer"
     for capability, gpu in machine.kinds:
-        if not builds.is_native(release, capability):
+        if not tensorflow.is_native(release, capability):
             yield f"most code for {gpu.title} is compiled by the driver at first use: the first steps take longer, once"
 
 
