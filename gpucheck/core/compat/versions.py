@@ -5,25 +5,16 @@ Python packages.
 """
 
 import functools
+import re
 
-_DIGITS = frozenset("0123456789")
 _DIGITS_OF_CUDNN_8 = 4
 
 
 @functools.lru_cache(maxsize=512)  # one solve compares the same few versions some ten thousand times
 def parse(text: str) -> tuple[int, ...]:
     """Parse the leading dotted number: '580.159.04' -> (580, 159, 4), '2.21.0rc1' -> (2, 21, 0); () without one."""
-    numbers: list[int] = []
-    for part in text.strip().split("."):
-        end = 0
-        while end < len(part) and part[end] in _DIGITS:
-            end += 1
-        if not end:
-            break
-        numbers.append(int(part[:end]))
-        if end < len(part):
-            break
-    return tuple(numbers)
+    number = re.match(r"\s*[0-9]+(?:\.[0-9]+)*", text)
+    return tuple(map(int, number[0].split("."))) if number else ()
 
 
 def at_least(have: str, need: str) -> bool:
