@@ -7,7 +7,7 @@ import command
 import pytest
 
 from gpucheck.commands.setup import describe, elsewhere
-from gpucheck.core.compat import gpu_names, gpus, tpu
+from gpucheck.core.compat import gpus, tpu
 from gpucheck.core.solver.machine import Gpu, OtherGpu, Python
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -56,7 +56,7 @@ def test_the_old_form():
     ],
 )  # fmt: skip
 def test_nvidias_names(name, capability):
-    length, named = gpu_names.at_start(name.lower())
+    length, named = gpus.at_start(name.lower())
     assert (length, named.chip) == (len(name), capability)
     assert capability in gpus.CAPABILITIES
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from gpucheck.commands.setup import vocabulary
-from gpucheck.core.compat import cuda, gpu_names, gpus, systems, tpu, versions
+from gpucheck.core.compat import cuda, gpus, systems, tpu, versions
 from gpucheck.core.solver.machine import Gpu, Machine, OtherGpu, Python
 
 LONGEST = 1000  # characters of a description
@@ -129,7 +129,7 @@ def _take(text: str, draft: Draft) -> int:
     count = vocabulary.COUNT.match(lower)
     offset = count.end() if count else 0
     words = [(match, take) for pattern, take in _words() if (match := pattern.match(lower)) is not None]
-    gpu = gpu_names.at_start(lower[offset:])
+    gpu = gpus.at_start(lower[offset:])
     longest = max(words, key=lambda found: found[0].end(), default=None)
     if gpu is not None and (longest is None or offset + gpu[0] >= longest[0].end()):
         end = offset + gpu[0]
@@ -161,7 +161,7 @@ def _in_words(pair: re.Match[str]) -> str:
     return f", {vocabulary.KEYS[key]} "
 
 
-def _add_gpu(name: str, named: gpu_names.KnownGpu, number: int, draft: Draft) -> None:
+def _add_gpu(name: str, named: gpus.KnownGpu, number: int, draft: Draft) -> None:
     name = re.sub(r"\s+", " ", name).strip()
     if named.vendor == "nvidia":
         capability = named.chip if isinstance(named.chip, tuple) else None

@@ -5,7 +5,7 @@ import os
 import re
 
 from gpucheck.commands.setup.describe import Draft, Unknown, finish, machine
-from gpucheck.core.compat import gpu_names, gpus, versions
+from gpucheck.core.compat import gpus, versions
 from gpucheck.core.solver.machine import Gpu, Machine, Python
 from gpucheck.core.system.bounded import with_timeout
 from gpucheck.core.system.read import REPORT_BYTES_MAX, whole
@@ -97,7 +97,7 @@ def _of_csv(text: str, draft: Draft) -> list[str]:
 
 def _gpu(name: str, draft: Draft) -> Gpu:
     """The GPU of a name. nvidia-smi's table truncates long names, so the capability may stay unknown."""
-    found = gpu_names.at_start(name.lower())
+    found = gpus.at_start(name.lower())
     draft.implied = found[1].architecture if found is not None else draft.implied
     return Gpu(name=name, capability=gpus.named(name))
 

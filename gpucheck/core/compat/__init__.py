@@ -7,7 +7,7 @@ A key that is not in a table returns None: unknown is not an error.
 - tensorflow: what each TensorFlow release was built with and requires
 - cuda: the CUDA of each driver, driver API results, GPUs that cuDNN has dropped
 - nvml: clock event reasons
-- gpus: compute capabilities, architectures, precisions
+- gpus: names, compute capabilities, architectures, precisions
 - xid: the kernel driver's Xid messages
 - libraries: the shared libraries and tools that TensorFlow loads, and from where
 - wheels: the platforms of TensorFlow's wheels, and the driver that their PTX requires
