@@ -1,6 +1,6 @@
 import sys, json
 from gpucheck.core.child.backend import jax
-from gpucheck.core.child.backend.keras_job import KerasJob
+from gpucheck.core.child.backend import KerasJob
 from gpucheck.core.child.messages.training import Job
 from gpucheck.core.child.smoke import network
 jax.prepare(2); jax.load("default"); jax.devices()

@@ -15,7 +15,7 @@ from gpucheck.core.child.smoke import network, proof
 
 
 class FrameworkJob(Protocol):
-    """A framework's part of one job: ``smoke/tensorflow.py``, and ``backend/keras_job.py`` for JAX and PyTorch."""
+    """A framework's part of one job: ``smoke/tensorflow.py``, and ``backend/__init__.py`` for JAX and PyTorch."""
 
     def fresh(self) -> None:
         """Forget earlier models; the next one is built in the job's precision, from the same seed."""
