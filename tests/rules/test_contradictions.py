@@ -9,7 +9,7 @@ from one_rule import RULES
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.engine.discovery import load_combiners
 from gpucheck.core.engine.judgement import derive, fold, judge
-from gpucheck.core.solver import facts as setup_facts
+from gpucheck.core.solver import machine as setup_facts
 from gpucheck.core.solver.machine import Python, Wishes
 from gpucheck.core.solver.solve import best
 

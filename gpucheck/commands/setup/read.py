@@ -23,8 +23,7 @@ from gpucheck.core.probes.pci import Pci
 from gpucheck.core.probes.system import System
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.wsl import Wsl
-from gpucheck.core.solver.facts import machine
-from gpucheck.core.solver.machine import Machine, Python
+from gpucheck.core.solver.machine import Machine, Python, machine
 from gpucheck.core.system.bounded import NoResponse, with_timeout
 
 CPUINFO_BYTES = 1 << 14  # includes the first processor

@@ -243,14 +243,13 @@ class Context(Fact, frozen=True, kw_only=True):
 
     def _solver_input(self) -> tuple["Python | None", "Machine"]:
         """This interpreter and this machine, as input of the solver."""
-        from gpucheck.core.solver import facts
-        from gpucheck.core.solver.machine import Python
+        from gpucheck.core.solver.machine import Python, machine
 
         version = self.interpreter.version if self.interpreter is not None else self.python_version
         executable = self.interpreter.executable if self.interpreter is not None else None
         own = Python(version=version, executable=executable) if version else None
         pythons = (own,) if own is not None else None
-        return own, facts.machine(self.system, self.wsl, self.driver, self.gpus, self.cuda, pythons=pythons)
+        return own, machine(self.system, self.wsl, self.driver, self.gpus, self.cuda, pythons=pythons)
 
     def _works(self, version: str) -> bool:
         """Whether that TensorFlow can use the GPUs of this machine; otherwise its libraries are useless."""

@@ -1,15 +1,14 @@
 """Choose what to install on a machine: the newest combination that works, and why newer ones do not.
 
-- machine: the machine, and the user's wishes
+- machine: the machine, also from the facts of probes, and the user's wishes
 - answer: the choices, the excluded releases with reasons, and the limits
 - constraints: the reasons why a TensorFlow release does not work on a machine
 - solve: the answer for TensorFlow; rules use it as well
 - backends: the answer for Keras on JAX or PyTorch
-- tpus, boards: the answers for a TPU, and for GPUs with the vendor's own packages
+- boards: the answers for accelerators with the vendor's own packages: AMD's GPUs, Jetson, TPUs
 - together: TensorFlow with other frameworks in one environment
 - around: the driver to install first, other ways, and assumptions
 - commands: the commands for a choice
-- facts: the machine, from the facts of probes
 
 All are pure functions over the tables of ``gpucheck/core/compat``. ``gpucheck/commands/setup`` prints and installs an answer.
 """

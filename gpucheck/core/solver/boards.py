@@ -1,14 +1,19 @@
-"""The answers for GPUs with the vendor's own packages: AMD's GPUs, and NVIDIA's Jetson boards."""
+"""The answers for accelerators with the vendor's own packages: AMD's GPUs, NVIDIA's Jetson boards, and TPUs."""
 
 from msgspec.structs import replace
 
-from gpucheck.core.compat import frameworks, images, vendors
+from gpucheck.core.compat import frameworks, images, vendors, versions
+from gpucheck.core.compat import tpu as tpus
 from gpucheck.core.compat.keras import TITLES
+from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.solver import backends, constraints
 from gpucheck.core.solver.answer import Answer, Choice, Excluded, Reason, refused
 from gpucheck.core.solver.machine import Machine, Python, Wishes
 
 _ORIN, _THOR = (8, 7), (11, 0)
+_TPU_SOURCE = "https://cloud.google.com/tpu/docs/supported-tpu-configurations"
+_PYPI = "https://pypi.org/project/tensorflow-tpu/#files"
+_LIBTPU = "https://pypi.org/project/libtpu/0.0.43.2/#files"
 
 
 def amd(machine: Machine, wishes: Wishes) -> Answer:
@@ -95,3 +100,41 @@ def jetson(machine: Machine, wishes: Wishes) -> Answer:
     )
     other = f"For another JetPack: {vendors.JETSON_GUIDE}"
     return Answer(machine=machine, choices=(image,), excluded=excluded, advice=(wheel, other))
+
+
+def tpu(machine: Machine, wishes: Wishes) -> Answer:
+    """Choose tensorflow-tpu on the newest Python that it supports."""
+    release = replace(RELEASES[versions.minor(tpus.LATEST_TENSORFLOW_TPU)], python_min=tpus.LIBTPU_PYTHON_MIN)
+    works = next((entry.tensorflow for entry in tpus.GENERATIONS if entry.name == machine.tpu), "unknown")
+    reasons = []
+    if works == "no":
+        reasons.append(Reason(kind="tpu", text=f"TensorFlow does not work on TPU {machine.tpu}", source=_TPU_SOURCE))
+    if (machine.system, machine.architecture) != ("linux", "x86_64"):
+        reasons.append(Reason(kind="platform", text="its packages are for Linux on x86_64", source=_PYPI))
+    if wishes.tensorflow is not None and not versions.satisfies(tpus.LATEST_TENSORFLOW_TPU, wishes.tensorflow):
+        reasons.append(Reason(kind="wish", text=f"the newest tensorflow-tpu is {tpus.LATEST_TENSORFLOW_TPU}", source=_PYPI))
+    candidates = (wishes.python,) if wishes.python is not None else (*(machine.pythons or ()), Python(version=release.python_max))
+    if glibc := constraints.old_glibc(tpus.LIBTPU_GLIBC, machine, _LIBTPU, "its libtpu"):
+        reasons.append(glibc)
+    python = next((candidate for candidate in candidates if constraints.has_packages(release, candidate)), None)
+    if python is None:
+        reasons.append(constraints.python_reason(release, candidates))
+    if reasons or python is None:
+        return refused(machine, release.minor, *reasons)
+    which = "this TPU, whose generation is not known," if machine.tpu == "unknown" else f"TPU {machine.tpu}"
+    remarks = {
+        "unknown": f"whether TensorFlow works on {which} is not known",
+        "limited": "Google's guides leave TensorFlow out here",
+    }
+    choice = Choice(
+        tensorflow=tpus.LATEST_TENSORFLOW_TPU,
+        keras=release.keras,
+        python=python,
+        run_options=tpus.RUN_OPTIONS,
+        packages=(f"tensorflow-tpu=={tpus.LATEST_TENSORFLOW_TPU}", f"libtpu=={tpus.LIBTPU_LAST_WITH_TENSORFLOW_ENTRY}"),
+        remarks=(
+            "a newer libtpu lacks what TensorFlow calls, so its version is pinned",
+            *([remarks[works]] if works in remarks else []),
+        ),
+    )
+    return Answer(machine=machine, choices=(choice,))

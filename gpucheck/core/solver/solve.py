@@ -11,7 +11,7 @@ from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import images, tensorflow, versions
 from gpucheck.core.compat.tensorflow import RELEASES, Release
 from gpucheck.core.model import Assignment, Operation
-from gpucheck.core.solver import around, backends, boards, constraints, tpus
+from gpucheck.core.solver import around, backends, boards, constraints
 from gpucheck.core.solver.answer import Answer, Choice, Excluded, Kind, Limit, Reason
 from gpucheck.core.solver.machine import Machine, Python, Wishes
 
@@ -49,7 +49,7 @@ def _solve(machine: Machine, wishes: Wishes) -> Answer:
     if wishes.backend != "tensorflow":
         return backends.solve(machine, wishes)
     if machine.tpu is not None and not wishes.cpu:
-        return tpus.solve(machine, wishes)
+        return boards.tpu(machine, wishes)
     if machine.jetson and not wishes.cpu:
         return boards.jetson(machine, wishes)
     choices, reasons = _choices(machine, wishes)
