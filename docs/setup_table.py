@@ -3,8 +3,8 @@
 from gpucheck.core.compat import versions
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.answer import Answer
+from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Gpu, Machine, Python
-from gpucheck.core.solver.solve import solve
 
 INTRODUCTION = """\
 # What to install

@@ -25,8 +25,8 @@ from gpucheck.core.compat import versions
 from gpucheck.core.compat.downloads import name
 from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.solver.answer import Choice
+from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
-from gpucheck.core.solver.solve import solve
 
 PLATFORM = [f"manylinux_2_{minor}_x86_64" for minor in range(28, 4, -1)]
 PLATFORM += [f"{name}_x86_64" for name in ("manylinux2014", "manylinux2010", "manylinux1", "linux")]

@@ -18,8 +18,8 @@ from gpucheck.commands.fleet.options import FORMATS as FLEET_FORMATS
 from gpucheck.commands.setup import render
 from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.model import Level
+from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
-from gpucheck.core.solver.solve import solve
 
 NAMES = sorted(path.stem for path in MACHINES.glob("*.json"))
 OF_NODE = {"request", *(probe.name for probe in load_probes() if probe.level is Level.NODE)}

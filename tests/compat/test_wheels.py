@@ -7,8 +7,8 @@ from packaging.specifiers import SpecifierSet
 from gpucheck.core.compat import cuda, frameworks, versions, wheels
 from gpucheck.core.compat.tensorflow import CANDIDATE, RELEASES, Release
 from gpucheck.core.compat.wheels import Wheel
+from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
-from gpucheck.core.solver.solve import solve
 
 each = pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
 each_with_candidate = pytest.mark.parametrize("release", [*RELEASES.values(), CANDIDATE], ids=lambda release: release.minor)

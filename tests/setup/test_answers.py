@@ -12,8 +12,8 @@ import case_files
 
 from gpucheck.commands.setup import describe
 from gpucheck.core.solver import commands
+from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
-from gpucheck.core.solver.solve import solve
 
 CASES = pathlib.Path(__file__).parents[1] / "cases" / "setup" / "answers.txt"
 

@@ -16,8 +16,8 @@ from leftovers import VARIABLE, leftovers_after
 from gpucheck.cli import signals
 from gpucheck.commands.setup import apply, steps
 from gpucheck.core.host import Disk
+from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Machine, Python
-from gpucheck.core.solver.solve import solve
 
 ROOT = pathlib.Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a uv that is a shell script")

@@ -10,8 +10,8 @@ from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.host import Disk
 from gpucheck.core.model import Request
 from gpucheck.core.probes.packages import Distribution, Packages, Requirement
+from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
-from gpucheck.core.solver.solve import solve
 
 HOME = {"HOME": "/home/user"}
 PYTHON = Interpreter(**{**NOWHERE, "executable": "/env/bin/python", "version": "3.12.3", "prefix": "/env"})

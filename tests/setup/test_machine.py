@@ -17,8 +17,8 @@ from gpucheck.core.probes.pci import Pci, PciFunction
 from gpucheck.core.probes.system import System
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.wsl import Wsl
+from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Gpu, Machine, Python, machine
-from gpucheck.core.solver.solve import solve
 
 USUAL = "cpython {} True True True\n"
 

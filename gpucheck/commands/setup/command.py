@@ -20,8 +20,8 @@ from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.host import Host
 from gpucheck.core.model import ExitCode, Level, Request
 from gpucheck.core.solver.answer import Answer
+from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Machine, Python, Wishes
-from gpucheck.core.solver.solve import solve
 from gpucheck.core.solver.together import solve_together
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 from gpucheck.core.system.shells import word

@@ -14,9 +14,10 @@ from gpucheck.core.host import Host
 from gpucheck.core.host.child import PACKAGE
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.solver.answer import Answer, Choice
+from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.commands import FOLDER, WINDOWS_FOLDER
 from gpucheck.core.solver.machine import Machine, Python, Wishes
-from gpucheck.core.solver.solve import solve, uses_gpu
+from gpucheck.core.solver.solve import uses_gpu
 from gpucheck.core.system.bounded import NoResponse, with_timeout
 
 _APT = ("Debian", "Ubuntu", "Linux Mint", "Pop!_OS")

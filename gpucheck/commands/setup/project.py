@@ -15,8 +15,8 @@ from gpucheck.core.compat import versions
 from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.host import Host
 from gpucheck.core.solver.answer import Choice
+from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Machine, Wishes
-from gpucheck.core.solver.solve import solve
 from gpucheck.core.system.bounded import NoResponse, with_timeout
 
 FILES = ("requirements.txt", "environment.yml", "environment.yaml", "pyproject.toml", "pixi.toml", "Pipfile")

@@ -3,11 +3,11 @@
 - machine: the machine, also from the facts of probes, and the user's wishes
 - answer: the choices, the excluded releases with reasons, and the limits
 - constraints: the reasons why a TensorFlow release does not work on a machine
-- solve: the answer for TensorFlow; rules use it as well
+- solve: the choices for TensorFlow; rules use them as well
 - backends: the answer for Keras on JAX or PyTorch
 - boards: the answers for accelerators with the vendor's own packages: AMD's GPUs, Jetson, TPUs
 - together: TensorFlow with other frameworks in one environment
-- around: the driver to install first, other ways, and assumptions
+- around: the whole answer: the choices, the driver to install first, other ways, and assumptions
 - commands: the commands for a choice
 
 All are pure functions over the tables of ``gpucheck/core/compat``. ``gpucheck/commands/setup`` prints and installs an answer.

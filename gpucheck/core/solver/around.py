@@ -1,91 +1,66 @@
-"""The parts of an answer besides its choices: the driver to install first, other ways, and assumptions about the machine."""
+"""The whole answer: the choices, the driver to install first, other ways, and assumptions about the machine."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from gpucheck.core.compat import cuda as cuda_tables
-from gpucheck.core.compat import frameworks, images, vendors, versions
+from gpucheck.core.compat import frameworks, vendors, versions
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.compat.tensorflow import RELEASES, recommended
 from gpucheck.core.solver import constraints
 from gpucheck.core.solver.answer import Answer, Choice
 from gpucheck.core.solver.machine import Machine, Python, Wishes
+from gpucheck.core.solver.solve import choose
 
-Solve = Callable[[Machine, Wishes], Answer]
 _WSL = "In WSL2 an NVIDIA GPU works, with a driver that supports it: install WSL2, and run gpucheck setup there"
 _DOWNLOAD = "https://www.nvidia.com/drivers"
 
 
-def complete(answer: Answer, wishes: Wishes, solve: Solve) -> Answer:
-    """Add the first step, the other ways and the assumptions to an answer.
-
-    Args:
-        answer: the choices, and why others do not work.
-        wishes: the user's.
-        solve: the solver, for other drivers and frameworks.
-    """
-    machine = answer.machine
-    first = _first(answer, wishes, solve)
-    advice = (*answer.advice, *_advice(answer, wishes, solve))
+def solve(machine: Machine, wishes: Wishes | None = None) -> Answer:
+    """The whole answer for a machine."""
+    wishes = wishes or Wishes()
+    answer = choose(machine, wishes)
     return replace(
-        answer, first=first, advice=tuple(dict.fromkeys(advice)), depends=tuple(_depends(machine, wishes, answer, solve))
+        answer,
+        first=_first(answer, wishes),
+        advice=tuple(dict.fromkeys((*answer.advice, *_advice(answer, wishes)))),
+        depends=tuple(_depends(answer, wishes)),
     )
 
 
-def drivers(machine: Machine) -> list[str]:
-    """The newer drivers with which something more works, oldest first."""
-    first, last = cuda_tables.branches()
-    exact = [lowest[machine.windows_driver] for lowest in cuda_tables.LOWEST_DRIVER.values()]
-    branches = [str(branch) for branch in range(first, last + 1) if cuda_tables.is_branch(branch)]
-    known = sorted([*exact, *branches, images.LOWEST_DRIVER[machine.windows_driver]], key=versions.parse)
-    return [need for need in known if machine.driver is None or not versions.at_least(machine.driver, need)]
-
-
-def with_driver(machine: Machine, need: str) -> Machine:
-    """The machine with that driver, or with the first driver of a branch ('570')."""
-    return replace(machine, driver=need if "." in need else f"{need}.0")
-
-
-def driver_words(machine: Machine, need: str) -> str:
-    """'driver 570 or newer', or 'a driver of branch 580' if the present one is newer; in WSL2 with the side to install it on."""
-    side = ", on Windows' side" if machine.wsl else ""
-    if machine.driver is not None and versions.at_least(machine.driver, need):
-        return f"a driver of branch {need}{side}"
-    return f"driver {need} or newer{side}"
-
-
-def _first(answer: Answer, wishes: Wishes, solve: Solve) -> str | None:
+def _first(answer: Answer, wishes: Wishes) -> str | None:
     """The driver to install if nothing works with the present one."""
     machine = answer.machine
     another_cause = wishes.cpu or machine.tpu is not None or machine.jetson or machine.musl
     if answer.choices or another_cause or machine.driver is None or not machine.gpus:
         return None
     too_new = constraints.driver_for_gpus(machine)
-    needs = [too_new.needs] if too_new is not None and too_new.source == constraints.LEGACY_GPUS else drivers(machine)
-    found = [(need, _opened(with_driver(machine, need), wishes, solve)) for need in needs if need is not None]
+    needs = [too_new.needs] if too_new is not None and too_new.source == constraints.LEGACY_GPUS else constraints.drivers(machine)
+    found = [(need, _opened(constraints.with_driver(machine, need), wishes)) for need in needs if need is not None]
     wished = _title(wishes)
     step = next((one for one in found if any(name.startswith(wished) for name in one[1])), None)
-    if step is None and not _opened(machine, wishes, solve):
+    if step is None and not _opened(machine, wishes):
         step = next((one for one in found if one[1]), None)
     if step is None:
         return None
     need, opened = step
     how = "Install" if versions.at_least(machine.driver, need) else "Update to"
     where = "; install it on Windows, nothing inside WSL2" if machine.wsl else ""
-    return f"{how} {driver_words(replace(machine, wsl=False), need)} ({_DOWNLOAD}{where}). It opens: {', '.join(opened)}"
+    return (
+        f"{how} {constraints.driver_words(replace(machine, wsl=False), need)} ({_DOWNLOAD}{where}). It opens: {', '.join(opened)}"
+    )
 
 
 def _title(wishes: Wishes) -> str:
     return "TensorFlow" if wishes.backend == "tensorflow" else f"Keras on {TITLES[wishes.backend]}"
 
 
-def _opened(machine: Machine, wishes: Wishes, solve: Solve) -> list[str]:
+def _opened(machine: Machine, wishes: Wishes) -> list[str]:
     """The names of what works on a machine, the requested framework first."""
     found = []
     for backend in dict.fromkeys((wishes.backend, *TITLES)):
         asked = wishes if backend == wishes.backend else replace(wishes, backend=backend, tensorflow=None)
-        choice = solve(machine, asked).best
+        choice = choose(machine, asked).best
         if choice is not None and choice.cuda is not None:
             found.append(_name(choice))
     return found
@@ -96,10 +71,10 @@ def _name(choice: Choice) -> str:
     return f"{name} (NVIDIA's image)" if choice.source == "image" else name
 
 
-def _advice(answer: Answer, wishes: Wishes, solve: Solve) -> Iterator[str]:
+def _advice(answer: Answer, wishes: Wishes) -> Iterator[str]:
     machine, best = answer.machine, answer.best
     if machine.system == "win32" and machine.gpus != () and not wishes.cpu:
-        opened = _opened(replace(machine, system="linux", wsl=True), wishes, solve)
+        opened = _opened(replace(machine, system="linux", wsl=True), wishes)
         yield f"In WSL2 works: {', '.join(opened)}. Install WSL2, and run gpucheck setup there" if opened else _WSL
     if best is None and (machine.musl or _first_reason(answer) == "glibc"):
         yield f"Use a container with {'glibc' if machine.musl else 'a newer glibc'}, such as python:3.12-slim"
@@ -115,9 +90,9 @@ def _advice(answer: Answer, wishes: Wishes, solve: Solve) -> Iterator[str]:
     if not wishes.cpu and _is_poor(answer, wishes):
         for backend in TITLES:
             if backend != wishes.backend:
-                yield from _other_framework(answer, backend, wishes, solve)
+                yield from _other_framework(answer, backend, wishes)
     accelerated = machine.gpus != () or machine.others or machine.tpu is not None
-    if best is None and not wishes.cpu and accelerated and solve(machine, replace(wishes, cpu=True)).choices:
+    if best is None and not wishes.cpu and accelerated and choose(machine, replace(wishes, cpu=True)).choices:
         yield "To train on the CPU: add --cpu"
 
 
@@ -144,10 +119,10 @@ def _is_mac(machine: Machine) -> bool:
     return (machine.system, machine.architecture) == frameworks.MAC
 
 
-def _other_framework(answer: Answer, backend: str, wishes: Wishes, solve: Solve) -> Iterator[str]:
+def _other_framework(answer: Answer, backend: str, wishes: Wishes) -> Iterator[str]:
     """The advice to use another framework, if it uses the accelerator (or the CPU, if nothing else works)."""
     machine = answer.machine
-    choice = solve(machine, replace(wishes, backend=backend, tensorflow=None)).best
+    choice = choose(machine, replace(wishes, backend=backend, tensorflow=None)).best
     if choice is None:
         return
     mps = backend == "torch" and _is_mac(machine)
@@ -168,10 +143,10 @@ def _is_for_cpu(choice: Choice) -> bool:
     return choice.source == "pip" and not any("rocm" in package for package in choice.packages)
 
 
-def _depends(machine: Machine, wishes: Wishes, answer: Answer, solve: Solve) -> Iterator[str]:
+def _depends(answer: Answer, wishes: Wishes) -> Iterator[str]:
     """The properties that a description does not give, and the assumptions about them."""
+    machine, best = answer.machine, answer.best
     left_open = machine.left_open or ()
-    best = answer.best
     floor = _glibc(best)
     if "system" in left_open:
         glibc = f" with glibc {floor} or newer" if floor else ""
@@ -185,10 +160,10 @@ def _depends(machine: Machine, wishes: Wishes, answer: Answer, solve: Solve) -> 
         yield f"the GPU (assumed: {assumed})"
     has_gpu = machine.gpus or (machine.gpus is None and _uses_cuda(best))
     if "driver" in left_open and has_gpu and not (wishes.cpu or machine.jetson):
-        need = _lowest_driver(machine, wishes, answer, solve)
+        need = _lowest_driver(answer, wishes)
         yield f"the driver ({need} or newer{', on Windows' if machine.wsl else ''})" if need else "the driver"
     if "python" in left_open and wishes.python is None and best is not None and best.source == "pip":
-        yield f"Python ({_pythons(machine, wishes, best, solve) or best.python.version})"
+        yield f"Python ({_pythons(machine, wishes, best) or best.python.version})"
     if "jetpack" in left_open and best is not None and best.image == vendors.JETSON_IMAGE:
         yield "JetPack (assumed: 6)"
 
@@ -208,24 +183,24 @@ def _glibc(best: Choice | None) -> str | None:
     return next((build.glibc for build in builds if set(build.packages) <= set(best.packages) and build.url == best.index), None)
 
 
-def _lowest_driver(machine: Machine, wishes: Wishes, answer: Answer, solve: Solve) -> str | None:
+def _lowest_driver(answer: Answer, wishes: Wishes) -> str | None:
     """The lowest driver with which the answer stays the same."""
     if answer.best is None:
         return None
     same = answer.best.packages, answer.best.image, answer.best.index
-    for need in drivers(machine):
-        best = solve(with_driver(machine, need), wishes).best
+    for need in constraints.drivers(answer.machine):
+        best = choose(constraints.with_driver(answer.machine, need), wishes).best
         if best is not None and (best.packages, best.image, best.index) == same:
             return need
     return None
 
 
-def _pythons(machine: Machine, wishes: Wishes, best: Choice, solve: Solve) -> str | None:
+def _pythons(machine: Machine, wishes: Wishes, best: Choice) -> str | None:
     """The Python versions with which the answer stays the same: '3.9 to 3.13'."""
     fitting = []
     for minor in range(7, 16):
         python = Python(version=f"3.{minor}")
-        one = solve(machine, replace(wishes, python=python)).best
+        one = choose(machine, replace(wishes, python=python)).best
         if one is not None and one.packages == best.packages:
             fitting.append(python.version)
     return f"{fitting[0]} to {fitting[-1]}" if len(fitting) > 1 else next(iter(fitting), None)

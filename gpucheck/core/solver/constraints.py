@@ -5,9 +5,11 @@ Each takes a release and a machine, and returns why it does not work, or None. A
 
 from collections.abc import Callable, Iterator
 
+from msgspec.structs import replace
+
 from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import gpus as gpu_tables
-from gpucheck.core.compat import tensorflow, vendors, versions
+from gpucheck.core.compat import images, tensorflow, vendors, versions
 from gpucheck.core.compat.frameworks import Build, CpuBuild
 from gpucheck.core.compat.tensorflow import Release
 from gpucheck.core.solver.answer import Reason
@@ -195,6 +197,28 @@ def driver_for_gpus(machine: Machine) -> Reason | None:
             text = f"driver {machine.driver} does not know {gpu.title}; that needs driver {first} or newer"
             return Reason(kind="driver", text=text, source=RELEASE_NOTES, needs=first)
     return None
+
+
+def drivers(machine: Machine) -> list[str]:
+    """The newer drivers with which something more works, oldest first."""
+    first, last = cuda_tables.branches()
+    exact = [lowest[machine.windows_driver] for lowest in cuda_tables.LOWEST_DRIVER.values()]
+    branches = [str(branch) for branch in range(first, last + 1) if cuda_tables.is_branch(branch)]
+    known = sorted([*exact, *branches, images.LOWEST_DRIVER[machine.windows_driver]], key=versions.parse)
+    return [need for need in known if machine.driver is None or not versions.at_least(machine.driver, need)]
+
+
+def with_driver(machine: Machine, need: str) -> Machine:
+    """The machine with that driver, or with the first driver of a branch ('570')."""
+    return replace(machine, driver=need if "." in need else f"{need}.0")
+
+
+def driver_words(machine: Machine, need: str) -> str:
+    """'driver 570 or newer', or 'a driver of branch 580' if the present one is newer; in WSL2 with the side to install it on."""
+    side = ", on Windows' side" if machine.wsl else ""
+    if machine.driver is not None and versions.at_least(machine.driver, need):
+        return f"a driver of branch {need}{side}"
+    return f"driver {need} or newer{side}"
 
 
 # Reasons that the user can't change come first: users see the first one.

@@ -1,6 +1,6 @@
 """The answer: every release checked against the machine, the newest without a known defect first.
 
-Rules use ``best``; everything else is for ``gpucheck setup``.
+Rules use ``best``; for ``gpucheck setup``, ``around`` makes it the whole answer.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import images, tensorflow, versions
 from gpucheck.core.compat.tensorflow import RELEASES, Release
 from gpucheck.core.model import Assignment, Operation
-from gpucheck.core.solver import around, backends, boards, constraints
+from gpucheck.core.solver import backends, boards, constraints
 from gpucheck.core.solver.answer import Answer, Choice, Excluded, Kind, Limit, Reason
 from gpucheck.core.solver.machine import Machine, Python, Wishes
 
@@ -31,19 +31,13 @@ def best(machine: Machine, wishes: Wishes | None = None, beside: str | None = No
         wishes: the user's.
         beside: the CUDA major ("12") of NVIDIA's packages in the environment, preferred: those of another overwrite their files.
     """
-    answer = _solve(machine, wishes or Wishes())
+    answer = choose(machine, wishes or Wishes())
     same = (choice for choice in answer.choices if beside and (choice.cuda or "").partition(".")[0] == beside)
     return next(same, answer.best)
 
 
-def solve(machine: Machine, wishes: Wishes | None = None) -> Answer:
-    """The whole answer for a machine."""
-    wishes = wishes or Wishes()
-    return around.complete(_solve(machine, wishes), wishes, _solve)
-
-
-def _solve(machine: Machine, wishes: Wishes) -> Answer:
-    """The answer for this kind of machine."""
+def choose(machine: Machine, wishes: Wishes) -> Answer:
+    """The choices for this kind of machine, best first, and why newer releases do not work."""
     if not wishes.cpu and machine.tpu is None and _has_amd(machine):
         return boards.amd(machine, wishes)
     if wishes.backend != "tensorflow":
@@ -242,7 +236,7 @@ def _limits(machine: Machine, wishes: Wishes, newest: str | None, reasons: dict[
     """For each kind of limit, the newest release that a change would allow, and the smallest such change."""
     for kind in _LIFTED:
         needs = {reason.needs for why in reasons.values() for reason in why if reason.kind == kind and reason.needs}
-        needs |= set(around.drivers(machine)) if kind == "driver" and needs else set()
+        needs |= set(constraints.drivers(machine)) if kind == "driver" and needs else set()
         limit = None
         reached = newest or "0"
         for need in sorted(needs, key=versions.parse, reverse=kind == "python" and _is_newest(wishes.python, needs)):
@@ -262,7 +256,7 @@ def _is_newest(python: Python | None, needs: Iterable[str]) -> bool:
 
 def _lifted(machine: Machine, wishes: Wishes, kind: Kind, need: str) -> tuple[Machine, Wishes]:
     if kind == "driver":
-        return around.with_driver(machine, need), wishes
+        return constraints.with_driver(machine, need), wishes
     if kind == "glibc":
         return replace(machine, glibc=need), wishes
     python = Python(version=need)
@@ -276,4 +270,4 @@ def _condition(machine: Machine, wishes: Wishes, kind: Kind, need: str) -> str:
         return f"with Python {need}{' or newer' if newer else ''}"
     if kind == "glibc":
         return f"with glibc {need} or newer"
-    return f"with {around.driver_words(machine, need)}"
+    return f"with {constraints.driver_words(machine, need)}"

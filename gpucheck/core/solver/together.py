@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.solver.answer import Answer, Choice, Reason, refused
+from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Machine, Python, Wishes
-from gpucheck.core.solver.solve import solve
+from gpucheck.core.solver.solve import choose
 
 SOURCE = "https://pypi.org/project/tensorflow/#files"
 FIRST_WITH_RANGES = "2.20"
@@ -55,7 +56,7 @@ def _combined(machine: Machine, wishes: Wishes, others: tuple[str, ...]) -> Choi
     if machine.tpu is not None and not wishes.cpu:
         return None  # tensorflow-tpu and jax[tpu] need different releases of libtpu
     on_cpu = [_cpu(machine, wishes, name) for name in ("tensorflow", *others)]
-    tensorflow = next(filter(_has_ranges, solve(machine, wishes).choices), None)
+    tensorflow = next(filter(_has_ranges, choose(machine, wishes).choices), None)
     builds = [_gpu(machine, wishes, name) for name in others]
     if tensorflow is not None and (tensorflow.cuda is not None or not any(builds)):
         major = _major(tensorflow)
@@ -76,13 +77,13 @@ def _has_ranges(choice: Choice) -> bool:
 
 def _cpu(machine: Machine, wishes: Wishes, backend: str) -> Choice | None:
     asked = replace(wishes, backend=backend, cpu=True, tensorflow=wishes.tensorflow if backend == "tensorflow" else None)
-    return solve(machine, asked).best
+    return choose(machine, asked).best
 
 
 def _gpu(machine: Machine, wishes: Wishes, backend: str) -> list[Choice]:
     if wishes.cpu:
         return []
-    choices = solve(machine, replace(wishes, backend=backend, tensorflow=None)).choices
+    choices = choose(machine, replace(wishes, backend=backend, tensorflow=None)).choices
     return [choice for choice in choices if choice.source == "pip" and choice.cuda is not None]
 
 
