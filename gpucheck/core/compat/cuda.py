@@ -9,7 +9,7 @@ docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html (the 
 from gpucheck.core.compat import versions
 
 # Driver branch -> its CUDA, newest first. CUDA 12.7 had a driver, but no toolkit.
-_BRANCHES = (
+BRANCHES = (
     *((615, "13.4"), (610, "13.3"), (595, "13.2"), (590, "13.1"), (580, "13.0"), (575, "12.9"), (570, "12.8")),
     *((565, "12.7"), (560, "12.6"), (555, "12.5"), (550, "12.4"), (545, "12.3"), (535, "12.2"), (530, "12.1")),
     *((525, "12.0"), (520, "11.8"), (515, "11.7"), (510, "11.6"), (495, "11.5"), (470, "11.4"), (465, "11.3")),
@@ -52,12 +52,7 @@ CUDA_ERRORS_OF_JOBS = (CUDA_ERROR_OUT_OF_MEMORY, 46, 304, *range(805, 811))
 
 def branches() -> tuple[int, int]:
     """Return the oldest and the newest driver branch in the table."""
-    return _BRANCHES[-1][0], _BRANCHES[0][0]
-
-
-def is_branch(number: int) -> bool:
-    """Whether the table has that driver branch."""
-    return any(branch == number for branch, _ in _BRANCHES)
+    return BRANCHES[-1][0], BRANCHES[0][0]
 
 
 def cuda_of_driver(driver: str) -> str | None:
@@ -66,12 +61,12 @@ def cuda_of_driver(driver: str) -> str | None:
     By branch, for when the driver itself can't be queried. A branch newer than the table gets the table's newest CUDA.
     """
     branch = versions.parse(driver)[:1]
-    return next((cuda for first, cuda in _BRANCHES if branch >= (first,)), None)
+    return next((cuda for first, cuda in BRANCHES if branch >= (first,)), None)
 
 
 def branch_of_cuda(cuda: str) -> str | None:
     """Return the first driver branch that supports a CUDA: '12.5' -> '555'; None if no branch in the table does."""
-    return next((str(branch) for branch, newest in reversed(_BRANCHES) if versions.at_least(newest, cuda)), None)
+    return next((str(branch) for branch, newest in reversed(BRANCHES) if versions.at_least(newest, cuda)), None)
 
 
 def cuda_of_ptx(ptx: str) -> str:

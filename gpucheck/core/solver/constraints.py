@@ -201,9 +201,8 @@ def driver_for_gpus(machine: Machine) -> Reason | None:
 
 def drivers(machine: Machine) -> list[str]:
     """The newer drivers with which something more works, oldest first."""
-    first, last = cuda_tables.branches()
     exact = [lowest[machine.windows_driver] for lowest in cuda_tables.LOWEST_DRIVER.values()]
-    branches = [str(branch) for branch in range(first, last + 1) if cuda_tables.is_branch(branch)]
+    branches = [str(branch) for branch, _ in cuda_tables.BRANCHES]
     known = sorted([*exact, *branches, images.LOWEST_DRIVER[machine.windows_driver]], key=versions.parse)
     return [need for need in known if machine.driver is None or not versions.at_least(machine.driver, need)]
 
