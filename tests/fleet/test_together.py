@@ -12,7 +12,7 @@ from gpucheck.commands.fleet.formats import csv as csv_format
 from gpucheck.commands.fleet.formats import html, junit, terminal
 from gpucheck.commands.fleet.merge import Merge
 from gpucheck.commands.fleet.together import configurations, with_training
-from gpucheck.core.child.links import ROUNDS, pairs
+from gpucheck.core.child.worker import LINK_ROUNDS, pairs
 
 NODES = ("n1", "n2", "n3")
 VERSIONS = {"tensorflow": "2.21.0", "python": "3.12.3"}
@@ -50,10 +50,10 @@ def test_pairs_meet_once_and_each_worker_is_in_one_pair_at_a_time(count):
     assert len(met) == len(set(met))
     assert all(low < high < count for low, high in met)
     assert all(len({worker for pair in one for worker in pair}) == 2 * len(one) for one in rounds)
-    if count <= ROUNDS:
+    if count <= LINK_ROUNDS:
         assert len(met) == count * (count - 1) // 2
     else:
-        assert len(rounds) == ROUNDS
+        assert len(rounds) == LINK_ROUNDS
 
 
 def test_each_node_gets_the_cluster_and_its_own_index():
