@@ -10,7 +10,7 @@ import pytest
 from case_files import program
 
 from gpucheck.core.child.messages.training import Job
-from gpucheck.core.child.smoke import placement
+from gpucheck.core.child.smoke import proof, together
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 from gpucheck.core.probes import training
@@ -81,10 +81,10 @@ def test_a_misplaced_op_belongs_to_the_device_that_lacks_it():
     found = {}
     for device in ("GPU:0", "GPU:1"):
         result = found[device] = Job("one_device", (device,)).planned_run
-        placement.note(result, placement.ops_of_device(placed, device, ["GPU:0", "GPU:1"]), [device])
+        proof.note_placement(result, together.ops_of_device(placed, device, ["GPU:0", "GPU:1"]), [device])
     assert [result.placement_verified for result in found.values()] == [True, False]
     assert found["GPU:1"].misplaced_ops == ("Conv2D on CPU:0",)
-    assert placement.ops_of_device(None, "GPU:0", []) is None
+    assert together.ops_of_device(None, "GPU:0", []) is None
 
 
 COMPILED = program("together_compiled.py")

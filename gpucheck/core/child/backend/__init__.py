@@ -16,7 +16,7 @@ from gpucheck.core.child import inspection, plan
 from gpucheck.core.child.messages.frameworks import BackendImport, BackendImported, BackendTask, DevicesListed
 from gpucheck.core.child.messages.training import FreeMemory, Job, Planned, TrainingRun
 from gpucheck.core.child.runtime import Reporter
-from gpucheck.core.child.smoke import fit, network, placement, proof
+from gpucheck.core.child.smoke import fit, network, proof
 from gpucheck.core.training.strategies import Wanted, data_parallel, load_all, one_device
 
 _first_losses: dict[tuple[str, int], float | None] = {}  # the CPU's loss is the same for every device
@@ -178,7 +178,7 @@ class KerasJob:
         framework = self._framework
         proof.note_numerics(result, model, framework.tf32(), self._names)
         variables = [*model.trainable_variables, *model.optimizer.variables]
-        placement.note(
+        proof.note_placement(
             result, {(variable.name, place) for variable in variables for place in framework.places(variable)}, self._names
         )
         result.peak_memory_bytes = framework.peak(self._names)

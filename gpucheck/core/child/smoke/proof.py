@@ -1,14 +1,18 @@
-"""Verify a few steps of training: compute figures from times and losses, and decide whether the job passed."""
+"""Verify a few steps of training: figures from times and losses, the devices that ran the work, and whether the job passed."""
 
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Tuple  # noqa: UP035 - Python 3.8
 
 from gpucheck.core.child.messages.training import Loss, TrainingRun
 from gpucheck.core.child.smoke.network import CLASSES
+
+Placed = Tuple[str, str]  # noqa: UP006 - Python 3.8; an op, and the device that it ran on
+HEAVY = re.compile(r"Conv2D|MatMul")  # the ops that must run on the device, including fused and vendor variants
 
 
 def note_steps(result: TrainingRun, seconds: list[float], means: Means) -> None:
@@ -94,6 +98,39 @@ def note_numerics(result: TrainingRun, network: Any, tf32: bool | None, devices:
 def loss_scale(optimizer: Any) -> Any:
     """The factor by which a loss-scaling optimizer multiplies the loss, for float16 gradients; None: no loss scaling."""
     return getattr(optimizer, "dynamic_scale", getattr(optimizer, "loss_scale", None))
+
+
+def record_placement() -> None:
+    """Start collecting the graphs that TensorFlow executes in this process, as ``tf.summary.trace_on`` does."""
+    try:
+        from tensorflow.python.eager import context
+
+        context.enable_graph_collection()
+    except Exception:  # not a public interface: without it, placement is unknown, not wrong
+        return
+
+
+def recorded_placement() -> set[Placed] | None:
+    """Stop collecting; return (op, device) of every heavy node that ran, or None if unavailable."""
+    try:
+        from tensorflow.python.eager import context
+
+        metadata = context.export_run_metadata()
+        context.disable_graph_collection()
+    except Exception:
+        return None
+    nodes = (node for graph in metadata.partition_graphs for node in graph.node)
+    return {(node.op, ":".join(node.device.split(":")[-2:])) for node in nodes if HEAVY.search(node.op)}
+
+
+def note_placement(result: TrainingRun, placed: set[Placed] | None, devices: Iterable[str]) -> None:
+    """Record in a result whether its work ran only on its devices, and on all of them; ``devices`` are names such as "GPU:0"."""
+    if not placed:
+        return
+    wanted = set(devices)
+    misplaced = sorted(f"{op.lstrip('_')} on {device}" for op, device in placed if device not in wanted)
+    result.placement_verified = not misplaced and {device for _, device in placed} == wanted
+    result.misplaced_ops = tuple(misplaced[:20])
 
 
 def problem(result: TrainingRun) -> str | None:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from gpucheck.core.child.messages.training import Job, TrainingRun
-from gpucheck.core.child.smoke import memory, network, placement, proof
+from gpucheck.core.child.smoke import memory, network, proof
 from gpucheck.core.training import strategies
 
 
@@ -27,7 +27,7 @@ class TensorFlowJob:
         self._tf, self._keras, self._job, self._cross_device = tf, keras, job, cross_device
         self._logical = tuple(names.get(device, device) for device in job.devices)
         self._strategy: Any = None
-        self._placed: set[placement.Placed] | None = None
+        self._placed: set[proof.Placed] | None = None
 
     def fresh(self) -> None:
         """Forget earlier models."""
@@ -65,16 +65,16 @@ class TensorFlowJob:
 
     def before_first_step(self) -> None:
         """Start recording the placement."""
-        placement.record()
+        proof.record_placement()
 
     def after_first_step(self) -> None:
         """Read the placement of the first step."""
-        self._placed = placement.recorded()
+        self._placed = proof.recorded_placement()
 
     def note(self, result: TrainingRun, model: Any) -> None:
         """Record placement and numerics in the result."""
         proof.note_numerics(result, model, proof.tf32(self._tf), self._logical)
-        placement.note(result, self._placed, self._logical)
+        proof.note_placement(result, self._placed, self._logical)
         result.peak_memory_bytes = memory.peak(self._tf, self._logical)
 
 

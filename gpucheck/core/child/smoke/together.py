@@ -12,12 +12,12 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gpucheck.core.child.messages.training import Job, Trained, TrainingRun
 from gpucheck.core.child.runtime import Reporter
-from gpucheck.core.child.smoke import memory, network, placement, proof
+from gpucheck.core.child.smoke import memory, network, proof
 from gpucheck.core.child.smoke.fit import note_sizes, untrained_result
 from gpucheck.core.child.smoke.tensorflow import cpu_first_loss
 
@@ -57,7 +57,7 @@ def train(reporter: Reporter, tf: Any, keras: Any, jobs: list[Job], names: dict[
         proof.note_numerics(result, model, proof.tf32(tf), logical)
         trainings.append(_Training(tf, reporter, job, result, own, step, samples))
     memory.reset(tf, logical)
-    placement.record()
+    proof.record_placement()
     threads = [threading.Thread(target=training.run, args=(batch,), daemon=True) for training in trainings]
     for job in jobs:
         reporter.begin(Trained, job.id)
@@ -67,9 +67,9 @@ def train(reporter: Reporter, tf: Any, keras: Any, jobs: list[Job], names: dict[
         deadline = time.monotonic() + PLACEMENT_SECONDS
         for training in trainings:
             training.stepped.wait(max(0.0, deadline - time.monotonic()))
-        placed = placement.recorded()
+        placed = proof.recorded_placement()
         for training, device in zip(trainings, logical):
-            training.placed = placement.ops_of_device(placed, device, logical)
+            training.placed = ops_of_device(placed, device, logical)
             training.placement_known.set()
         for thread in threads:
             thread.join()
@@ -112,7 +112,7 @@ class _Training:
     ) -> None:
         self.tf, self.reporter, self.job, self.result = tf, reporter, job, result
         self.variables, self.step, self.samples = variables, step, samples
-        self.placed: set[placement.Placed] | None = None
+        self.placed: set[proof.Placed] | None = None
         self.stepped, self.placement_known = threading.Event(), threading.Event()
 
     def run(self, batch: int) -> None:
@@ -146,9 +146,22 @@ class _Training:
         proof.note_weights(result, self.variables.weights, before)
         scale = self.variables.loss_scale
         result.loss_scale = None if scale is None else float(scale.numpy())
-        placement.note(result, self.placed, [device])
+        proof.note_placement(result, self.placed, [device])
         result.peak_memory_bytes = memory.peak(self.tf, [device])
         proof.judge(result)
+
+
+def ops_of_device(placed: set[proof.Placed] | None, device: str, others: Iterable[str]) -> set[proof.Placed] | None:
+    """The ops of one of several concurrent jobs: those on its device, and misplaced ones that are missing there.
+
+    All jobs run the same ops, so an op that ran on a foreign device belongs to the jobs whose own device did not run it.
+    """
+    if not placed:
+        return None
+    own = {(op, where) for op, where in placed if where == device}
+    lacking = {op for op, _ in placed} - {op for op, _ in own}
+    devices = {device, *others}
+    return own | {(op, where) for op, where in placed if where not in devices and op in lacking}
 
 
 @contextlib.contextmanager
