@@ -6,5 +6,5 @@ from gpucheck.core.compat.tensorflow import RELEASES, Release
 
 @pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
 def test_tensorflow_asks_for_the_first_driver_of_its_cuda(release: Release) -> None:
-    for driver in (release.driver_min_linux, release.driver_min_windows):
+    for driver in cuda.LOWEST_DRIVER[release.cuda_major]:
         assert cuda.cuda_of_driver(driver) == f"{release.cuda_major}.0"

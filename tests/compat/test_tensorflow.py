@@ -1,7 +1,7 @@
 import pytest
 from case_files import table
 
-from gpucheck.core.compat import tensorflow, versions, wheels
+from gpucheck.core.compat import cuda, tensorflow, versions, wheels
 from gpucheck.core.compat.tensorflow import CANDIDATE, RELEASES, Release
 
 
@@ -46,7 +46,7 @@ def test_a_release_candidate_is_known_and_not_suggested() -> None:
 
 def test_the_figures_of_2_21() -> None:
     latest = known("2.21")
-    assert (latest.cuda, latest.cudnn, latest.driver_min_linux) == ("12.5", "9.3", "525.60.13")
+    assert (latest.cuda, latest.cudnn, cuda.LOWEST_DRIVER[latest.cuda_major][0]) == ("12.5", "9.3", "525.60.13")
     assert latest.keras == ">=3.12.0"
     assert latest.glibc_floor == "2.27"
     assert "nvidia-nccl-cu12<3.0,>=2.27.7" in latest.and_cuda

@@ -23,7 +23,8 @@ CUDNN_LAST_FOR_OLD_GPUS = "9.10.2"
 # with 9.3, one in bfloat16 failed on an H100.
 CUDNN_FOR_XLA = "9.24"
 
-# CUDA major -> the minimum driver for all its minors, on Linux and on Windows (whose driver WSL2 uses).
+# CUDA major -> the minimum driver for all its minors, on Linux and on Windows (whose driver WSL2 uses). It loads native kernels;
+# PTX needs a driver as new as the toolkit that built it (else CUDA error 222).
 LOWEST_DRIVER = {11: ("450.80.02", "452.39"), 12: ("525.60.13", "528.33"), 13: ("580.65.06", "580.88")}
 
 # The last driver branch for GPUs of an architecture.

@@ -24,8 +24,6 @@ class Release(msgspec.Struct, frozen=True):
     cuda: str
     cuda_major: int
     cudnn: str  # a newer minor of the same major works too
-    driver_min_linux: str  # for native kernels; PTX requires one as new as the toolkit that built it (else CUDA error 222)
-    driver_min_windows: str  # of the Windows host where TensorFlow runs in WSL2
     keras: str
     numpy: str
     protobuf: str
@@ -94,8 +92,6 @@ _2_10 = Release(
     cuda="11.2",
     cuda_major=11,
     cudnn="8.1",
-    driver_min_linux="450.80.02",
-    driver_min_windows="452.39",
     keras=">=2.10.0,<2.11",
     numpy=">=1.20",
     protobuf=">=3.9.2,<3.20",
@@ -133,8 +129,6 @@ _2_15 = msgspec.structs.replace(
     cuda="12.2",
     cuda_major=12,
     cudnn="8.9",
-    driver_min_linux="525.60.13",
-    driver_min_windows="528.33",
     keras=">=2.15.0,<2.16",
     cubins=(50, 60, 70, 75),
     sonames=_SONAMES_CUDA_12,

@@ -95,7 +95,7 @@ def jetson(release: Release, machine: Machine) -> Reason | None:
 
 def lowest_driver(release: Release, machine: Machine) -> str:
     """The minimum driver of a release; on Windows and in WSL2 that of the Windows driver."""
-    return release.driver_min_windows if machine.windows_driver else release.driver_min_linux
+    return cuda_tables.LOWEST_DRIVER[release.cuda_major][machine.windows_driver]
 
 
 def driver(release: Release, machine: Machine) -> Reason | None:

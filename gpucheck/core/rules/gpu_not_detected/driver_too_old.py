@@ -37,7 +37,7 @@ from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import results, versions
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.compat.cuda import branch_of_cuda, cuda_of_driver
+from gpucheck.core.compat.cuda import LOWEST_DRIVER, branch_of_cuda, cuda_of_driver
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.kernel_module import KernelModule
@@ -69,7 +69,7 @@ def check(
         return Skip(f"it is not known which CUDA TensorFlow {installed.version} needs")
     needed = f"{release.cuda_major}.0"
     windows = "Windows " if stack.wsl.inside else ""
-    floor = f" ({windows}driver {release.driver_min_windows if windows else release.driver_min_linux} or newer)"
+    floor = f" ({windows}driver {LOWEST_DRIVER[release.cuda_major][stack.wsl.inside]} or newer)"
     refused = outcomes.saw_events("ptx-unsupported", "driver-too-old")
     if versions.at_least(newest, needed):
         if not refused or versions.at_least(newest, release.cuda):
