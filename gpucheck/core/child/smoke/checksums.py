@@ -13,7 +13,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.messages.training import Checksums, DeviceChecksums
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke import network
@@ -59,11 +58,14 @@ def run(reporter: Reporter, setting: Setting, names: dict[str, str]) -> None:
             tf32 = setting.every and setting.tf.config.experimental.tensor_float_32_execution_enabled()
             share = 1 - FULL_FLOAT32_SHARE if tf32 else 1.0
             usual = setting._replace(soak_seconds=share * setting.soak_seconds)
-            found = tuple(pool.map(lambda name: device_checksums(usual, name, names[name]), names))
+            repeated = {name: Repeated(setting.tf, logical) for name, logical in names.items()}
+            found = tuple(pool.map(lambda name: device_checksums(usual, name, repeated[name]), names))
             if tf32:
-                found = _without_tf32(setting, pool, found, names)
-        differ = len({device.losses for device in found}) > 1
-        reference = _reference(setting, next(iter(names))) if differ and not found[0].device.startswith("CPU") else ()
+                _without_tf32(setting, pool, repeated)
+        kind = found[0].device.partition(":")[0]
+        reference: tuple[float, ...] = ()
+        if kind != "CPU" and len({device.losses for device in found}) > 1:
+            _, reference = steps(setting.tf, "CPU:0", "float32", setting.step, BATCH[kind])
         reporter.end(Checksums(found, reference=reference))
     except Exception as error:
         reporter.end(Checksums((), problem=first_sentence(error)))
@@ -81,17 +83,12 @@ def _disable_determinism() -> None:
         return
 
 
-def _reference(setting: Setting, device: str) -> tuple[float, ...]:
-    return steps(setting.tf, "CPU:0", "float32", setting.step, BATCH[device.split(":")[0]])[1]
-
-
-def device_checksums(setting: Setting, device: str, logical: str) -> DeviceChecksums:
-    """Compute on one device until the time is up."""
+def device_checksums(setting: Setting, device: str, repeated: Repeated) -> DeviceChecksums:
+    """Compute on one device until the time is up; what ``repeated`` gets later is in the result, too."""
     kind, _, number = device.partition(":")
-    repeated = Repeated(setting.tf, logical)
     began, rounds = time.monotonic(), 0
     losses: tuple[float, ...] = ()
-    with setting.tf.device("/" + logical):
+    with setting.tf.device("/" + repeated.logical):
         if setting.soak_seconds:
             free = setting.free_bytes.get(number, 0) if kind == "GPU" else 0
             repeated.memory(int(MEMORY_SHARE * free))
@@ -99,7 +96,7 @@ def device_checksums(setting: Setting, device: str, logical: str) -> DeviceCheck
         while rounds < ROUNDS or time.monotonic() < began + setting.soak_seconds:
             for precision in PRECISIONS if setting.every else PRECISIONS[:1]:
                 try:
-                    found, of_steps = steps(setting.tf, logical, precision, setting.step, BATCH[kind])
+                    found, of_steps = steps(setting.tf, repeated.logical, precision, setting.step, BATCH[kind])
                 except Exception as error:
                     repeated.unavailable[f"{precision} steps"] = first_sentence(error)
                     continue
@@ -122,34 +119,24 @@ def device_checksums(setting: Setting, device: str, logical: str) -> DeviceCheck
     )
 
 
-def _without_tf32(
-    setting: Setting, pool: ThreadPoolExecutor, found: tuple[DeviceChecksums, ...], names: dict[str, str]
-) -> tuple[DeviceChecksums, ...]:
+def _without_tf32(setting: Setting, pool: ThreadPoolExecutor, repeated: dict[str, Repeated]) -> None:
     """Add the product in full float32, where TF32 was used before: it is disabled for the whole process, so at the end."""
     config = setting.tf.config.experimental
     config.enable_tensor_float_32_execution(False)
     try:
-        return tuple(pool.map(lambda device: _full_float32(setting, device, names[device.device]), found))
+        list(pool.map(lambda device: _full_float32(setting, device, repeated[device]), repeated))
     finally:
         config.enable_tensor_float_32_execution(True)
 
 
-def _full_float32(setting: Setting, found: DeviceChecksums, logical: str) -> DeviceChecksums:
-    kind = found.device.partition(":")[0]
-    repeated = Repeated(setting.tf, logical)
+def _full_float32(setting: Setting, device: str, repeated: Repeated) -> None:
+    kind = device.partition(":")[0]
     began, rounds = time.monotonic(), 0
-    with setting.tf.device("/" + logical):
+    with setting.tf.device("/" + repeated.logical):
         product = next(exact_operations(setting.tf, SIZE[kind]))._replace(name="full float32 product")
         while rounds < ROUNDS or time.monotonic() < began + FULL_FLOAT32_SHARE * setting.soak_seconds:
             repeated.compute(product)
             rounds += 1
-    return replace(
-        found,
-        checksums={**found.checksums, **repeated.checksums},
-        unstable={**found.unstable, **repeated.unstable},
-        wrong={**found.wrong, **repeated.wrong},
-        unavailable={**found.unavailable, **repeated.unavailable},
-    )
 
 
 def model(tf: Any, device: str) -> str | None:
@@ -220,7 +207,7 @@ class Repeated:
         self.unstable: dict[str, int] = {}
         self.wrong: dict[str, float] = {}
         self.unavailable: dict[str, str] = {}
-        self._tf, self._logical = tf, logical
+        self._tf, self.logical = tf, logical
         self._first: dict[str, Any] = {}  # results that stay on the device
 
     def note(self, found: dict[str, str]) -> None:
@@ -240,7 +227,7 @@ class Repeated:
                 if self._differing(result, self._first[name]):
                     self.unstable[name] = self.unstable.get(name, 0) + 1
                 return
-            if not result.device.endswith(self._logical):
+            if not result.device.endswith(self.logical):
                 raise NotImplementedError(f"TensorFlow computes it on {result.device.rpartition('device:')[2]}")
             self._first[name] = result
             self.checksums[name] = checksum([result])
