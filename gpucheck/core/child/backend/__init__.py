@@ -6,6 +6,7 @@ The differences between the two frameworks are in ``jax`` and ``torch``, which h
 from __future__ import annotations
 
 import faulthandler
+import functools
 import importlib
 import random
 import time
@@ -18,8 +19,6 @@ from gpucheck.core.child.messages.training import FreeMemory, Job, Planned, Trai
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke import fit, network, proof
 from gpucheck.core.training.strategies import Wanted, data_parallel, load_all, one_device
-
-_first_losses: dict[tuple[str, int], float | None] = {}  # the CPU's loss is the same for every device
 
 
 def run(reporter: Reporter, task: BackendTask) -> None:
@@ -132,16 +131,7 @@ class KerasJob:
         """The loss of the first step, computed on the CPU."""
         if not self._framework.comparable():
             return None
-        keras, batch = self._keras, network.batch_size(self._names[0])
-        key = (self._job.precision, batch)
-        if key not in _first_losses:
-            with self._framework.scope(["CPU:0"]):
-                model = network.model(keras, compiled=False)
-                images, labels = network.steps(batch)
-                predictions = model(images[:batch], training=True)
-                loss = keras.ops.mean(keras.losses.sparse_categorical_crossentropy(labels[:batch], predictions))
-            _first_losses[key] = proof.finite_or_none(float(loss))
-        return _first_losses[key]
+        return _cpu_first_loss(self._framework, self._keras, self._job.precision, network.batch_size(self._names[0]))
 
     def open(self) -> tuple[int, int]:
         """Return the number of devices; Keras uses them in the scope."""
@@ -183,3 +173,14 @@ class KerasJob:
         )
         result.peak_memory_bytes = framework.peak(self._names)
         result.replicas_equal = framework.replicas_equal(model.trainable_weights)
+
+
+@functools.lru_cache(maxsize=16)  # the CPU's loss is the same for every device
+def _cpu_first_loss(framework: Any, keras: Any, precision: str, batch: int) -> float | None:
+    """The loss of a job's first step in the current precision, computed on the CPU."""
+    with framework.scope(["CPU:0"]):
+        model = network.model(keras, compiled=False)
+        images, labels = network.steps(batch)
+        predictions = model(images[:batch], training=True)
+        loss = keras.ops.mean(keras.losses.sparse_categorical_crossentropy(labels[:batch], predictions))
+    return proof.finite_or_none(float(loss))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -95,17 +96,13 @@ def train_briefly(tf: Any, keras: Any, logical: str, batch: int, steps: int) -> 
     return model, float(history["loss"][-1])
 
 
-_first_losses: dict[tuple[str, int], float | None] = {}  # the CPU's loss is the same for every device
-
-
+@functools.lru_cache(maxsize=16)  # the CPU's loss is the same for every device
 def cpu_first_loss(tf: Any, keras: Any, precision: str, batch: int) -> float | None:
     """The loss of a job's first step, computed on the CPU: same seed, data, weights, dropout and precision."""
-    if (precision, batch) not in _first_losses:
-        fresh(keras, precision)
-        with tf.device("/CPU:0"):
-            model = network.model(keras, compiled=False)
-            images, labels = next(iter(network.dataset(tf, batch)))
-            predictions = model(images, training=True)
-            loss = tf.reduce_mean(keras.losses.sparse_categorical_crossentropy(labels, predictions))
-        _first_losses[precision, batch] = proof.finite_or_none(float(loss))
-    return _first_losses[precision, batch]
+    fresh(keras, precision)
+    with tf.device("/CPU:0"):
+        model = network.model(keras, compiled=False)
+        images, labels = next(iter(network.dataset(tf, batch)))
+        predictions = model(images, training=True)
+        loss = tf.reduce_mean(keras.losses.sparse_categorical_crossentropy(labels, predictions))
+    return proof.finite_or_none(float(loss))
