@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -64,9 +63,7 @@ def train(reporter: Reporter, keras: Any, job: Job, framework: FrameworkJob) -> 
         with framework.scope():
             model = network.model(keras, job.compiled, steps_per_execution=result.steps_per_execution)
         before = [weight.numpy() for weight in model.trainable_weights]
-        steps = _recorder(
-            keras, reporter, job.id, framework.before_first_step, framework.after_first_step, result.steps_per_execution
-        )
+        steps = _recorder(keras, reporter, job.id, framework, result.steps_per_execution)
         result.stage = "first step"
         data = framework.data(result.global_batch_size or 0)
         with framework.around_fit():
@@ -89,17 +86,14 @@ def train(reporter: Reporter, keras: Any, job: Job, framework: FrameworkJob) -> 
     return result
 
 
-def _recorder(
-    keras: Any, reporter: Reporter, job: str, before: Callable[[], None], after: Callable[[], None], together: int
-) -> Any:
+def _recorder(keras: Any, reporter: Reporter, job: str, framework: FrameworkJob, together: int) -> Any:
     """A callback that times each step and recovers its loss and accuracy.
 
     Args:
         keras: the module that trains.
         reporter: the report to the parent.
         job: id of the job.
-        before: called before the first step.
-        after: called after it.
+        framework: called before and after the first step.
         together: steps of one execution: Keras reports them together.
 
     Returns:
@@ -116,7 +110,7 @@ def _recorder(
 
         def on_train_begin(self, logs: Any = None) -> None:
             reporter.begin(Trained, job, "first step")
-            before()
+            framework.before_first_step()
 
         def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
             self._began = time.perf_counter()
@@ -126,7 +120,7 @@ def _recorder(
             seconds = time.perf_counter() - self._began
             self.seconds.append(seconds / together if self.seconds else seconds)
             if len(self.seconds) == 1:
-                after()
+                framework.after_first_step()
                 reporter.begin(Trained, job, "steps")
 
     return Recorder()

@@ -135,19 +135,18 @@ class Trainer:
         return seconds
 
 
-def trainer(tf: Any, keras: Any, strategy: Any, xla: bool = False, **options: Any) -> Trainer:
+def trainer(tf: Any, keras: Any, strategy: Any, **options: Any) -> Trainer:
     """The smoke job's network in a strategy, ready for timing, in the current precision and from the current seed.
 
     Args:
         tf: TensorFlow.
         keras: the module to build with.
         strategy: in whose scope the network is built.
-        xla: whether XLA compiles the step.
         options: of the network, see ``network.model``.
     """
     with strategy.scope():
-        model = network.model(keras, xla, **options)
-    return ready(tf, strategy, model, tuple(map(tf.constant, network.arrays(1))), xla)
+        model = network.model(keras, compiled=False, **options)
+    return ready(tf, strategy, model, tuple(map(tf.constant, network.arrays(1))))
 
 
 def ready(

@@ -13,7 +13,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpucheck.core.child.messages.training import Job, Trained, TrainingRun
 from gpucheck.core.child.runtime import Reporter
@@ -43,8 +43,8 @@ def train(reporter: Reporter, tf: Any, keras: Any, jobs: list[Job], names: dict[
     try:
         keras.mixed_precision.set_global_policy(first.precision)
         model = _model(tf, keras, first)
-        step = _trace(tf, model, batch, first.compiled)
-        variables = [DeviceVariables(tf, model, step.captured, device) for device in logical]
+        step, captured = _trace(tf, model, batch, first.compiled)
+        variables = [DeviceVariables(tf, model, captured, device) for device in logical]
     except Exception as error:
         raise CannotShareStep(proof.first_sentence(error)) from error
     finally:
@@ -90,25 +90,11 @@ class DeviceVariables:
         self.loss_scale = None if scale is None else own.get(id(_below(scale)))
 
 
-class TracedStep(NamedTuple):
-    """A training step, traced without a device."""
-
-    concrete: Any  # the concrete function
-    captured: list[Any]  # the captured variables, in order
-
-
 class _Training:
     """One device's training."""
 
     def __init__(
-        self,
-        tf: Any,
-        reporter: Reporter,
-        job: Job,
-        result: TrainingRun,
-        variables: DeviceVariables,
-        step: TracedStep,
-        samples: Any,
+        self, tf: Any, reporter: Reporter, job: Job, result: TrainingRun, variables: DeviceVariables, step: Any, samples: Any
     ) -> None:
         self.tf, self.reporter, self.job, self.result = tf, reporter, job, result
         self.variables, self.step, self.samples = variables, step, samples
@@ -135,7 +121,7 @@ class _Training:
         for _ in range(STEPS):
             began = time.perf_counter()
             with self.tf.device("/" + device):
-                logs = self.step.concrete._call_flat(list(self.samples), self.variables.handles)
+                logs = self.step._call_flat(list(self.samples), self.variables.handles)
             means.add({name: float(value) for name, value in logs.items()})
             seconds.append(time.perf_counter() - began)
             result.stage = "steps"
@@ -189,8 +175,8 @@ def _model(tf: Any, keras: Any, job: Job) -> Any:
     return model
 
 
-def _trace(tf: Any, model: Any, batch: int, compiled: bool) -> TracedStep:
-    """Trace the model's training step."""
+def _trace(tf: Any, model: Any, batch: int, compiled: bool) -> tuple[Any, list[Any]]:
+    """Trace the model's training step without a device; return the concrete function, and the captured variables in order."""
 
     def step(images: Any, labels: Any) -> Any:
         return model.train_step((images, labels))
@@ -201,7 +187,7 @@ def _trace(tf: Any, model: Any, batch: int, compiled: bool) -> TracedStep:
     captured = [variables.get(id(handle)) for handle in concrete.captured_inputs]
     if any(variable is None for variable in captured):
         raise CannotShareStep("the step has captured something that is not a variable")
-    return TracedStep(concrete, captured)
+    return concrete, captured
 
 
 def _below(variable: Any) -> Any:
