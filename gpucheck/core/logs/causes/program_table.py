@@ -49,7 +49,12 @@ ROWS = (
         "This system uses the musl C library, but TensorFlow's packages need glibc.",
         Match("musl", "symbol not found|ld-linux"),
     ),
-    Row("model-saving-unavailable", "Keras can't save or load models: it could not import h5py.", Match("h5py-missing"), severity=ERROR),
+    Row(
+        "model-saving-unavailable",
+        "Keras can't save or load models: it could not import h5py.",
+        Match("h5py-missing"),
+        severity=ERROR,
+    ),
     Row(
         "tensorflow-gpu-package-removed",
         "The package tensorflow-gpu was discontinued in 2022 and can't be installed any more.",
