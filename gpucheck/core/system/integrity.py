@@ -72,9 +72,8 @@ def report_namesake() -> bool:
 
     Both install into one folder, so removing it removes our files.
     """
-    import gpucheck
-
-    broken = getattr(gpucheck, "DISTRIBUTION", None) is None
+    ours = sys.modules[__name__.partition(".")[0]]  # imported before any of our modules
+    broken = getattr(ours, "DISTRIBUTION", None) is None
     if broken or _metadata(_root, "gpucheck"):
         state = (
             "has overwritten or removed files of this one"
