@@ -11,7 +11,7 @@ import time
 import keras
 import tensorflow as tf
 
-from gpucheck.core.child.smoke import network
+from gpucheck.core.training.smoke import network
 
 device = "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
 

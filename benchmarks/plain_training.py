@@ -5,7 +5,7 @@ The baseline for all of ``gpucheck --allow-cpu``: no probes, no rules, no verifi
 
 import tensorflow as tf
 
-from gpucheck.core.child.smoke import network
+from gpucheck.core.training.smoke import network
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 gpus = tf.config.list_physical_devices("GPU")

@@ -36,7 +36,11 @@ class ByFileWhereWorkIsShared(LoadScopeScheduling):  # type: ignore[misc]
         file = nodeid.partition("::")[0]
         if file.startswith("tests/systems/"):
             return "tests/systems"
-        return file if file.startswith(("tests/child/", "tests/experiments/", "tests/reports/test_html")) else nodeid
+        return (
+            file
+            if file.startswith(("tests/child/", "tests/training/", "tests/experiments/", "tests/reports/test_html"))
+            else nodeid
+        )
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling:

@@ -22,7 +22,7 @@ tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfigur
 from gpucheck.core.child.messages.struct import replace, to_builtins
 from gpucheck.core.training.experiments import NotHere, Setting
 from gpucheck.core.child.messages.training import Job
-from gpucheck.core.child.smoke import network
+from gpucheck.core.training.smoke import network
 setting = Setting(tf, keras, {"CPU:0": "CPU:0", "CPU:1": "CPU:1"}, [])
 found = {}
 """

@@ -23,7 +23,7 @@ def table():
 
 
 MAY_IMPORT = dict(table())
-FREE = {"__init__.py", "__main__.py", "core/__init__.py", "core/training/__init__.py"}
+FREE = {"__init__.py", "__main__.py", "core/__init__.py"}
 FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
 
 

@@ -5,7 +5,7 @@ from gpucheck.commands.bench import figures
 from gpucheck.core.child.messages.benchmark import Configuration, Measured
 from gpucheck.core.child.messages.drivers import GpuSample, Sampled
 from gpucheck.core.child.messages.struct import replace
-from gpucheck.core.child.smoke.throughput import scaling_efficiency
+from gpucheck.core.training.smoke.throughput import scaling_efficiency
 
 ITEM = Configuration("one_device", names(1), "float32", False, 64)
 

@@ -11,7 +11,7 @@ import pytest
 from case_files import program
 from in_tensorflow import MARKS, printed_by
 
-from gpucheck.core.child import bench_model
+from gpucheck.core.training import bench_model
 
 ROOT = pathlib.Path(__file__).parents[2]
 EXAMPLE = re.search(r"```python\n(# train\.py\n.*?)```", (ROOT / "docs" / "bench.md").read_text(encoding="utf-8"), re.DOTALL)

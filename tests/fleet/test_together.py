@@ -12,7 +12,7 @@ from gpucheck.commands.fleet.formats import csv as csv_format
 from gpucheck.commands.fleet.formats import html, junit, terminal
 from gpucheck.commands.fleet.merge import Merge
 from gpucheck.commands.fleet.together import configurations, with_training
-from gpucheck.core.child.worker import LINK_ROUNDS, pairs
+from gpucheck.core.training.worker import LINK_ROUNDS, pairs
 
 NODES = ("n1", "n2", "n3")
 VERSIONS = {"tensorflow": "2.21.0", "python": "3.12.3"}

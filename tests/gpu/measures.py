@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from gpu.place import CHECKOUT, CPU, GPU, Done, Place
 
-from gpucheck.core.child.smoke import network
+from gpucheck.core.training.smoke import network
 
 BENCHMARKS = CHECKOUT / "benchmarks"
 REPEATS = 3

@@ -9,8 +9,8 @@ from msgspec.structs import asdict, replace
 from gpucheck.commands.bench.model import GpuLoad, Measurement, Sample, Spread
 from gpucheck.core.child.messages.benchmark import Configuration, Measured, Profile
 from gpucheck.core.child.messages.drivers import Sampled
-from gpucheck.core.child.smoke.throughput import input_wait_share, scaling_efficiency
 from gpucheck.core.compat import nvml
+from gpucheck.core.training.smoke.throughput import input_wait_share, scaling_efficiency
 
 REPEATS_MIN = 3
 RAW = (

@@ -95,13 +95,13 @@ def _emptied(folder: str | None) -> None:
 
 
 def main() -> None:
-    """Run ``gpucheck.core.child.<name>.run(reporter, task)``; argv: package folder, name, the task's fields as JSON."""
+    """Run ``gpucheck.core.<name>.run(reporter, task)``; argv: package folder, name ("child.cuda"), the task's fields as JSON."""
     _, name, text = sys.argv[1:]
     sys.argv[1:] = []
     reporter = Reporter()
     try:
-        module = importlib.import_module("gpucheck.core.child." + name)
-        task = next(kind for kind in Task.__subclasses__() if kind.child == name)  # which the module imports
+        module = importlib.import_module("gpucheck.core." + name)
+        task = next(kind for kind in Task.__subclasses__() if f"{kind.package}.{kind.child}" == name)  # which the module imports
         module.run(reporter, task(**json.loads(text)))
     except BaseException as error:
         import traceback

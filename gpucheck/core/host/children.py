@@ -58,7 +58,7 @@ def child_argv(request: Request, kind: type[Task], text: str) -> list[str]:
     code = BOOTSTRAP.format(f"{request.timeout_seconds + GRACE_SECONDS}, {files}")
     if kind.examined and not is_ours(os.curdir):
         code = _LEAVE_OUT_FOLDER + code
-    return [*python, "-c", code, PACKAGE, kind.child, text]
+    return [*python, "-c", code, PACKAGE, f"{kind.package}.{kind.child}", text]
 
 
 def child_env(request: Request, env: Mapping[str, str], kind: type[Task]) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""Training in child processes: the strategies, and the experiments of ``--full``."""
+"""What child processes train: the jobs (`smoke`), their strategies, the experiments of ``--full``, workers, and benchmarks."""

@@ -1,8 +1,8 @@
 import sys, json
-from gpucheck.core.child.backend import jax
-from gpucheck.core.child.backend import KerasJob
+from gpucheck.core.training.backend import jax
+from gpucheck.core.training.backend import KerasJob
 from gpucheck.core.child.messages.training import Job
-from gpucheck.core.child.smoke import network
+from gpucheck.core.training.smoke import network
 jax.prepare(2); jax.load("default"); jax.devices()
 import keras
 job = KerasJob(jax, keras, Job("one_device", ("CPU:1",), sys.argv[1]))

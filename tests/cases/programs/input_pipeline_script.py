@@ -4,7 +4,7 @@ import keras
 import tensorflow as tf
 from gpucheck.core.child.messages.training import Job
 from gpucheck.core.training.experiments import NotHere, Setting
-from gpucheck.core.child.smoke import network
+from gpucheck.core.training.smoke import network
 from gpucheck.core.training.experiments import input_pipeline
 
 run = replace(Job("one_device", ("CPU:0",)).planned_run, status="passed")

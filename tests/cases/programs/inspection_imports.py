@@ -1,5 +1,5 @@
 import gc
-from gpucheck.core.child import inspection
+from gpucheck.core.training import inspection
 
 try:
     with inspection.without_gc():

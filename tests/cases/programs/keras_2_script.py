@@ -6,8 +6,8 @@ cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
 from gpucheck.core.child.messages.struct import to_builtins
 from gpucheck.core.child.messages.training import Job
-from gpucheck.core.child.smoke import fit, together
-from gpucheck.core.child.smoke.tensorflow import TensorFlowJob
+from gpucheck.core.training.smoke import fit, together
+from gpucheck.core.training.smoke.tensorflow import TensorFlowJob
 
 class Reporter:
     def begin(self, kind, job="", step=""): pass

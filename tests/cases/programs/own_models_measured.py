@@ -1,7 +1,7 @@
 import json, sys
 import keras
 import tensorflow as tf
-from gpucheck.core.child import bench
+from gpucheck.core.training import bench
 from gpucheck.core.child.messages.benchmark import BenchJob, BenchTask, Configuration, Measured
 from gpucheck.core.child.messages.frameworks import KerasImported
 sys.path.insert(0, sys.argv[1])

@@ -5,7 +5,7 @@ import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
 from gpucheck.core.training.experiments import NotHere, Setting
-from gpucheck.core.child.smoke import network, throughput
+from gpucheck.core.training.smoke import network, throughput
 from gpucheck.core.training.experiments import scaling
 from gpucheck.core.training import strategies
 from gpucheck.core.child.messages.training import Job

@@ -1,6 +1,6 @@
 import sys, json
 import tensorflow as tf, keras
-from gpucheck.core.child.smoke import network, tensorflow
+from gpucheck.core.training.smoke import network, tensorflow
 network.PER_REPLICA_BATCH["GPU"] = 16
 losses = {}
 for precision in sys.argv[1:]:

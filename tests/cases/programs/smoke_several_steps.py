@@ -2,8 +2,8 @@ import json
 from gpucheck.core.child.messages.struct import to_builtins
 import tensorflow as tf, keras
 from gpucheck.core.child.messages.training import Job
-from gpucheck.core.child.smoke import fit
-from gpucheck.core.child.smoke.tensorflow import TensorFlowJob
+from gpucheck.core.training.smoke import fit
+from gpucheck.core.training.smoke.tensorflow import TensorFlowJob
 from gpucheck.core.training.strategies import one_device
 
 class Reporter:

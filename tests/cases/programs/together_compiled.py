@@ -1,8 +1,8 @@
 import json
 import tensorflow as tf, keras
 from gpucheck.core.child.messages.training import Job
-from gpucheck.core.child.smoke import fit, together
-from gpucheck.core.child.smoke.tensorflow import TensorFlowJob
+from gpucheck.core.training.smoke import fit, together
+from gpucheck.core.training.smoke.tensorflow import TensorFlowJob
 
 class Reporter:
     def begin(self, kind, job="", step=""): pass

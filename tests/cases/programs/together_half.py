@@ -2,7 +2,7 @@ import json
 from gpucheck.core.child.messages.struct import to_builtins
 import tensorflow as tf, keras
 from gpucheck.core.child.messages.training import Job
-from gpucheck.core.child.smoke import together
+from gpucheck.core.training.smoke import together
 
 class Reporter:
     def begin(self, kind, job="", step=""): pass

@@ -1,5 +1,5 @@
 import json, sys
-from gpucheck.core.child import framework
+from gpucheck.core.training import framework
 from gpucheck.core.child.messages.struct import to_builtins
 from gpucheck.core.child.messages.frameworks import FrameworkTask
 from gpucheck.core.child.messages.training import Trained

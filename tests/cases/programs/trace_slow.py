@@ -1,7 +1,7 @@
 import json, os, sys, time
 import keras, tensorflow as tf
-from gpucheck.core.child import trace
-from gpucheck.core.child.smoke import network, throughput
+from gpucheck.core.training import trace
+from gpucheck.core.training.smoke import network, throughput
 from gpucheck.core.training import strategies
 from gpucheck.core.child.messages.struct import to_builtins
 

@@ -56,7 +56,8 @@ class Message(Struct):
 class Task(Struct):
     """The work of a child."""
 
-    child: ClassVar[str]  # the module gpucheck/core/child/<child>.py
+    child: ClassVar[str]  # the module gpucheck/core/<package>/<child>.py
+    package: ClassVar[str] = "child"  # or "training"
     examined: ClassVar[bool] = False  # whether it runs like the user's program: with their interpreter and environment
     report_bytes: ClassVar[int] = 4 << 20  # maximum size of its report, which normally has kilobytes
 

@@ -12,6 +12,7 @@ class BenchTask(Task):
     """Import TensorFlow, and wait for the configurations to measure."""
 
     child: ClassVar[str] = "bench"
+    package: ClassVar[str] = "training"
     examined: ClassVar[bool] = True
     number: int  # which child of this run: each measures on its own
     tpu: bool = False  # connect to the TPU

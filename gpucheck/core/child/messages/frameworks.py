@@ -14,6 +14,7 @@ class FrameworkTask(Task):
     """Inspect TensorFlow, and train."""
 
     child: ClassVar[str] = "framework"
+    package: ClassVar[str] = "training"
     examined: ClassVar[bool] = True
     smoke: bool  # whether to train
     level: int  # of the request: 0 to 2
@@ -31,6 +32,7 @@ class BackendTask(Task):
     """Inspect JAX or PyTorch, and train. KERAS_BACKEND or keras.json configures the backend of Keras."""
 
     child: ClassVar[str] = "backend"
+    package: ClassVar[str] = "training"
     examined: ClassVar[bool] = True
     backend: str  # "jax", "torch"
     source: str  # where it was configured, as in ``BackendImport``

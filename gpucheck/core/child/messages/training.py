@@ -200,6 +200,7 @@ class ExhaustionTask(Task):
     """Run out of memory on purpose."""
 
     child: ClassVar[str] = "exhaustion"
+    package: ClassVar[str] = "training"
     examined: ClassVar[bool] = True
     gpu: int | None  # its number; None: the CPU
 

@@ -13,6 +13,7 @@ class WorkerTask(Task):
     """Train as one worker, or as the coordinator."""
 
     child: ClassVar[str] = "worker"
+    package: ClassVar[str] = "training"
     examined: ClassVar[bool] = True
     strategy: str
     tf_config: str  # the variable TF_CONFIG

@@ -14,8 +14,8 @@ from typing import Any
 
 from gpucheck.core.child.messages.training import ExperimentResult, TrainingRun
 from gpucheck.core.child.runtime import Reporter
-from gpucheck.core.child.smoke.proof import first_sentence
-from gpucheck.core.child.smoke.tensorflow import fresh
+from gpucheck.core.training.smoke.proof import first_sentence
+from gpucheck.core.training.smoke.tensorflow import fresh
 
 
 class NotHere(Exception):

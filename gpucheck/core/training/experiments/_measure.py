@@ -8,10 +8,10 @@ import statistics
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from gpucheck.core.child.smoke import network, proof, throughput
-from gpucheck.core.child.smoke.tensorflow import fresh
 from gpucheck.core.training import strategies
 from gpucheck.core.training.experiments import NotHere, Setting
+from gpucheck.core.training.smoke import network, proof, throughput
+from gpucheck.core.training.smoke.tensorflow import fresh
 
 MEASUREMENT_SECONDS = 0.2
 LEAST_STEPS, MOST_STEPS = 2, 40

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from gpucheck.core.child.messages.training import ExperimentResult
-from gpucheck.core.child.smoke import network
 from gpucheck.core.training.experiments import Setting
 from gpucheck.core.training.experiments._measure import Comparison, finite, replicas, tf32
+from gpucheck.core.training.smoke import network
 
 STEPS = 6
 # In standard deviations, or relative to a variance. The statistics are computed from moving averages, to which one step

@@ -10,9 +10,9 @@ from __future__ import annotations
 import statistics
 
 from gpucheck.core.child.messages.training import ExperimentResult
-from gpucheck.core.child.smoke import network
 from gpucheck.core.training.experiments import Setting
 from gpucheck.core.training.experiments._measure import Comparison, finite, percent, relative_difference, replicas, tf32
+from gpucheck.core.training.smoke import network
 
 STEPS = 6
 # Relative. With any division of the batch, a float32 loss without TF32 is equal except for rounding (measured on a CPU: 2e-7).

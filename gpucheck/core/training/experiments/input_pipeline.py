@@ -13,11 +13,11 @@ from functools import partial
 from typing import Any
 
 from gpucheck.core.child.messages.training import ExperimentResult
-from gpucheck.core.child.smoke import network
-from gpucheck.core.child.smoke.tensorflow import fresh
-from gpucheck.core.child.smoke.throughput import Trainer, input_wait_share, trainer
 from gpucheck.core.training.experiments import NotHere, Setting
 from gpucheck.core.training.experiments._measure import build_strategy, measurements, step_seconds
+from gpucheck.core.training.smoke import network
+from gpucheck.core.training.smoke.tensorflow import fresh
+from gpucheck.core.training.smoke.throughput import Trainer, input_wait_share, trainer
 
 STORED_PIXELS = 96  # side of a stored sample: decoding and augmenting it takes some tenths of a millisecond
 RESIZED_PIXELS, PIXELS = 40, 32  # sides before and after the random crop

@@ -6,10 +6,10 @@ import os
 from typing import Any
 
 from gpucheck.core.child.messages.training import ExperimentResult
-from gpucheck.core.child.smoke import memory, network
-from gpucheck.core.child.smoke.tensorflow import train_briefly
 from gpucheck.core.training.experiments import NotHere, Setting
 from gpucheck.core.training.experiments._measure import forget
+from gpucheck.core.training.smoke import memory, network
+from gpucheck.core.training.smoke.tensorflow import train_briefly
 
 ROUNDS = 3  # the first round creates what a process keeps (kernels, algorithms, thread pools); growth is counted after it
 STEPS = 3

@@ -10,9 +10,9 @@ import time
 from typing import Any
 
 from gpucheck.core.child.messages.training import ExperimentResult
-from gpucheck.core.child.smoke import network, proof
 from gpucheck.core.training.experiments import Setting
 from gpucheck.core.training.experiments._measure import Comparison, finite, percent, relative_difference
+from gpucheck.core.training.smoke import network, proof
 
 STEPS = 4
 CPU_BATCH = 4  # a CPU emulates float16: some 30 ms per sample

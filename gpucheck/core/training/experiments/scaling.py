@@ -14,11 +14,11 @@ from functools import partial
 from typing import Any
 
 from gpucheck.core.child.messages.training import ExperimentResult, TrainingRun
-from gpucheck.core.child.smoke import network
-from gpucheck.core.child.smoke.tensorflow import fresh
-from gpucheck.core.child.smoke.throughput import scaling_efficiency, trainer
 from gpucheck.core.training.experiments import NotHere, Setting
 from gpucheck.core.training.experiments._measure import build_strategy, forget, step_seconds
+from gpucheck.core.training.smoke import network
+from gpucheck.core.training.smoke.tensorflow import fresh
+from gpucheck.core.training.smoke.throughput import scaling_efficiency, trainer
 
 PAYLOAD_BYTES = 32 << 20  # per replica: large enough to make the start of the exchange negligible
 

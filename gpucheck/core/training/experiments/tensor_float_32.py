@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gpucheck.core.child.messages.training import ExperimentResult
-from gpucheck.core.child.smoke import network
 from gpucheck.core.training.experiments import NotHere, Setting
 from gpucheck.core.training.experiments._measure import Comparison, finite, percent, relative_difference, step_seconds, tf32
+from gpucheck.core.training.smoke import network
 
 CAPABILITY = (8, 0)  # the first with TF32: CUDA C++ Programming Guide, "Compute Capabilities"
 STEPS = 6  # for the loss

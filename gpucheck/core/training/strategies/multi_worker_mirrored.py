@@ -2,7 +2,7 @@
 
 Trains two workers on this machine, or this machine's worker of a real cluster (``gpucheck/core/cluster/members.py``
 decides). Keras 3's ``fit`` does not train under this strategy, so the workers train with a ``strategy.run`` loop
-(``gpucheck/core/child/worker.py``) and report the error of ``fit``.
+(``gpucheck/core/training/worker.py``) and report the error of ``fit``.
 """
 
 from __future__ import annotations

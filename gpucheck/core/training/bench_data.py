@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpucheck.core.child.smoke import network
+from gpucheck.core.training.smoke import network
 
 SHAPE = (32, 32, 3)  # input shape of the smoke model
 HELD_OUT_SHARE, HELD_OUT_MAX = 0.1, 2000  # held-out samples: share of the data, and maximum

@@ -12,12 +12,12 @@ import re
 import time
 from typing import Any
 
-from gpucheck.core.child import inspection
 from gpucheck.core.child.messages.training import Exhausted, ExhaustionTask, LimitSet, Recovered
 from gpucheck.core.child.runtime import Reporter
-from gpucheck.core.child.smoke import network
-from gpucheck.core.child.smoke.proof import first_sentence
-from gpucheck.core.child.smoke.tensorflow import train_briefly
+from gpucheck.core.training import inspection
+from gpucheck.core.training.smoke import network
+from gpucheck.core.training.smoke.proof import first_sentence
+from gpucheck.core.training.smoke.tensorflow import train_briefly
 
 GPU_LIMIT_BYTES = 1 << 30  # twice what the smoke job needs (see plan.NEEDED_BYTES)
 CPU_ROOM_BYTES = 1 << 30  # in addition to what is already mapped

@@ -1,6 +1,6 @@
 """The error messages of the measuring child."""
 
-from gpucheck.core.child import bench_model
+from gpucheck.core.training import bench_model
 
 
 def test_an_error_is_reported_without_its_stack():

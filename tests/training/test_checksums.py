@@ -17,7 +17,7 @@ count, times = map(int, sys.argv[1:])
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * count)
 from gpucheck.core.child.messages.struct import to_builtins
-from gpucheck.core.child.smoke import checksums, exact
+from gpucheck.core.training.smoke import checksums, exact
 
 class Reporter:
     def begin(self, kind, step):

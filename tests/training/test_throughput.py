@@ -5,8 +5,8 @@ from in_tensorflow import MARKS, found_by
 
 pytestmark = [*MARKS, pytest.mark.slow]
 TRAINED = """
-from gpucheck.core.child.smoke import throughput
-from gpucheck.core.child.smoke.tensorflow import fresh
+from gpucheck.core.training.smoke import throughput
+from gpucheck.core.training.smoke.tensorflow import fresh
 from gpucheck.core.training import strategies
 
 class LikeOnATpu:

@@ -11,11 +11,11 @@ import pytest
 from case_files import program, table
 from command import gpucheck, in_a_process
 
-from gpucheck.core.child.smoke import network
 from gpucheck.core.engine import recorded
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 from gpucheck.core.probes import keras, tensorflow, training
+from gpucheck.core.training.smoke import network
 from gpucheck.core.training.strategies import load
 
 pytestmark = [

@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-from gpucheck.core.child import worker
+from gpucheck.core.training import worker
 
 RAW = pathlib.Path(__file__).parents[1] / "raw"
 GRAPH = """Graph execution error:

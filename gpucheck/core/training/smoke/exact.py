@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from gpucheck.core.child.smoke import network
+from gpucheck.core.training.smoke import network
 
 PRECISIONS = ("float32", "bfloat16", "float16")
 ROWS = 32  # of a product, compared with the exact ones

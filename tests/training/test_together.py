@@ -10,10 +10,10 @@ import pytest
 from case_files import program
 
 from gpucheck.core.child.messages.training import Job
-from gpucheck.core.child.smoke import proof, together
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 from gpucheck.core.probes import training
+from gpucheck.core.training.smoke import proof, together
 
 needs_tensorflow = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
 pytestmark = pytest.mark.tensorflow

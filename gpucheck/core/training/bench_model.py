@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from gpucheck.core.child.bench_data import Unusable
+from gpucheck.core.training.bench_data import Unusable
 
 COMPUTE = {
     "float32": set(),

@@ -2,10 +2,10 @@
 
 from case_files import table
 
-from gpucheck.core.child import backend as child_backend
 from gpucheck.core.child.messages.frameworks import BackendTask
-from gpucheck.core.child.plan import groups, plan, usable
 from gpucheck.core.model import Level
+from gpucheck.core.training import backend as child_backend
+from gpucheck.core.training.plan import groups, plan, usable
 
 
 class TestTensorFlow:

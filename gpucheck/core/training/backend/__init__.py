@@ -13,18 +13,18 @@ import time
 from contextlib import AbstractContextManager
 from typing import Any
 
-from gpucheck.core.child import inspection, plan
 from gpucheck.core.child.messages.frameworks import BackendImport, BackendImported, BackendTask, DevicesListed
 from gpucheck.core.child.messages.training import FreeMemory, Job, Planned, TrainingRun
 from gpucheck.core.child.runtime import Reporter
-from gpucheck.core.child.smoke import fit, network, proof
+from gpucheck.core.training import inspection, plan
+from gpucheck.core.training.smoke import fit, network, proof
 from gpucheck.core.training.strategies import Wanted, data_parallel, load_all, one_device
 
 
 def run(reporter: Reporter, task: BackendTask) -> None:
     """Inspect, then train."""
     faulthandler.enable()
-    framework = importlib.import_module("gpucheck.core.child.backend." + task.backend)
+    framework = importlib.import_module("gpucheck.core.training.backend." + task.backend)
     framework.prepare(task.logical_devices or plan.replicas(task.level >= plan.FULL))
     devices = _inspect(reporter, framework, task)
     keras, backend = inspection.import_keras(reporter)

@@ -17,9 +17,9 @@ from typing import Any
 
 from gpucheck.core.child.messages.training import Job, Trained, TrainingRun
 from gpucheck.core.child.runtime import Reporter
-from gpucheck.core.child.smoke import memory, network, proof
-from gpucheck.core.child.smoke.fit import note_sizes, untrained_result
-from gpucheck.core.child.smoke.tensorflow import cpu_first_loss
+from gpucheck.core.training.smoke import memory, network, proof
+from gpucheck.core.training.smoke.fit import note_sizes, untrained_result
+from gpucheck.core.training.smoke.tensorflow import cpu_first_loss
 
 STEPS = 4  # enough to verify training; speed is measured when a device trains alone
 PLACEMENT_SECONDS = 60.0  # how long the others wait for a device that hangs

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucheck.core.child.messages.training import Checksums, DeviceChecksums
 from gpucheck.core.child.runtime import Reporter
-from gpucheck.core.child.smoke import network
-from gpucheck.core.child.smoke.exact import PRECISIONS, Operation, exact_operations
-from gpucheck.core.child.smoke.proof import first_sentence
+from gpucheck.core.training.smoke import network
+from gpucheck.core.training.smoke.exact import PRECISIONS, Operation, exact_operations
+from gpucheck.core.training.smoke.proof import first_sentence
 
 ROUNDS = 2
 STEPS = 4

@@ -8,7 +8,7 @@ from case_files import table
 
 from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.messages.training import Job, Loss
-from gpucheck.core.child.smoke import proof
+from gpucheck.core.training.smoke import proof
 
 NETWORK = SimpleNamespace(layers=[SimpleNamespace(compute_dtype="float32")], optimizer=SimpleNamespace())
 

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from gpucheck.core.child.messages.training import Job, TrainingRun
-from gpucheck.core.child.smoke import memory, network, proof
 from gpucheck.core.training import strategies
+from gpucheck.core.training.smoke import memory, network, proof
 
 
 class TensorFlowJob:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.messages.training import Job, Trained, TrainingRun
 from gpucheck.core.child.runtime import Reporter
-from gpucheck.core.child.smoke import network, proof
+from gpucheck.core.training.smoke import network, proof
 
 
 class FrameworkJob(Protocol):

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Tuple  # noqa: UP035 - Python 3.8
 
 from gpucheck.core.child.messages.training import Loss, TrainingRun
-from gpucheck.core.child.smoke.network import CLASSES
+from gpucheck.core.training.smoke.network import CLASSES
 
 Placed = Tuple[str, str]  # noqa: UP006 - Python 3.8; an op, and the device that it ran on
 HEAVY = re.compile(r"Conv2D|MatMul")  # the ops that must run on the device, including fused and vendor variants

@@ -3,7 +3,7 @@
 import pytest
 from in_tensorflow import MARKS, found_by
 
-from gpucheck.core.child import bench_data
+from gpucheck.core.training import bench_data
 
 np = pytest.importorskip("numpy")
 
@@ -71,7 +71,7 @@ def test_a_single_array(tmp_path):
 
 ORDER = """
 import numpy as np
-from gpucheck.core.child import bench_data
+from gpucheck.core.training import bench_data
 data = bench_data.pipeline(tf, (np.zeros((12, 32, 32, 3), "uint8"), np.arange(12)), 4)
 orders = [[labels.numpy().tolist() for _, labels in data.take(3)] for _ in range(3)]
 found = orders

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from case_files import program
 
-from gpucheck.core.child import trace
+from gpucheck.core.training import trace
 
 STEPS = (trace.WINDOW, 0, 1000)
 

@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from gpucheck.core.child.messages.benchmark import Profile, Traced
-from gpucheck.core.child.smoke.proof import first_sentence
-from gpucheck.core.child.smoke.throughput import Trainer
+from gpucheck.core.training.smoke.proof import first_sentence
+from gpucheck.core.training.smoke.throughput import Trainer
 
 PROTOCOLS = ("tensorflow.tsl.profiler.protobuf.xplane_pb2", "tensorflow.core.profiler.protobuf.xplane_pb2")  # since 2.12; before
 HOST = "/host:CPU"

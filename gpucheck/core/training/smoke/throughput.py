@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpucheck.core.child.messages.benchmark import Repeat
-from gpucheck.core.child.smoke import network
+from gpucheck.core.training.smoke import network
 
 
 class Trainer:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from gpucheck.core.child import inspection, plan
 from gpucheck.core.child.messages.frameworks import XLA_VARIABLES, FrameworkTask, TpuConnected
 from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.messages.training import FreeMemory, Job, Planned, TrainingRun, XlaChecked
 from gpucheck.core.child.runtime import Reporter
-from gpucheck.core.child.smoke import checksums, fit, together
-from gpucheck.core.child.smoke.proof import first_sentence
-from gpucheck.core.child.smoke.tensorflow import TensorFlowJob
-from gpucheck.core.training import experiments
+from gpucheck.core.training import experiments, inspection, plan
+from gpucheck.core.training.smoke import checksums, fit, together
+from gpucheck.core.training.smoke.proof import first_sentence
+from gpucheck.core.training.smoke.tensorflow import TensorFlowJob
 
 LOGICAL_CPUS = 3  # of a CPU that repeat computations: a majority needs three
 SHARE_BYTES = 600 << 20  # of each logical GPU's share, reserved for CUDA's context and libraries

@@ -11,12 +11,11 @@ import os
 import time
 from typing import Any
 
-from gpucheck.core.child import bench_data, bench_model, framework, inspection, trace
 from gpucheck.core.child.messages.benchmark import BenchJob, BenchTask, Configuration, DataLoaded, Measured
 from gpucheck.core.child.runtime import Reporter
-from gpucheck.core.child.smoke import memory, network, throughput
-from gpucheck.core.child.smoke.tensorflow import fresh
-from gpucheck.core.training import strategies
+from gpucheck.core.training import bench_data, bench_model, framework, inspection, strategies, trace
+from gpucheck.core.training.smoke import memory, network, throughput
+from gpucheck.core.training.smoke.tensorflow import fresh
 
 RECEIVE_SECONDS = 120.0
 WARMUP_STEPS = 3  # executions per data source; the first one traces, compiles and autotunes

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from gpucheck.core.child import inspection
 from gpucheck.core.child.messages.struct import to_builtins
 from gpucheck.core.child.messages.training import Job, Trained, TrainingRun, WorkerLink
 from gpucheck.core.child.messages.workers import (
@@ -26,9 +25,9 @@ from gpucheck.core.child.messages.workers import (
     WorkerTask,
 )
 from gpucheck.core.child.runtime import Reporter
-from gpucheck.core.child.smoke import loop, network, proof
-from gpucheck.core.child.smoke.fit import untrained_result
-from gpucheck.core.training import strategies
+from gpucheck.core.training import inspection, strategies
+from gpucheck.core.training.smoke import loop, network, proof
+from gpucheck.core.training.smoke.fit import untrained_result
 
 RECORD_BYTES = 1 << 16  # maximum size of a record that workers exchange
 FIT_STEPS = 2

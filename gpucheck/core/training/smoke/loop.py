@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gpucheck.core.child.messages.training import TrainingRun
-from gpucheck.core.child.smoke import network, proof
-from gpucheck.core.child.smoke.fit import note_sizes
+from gpucheck.core.training.smoke import network, proof
+from gpucheck.core.training.smoke.fit import note_sizes
 
 ROUNDS = 2  # times the other strategies' number of steps: asynchronous steps learn more slowly
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 from case_files import program, table
 
-from gpucheck.core.child import inspection
+from gpucheck.core.training import inspection
 
 IMPORTS = program("inspection_imports.py")
 
