@@ -34,6 +34,7 @@ from gpucheck.core.cluster.members import members
 from gpucheck.core.host import Completed, Disk, Memory
 from gpucheck.core.model import Request
 from gpucheck.core.probes._loader import Loader
+from gpucheck.core.probes.training import gpu_count
 
 CALLER = "/site/tensorflow/caller.so"
 MESSAGES = {
@@ -133,7 +134,7 @@ def reader(probe):
 
 
 def read_members(machine):
-    found = members(machine)
+    found = members(machine, gpu_count(machine))
     return {"reason": found} if isinstance(found, str) else {**found._asdict(), "joined": found.joined}
 
 

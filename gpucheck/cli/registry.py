@@ -6,8 +6,6 @@ import pkgutil
 from types import ModuleType
 from typing import NamedTuple
 
-from gpucheck import commands
-
 
 class Entry(NamedTuple):
     """One command."""
@@ -18,7 +16,7 @@ class Entry(NamedTuple):
 
 def folders() -> list[ModuleType]:
     """Return the package of each folder, sorted by name."""
-    names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
+    names = sorted(module.name for module in pkgutil.iter_modules(importlib.import_module("gpucheck.commands").__path__))
     return [importlib.import_module(f"gpucheck.commands.{name}") for name in names]
 
 

@@ -240,9 +240,11 @@ def _verify_interpreter(host: Host, python: str, *, named: bool) -> None:
 
 def _show_placement(host: Host) -> None:
     """Print TensorFlow's own lines unchanged; of very many, the first and last, and how much is left out."""
-    from gpucheck.core.processes.frameworks import tensorflow_children
+    from gpucheck.core.child.messages.frameworks import FrameworkTask
+    from gpucheck.core.child.messages.workers import WorkerTask
 
-    for name, child in tensorflow_children(host):
+    children = [("", child) for _, child in host.children(FrameworkTask)]
+    for name, child in [*children, *((task.name, child) for task, child in host.children(WorkerTask))]:
         for line in child.log(PLACEMENT_LOG_BYTES).splitlines():
             if ("/job:" in line and "/device:" in line) or line.endswith(" bytes left out ..."):
                 say(f"{name}: {line}" if name else line)

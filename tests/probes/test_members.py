@@ -12,6 +12,7 @@ from gpucheck.core.cluster.kubernetes_api import FOLDER
 from gpucheck.core.cluster.members import members
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
+from gpucheck.core.probes.training import gpu_count
 
 ASKED = Request(strategies=("multi_worker_mirrored",))
 FULL = Request(level=2)
@@ -38,7 +39,7 @@ def in_pod(*answers, request=ASKED, remaining=60.0, **env):
     host = FakeHost(
         {f"{FOLDER}/token": "secret"}, env={**POD, **env}, request=request, children={"kubernetes": child}, remaining=remaining
     )
-    return members(host), child
+    return members(host, 0), child
 
 
 def these(*objects):
@@ -58,7 +59,7 @@ TORCHRUN = {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1", "MASTER_ADDR": "n
     ],
 )
 def test_ranks_of_one_machine_find_each_other(env, source, place, count):
-    found = members(FakeHost(env=env, request=ASKED))
+    found = members(FakeHost(env=env, request=ASKED), 0)
     assert (found.source, found.joined, len(found.names)) == (source, True, count)
     assert found.addresses["worker 1"] == ("127.0.0.1", 8889)
     assert [start.place for start in found.starts] == [place]
@@ -66,10 +67,10 @@ def test_ranks_of_one_machine_find_each_other(env, source, place, count):
 
 def test_ranks_of_several_machines_get_a_reason():
     env = {**OPEN_MPI, "OMPI_COMM_WORLD_LOCAL_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_RANK": "0"}
-    assert "run on several machines, and mpirun does not provide their addresses" in members(FakeHost(env=env, request=ASKED))
-    assert members(FakeHost(env=env, request=FULL)).source == "this machine"
+    assert "run on several machines, and mpirun does not provide their addresses" in members(FakeHost(env=env, request=ASKED), 0)
+    assert members(FakeHost(env=env, request=FULL), 0).source == "this machine"
     garbage = {**OPEN_MPI, "OMPI_COMM_WORLD_LOCAL_SIZE": "many"}
-    assert members(FakeHost(env=garbage, request=ASKED)).source == "this machine"
+    assert members(FakeHost(env=garbage, request=ASKED), 0).source == "this machine"
 
 
 def test_the_pods_of_a_job():
@@ -109,7 +110,7 @@ def test_pods_that_can_not_train_together():
 def test_the_gpus_are_shared_out(driver_host):
     def gpus(count, request, **env):
         with driver_host({"gpus": count}, **env) as host, LocalHost(request, env=host.env) as asked:
-            found = members(asked)
+            found = members(asked, gpu_count(asked))
             return [start.gpus for start in found.starts]
 
     assert gpus(8, FULL) == [(0,), (1,)]

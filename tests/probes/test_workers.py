@@ -43,7 +43,7 @@ def train(tmp_path):
     def one(env, strategies, timeout):
         env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", VARIABLE: str(tmp_path), **env}
         with LocalHost(Request(strategies=strategies, timeout_seconds=timeout), env=env) as host:
-            return workers.train(host, REAL)
+            return workers.train(host, REAL, 0)
 
     def together(*envs, strategies=ASKED, timeout=120.0):
         with concurrent.futures.ThreadPoolExecutor() as pool:
@@ -160,7 +160,7 @@ def test_a_port_that_is_taken(cluster):
     task = json.loads(cluster[1]["TF_CONFIG"])
     address = task["cluster"]["worker"][0]
     host = FakeHost(env=cluster[1], request=Request(strategies=ASKED), peers={address: None})
-    run = workers.train(host, REAL)
+    run = workers.train(host, REAL, 0)
     assert (run.status, run.worker_faults[0].how, run.worker_faults[0].worker) == ("failed", "port taken", "worker 0")
 
 
@@ -177,11 +177,11 @@ def test_a_port_that_is_taken(cluster):
     ],
 )
 def test_reasons_to_skip(framework, env, reason):
-    run = workers.train(FakeHost(env=env, request=Request(strategies=ASKED)), framework)
+    run = workers.train(FakeHost(env=env, request=Request(strategies=ASKED)), framework, 0)
     assert (run.status, run.reason, run.strategy) == ("skipped", reason, "multi_worker_mirrored")
 
 
 def test_a_worker_that_could_not_be_started():
-    run = workers.train(FakeHost(request=Request(strategies=ASKED)), REAL)
+    run = workers.train(FakeHost(request=Request(strategies=ASKED)), REAL, 0)
     assert run.status == "failed"
     assert run.reason == "worker 0, worker 1: not started: no such child in this test"

@@ -11,9 +11,9 @@ from gpucheck.core.child.messages.frameworks import FrameworkTask, KerasImport, 
 from gpucheck.core.child.messages.training import Job, Planned
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
+from gpucheck.core.probes import _frameworks as frameworks
 from gpucheck.core.probes import log, tensorflow, tpu_resolver, training
 from gpucheck.core.probes.tpu_resolver import TpuResolver
-from gpucheck.core.processes import frameworks
 
 ENV = {"TPU_NAME": "local"}
 REFUSED = TpuConnected(False, error="NotFoundError: TPU system not found")

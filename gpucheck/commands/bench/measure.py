@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from gpucheck import __version__
 from gpucheck.commands.bench import figures, plan
 from gpucheck.commands.bench.model import NETWORK, Ask, Measurement, Result, Sample
 from gpucheck.commands.bench.plan import Refused
+from gpucheck.core import __version__
 from gpucheck.core.child.messages.benchmark import BenchJob, BenchTask, Configuration, DataLoaded, Measured
 from gpucheck.core.child.messages.drivers import Sampled
 from gpucheck.core.child.messages.frameworks import Device, DevicesListed, KerasImported, TensorFlowImported, TpuConnected
+from gpucheck.core.compat.tpu import CONNECT_SECONDS
 from gpucheck.core.host import Child, Host
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.probes import cuda, gpus
 from gpucheck.core.processes import sampler
-from gpucheck.core.processes.frameworks import TPU_SECONDS
 
 GENERATED = "the function returned no data: the samples are random, and the accuracy is not measured"
 
@@ -84,7 +84,7 @@ class Session:
 
     def _tpu_cores(self, child: Child) -> tuple[list[str], str | None]:
         """Return the devices of the TPU, or why it did not connect."""
-        seconds = min(TPU_SECONDS, self.host.remaining() / 2)
+        seconds = min(CONNECT_SECONDS, self.host.remaining() / 2)
         answer = child.wait_for(TpuConnected, within=seconds)
         if answer is not None and answer.connected:
             self.hardware += (f"{answer.devices} TPU cores",)

@@ -6,7 +6,7 @@ from gpucheck.commands.bench.figures import one_global_batch
 from gpucheck.commands.bench.model import GpuLoad, Measurement, Result, Spread
 from gpucheck.core.child.messages.benchmark import Traced
 from gpucheck.core.model.naming import devices
-from gpucheck.core.repairs.wording import listing
+from gpucheck.core.model.wording import listing
 from gpucheck.core.reports.shared.words import duration, plural, significant, size
 
 SCALINGS = {"weak": "weak scaling: the same batch per replica", "strong": "strong scaling: the same global batch"}

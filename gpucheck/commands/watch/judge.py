@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gpucheck.cli.screen import COMMAND
 from gpucheck.core.child.messages.drivers import GpuSample
 from gpucheck.core.compat import nvml
-from gpucheck.core.repairs.wording import listing
+from gpucheck.core.model.wording import listing
 
 SLOWED_SHARE = 0.5  # share of the last samples; a single sample may be a normal change of clocks
 STALL_FACTOR = 20.0  # multiple of the usual step time

@@ -22,8 +22,8 @@ from gpucheck.commands.watch.summary import GpuUse, joined, seconds, uses
 from gpucheck.commands.watch.workers import Worker, worker
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
+from gpucheck.core.model.wording import gib
 from gpucheck.core.probes import limits
-from gpucheck.core.repairs.wording import gib
 
 POLL_SECONDS = 0.2  # interval of checks whether the command has ended
 SAMPLE_SECONDS = 2.0

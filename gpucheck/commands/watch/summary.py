@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from gpucheck.cli.screen import say_wrapped
-from gpucheck.core.repairs.wording import gib
+from gpucheck.core.model.wording import gib
 from gpucheck.core.reports import json
 from gpucheck.core.reports.shared.document import document
 from gpucheck.core.reports.shared.training import ALIKE

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from gpucheck.commands.watch.judge import Event
 from gpucheck.core.host.local import LocalHost
-from gpucheck.core.repairs.wording import short
+from gpucheck.core.model.wording import short
 
 CHECK_SECONDS = 60.0  # limit of a quick check beside a training that keeps all processors busy
 

@@ -13,7 +13,6 @@ from gpucheck.core.cluster import slurm
 from gpucheck.core.cluster.ranks import Ranks, ranks
 from gpucheck.core.cluster.tf_config import TRAINING_JOBS, Parsed, split
 from gpucheck.core.host import Host
-from gpucheck.core.probes import cuda
 
 STRATEGY = "multi_worker_mirrored"
 LOCAL_WORKERS = 2
@@ -43,25 +42,25 @@ class Members(NamedTuple):
         return self.source != HERE
 
 
-def members(host: Host) -> Members | str:
-    """The workers to train with, or why there are none."""
+def members(host: Host, gpus: int) -> Members | str:
+    """The workers to train with, or why there are none; ``gpus`` is how many CUDA shows this process."""
     asked = STRATEGY in host.request.strategies
     text = host.env.get("TF_CONFIG", "").strip()
     if text:
-        return _configured(host, Parsed(text), asked)
+        return _configured(host, gpus, Parsed(text), asked)
     if (together := ranks(host.env)) is not None:  # before Slurm: under mpirun, a Slurm step belongs to mpirun
-        return _ranked(host, together, asked)
+        return _ranked(host, gpus, together, asked)
     if host.env.get("SLURM_JOB_ID"):
-        return _scheduled(host, asked)
+        return _scheduled(host, gpus, asked)
     if host.env.get("KUBERNETES_SERVICE_HOST"):
-        return _orchestrated(host, asked)
-    return _local(host)
+        return _orchestrated(host, gpus, asked)
+    return _local(host, gpus)
 
 
-def _configured(host: Host, parsed: Parsed, asked: bool) -> Members | str:
+def _configured(host: Host, gpus: int, parsed: Parsed, asked: bool) -> Members | str:
     names = tuple(f"{job} {index}" for job in TRAINING_JOBS for index in sorted(parsed.jobs.get(job, ())))
     if not asked:
-        return _local(host, _invitation(f"the {len(names)} workers of TF_CONFIG") if len(names) > 1 else None)
+        return _local(host, gpus, _invitation(f"the {len(names)} workers of TF_CONFIG") if len(names) > 1 else None)
     if parsed.problems:
         return f"TF_CONFIG can't be used: {parsed.problems[0]}"
     if parsed.jobs.get("ps"):
@@ -69,45 +68,45 @@ def _configured(host: Host, parsed: Parsed, asked: bool) -> Members | str:
     if parsed.type == "evaluator":
         return "this process is TF_CONFIG's evaluator, which takes no part in training"
     if len(names) < 2 or parsed.task is None or parsed.config is None:
-        return _local(host)
+        return _local(host, gpus)
     addresses = {task: parts for task, parts in parsed.addresses().items() if task in names}
     return Members("TF_CONFIG", names, addresses, (Start(names.index(parsed.task), json.dumps(parsed.config), None),))
 
 
-def _ranked(host: Host, together: Ranks, asked: bool) -> Members | str:
+def _ranked(host: Host, gpus: int, together: Ranks, asked: bool) -> Members | str:
     whom = f"the {together.size} ranks of {together.launcher}"
     if not asked:
-        return _local(host, _invitation(whom) if together.addresses else None)
+        return _local(host, gpus, _invitation(whom) if together.addresses else None)
     if not together.addresses:
         return (
             f"{whom} run on several machines, and {together.launcher} does not provide their addresses: set TF_CONFIG for each of"
             " them, or start them with srun"
         )
-    gpus = _share(host, together.local_rank, together.local_size)
-    return _workers(together.launcher, together.addresses, {together.rank: gpus})
+    own = _share(gpus, together.local_rank, together.local_size)
+    return _workers(together.launcher, together.addresses, {together.rank: own})
 
 
-def _scheduled(host: Host, asked: bool) -> Members | str:
+def _scheduled(host: Host, gpus: int, asked: bool) -> Members | str:
     try:
         step = slurm.step(host.env)
     except slurm.Unusable as error:
-        return f"the cluster can't be read from Slurm: {error}" if asked else _local(host)
+        return f"the cluster can't be read from Slurm: {error}" if asked else _local(host, gpus)
     if step is None:
         return _local(
-            host, "this process is not in a step of the Slurm job: under srun, its tasks train together" if asked else None
+            host, gpus, "this process is not in a step of the Slurm job: under srun, its tasks train together" if asked else None
         )
     count = len(step.addresses)
     if count < 2 or not asked:
-        return _local(host, _invitation(f"the {count} tasks of this Slurm step") if count > 1 else None)
-    gpus = None if step.bound else _share(host, step.place, step.places)
-    return _workers("Slurm", step.addresses, {step.number: gpus})
+        return _local(host, gpus, _invitation(f"the {count} tasks of this Slurm step") if count > 1 else None)
+    own = None if step.bound else _share(gpus, step.place, step.places)
+    return _workers("Slurm", step.addresses, {step.number: own})
 
 
-def _orchestrated(host: Host, asked: bool) -> Members | str:
+def _orchestrated(host: Host, gpus: int, asked: bool) -> Members | str:
     """The workers of a pod. Only the API server knows the other pods; it is queried only if the user requested the strategy."""
     indexed = bool(host.env.get("JOB_COMPLETION_INDEX"))
     if not asked:
-        return _local(host, _invitation("the pods of this Job") if indexed else None)
+        return _local(host, gpus, _invitation("the pods of this Job") if indexed else None)
     # imported here because its structs take 2 ms
     from gpucheck.core.cluster import kubernetes
     from gpucheck.core.cluster.kubernetes_api import Unknown
@@ -117,11 +116,11 @@ def _orchestrated(host: Host, asked: bool) -> Members | str:
     except kubernetes.Unusable as error:
         return f"the pods of this Kubernetes cluster can't train together: {error}"
     except kubernetes.Alone as error:
-        return _local(host, f"two workers on this machine: {error}")
+        return _local(host, gpus, f"two workers on this machine: {error}")
     except Unknown as error:
         if indexed:  # an indexed Job has other pods: two workers here would prove nothing about them
             return f"the other pods of this Job can't be found: {error}; gpucheck --full trains two workers on this machine"
-        return _local(host, f"two workers on this machine; whether other pods train with this one is not known: {error}")
+        return _local(host, gpus, f"two workers on this machine; whether other pods train with this one is not known: {error}")
     return _workers("Kubernetes", pods.addresses, {pods.number: None})
 
 
@@ -137,25 +136,17 @@ def _workers(source: str, addresses: Sequence[str], gpus: dict[int, tuple[int, .
     return Members(source, names, addresses_by_name, starts, note)
 
 
-def _share(host: Host, place: int, places: int) -> tuple[int, ...] | None:
+def _share(gpus: int, place: int, places: int) -> tuple[int, ...] | None:
     """The GPUs of one of several workers of a machine: an even share, as in Slurm's resolver; None: all that are visible."""
-    each = gpu_count(host) // places
+    each = gpus // places
     return tuple(range(place * each, (place + 1) * each)) if each and places > 1 else None
 
 
-def _local(host: Host, note: str | None = None) -> Members:
+def _local(host: Host, gpus: int, note: str | None = None) -> Members:
     addresses = [f"127.0.0.1:{host.free_port()}" for _ in range(LOCAL_WORKERS)]
-    enough = gpu_count(host) >= LOCAL_WORKERS  # one GPU each, or none: two workers can't share a GPU
+    enough = gpus >= LOCAL_WORKERS  # one GPU each, or none: two workers can't share a GPU
     return _workers(HERE, addresses, {index: (index,) if enough else () for index in range(LOCAL_WORKERS)}, note)
 
 
 def _invitation(whom: str) -> str:
     return f"two workers on this machine; {whom} train together if each runs gpucheck --strategy {STRATEGY}"
-
-
-def gpu_count(host: Host) -> int:
-    """The number of GPUs that CUDA shows this process."""
-    try:
-        return cuda.read(host).device_count or 0
-    except RuntimeError:  # that probe reports a driver that does not respond
-        return 0

@@ -14,8 +14,8 @@ from gpucheck.core.child.messages.training import Trained
 from gpucheck.core.child.messages.workers import ClusterConnected, FitTried, VersionsRead, WorkerFailed
 from gpucheck.core.cluster.reach import NO_ANSWER, OTHER_PROGRAM
 from gpucheck.core.host import Child, Ending
+from gpucheck.core.logs.last_words import last_words
 from gpucheck.core.model import WorkerFault
-from gpucheck.core.processes.last_words import last_words
 
 FIT_SECONDS = 20.0
 ASK_SECONDS = 5.0  # between checks of which tasks listen, while a cluster forms

@@ -32,16 +32,17 @@ RESERVE_SECONDS = 3.0  # of the run's time, to end the remaining workers
 MEASURED = ("status", "reason", "stage", "strategy", "devices", "cluster", "note", "workers", "worker_names", "worker_versions")
 
 
-def train(host: Host, framework: Child) -> TrainingRun:
+def train(host: Host, framework: Child, gpus: int) -> TrainingRun:
     """Start the workers, watch them, and combine their results: one run, failed if any worker failed.
 
     Args:
         host: the machine.
         framework: the child that trained on single devices.
+        gpus: how many CUDA shows this process.
     """
     if (reason := _why_not(framework)) is not None:
         return _skipped(reason)
-    cluster = members(host)
+    cluster = members(host, gpus)
     if isinstance(cluster, str):
         return _skipped(cluster)
     own = [cluster.names[start.place] for start in cluster.starts]

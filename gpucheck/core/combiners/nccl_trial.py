@@ -2,8 +2,8 @@
 
 from gpucheck.core.combiners.training_outcomes import label
 from gpucheck.core.model import Evidence, Fact, TrainingRun, combiner, saw
+from gpucheck.core.model.wording import short
 from gpucheck.core.probes.training import Training
-from gpucheck.core.repairs.wording import short
 
 _CLASSES = {"hierarchical_copy": "HierarchicalCopyAllReduce", "reduction_to_one": "ReductionToOneDevice"}
 

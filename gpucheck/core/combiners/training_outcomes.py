@@ -10,8 +10,8 @@ from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.log import Log, unresolved
 from gpucheck.core.model import Evidence, Fact, Skip, TrainingRun, combiner, saw
 from gpucheck.core.model.naming import devices
+from gpucheck.core.model.wording import short
 from gpucheck.core.probes.training import Training
-from gpucheck.core.repairs.wording import short
 
 
 class Failure(msgspec.Struct, frozen=True):

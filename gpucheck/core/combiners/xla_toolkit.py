@@ -5,10 +5,10 @@ import re
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Assignment, Fact, Operation, combiner
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.libraries import CudaTool, Libraries
-from gpucheck.core.repairs.wording import listing
 
 _DATA_FOLDER = r"""--xla_gpu_cuda_data_dir=("(?:[^"\\]|\\.)*"|'[^']*'|\S*)\s*"""
 

@@ -53,6 +53,7 @@ LIBTPU_PINS = {
 # libtpu up to 2.18.0 is not on PyPI: pip needs -f with this page.
 LIBTPU_INDEX = "https://storage.googleapis.com/libtpu-tf-releases/index.html"
 
+CONNECT_SECONDS = 60.0  # at most half of a run's remaining time: the other half is for the other devices
 LOCK_FILE = "/tmp/libtpu_lockfile"  # noqa: S108 (libtpu's own choice)
 
 

@@ -8,14 +8,12 @@ The decorators of rules and combiners are here too: each such file needs its dec
 from gpucheck.core.child.messages.training import Checksums, DeviceChecksums, Loss, TrainingRun, WorkerFault, WorkerLink
 from gpucheck.core.model.fact import Fact, Reading, probe_of
 from gpucheck.core.model.findings import (
-    Assignment,
     Change,
     Diagnosis,
     Evidence,
     Finding,
     Fix,
     Fixes,
-    Operation,
     Outcome,
     Skip,
     repairs_first,
@@ -35,6 +33,7 @@ from gpucheck.core.model.request import (
     TrainingExpectations,
     VersionExpectations,
 )
+from gpucheck.core.system.shells import Assignment, Operation
 
 __all__ = (
     "SCHEMA_VERSION",

@@ -1,6 +1,5 @@
 """Findings of rules with their evidence and what fixes them, and diagnoses in a report."""
 
-import enum
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
@@ -9,6 +8,7 @@ import msgspec
 
 from gpucheck.core.model.fact import Fact, probe_of
 from gpucheck.core.model.kinds import Action, Scope, Severity, Status
+from gpucheck.core.system.shells import Assignment
 
 Need = Literal["sudo", "network", "reboot", "new shell"]
 Change = Literal[
@@ -34,29 +34,6 @@ _OF_COMMANDS: dict[Need, str] = {  # what a command needs by itself; each need, 
 
 # About this process, not about the machine: the first may cause any other error, the second none at a node
 LIMIT, FOLDER = OF_PROCESS = ("process-limit-too-low", "temporary-folder-missing")
-
-
-class Operation(str, enum.Enum):
-    """The change of a variable; ``prepend`` puts the value before the current one."""
-
-    SET = "set"
-    PREPEND = "prepend"
-    UNSET = "unset"
-
-
-class Assignment(msgspec.Struct, frozen=True, kw_only=True):
-    """One variable to change before a program starts."""
-
-    variable: str
-    operation: Operation
-    value: str = ""  # unused for ``unset``
-    reason: str  # one printable line, used as a comment in scripts
-    apply: bool = True  # False: a suggestion that only the user can judge
-
-    @property
-    def separator(self) -> str:
-        """The separator between the value and the current one."""
-        return " " if self.variable == "XLA_FLAGS" else ":"  # the others are lists of folders
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):

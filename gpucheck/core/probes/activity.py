@@ -8,8 +8,8 @@ from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import gpus
+from gpucheck.core.probes._frameworks import driver_hangs, training_child
 from gpucheck.core.processes import sampler
-from gpucheck.core.processes.frameworks import driver_hangs, training_child
 
 INTERVAL_SECONDS = 0.2  # between two samples; more in a soak of several hours, which has as many samples as one hour
 

@@ -8,7 +8,7 @@ from gpucheck.core.compat import keras
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
-from gpucheck.core.processes import frameworks
+from gpucheck.core.probes import _frameworks as frameworks
 
 
 class Backend(BackendImport, Fact, frozen=True, kw_only=True):

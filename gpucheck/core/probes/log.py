@@ -4,7 +4,7 @@ from gpucheck.core.host import Child, Host
 from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Level
 from gpucheck.core.model.plugin import probe
-from gpucheck.core.processes.frameworks import other_backend, tensorflow_child, training_child
+from gpucheck.core.probes._frameworks import other_backend, tensorflow_child, training_child
 
 
 @probe(level=Level.DEFAULT)

@@ -14,10 +14,10 @@ from gpucheck.core.child.messages.frameworks import (
 )
 from gpucheck.core.child.messages.training import Planned, XlaChecked
 from gpucheck.core.host import Child, Host
+from gpucheck.core.logs.last_words import last_words
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
-from gpucheck.core.processes import frameworks
-from gpucheck.core.processes.last_words import last_words
+from gpucheck.core.probes import _frameworks as frameworks
 
 __all__ = ("XLA_VARIABLES", "Device", "MemoryGrowth", "TensorFlow", "read")
 

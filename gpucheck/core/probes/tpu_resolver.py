@@ -4,7 +4,7 @@ from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import tpu
-from gpucheck.core.processes.frameworks import other_backend, tensorflow_child, tpu_connection
+from gpucheck.core.probes._frameworks import other_backend, tensorflow_child, tpu_connection
 
 
 class TpuResolver(Fact, frozen=True, kw_only=True):

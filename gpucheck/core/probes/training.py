@@ -15,12 +15,12 @@ from gpucheck.core.child.messages.training import (
     job_id,
 )
 from gpucheck.core.host import Child, Ending, Host
+from gpucheck.core.logs.last_words import last_words
 from gpucheck.core.model import Experiment, Fact, Level, TrainingRun
 from gpucheck.core.model.checksums import agree
 from gpucheck.core.model.plugin import probe
+from gpucheck.core.probes import _frameworks as frameworks
 from gpucheck.core.probes import activity, cuda, gpus
-from gpucheck.core.processes import frameworks
-from gpucheck.core.processes.last_words import last_words
 from gpucheck.core.training.strategies import load
 
 HANG_SECONDS = 45.0  # for a job on several devices, plus a multiple of the time of a job on one
@@ -65,7 +65,7 @@ def read(host: Host) -> Training:
         from gpucheck.core.cluster import members, workers  # --quick does not need them
 
         if frameworks.other_backend(host) is None and _is_included(host, members.STRATEGY):
-            runs.append(workers.train(host, child))
+            runs.append(workers.train(host, child, gpu_count(host)))
         if _is_included(host, workers.PARAMETER_SERVER):
             runs.append(workers.train_with_server(host, child))
         experiments = _experiments(child, ending)
@@ -251,3 +251,11 @@ def _again(host: Host, jobs: list[Job], free: FreeMemory, cross_device: str | No
     _watch(child, tuple(jobs))
     ending = child.end()
     return {job.id: _run(job, child, ending) for job in jobs}
+
+
+def gpu_count(host: Host) -> int:
+    """The number of GPUs that CUDA shows this process."""
+    try:
+        return cuda.read(host).device_count or 0
+    except RuntimeError:  # that probe reports a driver that does not respond
+        return 0

@@ -11,6 +11,7 @@ from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import libraries as libraries_table
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Fact, Fix, Fixes
+from gpucheck.core.model.wording import LABELS
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
@@ -20,7 +21,6 @@ from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.system import System
 from gpucheck.core.probes.wsl import Wsl
 from gpucheck.core.repairs import commands
-from gpucheck.core.repairs.wording import LABELS
 from gpucheck.core.system.shells import statement, word
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ import re
 from gpucheck.core.compat.modules import package_of
 from gpucheck.core.compat.xid import Xid, xid
 from gpucheck.core.model import Action, Fix, Fixes, Severity
+from gpucheck.core.model.wording import listing
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import listing
 
 ALLOW_CPU = Fix(text="If you want to train on the CPU, allow it", command="gpucheck --allow-cpu")
 IF_THERE_IS_ONE = Fix.look("Nothing to repair if this machine has no NVIDIA GPU; else see why it is not used", "gpucheck")

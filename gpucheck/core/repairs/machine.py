@@ -6,9 +6,9 @@ from gpucheck.core.compat import vendors, versions
 from gpucheck.core.compat.xid import xid
 from gpucheck.core.model import Action, Fix, Fixes
 from gpucheck.core.model.findings import Need
+from gpucheck.core.model.wording import LABELS
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_xids
-from gpucheck.core.repairs.wording import LABELS
 
 _INSTALL = {
     "ubuntu": "sudo ubuntu-drivers install",

@@ -1,12 +1,36 @@
-"""Text for users to run: words and assignments in the syntax of each shell or file format."""
+"""Text for users to run: words, and assignments of environment variables, in the syntax of each shell or file format."""
 
+import enum
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from gpucheck.core.model import Assignment, Operation
+import msgspec
 
 _PLAIN_WORD = r"(?a)(?:~/)?[\w@%+:,./-][\w@%+=:,./-]*"  # a leading ~ should be expanded; zsh expands =program
 _PLAIN_IN_QUOTES = r'[^\\"$`!\x00-\x1f\x7f]*'  # an interactive shell also expands !
+
+
+class Operation(str, enum.Enum):
+    """The change of a variable; ``prepend`` puts the value before the current one."""
+
+    SET = "set"
+    PREPEND = "prepend"
+    UNSET = "unset"
+
+
+class Assignment(msgspec.Struct, frozen=True, kw_only=True):
+    """One variable to change before a program starts."""
+
+    variable: str
+    operation: Operation
+    value: str = ""  # unused for ``unset``
+    reason: str  # one printable line, used as a comment in scripts
+    apply: bool = True  # False: a suggestion that only the user can judge
+
+    @property
+    def separator(self) -> str:
+        """The separator between the value and the current one."""
+        return " " if self.variable == "XLA_FLAGS" else ":"  # the others are lists of folders
 
 
 def word(text: str) -> str:

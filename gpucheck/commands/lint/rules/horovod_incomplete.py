@@ -44,7 +44,7 @@ import re
 from gpucheck.commands.lint.lookup import in_uncalled_function
 from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Call
-from gpucheck.core.repairs.wording import listing
+from gpucheck.core.model.wording import listing
 
 KNOWN = {"tensorflow", "keras", "horovod", "numpy", "os", "sys", "time", "json", "math", "re", "pathlib", "argparse", "absl"}
 # Each step: the names of which one is required, and how to add it.

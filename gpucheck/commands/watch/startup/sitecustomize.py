@@ -71,7 +71,7 @@ def _prepare(keras: Any) -> None:
 
 def _add(callbacks: Any) -> None:
     try:
-        from gpucheck.keras import Watch
+        from gpucheck.commands.watch.callback import Watch
 
         if any(isinstance(callback, Watch) for callback in callbacks.callbacks):
             send(b"w")

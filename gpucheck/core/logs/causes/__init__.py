@@ -30,7 +30,7 @@ from gpucheck.core.logs.causes.startup import infer_startup_failure
 from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Severity
-from gpucheck.core.repairs.wording import short
+from gpucheck.core.model.wording import short
 
 ROWS = (*machine_table.ROWS, *program_table.ROWS)
 _FULL_STOPS = re.compile(r"\.{2,}$")

@@ -18,7 +18,7 @@ from gpucheck.core.logs.causes.events import Events, Later, has_fields
 from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.reading.lines import headless
 from gpucheck.core.model import Action, Severity
-from gpucheck.core.repairs.wording import listing, short
+from gpucheck.core.model.wording import listing, short
 
 
 class Cause(NamedTuple):

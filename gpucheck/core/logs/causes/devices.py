@@ -20,7 +20,7 @@ from gpucheck.core.logs.causes.startup import (
 from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.xid import reported
 from gpucheck.core.model import Severity
-from gpucheck.core.repairs.wording import listing, short
+from gpucheck.core.model.wording import listing, short
 
 _NOT_GIVEN = {
     "hook": "the NVIDIA Container Toolkit failed to set it up",

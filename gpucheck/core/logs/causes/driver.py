@@ -15,7 +15,7 @@ from gpucheck.core.logs.causes.startup import (
 )
 from gpucheck.core.logs.xid import address, codes, reported, required_action
 from gpucheck.core.model import Severity
-from gpucheck.core.repairs.wording import short
+from gpucheck.core.model.wording import short
 
 _NOT_INITIALIZED, _COMPAT_REFUSED, _MISMATCH = "3", "804", "803"
 _MPS = ("805", "807", "808")

@@ -8,7 +8,7 @@ from gpucheck.core.logs.causes.events import Events, first_value, in_order
 from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.xid import address, codes, reported, requested_actions, required_action, unknown
 from gpucheck.core.model import Action, Severity
-from gpucheck.core.repairs.wording import listing, short
+from gpucheck.core.model.wording import listing, short
 
 # Faults of programs: 31 is error 700 in the kernel's log, 43 the program that was stopped.
 _OF_PROGRAMS = (8, 11, 13, 25, 31, 32, 43, 68, 69, 80)

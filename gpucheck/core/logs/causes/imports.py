@@ -8,7 +8,7 @@ from gpucheck.core.logs.causes.libraries import is_conflict
 from gpucheck.core.logs.causes.packages import infer_bypassed_backend
 from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Severity
-from gpucheck.core.repairs.wording import short
+from gpucheck.core.model.wording import short
 
 _PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py"}
 _HIDDEN = r"is not a package|no attribute '__version__'|module 'keras' has no attribute"

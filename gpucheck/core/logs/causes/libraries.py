@@ -14,7 +14,7 @@ from gpucheck.core.logs.causes.events import Events, values
 from gpucheck.core.logs.causes.startup import infer_startup_failure
 from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Severity
-from gpucheck.core.repairs.wording import listing
+from gpucheck.core.model.wording import listing
 
 _OF_CUDA = r"(?i)^(?:lib)?(?:cu(?!da\.so|da\.1)|nv(?!cuda|idia|ml|infer|onnx)|nccl)"
 _CUDNN = r"(?i)^(?:lib)?cudnn"

@@ -2,7 +2,7 @@
 
 from gpucheck.core.logs.causes.cause import Match, Row, always, refused, until_gpu_use
 from gpucheck.core.model import Action, Severity
-from gpucheck.core.repairs.wording import REACHED
+from gpucheck.core.model.wording import REACHED
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 

@@ -7,7 +7,7 @@ from gpucheck.core.logs.causes.events import Events, first_value, values
 from gpucheck.core.logs.events import Event, of_host
 from gpucheck.core.logs.reading.lines import headless
 from gpucheck.core.model import Severity
-from gpucheck.core.repairs.wording import byte_count, gib, library_not_started, short
+from gpucheck.core.model.wording import byte_count, gib, library_not_started, short
 
 # Illegal addresses and instructions, failed assertions: faults of the program, rarely of the board.
 KERNEL_FAULTS = "700|710|714|715|716|717|718|719"

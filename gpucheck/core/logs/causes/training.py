@@ -3,11 +3,11 @@
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events
 from gpucheck.core.logs.events import Event
+from gpucheck.core.logs.last_words import fatal
 from gpucheck.core.logs.reading.lines import headless
 from gpucheck.core.model import Severity
 from gpucheck.core.model.naming import devices
-from gpucheck.core.processes.last_words import fatal
-from gpucheck.core.repairs.wording import short
+from gpucheck.core.model.wording import short
 
 _MANY_EPOCHS = 3  # epochs or steps that a model may need to become better than a guess
 _FILL_REPORT_SECONDS = 10  # interval of progress messages in shuffle_dataset_op.cc (tensorflow/core/kernels/data)

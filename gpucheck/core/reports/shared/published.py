@@ -2,7 +2,7 @@
 
 import functools
 
-import gpucheck
+from gpucheck.core import DISTRIBUTION
 
 UNPUBLISHED = "/OWNER/"  # in the addresses of pyproject.toml until the first release
 
@@ -13,7 +13,7 @@ def documentation() -> str | None:
     from importlib import metadata  # most runs need no link, and it takes longer than writing their report
 
     try:
-        urls = metadata.metadata(gpucheck.DISTRIBUTION).get_all("Project-URL") or ()
+        urls = metadata.metadata(DISTRIBUTION).get_all("Project-URL") or ()
     except (metadata.PackageNotFoundError, OSError, ValueError):  # gpucheck is one file, or its installation is damaged
         return None
     address = dict(url.partition(", ")[::2] for url in urls).get("Documentation", "")

@@ -26,11 +26,11 @@ References:
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.xid_reports import XidReport, XidReports, cited, codes, finding
 from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import TEST_GPU
 from gpucheck.core.repairs.machine import act, required_action
-from gpucheck.core.repairs.wording import listing
 
 LOST = r"CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_CONTAINED|[Uu]ncorrectable ECC"
 COUNTED = (48, 63, 64, 94, 95, 171, 172)  # Xids that NVML's counters also count until the GPU is reset

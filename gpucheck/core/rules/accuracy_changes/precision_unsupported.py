@@ -38,9 +38,9 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.core.compat import gpus as gpu_tables
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, TrainingRun, rule
 from gpucheck.core.model.naming import devices
+from gpucheck.core.model.wording import version_text
 from gpucheck.core.probes.gpus import Gpu
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import version_text
 
 # Failures that depend on the type. Memory and crashes have other rules.
 OF_THE_TYPE = r"Unimplemented|UNIMPLEMENTED|[Nn]ot (implemented|supported)|[Uu]nsupported|No algorithm worked|no convolution|No OpKernel|b?float16|DT_B?HALF|DT_BFLOAT16"

@@ -6,7 +6,7 @@ from gpucheck.core.combiners.expected import Expected
 from gpucheck.core.expectations import NO_EXPECTATIONS
 from gpucheck.core.expectations.items import Item
 from gpucheck.core.model import Action, Finding, Fix, Skip
-from gpucheck.core.repairs.wording import listing
+from gpucheck.core.model.wording import listing
 
 SNAPSHOT = Fix(
     text="If this machine is right as it is, write down what it is now",

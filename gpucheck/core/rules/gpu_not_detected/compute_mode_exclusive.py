@@ -26,12 +26,12 @@ References:
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Level, Request, Scope, Skip, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import REQUEST_FROM_SLURM
-from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _DEVICE_UNAVAILABLE = 46

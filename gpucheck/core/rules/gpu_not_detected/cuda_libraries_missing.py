@@ -37,8 +37,8 @@ from collections.abc import Iterable
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.compat import vendors
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_LIBRARIES
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, installed_build, toolkit
 

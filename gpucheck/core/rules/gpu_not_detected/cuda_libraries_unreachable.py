@@ -31,9 +31,9 @@ References:
 from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Assignment, Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.repairs.commands import search_first
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import listing
 from gpucheck.core.system.shells import statement, word
 
 _PACKAGES = "$(python -c 'import sysconfig; print(sysconfig.get_path(\"purelib\"))')/nvidia"

@@ -38,8 +38,8 @@ from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_LIBRARIES
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, installed_build, jax_build, toolkit, torch_build
 

@@ -39,8 +39,8 @@ from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.model.wording import version_text
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import version_text
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_build, jax_build
 
 _REFUSED_BY_XLA = r"Autotuner could not find any supported configs for HLO: %cudnn-conv"

@@ -32,11 +32,11 @@ import re
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.device_nodes import DeviceNode
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import START_WITH_GPUS, notebook_gpu, start_with_gpus
-from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _OTHER_CAUSES = (34, 101, 802, 803, 804)  # stub, malformed variable, fabric, versions: CUDA opened the nodes

@@ -32,12 +32,12 @@ import re
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.device_nodes import DeviceNode
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import REQUEST_FROM_SLURM
 from gpucheck.core.repairs.machine import restart, restart_container
-from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _REFUSED = ("EACCES", "EPERM")

@@ -38,10 +38,10 @@ import re
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import by_distribution, install_driver, notebook_gpu
-from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _FIRST_MAXWELL = 0x1340

@@ -29,9 +29,9 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Action, Evidence, Finding, Fix, Fixes, Scope, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _NOT_READY = (802, 919)

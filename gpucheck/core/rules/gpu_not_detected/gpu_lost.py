@@ -31,11 +31,11 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.xid_reports import GpuReport, XidReport, XidReports, affected, cited, codes, finding
 from gpucheck.core.compat.nvml import GPU_LOST, HANDLE_LOST, RESET_REQUIRED
 from gpucheck.core.model import Action, Finding, Fix, Fixes, Level, Scope, Skip, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import act, required_action
-from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _NOT_FOUND = 28

@@ -21,12 +21,12 @@ References:
 
 from gpucheck.core.compat.gpus import lowest_multiprocessors
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.cuda import Cuda, CudaDevice
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import listing
 
 _VARIABLE = "TF_MIN_GPU_MULTIPROCESSOR_COUNT"
 

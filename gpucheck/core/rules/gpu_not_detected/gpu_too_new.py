@@ -36,8 +36,8 @@ from gpucheck.core.compat import gpus as gpu_tables
 from gpucheck.core.compat import images, versions
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
+from gpucheck.core.model.wording import version_text
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import version_text
 
 _BLACKWELL = (10, 0)
 

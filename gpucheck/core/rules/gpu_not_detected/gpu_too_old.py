@@ -35,9 +35,9 @@ from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Fixes, Request, Scope, Severity, Skip, rule
+from gpucheck.core.model.wording import listing, version_text
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import listing, version_text
 
 
 @rule(scope=Scope.ENVIRONMENT, explains=("gpus-not-listed", "cudnn-version-mismatch"), tensorflow=True)

@@ -28,10 +28,10 @@ from msgspec.structs import replace
 from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
+from gpucheck.core.model.wording import short
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import newer
-from gpucheck.core.repairs.wording import short
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build, torch_build
 from gpucheck.core.rules.gpu_not_detected._failed_packages import conflicts
 from gpucheck.core.rules.gpu_not_detected._obstacles import own_file

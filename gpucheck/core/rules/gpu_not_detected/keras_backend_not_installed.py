@@ -27,8 +27,8 @@ from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import listing
 
 
 @rule(scope=Scope.ENVIRONMENT, explains=("training-failed",), first_check="KERAS_BACKEND and ~/.keras/keras.json")

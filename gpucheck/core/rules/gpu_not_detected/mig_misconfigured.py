@@ -24,12 +24,12 @@ References:
 import re
 
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import restart
-from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _NAMED = r"\bGPU (\d{1,2}\b(?!:)|[\da-fA-F]{8}:[\da-fA-F]{2}:[\da-fA-F]{2}\.\d)"

@@ -24,10 +24,10 @@ import re
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU
-from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _GFX = r"gfx\d{3,4}\w?"

@@ -21,8 +21,8 @@ References:
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import listing
 
 
 @rule(

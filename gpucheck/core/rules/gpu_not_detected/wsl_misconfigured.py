@@ -37,10 +37,10 @@ from msgspec.structs import replace
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.wsl import Wsl
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU, UPDATE_WSL_CONTAINERS
-from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _SHUTDOWN = "wsl.exe --shutdown"

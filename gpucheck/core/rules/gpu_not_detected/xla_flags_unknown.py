@@ -23,10 +23,10 @@ References:
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.tensorflow import XLA_VARIABLES, TensorFlow
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import listing
 from gpucheck.core.system.shells import word
 
 

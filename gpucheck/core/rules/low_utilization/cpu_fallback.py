@@ -24,10 +24,10 @@ References:
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import listing
 
 
 @rule(scope=Scope.CODE, explains=("training-failed",), first_check="TensorFlow's device list")

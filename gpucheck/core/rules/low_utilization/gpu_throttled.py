@@ -28,10 +28,10 @@ from collections.abc import Sequence
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.compat import nvml
 from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.activity import Activity
 from gpucheck.core.probes.gpus import Gpu
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import listing
 
 # The share of samples during training, taken every fifth of a second, in which the GPU was slowed. Lower shares may be a change
 # of state, or a short moment of a long run.

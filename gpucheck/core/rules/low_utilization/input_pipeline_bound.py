@@ -25,9 +25,9 @@ from collections.abc import Mapping
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule
+from gpucheck.core.model.wording import listing
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import KEEP_WHAT_WAS_READ, PREPARE_AHEAD
-from gpucheck.core.repairs.wording import listing
 
 # TensorFlow's Profiler calls a program highly input-bound from 20 % of the step time on
 # (op_stats_to_input_pipeline_analysis.cc in tensorflow/core/profiler/convert), and moderately from 5 % on.

@@ -27,9 +27,9 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.core.compat import images, versions
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, TrainingRun, rule
+from gpucheck.core.model.wording import version_text
 from gpucheck.core.probes.gpus import Gpu
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import version_text
 
 SLOW_SECONDS = 30.0  # a first step with everything cached takes about 5 s, autotuning included
 NOTICED_SECONDS = 10.0

@@ -23,11 +23,11 @@ from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.scaling import Scaling
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model.wording import milliseconds
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import without_nccl
-from gpucheck.core.repairs.wording import milliseconds
 
 REFUSED = r"(?i)peer access is not supported|PEER_ACCESS_UNSUPPORTED|PeerAccessUnsupported"
 

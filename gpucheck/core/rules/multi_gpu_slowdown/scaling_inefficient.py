@@ -28,9 +28,9 @@ References:
 from gpucheck.core.combiners.scaling import ScaledRun, Scaling
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule
+from gpucheck.core.model.wording import milliseconds
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import KEEP_WHAT_WAS_READ, PREPARE_AHEAD
-from gpucheck.core.repairs.wording import milliseconds
 
 _FEEDING = ("input-pipeline-bound", "cpu-quota-too-low")  # causes of time spent waiting instead of summing gradients
 

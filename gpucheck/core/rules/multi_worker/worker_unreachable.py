@@ -33,10 +33,10 @@ from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, WorkerFault, rule, saw
+from gpucheck.core.model.wording import listing, short
 from gpucheck.core.probes.cluster import Cluster
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import other_interface
-from gpucheck.core.repairs.wording import listing, short
 from gpucheck.core.rules.multi_worker._address import Address, address_in
 
 GONE = r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"

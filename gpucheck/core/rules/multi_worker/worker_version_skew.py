@@ -22,8 +22,8 @@ References:
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, TrainingRun, rule
+from gpucheck.core.model.wording import listing
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import listing
 
 TOLERATED = {"driver", "python"}  # may differ between workers
 _PACKAGES = ("tensorflow", "keras", "jax", "torch")  # packages that pip installs

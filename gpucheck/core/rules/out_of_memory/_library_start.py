@@ -2,9 +2,9 @@
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.model import Finding, Fix, Fixes, Skip
+from gpucheck.core.model.wording import library_not_started
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import HOLDERS, disable_preallocation
-from gpucheck.core.repairs.wording import library_not_started
 
 
 def library_start_failure(

@@ -30,9 +30,9 @@ import re
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.training_outcomes import on_gpu
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, TrainingRun, rule
+from gpucheck.core.model.wording import gib
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import HOLDERS
-from gpucheck.core.repairs.wording import gib
 
 EXHAUSTED = r"OOM when allocating|ResourceExhausted|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|[Oo]ut of memory"
 _KERNEL = 11  # the first two sizes of a convolution's weights are at most this

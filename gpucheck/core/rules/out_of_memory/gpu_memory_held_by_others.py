@@ -33,10 +33,10 @@ import msgspec
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model.wording import gib
 from gpucheck.core.probes.gpus import Gpu, GpuProcess, Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import HOLDERS, disable_preallocation
-from gpucheck.core.repairs.wording import gib
 
 # A CUDA context, cuBLAS' and cuDNN's workspaces and a small model: the smoke job peaks at 0.5 GiB beside its context.
 ENOUGH_BYTES = 3 << 29

@@ -31,10 +31,10 @@ References:
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.resources import REFUSED, Resources
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model.wording import gib, short
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import granted
-from gpucheck.core.repairs.wording import gib, short
 
 NEEDED_BYTES = 1 << 30  # import tensorflow: some 0.6 GiB resident; the smoke job's model and data on top
 # Of these, the kernel can drop the files. Measured for TensorFlow 2.21 on a CPU: 212 MiB that it can't, 244 after a small fit; in a

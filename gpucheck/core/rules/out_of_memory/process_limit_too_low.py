@@ -36,11 +36,11 @@ from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.combiners.training_outcomes import on_gpu
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model.wording import REACHED, gib
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import UPDATE_DOCKER, at_start
-from gpucheck.core.repairs.wording import REACHED, gib
 from gpucheck.core.system.shells import word
 
 SPACE_BESIDE_GPUS_BYTES = 8 << 30  # TensorFlow's libraries, its threads' stacks and malloc's arenas

@@ -25,9 +25,9 @@ from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.combiners.training_outcomes import on_gpu
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model.wording import gib
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import at_start
-from gpucheck.core.repairs.wording import gib
 
 ENOUGH_BYTES = 512 << 20
 TINY_BYTES = 64 << 20  # Docker's default

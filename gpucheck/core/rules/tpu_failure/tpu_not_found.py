@@ -31,9 +31,9 @@ import re
 
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.model import Finding, Fix, Fixes, Request, Scope, rule, saw
+from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import listing
 from gpucheck.core.rules.tpu_failure._packages import tpu_packages
 
 

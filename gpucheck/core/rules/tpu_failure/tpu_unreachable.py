@@ -27,8 +27,8 @@ import re
 
 from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.model.wording import short
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import short
 
 _ALL_HOSTS = Fix(text="On one host of a larger slice, start the program on all hosts at the same time")
 # The framework's error -> the first fix.

@@ -20,9 +20,9 @@ References:
 """
 
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model.wording import short
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import short
 
 
 @rule(

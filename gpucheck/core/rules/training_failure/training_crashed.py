@@ -23,14 +23,14 @@ References:
 import msgspec
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.logs.last_words import fatal, is_call
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.model.wording import listing, short
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.probes.training import Training
-from gpucheck.core.processes.last_words import fatal, is_call
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.wording import listing, short
 from gpucheck.core.system.shells import word
 
 KILLED = "killed by SIGKILL"

@@ -36,10 +36,10 @@ from gpucheck.core.combiners.training_outcomes import label
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat.modules import package_of
 from gpucheck.core.model import Experiment, Finding, Fix, Fixes, Scope, Severity, Skip, TrainingRun, rule, saw
+from gpucheck.core.model.wording import short
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import TEST_GPU, without_nccl
-from gpucheck.core.repairs.wording import short
 
 _SHAPES = r"(?i)shape|dimension"
 _READ = Fix.look("Read the log of the job", "gpucheck -v")

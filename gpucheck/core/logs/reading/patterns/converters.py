@@ -10,7 +10,7 @@ from gpucheck.core.logs.reading.patterns.fields import advice as advice
 from gpucheck.core.logs.reading.patterns.fields import below_minimum as below_minimum
 from gpucheck.core.logs.reading.patterns.fields import file_name, named
 from gpucheck.core.logs.reading.patterns.fields import probability as probability
-from gpucheck.core.repairs.wording import byte_count
+from gpucheck.core.model.wording import byte_count
 
 Match = re.Match[str]
 

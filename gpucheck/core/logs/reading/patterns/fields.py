@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.modules import package_of
-from gpucheck.core.repairs.wording import short
+from gpucheck.core.model.wording import short
 
 Fields = Callable[["re.Match[str]"], "dict[str, str] | None"]
 

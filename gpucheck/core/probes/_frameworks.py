@@ -16,12 +16,12 @@ from gpucheck.core.child.messages.frameworks import (
     TpuConnected,
 )
 from gpucheck.core.compat import keras
+from gpucheck.core.compat.tpu import CONNECT_SECONDS
 from gpucheck.core.host import Child, Host
 from gpucheck.core.model import Request
 from gpucheck.core.probes import cuda, driver, limits, tpu
 
 HUNG_SECONDS = 1.0  # to list devices after cuInit or nvmlInit has hung in a process of its own: a framework calls both
-TPU_SECONDS = 60.0  # to connect; at most half of the remaining time: the other half is for the other devices
 
 
 def backend(host: Host) -> BackendChosen:
@@ -50,7 +50,7 @@ def tpu_connection(host: Host) -> TpuConnected | None:
     framework = tensorflow_child(host)
     if not tpu.read(host).expected or framework.wait_for(KerasImported) is None:
         return None
-    seconds = min(TPU_SECONDS, host.remaining() / 2)
+    seconds = min(CONNECT_SECONDS, host.remaining() / 2)
     answer = framework.wait_for(TpuConnected, within=seconds)
     if answer is not None:
         return answer
@@ -138,14 +138,6 @@ def _asks_for_cpu(request: Request) -> bool:
     """Whether to train on the CPU although CUDA has a GPU: on request, and to prove the rest if the missing GPU may be muted."""
     muted = request.expectations is not None and bool(request.expectations.mute)
     return not request.needs_gpu or muted or bool(request.strategies or request.logical_devices or request.log_device_placement)
-
-
-def tensorflow_children(host: Host) -> list[tuple[str, Child]]:
-    """The children in which TensorFlow trained, with their names: a worker's name, or empty for a single process."""
-    single = [("", child) for _, child in host.children(FrameworkTask)]
-    from gpucheck.core.child.messages.workers import WorkerTask  # --quick does not need it
-
-    return [*single, *((task.name, child) for task, child in host.children(WorkerTask))]
 
 
 def oom_killed(host: Host, how: str | None) -> int | None:

@@ -9,9 +9,9 @@ from fakes import FakeChild, FakeHost
 
 from gpucheck.core.child.messages.workers import WorkerTask
 from gpucheck.core.host.local import LocalHost
+from gpucheck.core.logs.last_words import fatal, last_words
 from gpucheck.core.model import Request
 from gpucheck.core.probes import tensorflow, training
-from gpucheck.core.processes.last_words import fatal, last_words
 
 CRASHED = """\
 I0000 00:00:1.2    7 cpu_feature_guard.cc:227] This TensorFlow binary is optimized to use available CPU instructions.
