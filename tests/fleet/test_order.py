@@ -131,3 +131,11 @@ def test_redacted_no_name_is_left(tmp_path):
         assert not re.search(r"rack7|login|alice|10\.1\.2\.3", text), module
     assert (fleet.causes[0].count, fleet.missing.count, fleet.exit_code) == (3, 1, 1)
     assert fleet.causes[0].nodes.startswith("host-[")
+
+
+def test_numbers_in_names_of_nodes_are_sorted_by_value(tmp_path):
+    names = ["gpu10-2", "gpu9-10", "gpu9-3"]
+    for name in names:
+        place(tmp_path, name, verdict="fail", exit_code=1, findings=[FAULT])
+    fleet = merged(tmp_path)
+    assert [node.name for node in fleet.nodes] == ["gpu9-3", "gpu9-10", "gpu10-2"]

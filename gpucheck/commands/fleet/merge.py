@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from gpucheck.commands.fleet.decoded import Cause, NodeReport
 from gpucheck.commands.fleet.model import Fleet, FleetCause, Group, Node, Odd, Part, Unusual
-from gpucheck.commands.fleet.names import fold
+from gpucheck.commands.fleet.names import fold, natural
 from gpucheck.commands.fleet.outliers import dated, slow_nodes, with_differing_results
 from gpucheck.core import __version__
 
@@ -66,7 +66,7 @@ class Merge:
             expected: the nodes that should have a report; None: not given.
             unreached: nodes without a report from the engine, and why.
         """
-        reports, undated = dated((self._seen[name] for name in sorted(self._seen, key=_natural)), self._max_age)
+        reports, undated = dated((self._seen[name] for name in sorted(self._seen, key=natural)), self._max_age)
         reports = with_differing_results(reports)
         unread = {name: why for name, why in self._unread.items() if name not in self._seen}
         reasons = _grouped((name, why) for name, why in (unreached or {}).items() if name not in self._seen)
@@ -101,14 +101,9 @@ class Merge:
             groups=compared,
             slow=slow,
             unusual=tuple(sorted([*self._unusual, *undated], key=lambda one: (one.kind, one.file))),
-            nodes=tuple(sorted(nodes, key=lambda node: _natural(node.name))),
+            nodes=tuple(sorted(nodes, key=lambda node: natural(node.name))),
             seconds=round(seconds, 3),
         )
-
-
-def _natural(name: str) -> tuple[str, int, str]:
-    digits = name.rstrip("0123456789")
-    return digits, int(name[len(digits) :] or 0) if len(name) - len(digits) <= 18 else 0, name
 
 
 def _verdict(reports: list[NodeReport], gaps: bool, remarks: bool) -> str:

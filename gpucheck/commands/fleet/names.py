@@ -32,7 +32,7 @@ def fold(names: Iterable[str]) -> str:
         numbered[prefix, suffix, width] += [number for number in loose if len(str(number)) == width]
         numbered[prefix, suffix, 0] = [number for number in loose if len(str(number)) != width]
     parts = [_part(*key, sorted(set(numbers))) for key, numbers in numbered.items() if numbers]
-    return ",".join(sorted([*parts, *plain], key=_natural))
+    return ",".join(sorted([*parts, *plain], key=natural))
 
 
 def _part(prefix: str, suffix: str, width: int, numbers: list[int]) -> str:
@@ -47,7 +47,8 @@ def _ranges(numbers: list[int], width: int) -> Iterator[str]:
         yield f"{first:0{width}}-{rest[-1]:0{width}}" if rest else f"{first:0{width}}"
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
+def natural(name: str) -> list[tuple[int, str]]:
+    """Return a key that sorts numbers in a name by their value: gpu9-3 before gpu10-2."""
     # int() rejects more than 4,300 digits, and "²", for which isdigit() is True.
     return [(int(part[:18]) if part.isdecimal() else -1, part) for part in re.split(r"(\d+)", name)[:8]]
 
