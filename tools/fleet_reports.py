@@ -29,12 +29,12 @@ def write(report: dict, folder: pathlib.Path, nodes: int, *, faults: bool) -> di
     names = [f"gpu{number:0{width}}" for number in range(1, nodes + 1)]
     chance = random.Random(nodes)  # noqa: S311 - the same fleet each time
     chosen = chance.sample(names, 3 + 5 + 2 + 1 + 12) if faults else []
-    odd, slow, corrupt, duplicate, broken = (
+    outliers, slow, corrupt, duplicate, broken = (
         {chosen.pop() for _ in range(count)} if faults else set() for count in (3, 5, 2, 1, 12)
     )
     for name in names:
         made = node(report, name, chance)
-        if name in odd:
+        if name in outliers:
             made["facts"]["packages"]["tensorflow"]["version"] = "2.19.1"
         if name in broken:
             made["verdict"], made["exit_code"], made["findings"], made["training"] = "fail", 1, [FAULT], []
@@ -45,7 +45,7 @@ def write(report: dict, folder: pathlib.Path, nodes: int, *, faults: bool) -> di
         (folder / f"{name}.json").write_text(text[: len(text) // 2] if name in corrupt else text)
         if name in duplicate:
             (folder / f"{name}-again.json").write_text(text)
-    wrong = {"odd": odd, "slow": slow, "corrupt": corrupt, "duplicate": duplicate, "broken": broken}
+    wrong = {"outlier": outliers, "slow": slow, "corrupt": corrupt, "duplicate": duplicate, "broken": broken}
     return {what: sorted(nodes) for what, nodes in wrong.items()}
 
 

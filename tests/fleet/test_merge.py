@@ -23,14 +23,14 @@ from gpucheck.commands.fleet.read import LATE, collect, files, read, unread
 from gpucheck.core.system.read import REPORT_BYTES_MAX
 
 
-def test_everything_that_is_wrong_is_named_and_nothing_else(tmp_path):
+def test_merge_reports_exactly_the_injected_problems(tmp_path):
     wrong = write(REPORT, tmp_path, 130, faults=True)
     fleet = merged(tmp_path)
     (cause,), (group,) = fleet.causes, fleet.groups
-    (odd,) = group.odd
+    (outlier,) = group.odd
     assert (cause.code, cause.count) == ("driver-library-mismatch", 12)
     assert set(names(cause.nodes)) == set(wrong["broken"])
-    assert (odd.what, odd.value, set(names(odd.nodes))) == ("TensorFlow", "2.19.1", set(wrong["odd"]))
+    assert (outlier.what, outlier.value, set(names(outlier.nodes))) == ("TensorFlow", "2.19.1", set(wrong["outlier"]))
     assert {slow.node for slow in fleet.slow} == set(wrong["slow"])
     assert sorted(one.kind for one in fleet.unusual) == ["duplicate", "half-written", "half-written"]
     assert {re.sub(r".*/|-again|\.json", "", one.file) for one in fleet.unusual} == {*wrong["corrupt"], *wrong["duplicate"]}
@@ -61,7 +61,7 @@ def names(hostlist):
         (None, "unreadable"),
     ],
 )
-def test_a_file_that_is_no_report_is_named_and_the_others_count(tmp_path, content, kind):
+def test_invalid_report_file_is_named_and_the_others_are_counted(tmp_path, content, kind):
     place(tmp_path, "n1")
     if content is None:
         (tmp_path / "n2.json").symlink_to("/nowhere")
@@ -86,32 +86,32 @@ def test_unusual_nodes_are_reported(tmp_path):
     assert fleet.exit_code == 3
 
 
-def test_at_the_time_limit_the_first_file_that_was_not_read_is_named(tmp_path):
+def test_first_unread_file_is_named_at_the_time_limit(tmp_path):
     place(tmp_path, "n1")
     (one,) = collect(files([str(tmp_path)]), NOW, until=time.monotonic())
     assert one == unread(f"{tmp_path}/n1.json", "unreadable", f"{LATE}; this and the following files were not read")
 
 
-def test_a_report_without_a_name_is_named_like_its_file(tmp_path):
+def test_report_without_a_node_name_gets_the_name_of_its_file(tmp_path):
     (tmp_path / "rack7.json").write_text(json.dumps(REPORT))
     assert [node.name for node in merged(tmp_path).nodes] == ["rack7"]
 
 
-def test_a_path_that_no_system_opens_is_unreadable():
+def test_path_with_a_null_byte_is_unreadable():
     found = read("a\0", NOW)
     assert (found.file, found.kind) == ("a\0", "unreadable")
     assert "embedded null" in found.why  # "byte" before Python 3.13
 
 
 @pytest.mark.parametrize("name", ["9" * 4400, "n" + "9" * 4400, "²"])
-def test_a_name_that_no_host_has_is_a_name(tmp_path, name):
+def test_node_names_with_huge_or_non_ascii_numbers_are_accepted(tmp_path, name):
     place(tmp_path, "n1")
     place(tmp_path, "n2", {"system.node": name})
     assert {node.name[:200] for node in merged(tmp_path).nodes} == {"n1", name[:200]}
 
 
 @pytest.mark.parametrize("style", FORMATS)
-def test_no_file_of_a_node_takes_the_others_away(tmp_path, style):
+def test_malformed_reports_do_not_prevent_any_format(tmp_path, style):
     for name in ("n1", "n2"):
         place(tmp_path, name)
     place(tmp_path, "n3", {"system.node": "9" * 4400})
@@ -132,7 +132,7 @@ def test_no_file_of_a_node_takes_the_others_away(tmp_path, style):
         ([("unknown", 3), ("fail", 1)], 1),
     ],
 )
-def test_one_exit_code(tmp_path, verdicts, exit_code):
+def test_exit_code_of_combined_verdicts(tmp_path, verdicts, exit_code):
     for number, (verdict, code) in enumerate(verdicts):
         place(tmp_path, f"n{number}", verdict=verdict, exit_code=code, unknown_because=["no time"] * (verdict == "unknown"))
     fleet = merged(tmp_path)
@@ -140,7 +140,7 @@ def test_one_exit_code(tmp_path, verdicts, exit_code):
     assert [*fleet.unknown] == ["no time"] * ("unknown" in dict(verdicts))
 
 
-def test_nodes_are_compared_with_those_that_have_the_same_gpus(tmp_path):
+def test_nodes_are_only_compared_with_nodes_with_the_same_gpus(tmp_path):
     for number in range(6):
         place(tmp_path, f"a{number}")
     for number in range(2):
@@ -149,11 +149,11 @@ def test_nodes_are_compared_with_those_that_have_the_same_gpus(tmp_path):
     place(tmp_path, "a6", {"driver.version": "570.1"})
     fleet = merged(tmp_path)
     assert [(group.gpus, group.count, group.alike) for group in fleet.groups] == [("NVIDIA H200", 7, 6), ("NVIDIA L40S", 2, 2)]
-    assert [(odd.what, odd.value, odd.nodes) for odd in fleet.groups[0].odd] == [("driver", "570.1", "a6")]
+    assert [(outlier.what, outlier.value, outlier.nodes) for outlier in fleet.groups[0].odd] == [("driver", "570.1", "a6")]
     assert fleet.slow == ()
 
 
-def test_every_format_is_read_by_what_it_is_for(tmp_path):
+def test_every_format_is_valid_for_its_consumers(tmp_path):
     jsonschema = pytest.importorskip("jsonschema")
     parse = pytest.importorskip("prometheus_client.parser").text_string_to_metric_families
     fleet = fleet_of_all(tmp_path)
@@ -172,7 +172,7 @@ def test_every_format_is_read_by_what_it_is_for(tmp_path):
     assert all(len(line) <= 80 for line in shown.splitlines())
 
 
-def test_the_page_needs_nothing_else_and_what_nodes_say_is_no_markup(tmp_path):
+def test_page_is_self_contained_and_escapes_text_from_nodes(tmp_path):
     page = html.render(fleet_of_all(tmp_path))
     assert "<script>alert" not in page
     assert not re.search(r"https?://|src=|@import", page)
@@ -180,7 +180,7 @@ def test_the_page_needs_nothing_else_and_what_nodes_say_is_no_markup(tmp_path):
     assert json.loads(data)["counts"] == {"pass": 6, "fail": 1}
 
 
-def test_memory_per_node_does_not_grow_with_its_report(tmp_path):
+def test_memory_per_node_is_bounded_for_huge_reports(tmp_path):
     long, many = "x" * 20_000, 1_000
     gpus = [{"name": f"{number} {long[:1000]}", "uuid": f"{number} {long[:1000]}"} for number in range(many)]
     runs = [{**REPORT["training"][0], "strategy": f"{number} {long[:1000]}", "devices": ["GPU:0"]} for number in range(many)]

@@ -172,30 +172,30 @@ def _group(name: str, members: list[NodeReport], remarks: dict[str, list[str]]) 
     for report in members:
         for what, value in report.configuration.items():
             counts.setdefault(what, collections.Counter())[value] += 1
-    usual = {what: min(values, key=lambda value: (-values[value], value)) for what, values in counts.items()}
-    odd: dict[tuple[str, str], list[str]] = {}
-    alike = 0
+    majority = {what: min(values, key=lambda value: (-values[value], value)) for what, values in counts.items()}
+    outliers: dict[tuple[str, str], list[str]] = {}
+    matching = 0
     for report in members:
-        others = [(what, value) for what, value in report.configuration.items() if value != usual[what]]
-        alike += not others
+        others = [(what, value) for what, value in report.configuration.items() if value != majority[what]]
+        matching += not others
         for key in others:
-            odd.setdefault(key, []).append(report.node)
+            outliers.setdefault(key, []).append(report.node)
             remarks.setdefault(report.node, []).append(" ".join(key))
     return Group(
         gpus=name,
         count=len(members),
         nodes=fold(report.node for report in members),
-        usual=usual,
-        alike=alike,
+        usual=majority,
+        alike=matching,
         odd=tuple(
             Odd(
                 what=what,
                 value=value,
-                usual=usual[what],
-                usual_count=counts[what][usual[what]],
+                usual=majority[what],
+                usual_count=counts[what][majority[what]],
                 count=len(names),
                 nodes=fold(names),
             )
-            for (what, value), names in sorted(odd.items(), key=lambda item: (len(item[1]), item[0]))
+            for (what, value), names in sorted(outliers.items(), key=lambda item: (len(item[1]), item[0]))
         ),
     )

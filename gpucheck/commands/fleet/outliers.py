@@ -107,10 +107,10 @@ def with_differing_results(reports: list[NodeReport]) -> list[NodeReport]:
 
 
 def _causes(difference: Difference, model: str) -> dict[str, Cause]:
-    where, nodes = f"first in {describe(difference.computation)}", difference.odd
-    summary = f"Its {model} gets other results than those of {fold(difference.usual)} with the same software, {where}."
+    where, nodes = f"first in {describe(difference.computation)}", difference.outliers
+    summary = f"Its {model} gets other results than those of {fold(difference.matching)} with the same software, {where}."
     if not difference.majority:
-        nodes = difference.odd + difference.usual
+        nodes = difference.outliers + difference.matching
         summary = (
             f"The {model} of {fold(nodes)} get different results with the same software, {where};"
             " no majority shows which one is wrong."

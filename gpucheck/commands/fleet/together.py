@@ -171,10 +171,10 @@ def _skew(versions: Mapping[str, Mapping[str, str]]) -> Iterator[FleetSkew]:
     """Yield the versions that differ from the majority; in a tie, the first worker's version counts as the majority."""
     for what in dict.fromkeys(what for own in versions.values() for what in own):
         counts = collections.Counter(own[what] for own in versions.values() if what in own)
-        (usual, _), *others = counts.most_common()
+        (majority, _), *others = counts.most_common()
         for value, _ in others:
             nodes = fold(node for node, own in versions.items() if own.get(what) == value)
-            yield FleetSkew(what=what, value=value, usual=usual, nodes=nodes, tolerated=what in TOLERATED)
+            yield FleetSkew(what=what, value=value, usual=majority, nodes=nodes, tolerated=what in TOLERATED)
 
 
 def _links(nodes: list[str], own: Mapping[str, _Run]) -> tuple[FleetLink, ...]:

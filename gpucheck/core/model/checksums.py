@@ -11,9 +11,9 @@ class Difference(msgspec.Struct, frozen=True):
     """The first computation whose results differ, and the names whose results differ."""
 
     computation: str
-    odd: tuple[str, ...]  # those that differ from the largest group
-    usual: tuple[str, ...]  # the largest group
-    majority: bool  # it is larger than any other: the others are wrong
+    outliers: tuple[str, ...]  # those that differ from the largest group
+    matching: tuple[str, ...]  # the largest group
+    majority: bool  # the largest group is larger than any other: the outliers are wrong
 
 
 def first_difference(results: Mapping[str, Mapping[str, str]]) -> Difference | None:
@@ -24,9 +24,9 @@ def first_difference(results: Mapping[str, Mapping[str, str]]) -> Difference | N
             if computation in checksums:
                 groups.setdefault(checksums[computation], []).append(who)
         if len(groups) > 1:
-            usual, *others = sorted(groups.values(), key=len, reverse=True)
-            odd = tuple(who for group in others for who in group)
-            return Difference(computation, odd, tuple(usual), majority=len(usual) > len(others[0]))
+            matching, *others = sorted(groups.values(), key=len, reverse=True)
+            outliers = tuple(who for group in others for who in group)
+            return Difference(computation, outliers, tuple(matching), majority=len(matching) > len(others[0]))
     return None
 
 

@@ -43,11 +43,11 @@ def _lines(fleet: Fleet) -> Iterator[tuple[str, str, str]]:
     yield from _causes(fleet, "warning")
     yield from differences(fleet, MOST)
     for group in fleet.groups:
-        alike = "all" if group.alike == group.count else f"{group.alike:,}"
+        matching = "all" if group.alike == group.count else f"{group.alike:,}"
         yield (
             "group",
             "quiet",
-            f"{group.gpus}: {plural(group.count, 'node')}, {alike} match the majority{_majority_values(group.usual)}",
+            f"{group.gpus}: {plural(group.count, 'node')}, {matching} match the majority{_majority_values(group.usual)}",
         )
 
 
@@ -67,9 +67,9 @@ def differences(fleet: Fleet, most: int) -> Iterator[tuple[str, str, str]]:
         yield "slow", "warn", _slow(slow)
     yield from _more(len(fleet.slow), "slow node", most)
     for group in fleet.groups:
-        for odd in group.odd[:most]:
-            majority = f"majority: {odd.usual}, on {odd.usual_count:,}"
-            yield "differs", "warn", f"{odd.what} {odd.value} on {_nodes(odd, most)} ({majority})"
+        for outlier in group.odd[:most]:
+            majority = f"majority: {outlier.usual}, on {outlier.usual_count:,}"
+            yield "differs", "warn", f"{outlier.what} {outlier.value} on {_nodes(outlier, most)} ({majority})"
         yield from _more(len(group.odd), "difference", most)
     for kind, part, why in _folded(fleet):
         yield "note", "warn", f"{kind}: {_nodes(part, most)}: {why}"
@@ -109,8 +109,8 @@ def _nodes(part: Part | FleetCause | Odd, most: int) -> str:
     return nodes if part.count == 1 else f"{part.count:,} nodes: {nodes}"
 
 
-def _majority_values(usual: dict[str, str]) -> str:
-    named = [f"{what} {usual[what]}" for what in ("TensorFlow", "driver", "number of GPUs") if what in usual]
+def _majority_values(majority: dict[str, str]) -> str:
+    named = [f"{what} {majority[what]}" for what in ("TensorFlow", "driver", "number of GPUs") if what in majority]
     return f" ({', '.join(named)})" if named else ""
 
 

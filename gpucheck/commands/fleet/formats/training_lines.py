@@ -44,8 +44,8 @@ def _summary(training: FleetTraining) -> str:
 def slow(training: FleetTraining) -> dict[str, float]:
     """Return, for each slow node, the time of its fastest link as a multiple of the other nodes' median."""
     best = {worker.node: worker.link_seconds for worker in training.workers if worker.link_seconds is not None}
-    usual = {node: statistics.median(seconds for other, seconds in best.items() if other != node) for node in training.slow}
-    return {node: best[node] / usual[node] for node in training.slow}
+    medians = {node: statistics.median(seconds for other, seconds in best.items() if other != node) for node in training.slow}
+    return {node: best[node] / medians[node] for node in training.slow}
 
 
 def figures(worker: FleetWorker, training: FleetTraining) -> str:

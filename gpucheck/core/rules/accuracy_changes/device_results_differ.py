@@ -124,8 +124,8 @@ def _wrong(device: DeviceChecksums, computation: str, difference: float) -> str:
 
 
 def _between(training: Training, checksums: Checksums, difference: Difference, members: dict[str, DeviceChecksums]) -> Finding:
-    odd = difference.odd if difference.majority else _farthest(members, checksums.reference)
-    affected = odd or tuple(sorted(difference.odd + difference.usual))
+    outliers = difference.outliers if difference.majority else _farthest(members, checksums.reference)
+    affected = outliers or tuple(sorted(difference.outliers + difference.matching))
     others = tuple(name for name in members if name not in affected)
     model = members[affected[0]].model
     if others:

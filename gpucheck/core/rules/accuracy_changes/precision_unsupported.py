@@ -88,11 +88,11 @@ def _slow(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context) 
         reference = plain.get(_job(run))
         if reference is None or run.status != "passed" or (gpu := _weak(run, used)) is None:
             continue
-        rate, usual = run.samples_per_second, outcomes.runs[reference].samples_per_second
-        if rate is None or usual is None or rate * SLOWER > usual:
+        rate, baseline = run.samples_per_second, outcomes.runs[reference].samples_per_second
+        if rate is None or baseline is None or rate * SLOWER > baseline:
             continue
         return Finding(
-            summary=f"Training in {run.precision} is slower than in float32 on {gpu.title}: {rate:.0f} instead of {usual:.0f} samples"
+            summary=f"Training in {run.precision} is slower than in float32 on {gpu.title}: {rate:.0f} instead of {baseline:.0f} samples"
             f" per second; its compute capability {version_text(gpu.compute_capability or (0, 0))} has no {_TYPES[run.precision]}"
             " Tensor Cores.",
             evidence=(*outcomes.saw_run(place, "samples_per_second"), *outcomes.saw_run(reference, "samples_per_second")),
