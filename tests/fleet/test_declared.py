@@ -10,14 +10,14 @@ from gpucheck.core.model import Report
 
 
 def struct_in(hint):
-    """The struct in a type; None where there is none."""
+    """The struct in a type, or None."""
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
         return hint
     return next(filter(None, map(struct_in, typing.get_args(hint))), None)
 
 
 def undeclared(part, whole):
-    """Names of fields that a struct has and the complete one lacks, including nested structs."""
+    """Names of fields of a partial struct that the complete struct lacks, including nested structs."""
     declared = typing.get_type_hints(whole)
     for name, hint in typing.get_type_hints(part).items():
         if name not in declared:
@@ -26,10 +26,10 @@ def undeclared(part, whole):
             yield from undeclared(struct_in(hint), struct_in(declared[name]))
 
 
-def test_the_report_has_what_is_read_of_it():
+def test_fields_that_a_fleet_reads_exist_in_the_report():
     assert list(undeclared(decoded.Report, Report)) == []
 
 
-def test_the_facts_have_what_is_read_of_them():
+def test_fields_that_a_fleet_reads_exist_in_the_facts():
     facts = typing.get_type_hints(decoded.Facts)
     assert [field for name, hint in facts.items() for field in undeclared(struct_in(hint), fact_types()[name])] == []

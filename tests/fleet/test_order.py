@@ -1,4 +1,4 @@
-"""Other problems of a fleet than faults, their order, and the redacted form."""
+"""Problems of a fleet other than faults, the order of problems, and the redacted form."""
 
 import datetime
 import json
@@ -15,7 +15,7 @@ from gpucheck.commands.fleet.names import redacted
 
 
 def dates(**days):
-    """A node's report that is this number of days old."""
+    """Reports of nodes, each this number of days old."""
     return {
         name: datetime.datetime.fromtimestamp(NOW - 86_400 * ago, datetime.timezone.utc).isoformat() for name, ago in days.items()
     }
@@ -35,7 +35,7 @@ def dates(**days):
         (86_400, False, {"n1": 0, "n2": -1}, {"pass": 1, "unknown": 1}, ["wrong clock"], 3),
     ],
 )
-def test_health_expires_and_a_fault_does_not(tmp_path, max_age, strict, days, counts, kinds, exit_code):
+def test_old_reports_of_health_expire_and_old_faults_do_not(tmp_path, max_age, strict, days, counts, kinds, exit_code):
     for name, started_at in dates(**days).items():
         bad = {"verdict": "fail", "exit_code": 1, "findings": [FAULT]} if name == "broken" else {}
         place(tmp_path, name, started_at=started_at, **bad)
@@ -47,7 +47,7 @@ def test_health_expires_and_a_fault_does_not(tmp_path, max_age, strict, days, co
 
 
 @pytest.mark.parametrize("date", ["", "yesterday", "9999-99-99T00:00:00Z", "2026-01-01T00:00:00+99:99"])
-def test_a_report_without_a_date_is_no_proof_of_health_today(tmp_path, date):
+def test_report_without_a_valid_date_is_unknown_with_max_age(tmp_path, date):
     place(tmp_path, "n1", started_at=date)
     assert merged(tmp_path).exit_code == 0
     assert merged(tmp_path, max_age=86_400).exit_code == 3
@@ -64,7 +64,7 @@ def test_a_report_without_a_date_is_no_proof_of_health_today(tmp_path, date):
         ),
     ],
 )
-def test_strictly_a_node_that_differs_fails(tmp_path, changes, top, remarks):
+def test_differing_node_fails_with_strict(tmp_path, changes, top, remarks):
     for number in range(7):
         place(tmp_path, f"n{number}")
     place(tmp_path, "n7", changes, **top)
@@ -78,7 +78,7 @@ def test_strictly_a_node_that_differs_fails(tmp_path, changes, top, remarks):
     assert junit.render(strictly).count("<failure") == 1
 
 
-def test_forty_wrong_clocks_are_one_line(tmp_path):
+def test_many_wrong_clocks_are_reported_in_one_line(tmp_path):
     for number in range(44):
         place(tmp_path, f"n{number}", started_at="1970-01-01T00:00:00Z")
     place(tmp_path, "m1")
@@ -88,7 +88,7 @@ def test_forty_wrong_clocks_are_one_line(tmp_path):
     assert len(shown) < 8
 
 
-def test_problems_come_first(tmp_path):
+def test_problems_are_listed_before_groups(tmp_path):
     (tmp_path / "n8.json").write_text(json.dumps(REPORT)[:1000])
     fleet = fleet_of_all(tmp_path)
     shown = terminal.render(fleet, width=200, color=False, ascii=True)
@@ -97,7 +97,7 @@ def test_problems_come_first(tmp_path):
     assert shown.endswith("9 nodes: 1 with a fault, 1 without a verdict, 1 without a report, 6 healthy.\n")
 
 
-def test_a_repair_is_printed_with_its_cause(tmp_path):
+def test_cause_has_its_action_and_the_first_repair_command(tmp_path):
     fix = [{"text": "x", "command": "nvidia-smi", "kind": "look"}, {"text": "x", "command": "sudo reboot", "kind": "repair"}]
     place(tmp_path, "n1", verdict="fail", exit_code=1, findings=[{**FAULT, "fix": fix, "action": "reboot"}])
     fleet = merged(tmp_path)
@@ -105,20 +105,20 @@ def test_a_repair_is_printed_with_its_cause(tmp_path):
     assert fleet.causes[0].command == "sudo reboot"
 
 
-def test_an_alternative_to_advice_is_not_the_repair(tmp_path):
+def test_command_after_advice_is_not_taken_for_the_repair(tmp_path):
     fix = [{"text": "Use another machine"}, {"text": "x", "command": "gpucheck node --gres 0", "kind": "repair"}]
     place(tmp_path, "n1", verdict="fail", exit_code=1, findings=[{**FAULT, "fix": fix}])
     assert merged(tmp_path).causes[0].command is None
 
 
-def test_a_driver_that_hangs_is_not_a_node_without_a_gpu(tmp_path):
+def test_node_without_gpu_facts_is_not_grouped_as_having_no_gpu(tmp_path):
     report = place(tmp_path, "n1")
     del report["facts"]["gpus"]
     (tmp_path / "n1.json").write_text(json.dumps(report))
     assert merged(tmp_path).groups[0].gpus == "GPUs not read"
 
 
-def test_redacted_no_name_is_left(tmp_path):
+def test_redacted_fleet_contains_no_names_or_addresses(tmp_path):
     for name in ("rack7-gpu1", "rack7-gpu2", "login.example.com"):
         bad = {**FAULT, "summary": f"{name} of alice@rack7-gpu2 at 10.1.2.3 fails, see /home/alice/x"}
         place(tmp_path, name, verdict="fail", exit_code=1, findings=[bad])

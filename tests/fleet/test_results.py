@@ -1,4 +1,4 @@
-"""Checksums of nodes with the same GPU and software: the differing node is named."""
+"""Checksums of nodes with the same GPU and software: the outlier is named."""
 
 import json
 
@@ -7,8 +7,8 @@ from fleet_cases import REPORT, merged, place
 
 from gpucheck.commands.fleet.formats import terminal
 
-SOUND = {"float32 step 1 loss": "aa", "float32 step 1 gradients": "bb"}
-ODD = {"float32 step 1 loss": "aa", "float32 step 1 gradients": "cc"}
+MAJORITY = {"float32 step 1 loss": "aa", "float32 step 1 gradients": "bb"}
+OUTLIER = {"float32 step 1 loss": "aa", "float32 step 1 gradients": "cc"}
 
 
 def nodes(folder, checksums, changes=None, device="GPU:0"):
@@ -19,8 +19,8 @@ def nodes(folder, checksums, changes=None, device="GPU:0"):
     return merged(folder)
 
 
-def test_the_differing_node_among_sixteen_is_named(tmp_path):
-    fleet = nodes(tmp_path, [ODD if number == 11 else SOUND for number in range(16)])
+def test_outlier_among_sixteen_nodes_is_named(tmp_path):
+    fleet = nodes(tmp_path, [OUTLIER if number == 11 else MAJORITY for number in range(16)])
     (cause,) = fleet.causes
     assert (cause.code, cause.severity, cause.nodes, cause.action) == ("device-results-differ", "warning", "n11", None)
     assert (fleet.verdict, fleet.exit_code, fleet.counts) == ("warn", 0, {"pass": 15, "warn": 1})
@@ -42,24 +42,24 @@ def test_the_differing_node_among_sixteen_is_named(tmp_path):
     ],
     ids=json.dumps,
 )
-def test_other_software_may_have_other_results(tmp_path, changes):
-    assert nodes(tmp_path, [SOUND, SOUND, ODD], {2: changes}).causes == ()
+def test_nodes_with_different_software_are_not_compared(tmp_path, changes):
+    assert nodes(tmp_path, [MAJORITY, MAJORITY, OUTLIER], {2: changes}).causes == ()
 
 
-def test_processors_are_not_compared(tmp_path):
-    assert nodes(tmp_path, [SOUND, SOUND, ODD], device="CPU:0").causes == ()
+def test_results_of_cpus_are_not_compared(tmp_path):
+    assert nodes(tmp_path, [MAJORITY, MAJORITY, OUTLIER], device="CPU:0").causes == ()
 
 
-def test_of_two_nodes_both_are_doubtful(tmp_path):
-    fleet = nodes(tmp_path, [SOUND, ODD])
+def test_both_nodes_are_reported_if_two_differ_without_a_majority(tmp_path):
+    fleet = nodes(tmp_path, [MAJORITY, OUTLIER])
     (cause,) = fleet.causes
     assert (cause.severity, cause.nodes, fleet.verdict) == ("warning", "n[00-01]", "warn")
     assert cause.example.endswith("no majority shows which one is wrong.")
 
 
-def test_a_node_that_knows_it_itself_has_one_cause(tmp_path):
+def test_node_with_its_own_finding_gets_no_second_cause(tmp_path):
     known = {"code": "device-results-differ", "severity": "error", "scope": "hardware", "summary": "GPU:1 differs."}
-    nodes(tmp_path, [SOUND, SOUND, ODD])
+    nodes(tmp_path, [MAJORITY, MAJORITY, OUTLIER])
     path = tmp_path / "n02.json"
     report = json.loads(path.read_text())
     path.write_text(json.dumps({**report, "verdict": "fail", "exit_code": 1, "findings": [known]}))

@@ -42,7 +42,7 @@ def until(done):
         time.sleep(0.05)
 
 
-def test_ctrl_c_keeps_what_came_and_leaves_no_process(tmp_path):
+def test_ctrl_c_keeps_received_reports_and_leaves_no_process(tmp_path):
     reports = tmp_path / "reports"
     command = started(tmp_path, "--reports", str(reports), "--node-limit", "300")
     until(lambda: (reports / "n1.json").exists() or command.poll() is not None)
@@ -63,7 +63,7 @@ n7|127.0.0.1|idle|none
 | x" "${4%%|*}|n2|127.0.0.1|idle|none" """
 
 
-def test_a_reason_of_several_lines_is_no_node(tmp_path):
+def test_drain_reason_of_several_lines_is_not_read_as_nodes(tmp_path):
     command = started(tmp_path, sinfo=REASONS, srun=PROGRAMS["srun"].replace("-w n1", "-w n2", 1))
     out, err = command.communicate(timeout=60)
     fleet = json.loads(out)
@@ -73,21 +73,21 @@ def test_a_reason_of_several_lines_is_no_node(tmp_path):
 
 @pytest.mark.parametrize("nodes", ["n[0-100000000]", "n[0-18446744073709551616]", "n[0-99999]m[0-99999]"])
 @pytest.mark.parametrize("command", [("merge", "."), ("run", "--engine", "slurm"), ("train", "--engine", "slurm")])
-def test_a_list_of_too_many_nodes_is_refused_in_one_line(nodes, command):
+def test_list_of_too_many_nodes_is_rejected_in_one_line(nodes, command):
     argv = [sys.executable, "-m", "gpucheck", "fleet", *command, "--nodes", nodes]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=20)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"more than 65,536 nodes: '{nodes}'" in done.stderr
 
 
-def test_an_unresponsive_engine_is_not_healthy(tmp_path):
+def test_unresponsive_slurm_controller_gives_no_verdict(tmp_path):
     command = started(tmp_path, sinfo="echo 'sinfo: error: Unable to contact slurm controller' >&2; exit 1")
     out, err = command.communicate(timeout=60)
     assert (command.returncode, out, err) == (3, "", "gpucheck: sinfo: sinfo: error: Unable to contact slurm controller\n")
 
 
 @pytest.mark.slow  # the engine's 15 seconds to start and end a check
-def test_slow_silent_and_drained_nodes_are_named_and_delay_nothing(tmp_path):
+def test_slow_silent_and_drained_nodes_are_named_without_delaying_others(tmp_path):
     states = "for n in 1:idle:none 2:idle:none 3:idle:none 4:drained:RMA; do echo \"${4%%|*}|n${n%%:*}|127.0.0.1|$(echo ${n#*:} | tr : '|')\"; done"
     slow = PROGRAMS["srun"].replace("exec python3", "sleep 2; exec python3")
     began = time.monotonic()

@@ -28,8 +28,8 @@ async def pump(reader, writer, pause):
     writer.close()
 
 
-async def slow_way(port, target):
-    """Connections to the port lead to the target; what comes back comes slowly."""
+async def slow_proxy(port, target):
+    """Forward connections on the port to the target and slow down what the target sends back."""
 
     async def serve(reader, writer):
         try:
@@ -43,9 +43,9 @@ async def slow_way(port, target):
         await server.serve_forever()
 
 
-def test_the_worker_behind_a_slow_link_is_named(tmp_path):
+def test_worker_behind_a_slow_link_is_named(tmp_path):
     *ports, detour = free_ports(4)
-    threading.Thread(target=lambda: asyncio.run(slow_way(detour, ports[2])), daemon=True).start()
+    threading.Thread(target=lambda: asyncio.run(slow_proxy(detour, ports[2])), daemon=True).start()
 
     def worker(place):
         seen = [*ports[:2], ports[2] if place == 2 else detour]

@@ -20,7 +20,7 @@ LOST = "UnavailableError: Collective ops is aborted by: Connection reset by peer
 
 
 def run(status="passed", faults=(), links=(), versions=(VERSIONS,) * 3, **fields):
-    """The joint training as a node's report has it; faults as (worker, how, reason), links as (a, b, seconds)."""
+    """The joint training in a node's report; faults as (worker, how, reason), links as (a, b, seconds)."""
     return {
         "strategy": "multi_worker_mirrored",
         "status": status,
@@ -44,7 +44,7 @@ def trained(runs, unreached=None):
 
 
 @pytest.mark.parametrize("count", [2, 3, 8, 9, 30])
-def test_pairs_meet_once_and_each_worker_is_in_one_pair_at_a_time(count):
+def test_each_pair_meets_once_and_each_worker_has_one_pair_per_round(count):
     rounds = list(pairs(count))
     met = [pair for one in rounds for pair in one]
     assert len(met) == len(set(met))
@@ -62,13 +62,13 @@ def test_each_node_gets_the_cluster_and_its_own_index():
     assert json.loads(configured["b"]) == {"cluster": {"worker": [*places.values()]}, "task": {"type": "worker", "index": 1}}
 
 
-def test_all_trained():
+def test_fleet_passes_if_all_nodes_trained():
     fleet = trained([run(samples_per_second=100.0, shards_verified=True)] * 3)
     assert (fleet.training.status, fleet.training.faults, fleet.training.samples_per_second) == ("passed", (), 100.0)
     assert [worker.address for worker in fleet.training.workers] == ["10.0.0.1:8888", "10.0.0.2:8888", "10.0.0.3:8888"]
 
 
-def test_the_killed_worker_is_named_not_those_that_lost_it():
+def test_killed_worker_is_named_rather_than_the_workers_that_lost_it():
     fleet = trained(
         [
             run("failed", [(1, "lost", LOST)]),
@@ -84,7 +84,7 @@ def test_the_killed_worker_is_named_not_those_that_lost_it():
     assert "worker 1 on n2: killed by SIGKILL in stage step 5" in shown
 
 
-def test_a_worker_that_never_started_is_named_with_its_node_and_reason():
+def test_worker_that_never_started_is_named_with_its_node_and_reason():
     missing = run("failed", [(2, "missing", "not reachable (nothing listens on its address)")])
     fleet = trained([missing, missing, None], {"n3": "gpucheck is not installed there"})
     assert [(fault.node, fault.reason) for fault in fleet.training.faults] == [
@@ -93,7 +93,7 @@ def test_a_worker_that_never_started_is_named_with_its_node_and_reason():
     assert [(cause.code, cause.nodes) for cause in fleet.causes] == [("worker-unreachable", "n3")]
 
 
-def test_a_node_that_is_gone_is_three_lines():
+def test_failed_node_is_reported_in_three_lines():
     """gRPC's details are omitted if the engine reports the node's problem."""
     grpc = f"{LOST}\nAdditional GRPC error information from remote target /job:worker/replica:0/task:1:\n" + "at 0xcafe\n" * 200
     fleet = trained(
@@ -109,7 +109,7 @@ def test_a_node_that_is_gone_is_three_lines():
     assert own.training.faults[0].reason == LOST
 
 
-def test_another_tensorflow_is_named_with_its_node_even_where_no_report_could():
+def test_differing_tensorflow_is_named_although_no_report_has_all_versions():
     other = {**VERSIONS, "tensorflow": "2.20.0", "python": "3.11.2"}
     fleet = trained(
         [
@@ -131,22 +131,22 @@ def test_another_tensorflow_is_named_with_its_node_even_where_no_report_could():
     [
         ([(0, 1, 0.02), (0, 2, 0.09), (1, 2, 0.1)], ("n3",)),
         ([(0, 1, 0.02), (0, 2, 0.03), (1, 2, 0.03)], ()),
-        ([(0, 1, 0.09)], ()),  # of two, which one is unknown
+        ([(0, 1, 0.09)], ()),  # with only two nodes, the slow one is unknown
     ],
 )
-def test_a_node_is_slow_where_even_its_best_link_is(links, slow):
+def test_node_is_slow_only_if_its_best_link_is_slow(links, slow):
     fleet = trained([run(links=links)] * 3)
     assert fleet.training.slow == slow
 
 
 @pytest.mark.parametrize("untried", [{}, run("skipped", reason="Keras runs on jax here")])
-def test_untested_is_not_healthy(untried):
+def test_skipped_training_is_unknown(untried):
     fleet = trained([run("skipped", reason="Keras runs on jax here"), run("skipped", reason="Keras runs on jax here"), untried])
     assert (fleet.training.status, fleet.exit_code, len(fleet.training.faults)) == ("unknown", 3, 3)
     assert re.search("worker 2 on n3: (Keras runs on jax|its report has no training with other nodes)", fleet.training.reason)
 
 
-def test_one_node_is_no_cluster():
+def test_single_usable_node_gives_no_verdict():
     fleet = with_training(Merge().fleet(1.0, None, {"n1": "drained"}), {}, {}, {"n1": "drained"})
     assert (fleet.training.status, fleet.exit_code) == ("unknown", 3)
     assert "two usable nodes are required" in terminal.render(fleet, width=100, color=False, ascii=True)
@@ -168,7 +168,7 @@ def cases(fleet):
     return found
 
 
-def test_a_table_has_each_worker_with_its_figures():
+def test_csv_has_a_row_with_figures_for_each_worker():
     rows = list(csv.DictReader(io.StringIO(csv_format.render(trained([run(links=SLOW)] * 3)))))
     assert [(row["node"], row["worker"], row["training"], row["link_seconds"], row["link_times_usual"]) for row in rows] == [
         ("n1", "worker 0", "passed", "0.02", ""),
@@ -183,7 +183,7 @@ def test_a_table_has_each_worker_with_its_figures():
     ]
 
 
-def test_junit_has_a_case_for_each_worker_and_blames_the_one_that_failed():
+def test_junit_has_a_case_for_each_worker_and_a_failure_for_the_failed_one():
     told = cases(trained([run(links=SLOW)] * 3))
     assert told["training: worker 2 on n3"] == (
         "system-out",
@@ -195,7 +195,7 @@ def test_junit_has_a_case_for_each_worker_and_blames_the_one_that_failed():
     assert told["training: worker 2 on n3"] == ("error", "drained")
 
 
-def test_the_page_shows_the_training_and_every_link():
+def test_page_shows_the_training_and_every_link():
     page = html.render(trained([run(links=SLOW)] * 3))
     assert "<b>slow</b> n3: its fastest link takes 4.5 times as long as those of the others" in page
     assert re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td>", page) == [
