@@ -30,7 +30,7 @@ def gpucheck(*args, **options):
 
 @needs_tensorflow
 @pytest.mark.tensorflow
-def test_a_real_run(tmp_path):
+def test_run_with_profile_plot_and_price(tmp_path):
     marker = f"bench-{os.getpid()}"
     args = ["--allow-cpu", "--batch-size", "4", "--steps", "2", "--epochs", "2", "--price-per-hour", "3600", "--profile", "trace"]
     done = gpucheck(
@@ -120,7 +120,7 @@ def test_npz_data_to_target_accuracy(tmp_path):
 @needs_tensorflow
 @pytest.mark.tensorflow
 @pytest.mark.slow
-def test_timeout():
+def test_timeout_is_reported_and_leaves_no_process():
     marker = f"bench-late-{os.getpid()}"
     done = gpucheck(*ENDLESS, "--timeout", "20", env={**os.environ, VARIABLE: marker})
     assert done.returncode == 3
@@ -132,7 +132,7 @@ def test_timeout():
 
 @needs_tensorflow
 @pytest.mark.tensorflow
-def test_ctrl_c():
+def test_ctrl_c_writes_the_report_and_leaves_no_process():
     marker = f"bench-stopped-{os.getpid()}"
     process = subprocess.Popen(
         [sys.executable, "-m", "gpucheck", "bench", *ENDLESS],

@@ -120,5 +120,5 @@ def test_report_is_written_if_the_plot_fails(tmp_path, output):
     report = (tmp_path / output).read_text() if output == "b.json" else done.stdout
     assert len(json.loads(report)["measurements"]) == 4
     assert done.returncode == 3
-    told = ["gpucheck: cannot write gone/b.json: No such file or directory; writing to standard output instead"]
-    assert done.stderr.splitlines() == [*told * (output == "gone/b.json"), f"gpucheck: cannot write a.svg: {FULL}"]
+    fallback = ["gpucheck: cannot write gone/b.json: No such file or directory; writing to standard output instead"]
+    assert done.stderr.splitlines() == [*fallback * (output == "gone/b.json"), f"gpucheck: cannot write a.svg: {FULL}"]

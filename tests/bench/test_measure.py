@@ -238,7 +238,7 @@ def test_one_process_per_number_of_cpu_devices():
         ((*READY, DataLoaded("f.npz: no array y")), 2, "f.npz: no array y"),
     ],
 )
-def test_refused(messages, code, message):
+def test_no_measurement_without_tensorflow(messages, code, message):
     with pytest.raises(plan.Refused, match=message) as refused:
         measured(Turns(FakeChild(*messages, how="killed by SIGILL", stage="import")))
     assert refused.value.exit_code == code

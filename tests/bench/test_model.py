@@ -29,7 +29,7 @@ def gpucheck(folder, *args):
 @pytest.mark.slow
 @pytest.mark.tensorflow
 @MARKS[1]
-def test_the_example_of_the_documentation(tmp_path):
+def test_documentation_example_is_measured(tmp_path):
     (tmp_path / "train.py").write_text(EXAMPLE[1], encoding="utf-8")
     done = gpucheck(tmp_path, "--model", "train:make_model", "--steps-per-execution", "2", "--format", "json")
     assert (done.returncode, done.stderr.partition(": ")[2][:16]) == (0, "measuring 1 of 1")
@@ -61,7 +61,7 @@ def test_failing_function_fails_the_configuration(tmp_path):
         (["--model", "train:make", "--data", "cifar10"], "with --model, the function returns the data"),
     ],
 )
-def test_wrong_usage(tmp_path, args, message):
+def test_invalid_model_argument_is_wrong_usage(tmp_path, args, message):
     done = gpucheck(tmp_path, *args)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in " ".join(done.stderr.split())
@@ -120,7 +120,7 @@ class TestReturnedModels:
             ("low_precision, mixed_bfloat16", 8, False, True),
         ],
     )
-    def test_measured(self, outcomes, case, batch, generated, accurate):
+    def test_returned_model_is_measured(self, outcomes, case, batch, generated, accurate):
         assert outcomes[case] == [batch, generated, accurate]
 
     @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ class TestReturnedModels:
             ("compiled, target", "--target-accuracy needs data, and a metric named accuracy"),
         ],
     )
-    def test_refused(self, outcomes, case, message):
+    def test_invalid_return_value_is_refused(self, outcomes, case, message):
         assert message in outcomes[case]
 
     @pytest.mark.parametrize(

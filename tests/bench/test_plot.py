@@ -84,7 +84,7 @@ def test_gpus_over_time_with_configurations():
     assert "GPUs over time" not in texts(plot.draw(result(), ".svg"))
 
 
-def test_the_bands_are_the_measured_steps():
+def test_bands_mark_the_measured_steps():
     from matplotlib.figure import Figure
 
     rows = list(Figure().subplots(2, 1))
@@ -98,7 +98,7 @@ def test_the_bands_are_the_measured_steps():
     assert list(rows[1].get_lines()[0].get_ydata()) == [1980.0] * 51
 
 
-def test_png_signature():
+def test_png_is_readable_and_not_blank():
     from matplotlib.image import imread
 
     pixels = imread(io.BytesIO(plot.draw(result(), ".png")))
@@ -106,7 +106,7 @@ def test_png_signature():
     assert pixels.std() > 0.05
 
 
-def test_nothing_measured():
+def test_no_plot_without_measurements():
     assert (
         plot.draw(result([measurement(Configuration("mirrored", names(2), "float32", False, 64), None, "interrupted")]), ".svg")
         is None
@@ -119,7 +119,7 @@ def test_variants_are_distinguished():
     assert "mixed_float16, no XLA" in shown
 
 
-def test_the_ideal_line_is_one_device_times_their_number():
+def test_ideal_line_is_the_single_device_rate_times_the_device_count():
     from matplotlib.figure import Figure
 
     axes = Figure().subplots()

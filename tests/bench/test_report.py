@@ -42,7 +42,7 @@ RESULTS = {
 }
 
 
-def test_reports_are_as_recorded(request):
+def test_reports_match_recorded_files(request):
     printed = {
         f"{name}.{style}": report.render(made, style, **DISPLAY)
         for name, made in RESULTS.items()
@@ -79,7 +79,7 @@ def text_of(result):
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_every_figure_is_on_the_page(name):
+def test_page_has_every_figure(name):
     result = RESULTS[name]
     text = text_of(result)
     figures = [value for each in result.measurements if each.status == "measured" for _, value in wording.figures(each)]
@@ -102,19 +102,19 @@ def test_every_figure_is_on_the_page(name):
         ("interrupted", "Interrupted after 1 of 2 configurations"),
     ],
 )
-def test_heading_is_the_conclusion(name, heading):
+def test_heading_states_the_conclusion(name, heading):
     document = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(report.render_html(RESULTS[name]))
     assert "".join(document.find(".//h1").itertext()).startswith(heading)
 
 
-def test_names_from_the_machine_are_text():
+def test_hardware_names_are_escaped():
     hostile = replace(RESULTS["all-well"], hardware=("GPU:0 (<script>alert(1)</script>\x1b[31m)",))
     written = report.render_html(hostile)
     assert "<script" not in written
     assert "\x1b" not in written
 
 
-def test_nothing_was_measured():
+def test_page_without_measurements():
     text = text_of(replace(RESULTS["interrupted"], measurements=(), hardware=(), versions={}))
     assert "Interrupted after 0 of 0 configurations" in text
     assert "Configurations" not in text

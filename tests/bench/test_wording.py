@@ -72,13 +72,13 @@ def scaled(measurement):
     return replace(speed, median=speed.median * factor, minimum=speed.minimum * factor, maximum=speed.maximum * factor)
 
 
-def test_a_shared_global_batch_is_not_a_difference():
+def test_shared_global_batch_is_not_reported_as_a_difference():
     shared = [one(batch=128, seconds=(2.0,) * 3, device=(2.0,) * 3), one(2, batch=64, seconds=(1.0,) * 3, device=(1.0,) * 3)]
     assert advice(shared) == ["Change strategy to mirrored on GPU:0-1: 2.00 times as fast as one_device on GPU:0."]
     assert [list(names) for names in varying(shared)] == [["strategy"]] * 2
 
 
-def test_parts_of_one_cpu_are_not_compared_with_the_whole_cpu():
+def test_logical_cpu_devices_are_not_compared_with_the_whole_cpu():
     parts = replace(one(2, seconds=(1.0,) * 3, device=(1.0,) * 3), devices=("CPU:0", "CPU:1"))
     whole = [replace(timed(seconds, batch=batch), devices=("CPU:0",)) for seconds, batch in ((2.0, 64), (1.0, 128))]
     assert advice([whole[0], parts]) == []
