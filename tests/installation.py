@@ -29,7 +29,7 @@ def run(*argv):
     return subprocess.run(argv, capture_output=True, text=True, timeout=60, env=env)
 
 
-def checks_beside(upgrade, program, count, pause=0.01):
+def checks_during(upgrade, program, count, pause=0.01):
     """The results of a number of node checks while ``upgrade`` replaces the program repeatedly, and the number of replacements."""
     ended, upgrades = threading.Event(), []
 
@@ -97,14 +97,14 @@ class Installation:
         content = path.read_bytes()
         aside = path.with_name(path.name + ".aside")
         try:
-            for deed in ("removed", "halved"):
+            for damage in ("removed", "halved"):
                 path.rename(aside)
-                if deed == "halved":
+                if damage == "halved":
                     path.write_bytes(content[: len(content) // 2])
                 for args in commands:
                     done = self.run(*args)
                     if problem := _problem(done, name):
-                        yield f"{name} {deed}, {args[0]}: {problem}: {done.returncode} {done.stdout!r} {done.stderr[-300:]!r}"
+                        yield f"{name} {damage}, {args[0]}: {problem}: {done.returncode} {done.stdout!r} {done.stderr[-300:]!r}"
                 aside.replace(path)
         finally:
             if aside.exists():

@@ -1,4 +1,4 @@
-/* What a child may do to us, when it is loaded as a library or run as a program: the deed that CHAOS_DEED names. */
+/* Faults of a child that is loaded as a library or run as a program; CHAOS_FAULT names the fault. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -49,41 +49,41 @@ static void fill_the_disk(void)
 
 __attribute__((constructor)) static void act(void)
 {
-    const char *deed = getenv("CHAOS_DEED");
-    if (!deed)
+    const char *fault = getenv("CHAOS_FAULT");
+    if (!fault)
         return;
-    if (!strcmp(deed, "raises"))
+    if (!strcmp(fault, "raises"))
         _exit(3);
-    else if (!strcmp(deed, "hangs"))
+    else if (!strcmp(fault, "hangs"))
         hang();
-    else if (!strcmp(deed, "ignores signals")) {
+    else if (!strcmp(fault, "ignores signals")) {
         for (int number = 1; number < 32; number++)
             signal(number, SIG_IGN);
         hang();
-    } else if (!strcmp(deed, "segfaults"))
+    } else if (!strcmp(fault, "segfaults"))
         raise(SIGSEGV);
-    else if (!strcmp(deed, "is OOM-killed"))
+    else if (!strcmp(fault, "is OOM-killed"))
         for (;;) {
             char *taken = malloc(1 << 20);
             if (taken)
                 memset(taken, 1, 1 << 20);
         }
-    else if (!strcmp(deed, "floods stdout"))
+    else if (!strcmp(fault, "floods stdout"))
         flood(1);
-    else if (!strcmp(deed, "floods stderr"))
+    else if (!strcmp(fault, "floods stderr"))
         flood(2);
-    else if (!strcmp(deed, "leaves a child"))
+    else if (!strcmp(fault, "leaves a child"))
         leave_a_child_behind();
-    else if (!strcmp(deed, "forges")) {
+    else if (!strcmp(fault, "forges")) {
         for (int file = 1; file < 64; file++)
             if (write(file, FORGED, strlen(FORGED)) < 0)
                 continue;
         _exit(0);
-    } else if (!strcmp(deed, "closes its pipes")) {
+    } else if (!strcmp(fault, "closes its pipes")) {
         for (int file = 0; file < 64; file++)
             close(file);
         hang();
-    } else if (!strcmp(deed, "fills the disk"))
+    } else if (!strcmp(fault, "fills the disk"))
         fill_the_disk();
 }
 

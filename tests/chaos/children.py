@@ -10,14 +10,14 @@ import sys
 from chaos.run import Cell, Unavailable, root_only
 from lab import fake_driver
 
-DEEDS = (
+FAULTS = (
     *("raises", "hangs", "ignores signals", "segfaults", "is OOM-killed", "floods stdout", "floods stderr"),
     *("leaves a child", "forges", "closes its pipes", "fills the disk"),
 )
 IMPORTED = "import ctypes, os\nctypes.CDLL(os.environ['CHAOS_LIBRARY'])\nraise ImportError('no more of it')\n"
 # After these faults the code continues: an invalid driver library is not a fault without a GPU.
-COME_BACK = ("floods stdout", "floods stderr", "leaves a child", "fills the disk")
-# Place -> arguments, and whether a report that says "healthy" would be a lie.
+CODE_CONTINUES = ("floods stdout", "floods stderr", "leaves a child", "fills the disk")
+# Place -> arguments, and whether a report that says "healthy" would be wrong.
 PLACES = {
     "nvml": (("--quick",), True),
     "cuda": (("--quick",), True),
@@ -41,30 +41,30 @@ def built(folder: pathlib.Path) -> pathlib.Path:
     return folder
 
 
-def prepare(cell: Cell, parts: pathlib.Path, place: str, deed: str) -> None:
+def prepare(cell: Cell, parts: pathlib.Path, place: str, fault: str) -> None:
     """Install the fault in its place."""
     here = cell.folder / "place"
     here.mkdir()
-    args, cell.lies_if_healthy = PLACES[place]
+    args, cell.wrong_if_healthy = PLACES[place]
     cell.args = [*args, "--allow-cpu", "--timeout", str(cell.limit), "--format", "json"]
-    cell.env.update(CHAOS_DEED=deed, CHAOS_LIBRARY=str(parts / "library"))
+    cell.env.update(CHAOS_FAULT=fault, CHAOS_LIBRARY=str(parts / "library"))
     if place in ("nvml", "cuda"):
-        cell.lies_if_healthy = deed not in COME_BACK
+        cell.wrong_if_healthy = fault not in CODE_CONTINUES
         shutil.copy(parts / "library", here / fake_driver.DRIVER[place][0])
         cell.env["LD_LIBRARY_PATH"] = str(here)
     elif place in ("tensorflow", "jax"):
         for name in {place, "keras"}:
-            (here / f"{name}.py").write_text("raise RuntimeError('chaos')\n" if deed == "raises" else IMPORTED)
+            (here / f"{name}.py").write_text("raise RuntimeError('chaos')\n" if fault == "raises" else IMPORTED)
         cell.env["PYTHONPATH"] = f"{here}:{cell.env['PYTHONPATH']}"
     elif place == "python":
         cell.args += ["--python", str(parts / "program")]
     else:
         shutil.copy(parts / "program", here / place)
         cell.env["PATH"] = f"{here}:{cell.env['PATH']}"
-    if deed == "fills the disk":
+    if fault == "fills the disk":
         root_only()
         cell.shell += f"mount -t tmpfs -o size=1m chaos {cell.env['TMPDIR']}; "
-    if deed == "is OOM-killed":
+    if fault == "is OOM-killed":
         cell.shell += f"echo $$ > {cell.stack.enter_context(memory_group(cell.folder.name))}/cgroup.procs; "
 
 

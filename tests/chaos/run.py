@@ -33,7 +33,7 @@ class Cell:
         self.args: list[str] = []
         self.shell = ""  # lines before the command; if there are any, in a separate mount namespace
         self.redirected = ""  # after the command
-        self.lies_if_healthy = False
+        self.wrong_if_healthy = False
         self.reports = True  # standard output is the report
         self.left_alone = False  # its folders can't be checked afterwards
         self.env = {name: os.environ[name] for name in ("LANG",) if name in os.environ}
@@ -84,7 +84,7 @@ class Cell:
             return problems if code >= 2 and err.strip() else [*problems, f"neither a report nor a reason, exit code {code}"]
         if report["exit_code"] != code or not report["probes"] or not report["outcomes"]:
             problems.append("an incomplete report")
-        if self.lies_if_healthy and report["exit_code"] == 0:
+        if self.wrong_if_healthy and report["exit_code"] == 0:
             problems.append("says that all is well")
         crashed = [outcome["code"] for outcome in report["outcomes"] if outcome["status"] == "crashed"]
         return [*problems, *(f"crashed: {code}" for code in crashed)]
@@ -93,9 +93,9 @@ class Cell:
         running = leftovers_after(str(self.folder), 2.0)
         problems = [f"left running: {running}"] if running else []
         if not self.left_alone:
-            lying = [path.name for name in ("tmp", "work") for path in (self.folder / name).iterdir() if "gpucheck" in path.name]
-            lying += [path.name for path in self.folder.rglob("*.part")]
-            problems += [f"left lying: {lying}"] if lying else []
+            left = [path.name for name in ("tmp", "work") for path in (self.folder / name).iterdir() if "gpucheck" in path.name]
+            left += [path.name for path in self.folder.rglob("*.part")]
+            problems += [f"left behind: {left}"] if left else []
         return problems
 
 

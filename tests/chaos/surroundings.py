@@ -72,7 +72,7 @@ def hostile_modules(cell: Cell) -> None:
     cell.cwd.chmod(0o1777)
 
 
-def nobody(cell: Cell) -> None:
+def unnamed_user(cell: Cell) -> None:
     """A user without a name, with access only to world-readable files."""
     root_only()
     for path in (cell.folder, cell.folder / "tmp", cell.folder / "home", cell.folder / "work"):
@@ -133,7 +133,7 @@ FAULTS: dict[str, Prepare] = {
     "files of 0 bytes": shell("ulimit -f 0"),
     "files of 8 blocks": shell("ulimit -f 8"),
     "20 processes": shell("ulimit -u 20"),
-    "a user without a name": nobody,
+    "a user without a name": unnamed_user,
     "no standard output": redirected(" >&-"),
     "no standard error": redirected(" 2>&-"),
     "no streams": redirected(" <&- >&- 2>&-"),

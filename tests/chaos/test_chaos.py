@@ -25,18 +25,18 @@ def hung(tmp_path_factory):
 
 
 @pytest.mark.parametrize("place", children.PLACES)
-@pytest.mark.parametrize("deed", children.DEEDS)
-def test_a_child(place, deed, parts, tried):
-    tried(f"{place}", deed, lambda cell: children.prepare(cell, parts, place, deed))
+@pytest.mark.parametrize("fault", children.FAULTS)
+def test_misbehaving_child(place, fault, parts, tried):
+    tried(f"{place}", fault, lambda cell: children.prepare(cell, parts, place, fault))
 
 
 @pytest.mark.parametrize("command", surroundings.COMMANDS)
 @pytest.mark.parametrize("fault", surroundings.FAULTS)
-def test_a_whole_run(fault, command, tried):
+def test_run_in_a_faulty_environment(fault, command, tried):
     tried(fault, command, lambda cell: surroundings.prepare(cell, fault, command, None))
 
 
 @pytest.mark.parametrize("command", ["check", "run"])
 @pytest.mark.parametrize("fault", surroundings.HUNG)
-def test_a_path_that_does_not_answer(fault, command, hung, tried):
+def test_run_with_a_path_that_does_not_respond(fault, command, hung, tried):
     tried(f"hung: {fault}", command, lambda cell: surroundings.prepare(cell, fault, command, hung))

@@ -6,14 +6,14 @@ import sys
 import time
 
 import pytest
-from installation import COMMANDS, Installation, checks_beside, switch
+from installation import COMMANDS, Installation, checks_during, switch
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 PARTS = 8
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_no_damaged_file_is_taken_for_a_fault(tmp_path, part, record_property):
+def test_damaged_installation_is_not_reported_as_a_fault(tmp_path, part, record_property):
     installed = Installation(tmp_path / "env")
     names = [*installed.files()][part::PARTS]
     started = time.monotonic()
@@ -25,7 +25,7 @@ def test_no_damaged_file_is_taken_for_a_fault(tmp_path, part, record_property):
     assert problems == []
 
 
-def test_no_check_beside_upgrades_is_taken_for_a_fault(tmp_path):
+def test_check_during_a_pip_upgrade_reports_no_fault(tmp_path):
     """The package is replaced again and again as pip does it: renamed away, copied file by file, its list of files last."""
     installed = Installation(tmp_path / "env")
     package, old, record = installed.site / "gpucheck", installed.site / "~pucheck", installed.record.read_text()
@@ -33,12 +33,12 @@ def test_no_check_beside_upgrades_is_taken_for_a_fault(tmp_path):
     def upgrade():
         installed.record.unlink()
         package.rename(old)
-        # Checks that run meanwhile create folders there for what they compile.
+        # Checks that run during the upgrade create __pycache__ folders there.
         shutil.copytree(old, package, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
         installed.record.write_text(record)
         shutil.rmtree(old)
 
-    checks, upgrades = checks_beside(upgrade, installed.program, 200)
+    checks, upgrades = checks_during(upgrade, installed.program, 200)
     assert len(upgrades) > 5
     assert [done for done in checks if done.stdout] == []
     assert {done.returncode for done in checks} <= {0, 1, 3}
@@ -46,17 +46,17 @@ def test_no_check_beside_upgrades_is_taken_for_a_fault(tmp_path):
     assert [done.stderr for done in checks if done.returncode == 1 and "Error" not in done.stderr] == []
 
 
-def test_every_check_beside_a_link_that_is_switched_gives_its_verdict(tmp_path):
+def test_check_during_a_link_switch_gives_a_verdict(tmp_path):
     versions = [Installation(tmp_path / name).folder for name in ("0.1.0", "0.2.0")]
     link = tmp_path / "gpucheck"
     switch(link, versions[0])
-    checks, upgrades = checks_beside(lambda: switch(link, *versions), link / "bin" / "gpucheck", 200)
+    checks, upgrades = checks_during(lambda: switch(link, *versions), link / "bin" / "gpucheck", 200)
     assert len(upgrades) > 200
     assert {(done.returncode, done.stdout, done.stderr) for done in checks} == {(0, "", "")}
 
 
-def test_no_check_beside_a_file_that_is_replaced_is_taken_for_a_fault(tmp_path, monkeypatch):
-    """Each of two files unpacks itself where it is not yet unpacked."""
+def test_check_during_replacement_of_the_zipapp_reports_no_fault(tmp_path, monkeypatch):
+    """Each of the two files unpacks itself on its first run."""
     pytest.importorskip("shiv", reason="shiv is not installed: pip install shiv")
     monkeypatch.setenv("SHIV_ROOT", str(tmp_path / "unpacked"))
     site = Installation(tmp_path / "env").site
@@ -75,7 +75,7 @@ def test_no_check_beside_a_file_that_is_replaced_is_taken_for_a_fault(tmp_path, 
         shutil.copy2(files[0], new)
         new.replace(program)
 
-    checks, upgrades = checks_beside(upgrade, program, 60, pause=0.5)
+    checks, upgrades = checks_during(upgrade, program, 60, pause=0.5)
     assert len(upgrades) > 10
     assert [done for done in checks if done.stdout] == []
     assert {done.returncode for done in checks} <= {0, 1, 3}

@@ -13,12 +13,12 @@ from gpucheck.core.model import Scope
 pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]
 # Findings that TensorFlow itself, or a passed training, disproves, and why.
 DISPROVED = {
-    "tensorflow-cpu-build": "TensorFlow says itself what it was built for; the lab changes only the name of its package",
-    "host-memory-exhausted": "TensorFlow was imported with the memory that --quick calls too little; the lab's control group is not enforced",
+    "tensorflow-cpu-build": "TensorFlow reports what it was built for; the lab changes only the name of its package",
+    "host-memory-exhausted": "TensorFlow was imported with the amount of memory that --quick reports as too little; the lab's control group is not enforced",
 }
 LEVELS = QUICK, NO_SMOKE, DEFAULT  # `gpucheck node` has another scope
 SCOPES = {rule.code: rule.scope for rule in load_rules()}
-# Nothing outside shows it: the import ends, the loader misses a symbol, XLA rejects a flag, or a file is gone that no list is compared with.
+# Only the import can show these: the process ends, a symbol is missing, XLA rejects a flag, or a file that --quick doesn't check is missing.
 ONLY_THE_IMPORT_SHOWS = (
     "import-killed-by-sigill",
     "import-killed-by-sigsegv",
@@ -29,17 +29,17 @@ ONLY_THE_IMPORT_SHOWS = (
     "unknown-xla-flag-tensorflow-imported",
     "keras-partially-removed",
 )
-# Training on the fake driver's GPUs never ends; where a busy machine has not imported TensorFlow by then, the longer time counts.
+# Training on the fake driver's GPUs never ends; the longer limit is for a busy machine that hasn't imported TensorFlow by the shorter one.
 SHORT, LONG = ("--timeout", "15"), ("--timeout", "60")
 
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.level in LEVELS[:-1]], ids=lambda fault: fault.name)
-def test_a_deeper_level_never_says_less(fault, bench):  # noqa: F811
+def test_deeper_level_never_reports_less(fault, bench):  # noqa: F811
     levels = LEVELS[LEVELS.index(fault.level) :]
-    said = [found(bench, fault, level, LONG if level == NO_SMOKE else SHORT) for level in levels]
-    if said_less(said):
-        said[-1] = found(bench, fault, levels[-1], LONG)
-    assert said_less(said) == [], said
+    reported = [found(bench, fault, level, LONG if level == NO_SMOKE else SHORT) for level in levels]
+    if findings_lost(reported):
+        reported[-1] = found(bench, fault, levels[-1], LONG)
+    assert findings_lost(reported) == [], reported
 
 
 def found(bench, fault, level, limit):  # noqa: F811
@@ -50,22 +50,22 @@ def found(bench, fault, level, limit):  # noqa: F811
     return {finding["code"]: finding["severity"] for finding in result.report["findings"]}
 
 
-def said_less(said):
+def findings_lost(reported):
     """Return findings that the next level omits, or reports only as a warning."""
     return [
         code
-        for shallow, deep in itertools.pairwise(said)
+        for shallow, deep in itertools.pairwise(reported)
         for code, severity in shallow.items()
         if code not in DISPROVED and (code not in deep or (severity, deep[code]) == ("error", "warning"))
     ]
 
 
-def of_the_environment(fault):
+def is_environment_fault(fault):
     scopes = {SCOPES[code] for code in fault.expected}
     return fault.level == NO_SMOKE and scopes == {Scope.ENVIRONMENT} and fault.name not in ONLY_THE_IMPORT_SHOWS
 
 
-@pytest.mark.parametrize("fault", list(filter(of_the_environment, FAULTS)), ids=lambda fault: fault.name)
-def test_environment_problems_are_found_without_an_import(fault, bench):  # noqa: F811
+@pytest.mark.parametrize("fault", list(filter(is_environment_fault, FAULTS)), ids=lambda fault: fault.name)
+def test_quick_finds_the_environment_problems_that_the_import_shows(fault, bench):  # noqa: F811
     report = bench.run(fault._replace(level=QUICK)).report
     assert report["findings"][0]["code"] in fault.expected

@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from installation import Installation, checks_beside, switch
+from installation import Installation, checks_during, switch
 
 EVERY = 60  # sample size: damaging every file is slow
 
@@ -131,7 +131,7 @@ def test_checks_during_a_link_switch_give_a_verdict(installed, tmp_path):
     other = Installation(tmp_path / "other")
     link = tmp_path / "gpucheck"
     switch(link, other.folder)
-    checks, upgrades = checks_beside(lambda: switch(link, installed.folder, other.folder), link / "bin" / "gpucheck", 10)
+    checks, upgrades = checks_during(lambda: switch(link, installed.folder, other.folder), link / "bin" / "gpucheck", 10)
     assert len(upgrades) > 10
     assert {(done.returncode, done.stdout, done.stderr) for done in checks} == {(0, "", "")}
 
