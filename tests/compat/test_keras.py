@@ -7,11 +7,11 @@ def test_keras_3_starts_with_2_16() -> None:
         assert takes_keras_3 is versions.at_least(minor, keras.FIRST_TENSORFLOW_WITH_KERAS_3)
 
 
-def test_backends() -> None:
+def test_tensorflow_is_the_first_backend() -> None:
     assert keras.BACKENDS[0] == "tensorflow"
     assert set(keras.TRAINING_BACKENDS) < set(keras.BACKENDS)
 
 
-def test_the_legacy_switch_is_compared_as_text() -> None:
+def test_legacy_values_are_case_sensitive() -> None:
     assert "1" in keras.LEGACY_VALUES
     assert "TRUE" not in keras.LEGACY_VALUES

@@ -6,7 +6,7 @@ from gpucheck.core.compat.tensorflow import RELEASES
 
 
 @pytest.mark.parametrize("minor", RELEASES)
-def test_the_required_libraries_are_the_seven_in_order(minor: str) -> None:
+def test_required_libraries_match_the_sonames_in_order(minor: str) -> None:
     required = [library for library in libraries.libraries(minor) if library.required]
     assert tuple(library.soname for library in required) == RELEASES[minor].sonames
 
@@ -32,12 +32,12 @@ def unreachable(minor: str) -> list[Library]:
     return [library for library in libraries.libraries(minor) if library.required and library.folder not in folders]
 
 
-def test_2_21_does_not_reach_cusolver_and_only_that() -> None:
+def test_only_cusolver_is_unreachable_in_2_21() -> None:
     assert [library.soname for library in unreachable("2.21")] == ["libcusolver.so.11"]
 
 
 @pytest.mark.parametrize("minor", ["2.16", "2.17", "2.18", "2.19", "2.20"])
-def test_the_releases_before_reach_everything(minor: str) -> None:
+def test_earlier_releases_reach_every_library(minor: str) -> None:
     assert unreachable(minor) == []
 
 

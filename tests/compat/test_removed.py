@@ -1,4 +1,4 @@
-"""Removed APIs in exceptions; the installed TensorFlow and Keras have none of them."""
+"""Removed APIs in exceptions, which the installed TensorFlow and Keras do not have."""
 
 import pytest
 from case_files import table
@@ -22,7 +22,7 @@ print(json.dumps([path for path in sys.argv[1:] if has(path)]))
 
 
 @table
-def test_an_attribute_is_found_by_what_a_message_calls_its_owner(owner, name, missing, page):
+def test_attribute_is_found_by_the_owner_in_the_message(owner, name, missing, page):
     found = removed.attribute(owner, name)
     assert (found and (found.name, found.page)) == ((missing, page) if missing else None)
 
@@ -35,7 +35,7 @@ def _marked(test):
 
 @pytest.mark.slow
 @_marked
-def test_no_removed_part_is_in_tensorflow():
+def test_removed_names_are_missing_from_tensorflow():
     names = [*removed.FUNCTIONS, *removed.SESSIONS, *removed.KERAS_GONE, *(f"tensorflow.{name}" for name in removed.MODULES)]
     names += [f"keras.Model.{name}" for name in removed.MODEL_METHODS]
     assert printed_by(IN_TENSORFLOW, *names, "tensorflow.train.Checkpoint") == ["tensorflow.train.Checkpoint"]
@@ -43,7 +43,7 @@ def test_no_removed_part_is_in_tensorflow():
 
 @pytest.mark.slow
 @_marked
-def test_every_successor_by_name_is_in_tensorflow():
+def test_successors_exist_in_tensorflow():
     successors = {word.rstrip(",)").partition("(")[0] for text in removed.FUNCTIONS.values() for word in text.split()}
     names = [name.replace("tf.", "tensorflow.", 1) for name in successors if name.startswith(("tf.", "keras."))]
     assert sorted(printed_by(IN_TENSORFLOW, *names)) == sorted(names)

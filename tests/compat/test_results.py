@@ -1,7 +1,7 @@
 from gpucheck.core.compat import results
 
 
-def test_a_result_is_known_by_each_of_its_spellings() -> None:
+def test_result_is_found_by_number_name_or_message() -> None:
     mismatch = results.cuda("803")
     assert mismatch is not None
     assert mismatch.name == "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"
@@ -12,7 +12,7 @@ def test_a_result_is_known_by_each_of_its_spellings() -> None:
     assert results.nvml("NVMLError_GpuIsLost") == results.nvml("15") == results.nvml("GPU is lost.")
 
 
-def test_results_are_formatted_equally() -> None:
+def test_results_are_formatted_consistently() -> None:
     for result in {*results.table_of("cuda_results.txt").values(), *results.table_of("nvml_results.txt").values()}:
         assert result.code.isdecimal(), result
         assert result.name.startswith(("CUDA_", "cudaError", "NVML_ERROR_")), result

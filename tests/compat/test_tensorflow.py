@@ -11,13 +11,13 @@ def known(version: str) -> Release:
     return found
 
 
-def test_every_minor_from_2_10_to_2_21_is_there_in_order() -> None:
+def test_table_has_every_minor_from_2_10_to_2_21_in_order() -> None:
     assert list(RELEASES) == [f"2.{minor}" for minor in range(10, 22)]
     assert list(RELEASES)[-1] == tensorflow.LATEST
 
 
 @pytest.mark.parametrize("entry", [*RELEASES.values(), CANDIDATE], ids=lambda entry: entry.minor)
-def test_an_entry_agrees_with_itself(entry: Release) -> None:
+def test_fields_of_an_entry_are_consistent(entry: Release) -> None:
     assert versions.minor(entry.latest_patch) == entry.minor
     assert versions.parse(entry.cuda)[0] == entry.cuda_major
     assert len(entry.sonames) == 7
@@ -30,21 +30,21 @@ def test_an_entry_agrees_with_itself(entry: Release) -> None:
         assert package.startswith("tensorrt") or f"-cu{entry.cuda_major}" in package
 
 
-def test_release_takes_any_spelling_and_answers_none_for_the_unknown() -> None:
+def test_release_accepts_any_patch_and_returns_none_if_unknown() -> None:
     assert known("2.21.0") is known("2.21") is known("2.21.0rc1") is RELEASES["2.21"]
     assert tensorflow.release("2.9.3") is None
     assert tensorflow.release("2.23.0.dev20261026") is None
     assert tensorflow.release("nightly") is None
 
 
-def test_a_release_candidate_is_known_and_not_suggested() -> None:
+def test_release_candidate_is_known_but_not_suggested() -> None:
     assert known("2.22.0rc0") is known("2.22.0-rc0") is CANDIDATE
     assert CANDIDATE.minor not in RELEASES
     assert versions.minor(tensorflow.recommended().partition("==")[2]) != CANDIDATE.minor
     assert tensorflow.for_python(CANDIDATE.python_max) is None
 
 
-def test_the_figures_of_2_21() -> None:
+def test_values_of_2_21() -> None:
     latest = known("2.21")
     assert (latest.cuda, latest.cudnn, cuda.LOWEST_DRIVER[latest.cuda_major][0]) == ("12.5", "9.3", "525.60.13")
     assert latest.keras == ">=3.12.0"
@@ -52,23 +52,23 @@ def test_the_figures_of_2_21() -> None:
     assert "nvidia-nccl-cu12<3.0,>=2.27.7" in latest.and_cuda
 
 
-def test_only_2_21_misses_cusolver() -> None:
+def test_only_2_21_cannot_reach_cusolver() -> None:
     assert [entry.minor for entry in RELEASES.values() if not entry.cusolver_reachable] == ["2.21"]
 
 
-def test_the_extra_starts_with_2_14() -> None:
+def test_and_cuda_extra_exists_since_2_14() -> None:
     assert [entry.minor for entry in RELEASES.values() if not entry.and_cuda] == ["2.10", "2.11", "2.12", "2.13"]
 
 
 @table
-def test_for_python_is_the_newest_that_supports_it(python: str, minor: str) -> None:
+def test_for_python_returns_the_newest_release_that_supports_it(python: str, minor: str) -> None:
     found = tensorflow.for_python(python)
     assert found is not None
     assert found.minor == minor
 
 
 @pytest.mark.parametrize("python", ["3.14", "3.14.0rc2", "3.6", "2.7", "", "pypy"])
-def test_for_python_has_nothing_for_the_others(python: str) -> None:
+def test_for_python_returns_none_for_unsupported_versions(python: str) -> None:
     assert tensorflow.for_python(python) is None
 
 

@@ -14,44 +14,44 @@ each = pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
 each_with_candidate = pytest.mark.parametrize("release", [*RELEASES.values(), CANDIDATE], ids=lambda release: release.minor)
 
 
-def of(release: Release) -> Wheel:
+def wheel_of(release: Release) -> Wheel:
     return wheels.find("tensorflow", release.latest_patch)
 
 
 @each_with_candidate
-def test_the_capabilities_are_those_of_most_fat_binaries(release: Release) -> None:
-    sass, ptx, _ = of(release).code[0]
+def test_capabilities_match_most_fat_binaries(release: Release) -> None:
+    sass, ptx, _ = wheel_of(release).code[0]
     assert (release.cubins, release.ptx) == (sass, max(ptx)[0])
 
 
 @each_with_candidate
-def test_the_libraries_load_with_the_glibc_of_the_table(release: Release) -> None:
-    assert versions.at_least(release.glibc_floor, of(release).glibc or "")
+def test_glibc_of_the_table_is_new_enough_for_the_libraries(release: Release) -> None:
+    assert versions.at_least(release.glibc_floor, wheel_of(release).glibc or "")
 
 
 @each
-def test_cuda_and_cudnn_are_those_of_the_build(release: Release) -> None:
-    build = of(release).build
+def test_cuda_and_cudnn_match_the_build(release: Release) -> None:
+    build = wheel_of(release).build
     assert versions.same_minor(release.cuda, build["cuda_version"])
     assert versions.parse(release.cudnn)[0] == versions.parse(build["cudnn_version"])[0]
 
 
 @each
-def test_the_requirements_are_those_of_the_metadata(release: Release) -> None:
-    needs = [Requirement(text) for text in of(release).requires]
+def test_requirements_match_the_metadata(release: Release) -> None:
+    needs = [Requirement(text) for text in wheel_of(release).requires]
     for name in ("keras", "protobuf"):
         assert SpecifierSet(getattr(release, name)) in [need.specifier for need in needs if need.name == name]
 
 
 @pytest.mark.parametrize("wheel", [wheel for wheel in wheels.all_wheels() if wheel.project.startswith("jax-cuda") and wheel.code])
-def test_jax_has_code_for_the_gpus_of_the_table(wheel: Wheel) -> None:
+def test_jax_wheels_have_code_for_the_gpus_of_the_table(wheel: Wheel) -> None:
     build = next(build for build in frameworks.JAX if f"cuda{build.cuda_major}" in wheel.project)
     for capability in filter(None, (build.lowest, build.highest)):
         assert wheels.support(wheel, capability).usable
 
 
 @pytest.mark.parametrize("driver", ["545.29", "550.54"])
-def test_the_newest_for_hopper_before_driver_555_is_2_18(driver: str) -> None:
+def test_newest_release_for_hopper_before_driver_555_is_2_18(driver: str) -> None:
     hopper = Machine(driver=driver, gpus=(Gpu(capability=(9, 0)),), pythons=(Python(version="3.12"),))
     for wishes in (Wishes(), Wishes(tensorflow="==2.18.*")):
         best = solve(hopper, wishes).best
@@ -72,11 +72,11 @@ def test_code_is_native_compiled_or_missing() -> None:
     ]
 
 
-def test_a_wheel_that_was_not_read_is_an_error() -> None:
+def test_unread_wheel_raises_lookup_error() -> None:
     with pytest.raises(LookupError):
         wheels.find("tensorflow", "2.9.0")
 
 
 @pytest.mark.parametrize(("ptx", "needed"), [("7.1", "11.1"), ("8.4", "12.4"), ("8.5", "12.5"), ("8.7", "12.8"), ("9.0", "13.0")])
-def test_the_cuda_of_a_ptx_version(ptx: str, needed: str) -> None:
+def test_cuda_version_that_a_ptx_version_needs(ptx: str, needed: str) -> None:
     assert cuda.cuda_of_ptx(ptx) == needed

@@ -4,18 +4,18 @@ from gpucheck.core.compat.xid import XIDS, Xid
 
 
 @pytest.mark.parametrize("code", [13, 31, 43, 45])
-def test_the_programs_own_faults_accuse_no_gpu(code: int) -> None:
+def test_xids_of_program_errors_are_not_gpu_faults(code: int) -> None:
     known = XIDS[code]
     assert known.fault is None
     assert not known.drain
 
 
-def test_nvlink_5_units_are_one_family() -> None:
+def test_xids_of_nvlink_5_units_are_nvlink_faults() -> None:
     assert {XIDS[code].fault for code in range(144, 151)} == {"nvlink"}
 
 
 @pytest.mark.parametrize("known", XIDS.values(), ids=map(str, XIDS))
-def test_an_entry_agrees_with_itself(known: Xid) -> None:
+def test_fields_of_an_entry_are_consistent(known: Xid) -> None:
     assert XIDS[known.code] is known
     assert known.severity == "error" or not known.drain
     assert known.fault is not None or not known.drain
