@@ -1,9 +1,9 @@
 """The cases of tests/cases/expectations: recorded machines compared with expectations, and with an earlier report.
 
-machine: hgx-h200             the recorded machine (h200 where nothing is said)
+machine: hgx-h200             the recorded machine (default: h200)
 expect:                       a file of expectations, indented below
-quick                         without what --quick does not look at
-failed: gpus                  probes that did not answer
+quick                         without the facts that --quick omits
+failed: gpus                  probes that failed
 request strict = true         a part of the request
 gpu.gpus = []                 a change of a fact
 then quick                    any of these, of the earlier look
@@ -82,7 +82,7 @@ def test_cases(file, outcome, request):
     case_files.check(FOLDER / file, case_files.read(FOLDER / file), outcome, request.config.getoption("--update-goldens"))
 
 
-def test_every_group_of_differences_is_reached():
+def test_cases_cover_every_group_of_differences():
     lines = {line.partition(": ")[0] for case in case_files.read(FOLDER / "drift.txt") for line in case.expected}
     assert {f"-> {group}" for group in drift.GROUPS} <= lines
     assert all(why.endswith(".") for why in drift.GROUPS.values())

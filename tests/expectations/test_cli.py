@@ -36,7 +36,7 @@ def older_keras(tmp_path_factory):
 
 
 @pytest.mark.tensorflow
-def test_an_older_keras_is_the_drift_and_is_named(good, older_keras):
+def test_older_keras_is_the_only_reported_difference(good, older_keras):
     done = in_a_process("compare", "good.json", "--format", "json", cwd=good, env=older_keras)
     assert done.returncode == 1
     found = {(one["group"], one["what"]): one for one in json.loads(done.stdout)["changes"]}
@@ -53,7 +53,7 @@ def test_an_older_keras_is_the_drift_and_is_named(good, older_keras):
 
 @pytest.mark.slow
 @pytest.mark.tensorflow
-def test_an_older_keras_is_not_what_was_expected(good, older_keras):
+def test_older_keras_does_not_meet_the_expectations(good, older_keras):
     done = in_a_process(*QUICK, "--expect", "expected.toml", "--format", "json", cwd=good, env=older_keras)
     assert done.returncode == 1
     report = json.loads(done.stdout)
@@ -61,14 +61,14 @@ def test_an_older_keras_is_not_what_was_expected(good, older_keras):
     assert report["facts"]["request"]["expectations"]["versions"]["keras"].startswith("==3.")
 
 
-def test_a_refused_snapshot_leaves_the_old_file(tmp_path):
+def test_refused_snapshot_keeps_the_old_file(tmp_path):
     (tmp_path / "expected.toml").write_text("old")
     gpucheck("snapshot", "expected.toml", "--quick", cwd=tmp_path, env={"CUDA_VISIBLE_DEVICES": "-1"})
     assert (tmp_path / "expected.toml").read_text() == "old"
     assert os.listdir(tmp_path) == ["expected.toml"]
 
 
-def test_pyproject_variables_and_command_line(tmp_path):
+def test_precedence_of_pyproject_variables_and_command_line(tmp_path):
     (tmp_path / "pyproject.toml").write_text('[tool.gpucheck]\nlevel = "quick"\nallow-cpu = true\n')
     inner = tmp_path / "inner"
     inner.mkdir()
@@ -82,7 +82,7 @@ def test_pyproject_variables_and_command_line(tmp_path):
     assert (asked["allow_cpu"], asked["timeout_seconds"]) == (True, 40.0)
 
 
-def test_toml_is_not_even_imported_without_settings(tmp_path):
+def test_toml_is_not_imported_without_settings(tmp_path):
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n")
     code = "import sys, gpucheck.cli as c, contextlib\nwith contextlib.suppress(SystemExit): c.cli.main(['--quick', '--allow-cpu'])\n"
     code += "print([m for m in ('tomllib', 'tomli', 'gpucheck.core.expectations.read', 'gpucheck.commands.expectations.drift') if m in sys.modules])"
@@ -91,7 +91,7 @@ def test_toml_is_not_even_imported_without_settings(tmp_path):
 
 
 @pytest.mark.tensorflow
-def test_a_report_from_standard_input(good):
+def test_compare_reads_a_report_from_standard_input(good):
     assert gpucheck("compare", "good.json", "-", cwd=good, input=(good / "good.json").read_text()).stdout == ""
 
 
@@ -146,7 +146,7 @@ def test_two_trainings_are_compared(tmp_path):
 
 
 @pytest.mark.tensorflow
-def test_what_cannot_be_compared_is_named(tmp_path):
+def test_invalid_comparisons_are_rejected_with_the_reason(tmp_path):
     for name, text in (
         ("fit.json", json.dumps(FIT)),
         ("fit.toml", '[fit]\ndevice = "gpu"\n'),
@@ -174,7 +174,7 @@ def test_what_cannot_be_compared_is_named(tmp_path):
     assert done.returncode == 0, "a device is written in either case"
 
 
-def test_a_training_is_compared_with_its_limits(tmp_path):
+def test_training_summary_is_compared_with_limits(tmp_path):
     (tmp_path / "fit.json").write_text(json.dumps(FIT))
     limits = tmp_path / "limits.toml"
     limits.write_text(

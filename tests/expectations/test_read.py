@@ -10,7 +10,7 @@ from gpucheck.core.model import Expectations, Mute
 MUTE = '[[mute]]\ncode = "gpu-throttled"\nreason = "fan ordered"\nuntil = 2030-01-31\n'
 
 
-def test_every_word_of_a_description():
+def test_every_key_is_read():
     text = """
 schema_version = 1
 allowed_warnings = ["kernels-jit-compiled"]
@@ -41,7 +41,7 @@ mirrored = { float32 = 20000.5, mixed_float16 = 4e4 }
 
 
 @pytest.mark.parametrize("text", [MUTE, 'allowed_warnings = ["gpu-throttled"]'])
-def test_mutes_alone_can_be_asked_for_and_not_compared_with(text):
+def test_mutes_alone_are_valid_expectations_but_not_a_baseline(text):
     assert read.parse(text, "f.toml") != Expectations()
     with pytest.raises(read.Problem, match=r"^f\.toml: only mutes or allowed warnings: a file that expects nothing"):
         read.baseline(text, "f.toml")
@@ -50,15 +50,15 @@ def test_mutes_alone_can_be_asked_for_and_not_compared_with(text):
 @pytest.mark.parametrize(
     "text", ["[gpu]\ncount = 0", "[training.min_samples_per_second]\none_device = 1", '[versions]\npython = ">3"']
 )
-def test_one_expectation_is_a_baseline(text):
+def test_single_expectation_is_a_baseline(text):
     assert read.baseline(text, "f.toml") == read.parse(text, "f.toml")
 
 
-def test_an_empty_table_of_pyproject_expects_nothing():
+def test_empty_pyproject_table_expects_nothing():
     assert read.convert({}, "", "pyproject.toml") == Expectations()
 
 
-def test_one_name_and_a_date_as_text_are_fine():
+def test_single_name_and_date_as_string_are_accepted():
     got = read.parse('gpu = { names = "NVIDIA H200" }\n' + MUTE.replace("2030-01-31", '"2030-01-31"'), "f.toml")
     assert got.gpu.names == ("NVIDIA H200",)
     assert got.mute[0].until == datetime.date(2030, 1, 31)
@@ -71,7 +71,7 @@ def test_one_name_and_a_date_as_text_are_fine():
         ("XLA_FLAGS = true", "expected its value as a string, or false: not set"),
     ],
 )
-def test_variables_that_cannot_be_expected(line, problem):
+def test_invalid_expected_variables_are_reported_with_their_line(line, problem):
     with pytest.raises(read.Problem) as raised:
         read.parse(f"[environment]\n{line}", "f.toml")
     assert str(raised.value) == f"f.toml:2: environment.{line.split()[0]}: {problem}"

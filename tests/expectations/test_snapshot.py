@@ -19,13 +19,13 @@ def written(name, changes=None):
 
 
 @pytest.mark.parametrize("name", ["h200", "hgx-h200", "laptop-cpu"])
-def test_a_machine_meets_its_own_snapshot(name):
+def test_machine_meets_its_own_snapshot(name):
     got = report(name, expectations=read.parse(written(name), "expected.toml"))
     assert (got.verdict, got.findings, got.unknown_because) == (Verdict.PASS, (), ())
     assert [one for one in got.outcomes if one.code.endswith("-unexpected") and one.status.value != "clear"] == []
 
 
-def test_written_messages():
+def test_snapshot_contains_the_measured_values():
     got = read.parse(written("hgx-h200"), "expected.toml")
     assert (got.gpu.count, got.gpu.names, got.gpu.memory_gib) == (8, ("NVIDIA H200",), 140.4)
     assert got.gpu.compute_capability == "9.0"
@@ -34,7 +34,7 @@ def test_written_messages():
     assert got.training.strategies == ("one_device", "mirrored")
 
 
-def test_the_speed_is_half_of_the_slowest_and_the_comment_says_so():
+def test_expected_speed_is_half_of_the_slowest_device():
     text = written("hgx-h200", {"training.runs[2].samples_per_second": 3000.0})
     assert read.parse(text, "x").training.min_samples_per_second["one_device"] == {"float32": 1500.0}
     assert "# 50% of the slowest device's measured samples per second" in text
@@ -42,7 +42,7 @@ def test_the_speed_is_half_of_the_slowest_and_the_comment_says_so():
 
 
 @pytest.mark.parametrize("share", [0.55, 0.8])
-def test_a_loaded_machine_still_meets_its_snapshot(share):
+def test_machine_under_load_still_meets_its_snapshot(share):
     wanted = read.parse(written("h200"), "expected.toml")
     assert wanted.training.min_samples_per_second
     plain = machine("h200")["training"]["runs"]
@@ -52,7 +52,7 @@ def test_a_loaded_machine_still_meets_its_snapshot(share):
     assert [one.code for one in report("h200", slower, wanted).findings] == ["training-unexpected"]
 
 
-def test_the_speed_of_a_cpu_is_a_comment_not_an_expectation():
+def test_cpu_speed_is_a_comment_instead_of_an_expectation():
     text = written("laptop-cpu")
     assert read.parse(text, "x").training.min_samples_per_second == {}
     assert read.parse(text, "x").training.strategies == ("one_device", "mirrored")
@@ -62,8 +62,8 @@ def test_the_speed_of_a_cpu_is_a_comment_not_an_expectation():
     assert "50%" not in text
 
 
-def test_a_first_step_that_a_busy_machine_takes_is_no_fault():
-    """Four busy loops on two processors made a first step of 0.62 s one of 3.4 s."""
+def test_slow_first_step_on_a_busy_machine_is_tolerated():
+    """With four busy loops on two processors, a first step took 3.4 s instead of 0.62 s."""
     first = {f"training.runs[{n}].first_step_seconds": 4.0 for n in (0, 1)}
     wanted = read.parse(written("laptop-cpu", first), "x")
     assert wanted.training.max_first_step_seconds == 30.0
@@ -73,46 +73,46 @@ def test_a_first_step_that_a_busy_machine_takes_is_no_fault():
     )
 
 
-def test_another_machine_does_not_meet_it():
+def test_different_machine_does_not_meet_the_snapshot():
     wanted = read.parse(written("hgx-h200"), "expected.toml")
     got = report("h200", expectations=wanted)
     assert {one.code for one in got.findings} >= {"gpu-count-unexpected"}
     assert got.verdict is Verdict.FAIL
 
 
-def test_warnings_of_the_good_machine_are_allowed():
+def test_warnings_at_snapshot_time_are_allowed():
     changes = {"limits.kernel_cache_writable": False}
     codes = {one.code for one in report("h200", changes).findings}
     assert codes
     assert set(read.parse(written("h200", changes), "x").allowed_warnings) == codes
 
 
-def test_jobs_compiled_by_xla_and_failed_ones_are_left_out():
+def test_xla_compiled_and_failed_jobs_are_omitted():
     got = read.parse(written("h200", {"training.runs[0].compiled": True, "training.runs[1].status": "failed"}), "x")
     assert got.training.strategies == ("one_device",)
     assert got.training.min_samples_per_second == {}
 
 
-def test_names_of_any_kind_read_back():
+def test_unusual_gpu_name_can_be_read_back():
     name = 'Odd "GPU"\\ with\nlines and ünicode'
     got = read.parse(written("h200", {"gpus.gpus[0].name": name}), "x")
     assert got.gpu.names == (name,)
 
 
-def test_a_version_that_no_specifier_can_name_is_left_out():
+def test_unparsable_version_is_omitted():
     text = written("h200", {"keras.version": None, "packages.keras.version": "from git"})
     assert read.parse(text, "x").versions.keras is None
     assert "# keras: unknown" in text
 
 
-def test_a_quick_look_says_that_nothing_was_trained():
+def test_quick_snapshot_notes_that_nothing_was_trained():
     good = report("h200", without=recorded_reports.ABOVE_QUICK, level=0)
     text = snapshot.render(snapshot.expectations(good), good)
     assert "Nothing was trained in this run (--quick)." in text
     assert read.parse(text, "x").training == TrainingExpectations()
 
 
-def test_the_variables_are_comments_that_can_be_used():
+def test_variables_are_valid_but_commented_out():
     text = written("h200", {"environment.variables": {"XLA_FLAGS": "--a=1", "SLURM_JOB_ID": "7"}})
     assert read.parse(text, "x").environment == {}
     used = text.replace("# [environment]", "[environment]").replace("# XLA_FLAGS", "XLA_FLAGS")
