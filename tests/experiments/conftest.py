@@ -1,4 +1,4 @@
-"""Every experiment with the real TensorFlow takes long: they wait for `make test-all`; a fault of tests/lab stands for them."""
+"""Experiments with the real TensorFlow are slow, so only `make test-all` runs them; a fault of tests/lab covers them in `make test`."""
 
 import pytest
 

@@ -18,13 +18,13 @@ def sections():
     return {part.partition("\n")[0].strip("` "): part for part in parts}
 
 
-def explained(experiment):
-    """Names of the figures that the page explains for an experiment; a number in a name is N there."""
+def documented(experiment):
+    """Names of the figures that the page documents for an experiment; numbers in names are written as N."""
     rows = re.findall(r"^\| (`.*?) \| ", sections()[experiment], flags=re.MULTILINE)
     return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
 
 
 def differences(experiment, figures):
-    """Figures that the page does not explain, and those it explains that are not there."""
+    """Figures that the page does not document, and documented figures that are missing."""
     given = {re.sub(r"_\d+_", "_N_", name) for name in figures}
-    return sorted(explained(experiment) ^ given)
+    return sorted(documented(experiment) ^ given)

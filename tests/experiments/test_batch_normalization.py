@@ -17,7 +17,7 @@ def found():
     return found_by(SCRIPT)
 
 
-def test_synchronized_statistics_are_the_global_batchs(found):
+def test_synchronized_statistics_match_the_global_batch(found):
     made = found["sound"]
     figures = made["figures"]
     assert made["problem"] is None
@@ -26,20 +26,20 @@ def test_synchronized_statistics_are_the_global_batchs(found):
     assert figures["local_distance_from_global_batch"] > 0.05
 
 
-def test_the_loss_is_another_one(found):
+def test_losses_differ_with_synchronized_statistics(found):
     figures = found["sound"]["figures"]
     for loss in ("first_loss", "last_loss"):
         assert figures[f"synchronized_{loss}"] != figures[f"local_{loss}"]
         assert figures[f"synchronized_{loss}"] == pytest.approx(figures[f"local_{loss}"], rel=0.2)
 
 
-def test_every_figure_is_explained(found):
+def test_every_figure_is_documented(found):
     assert differences("batch_normalization", found["sound"]["figures"]) == []
 
 
 def test_missing_synchronization_of_statistics_is_reported(found):
-    told = r"with synchronized=True the (mean of batch normalization is 0\.1|variance of batch normalization is 1)"
-    assert re.match(told, found["never"]["problem"])
+    expected = r"with synchronized=True the (mean of batch normalization is 0\.1|variance of batch normalization is 1)"
+    assert re.match(expected, found["never"]["problem"])
 
 
 def test_unexpectedly_synchronized_statistics_are_reported(found):

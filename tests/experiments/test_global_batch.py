@@ -15,7 +15,7 @@ def found():
     return found_by(SCRIPT)
 
 
-def test_the_replicas_compute_what_one_device_computes(found):
+def test_losses_of_replicas_match_one_device_with_the_same_global_batch(found):
     made = found["sound"]
     figures = made["figures"]
     assert made["problem"] is None
@@ -25,25 +25,25 @@ def test_the_replicas_compute_what_one_device_computes(found):
     assert figures["last_loss_of_replicas"] == pytest.approx(figures["last_loss_of_one_device_same_global_batch"], rel=0.02)
 
 
-def test_a_larger_global_batch_changes_the_loss(found):
+def test_larger_global_batch_changes_the_loss(found):
     figures = found["sound"]["figures"]
     steps, samples = (figures[f"same_{what}_last_loss_of_one_device_same_per_replica_batch"] for what in ("steps", "samples"))
     assert abs(steps - figures["last_loss_of_replicas"]) > 0.02
     assert samples < figures["last_loss_of_replicas"]  # twice the updates on the same samples
 
 
-def test_a_loss_that_is_not_averaged_over_the_replicas_is_reported(found):
+def test_loss_not_averaged_over_the_replicas_is_reported(found):
     assert "not averaged over the global batch" in found["unscaled"]
     assert "16 samples" in found["unscaled"]
 
 
-def test_every_figure_is_explained(found):
+def test_every_figure_is_documented(found):
     assert differences("global_batch", found["sound"]["figures"]) == []
 
 
-def test_the_tf32_setting_is_restored(found):
+def test_tf32_setting_is_restored(found):
     assert found["tf32"] is True
 
 
-def test_one_device_has_no_replicas(found):
+def test_single_device_is_skipped(found):
     assert found["alone"] == "replicas need two devices, and there is only CPU:0"

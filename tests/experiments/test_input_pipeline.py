@@ -24,7 +24,7 @@ def measured():
     return printed_by(SCRIPT)
 
 
-def test_figures_have_their_units_and_are_measured(measured):
+def test_every_figure_is_measured_and_plausible(measured):
     figures = measured["whole"]["figures"]
     assert measured["whole"]["devices"] == ["CPU:0"]
     remedies = ("plain", "prefetch", "parallel_map", "cache", "larger_batch")
@@ -38,31 +38,31 @@ def test_figures_have_their_units_and_are_measured(measured):
 
 
 @pytest.mark.parametrize("made", ["whole", "starved"])
-def test_the_gap_between_piped_and_resident_steps_is_fully_reported(measured, made):
+def test_input_wait_and_other_slowdown_add_up_to_the_gap(measured, made):
     figures = measured[made]["figures"]
     gap = 1 - figures["piped_samples_per_second"] / figures["device_samples_per_second"]
     assert figures["input_wait_share"] + figures["other_slowdown_share"] == pytest.approx(gap, abs=5e-3)
 
 
-def test_a_step_waits_no_longer_than_the_pipeline_takes(measured):
+def test_input_wait_does_not_exceed_the_time_of_the_pipeline(measured):
     """Other load on the machine is not attributed to the pipeline."""
     figures = measured["whole"]["figures"]
     most = figures["piped_samples_per_second"] / figures["smoke_pipeline_samples_per_second"]
     assert figures["input_wait_share"] <= most + 1e-3
 
 
-def test_every_figure_is_explained(measured):
+def test_every_figure_is_documented(measured):
     assert differences("input_pipeline", measured["whole"]["figures"]) == []
 
 
-def test_the_job_on_that_device_gets_what_was_measured(measured):
+def test_job_on_the_same_device_gets_the_measured_figures(measured):
     figures, run = measured["whole"]["figures"], measured["whole"]["run"]
     assert (run["strategy"], run["devices"], run["precision"]) == ("one_device", ["CPU:0"], "float32")
     names = ("device_samples_per_second", "piped_samples_per_second", "input_wait_share")  # all three of the same steps
     assert {name: run[name] for name in names} == {name: figures[name] for name in names}
 
 
-def test_tensorflow_does_not_add_what_is_to_be_measured(measured):
+def test_tensorflow_optimizations_are_disabled(measured):
     assert list(measured["rewrites"]) == ["plain", "prefetch", "parallel_map", "cache", "larger_batch"]
     for rewrites in measured["rewrites"].values():
         assert rewrites["apply_default_optimizations"] is False
@@ -70,7 +70,7 @@ def test_tensorflow_does_not_add_what_is_to_be_measured(measured):
         assert rewrites["inject_prefetch"] is False
 
 
-def test_a_slow_pipeline_is_named_from_its_measurements(measured):
+def test_slow_pipeline_is_reported_from_its_measurements(measured):
     starved = measured["starved"]
     assert 0.2 < starved["run"]["input_wait_share"] <= 1
     made = Experiment(name="input_pipeline", status="passed", devices=("CPU:0",), figures=starved["figures"])
@@ -84,6 +84,6 @@ def test_a_slow_pipeline_is_named_from_its_measurements(measured):
     assert piped < alone
 
 
-def test_it_is_made_on_an_accelerator_or_not_at_all(measured):
+def test_experiment_is_skipped_without_an_accelerator(measured):
     assert measured["refused"] == "no accelerator has trained alone in float32"
     assert measured["policy"] == "float32"

@@ -1,4 +1,4 @@
-"""Memory after ``clear_session``: really trained on a CPU, once with a leak; and a device's allocator."""
+"""Memory after ``clear_session``: real training on a CPU, once with a leak; and the allocator of a device."""
 
 from types import SimpleNamespace
 
@@ -33,13 +33,13 @@ class TestTrained:
             assert figures[f"held_after_round_{number}_bytes"] > 100 * MIB
             assert figures[f"peak_of_round_{number}_bytes"] >= figures[f"held_after_round_{number}_bytes"] * 0.9
 
-    def test_judged_and_tolerated_differences_are_both_listed(self, found):
+    def test_problem_is_reported_only_above_the_tolerated_growth(self, found):
         for made in found.values():
             figures = made["figures"]
             over = figures["least_growth_of_a_round_bytes"] > figures["tolerated_growth_of_a_round_bytes"]
             assert over is (made["problem"] is not None)
 
-    def test_every_figure_is_explained(self, found):
+    def test_every_figure_is_documented(self, found):
         assert differences("memory_after_clear", found["sound"]["figures"]) == []
 
     def test_accumulating_memory_is_reported(self, found):
@@ -50,10 +50,10 @@ class TestTrained:
 
 def allocator(sizes):
     """A fake of TensorFlow's memory info: it returns these sizes in turn, and twice as much as peak."""
-    told = iter(sizes)
+    remaining = iter(sizes)
 
     def info(device):
-        now = next(told)
+        now = next(remaining)
         return {"current": now, "peak": 2 * now}
 
     return SimpleNamespace(
@@ -61,12 +61,12 @@ def allocator(sizes):
     )
 
 
-def test_a_device_is_asked_for_its_own_memory():
+def test_device_memory_is_read_from_the_allocator():
     watched = memory_after_clear.DeviceMemory(allocator([1, 5, 7]), "GPU:0")
     watched.reset()
     assert (watched.current(), watched.peak()) == (5, 14)
 
 
-def test_a_device_that_counts_nothing():
+def test_device_without_memory_info_is_skipped():
     with pytest.raises(NotHere, match="does not count the memory of TPU:0"):
         memory_after_clear.DeviceMemory(SimpleNamespace(), "TPU:0")

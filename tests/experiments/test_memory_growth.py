@@ -53,15 +53,15 @@ def measured(tf, *used):
     return memory_growth.measured(here, here.devices(), states.__getitem__)
 
 
-def test_most_memory_is_free():
+def test_no_allocation_is_tried_if_most_memory_is_free():
     tf = TensorFlow(room=12 * GIB)
     made = measured(tf, 1)
     assert made == ExperimentResult(("GPU:0",), {"gpu_0_free_bytes": 11 * GIB, "gpu_0_total_bytes": 12 * GIB})
-    assert tf.asked == []  # there is nothing to try
+    assert tf.asked == []  # no allocation is needed
     assert differences("memory_growth", made.figures) == []
 
 
-def test_tensorflow_holds_all_memory():
+def test_memory_held_by_tensorflow_is_reported():
     tf = TensorFlow(gpus=2, room=10 * GIB)
     made = measured(tf, 1, 11)
     assert made.problem == (
@@ -71,7 +71,7 @@ def test_tensorflow_holds_all_memory():
     assert tf.asked == [("/GPU:1", 4 * GIB)]
 
 
-def test_other_processes_hold_all_memory():
+def test_memory_held_by_other_processes_is_not_reported():
     tf = TensorFlow(room=1 * GIB)
     assert measured(tf, 11).problem is None
     assert tf.asked == [("/GPU:0", 4 * GIB)]
@@ -84,12 +84,12 @@ def test_other_processes_hold_all_memory():
         (TensorFlow(split=2), "the GPUs are split into logical devices, each with a share of its own"),
     ],
 )
-def test_without_the_drivers_memory_query_it_is_skipped(tf, why):
+def test_skipped_without_memory_growth_or_with_split_gpus(tf, why):
     with pytest.raises(NotHere) as reason:
         memory_growth.run(setting(tf))
     assert str(reason.value) == why
 
 
-def test_a_cpu_has_nothing_to_take_in_advance():
+def test_cpu_is_skipped():
     with pytest.raises(NotHere, match="main memory is not preallocated, and this is CPU:0"):
         memory_growth.run(Setting(None, None, {"CPU:0": "CPU:0"}, []))

@@ -15,7 +15,7 @@ def found():
     return found_by(SCRIPT)
 
 
-def test_sixteen_bits_start_with_the_same_loss(found):
+def test_16_bit_precisions_start_with_the_float32_loss(found):
     made = found["sound"]
     figures = made["figures"]
     assert made["problem"] is None
@@ -25,26 +25,26 @@ def test_sixteen_bits_start_with_the_same_loss(found):
         assert figures[f"{name}_skipped_steps"] == 0
         assert figures[f"{name}_last_loss"] < figures[f"{name}_first_loss"]
     assert figures["mixed_float16_loss_scale"] == 2**15
-    assert "mixed_bfloat16_loss_scale" not in figures  # not unknown: its loss is not scaled
+    assert "mixed_bfloat16_loss_scale" not in figures  # omitted rather than unknown: bfloat16 has no loss scale
 
 
-def test_the_speed_is_that_of_the_training_jobs_on_the_same_device_else_of_these_steps(found):
+def test_speedup_comes_from_training_jobs_or_else_from_these_steps(found):
     figures = found["sound"]["figures"]
     assert figures["mixed_float16_training_speedup"] == 1.5
     ratio = figures["float32_step_seconds"] / figures["mixed_bfloat16_step_seconds"]
     assert figures["mixed_bfloat16_training_speedup"] == pytest.approx(ratio, rel=0.01)
 
 
-def test_steps_that_loss_scaling_leaves_out_are_counted(found):
+def test_steps_skipped_by_loss_scaling_are_counted(found):
     made = found["overflowing"]
     assert made["figures"]["mixed_float16_skipped_steps"] == 4
     assert made["figures"]["mixed_float16_loss_scale"] == 2**36
     assert made["problem"] == "loss scaling skipped 4 of 4 steps in mixed_float16: the gradients overflow"
 
 
-def test_every_figure_is_explained(found):
+def test_every_figure_is_documented(found):
     assert differences("precision", found["sound"]["figures"]) == []
 
 
-def test_the_precision_is_restored(found):
+def test_precision_policy_is_restored(found):
     assert found["policy"] == "float32"

@@ -15,7 +15,7 @@ def measured():
     return printed_by(SCRIPT)
 
 
-def test_efficiency_can_be_computed_from_its_terms(measured):
+def test_efficiency_matches_its_terms(measured):
     figures = measured["whole"]["figures"]
     for prefix in ("", "doubled_batch_"):
         together, one = (figures[f"{prefix}{name}_samples_per_second"] for name in ("all_devices", "one_device"))
@@ -26,11 +26,11 @@ def test_efficiency_can_be_computed_from_its_terms(measured):
     assert (figures["replicas"], figures["per_replica_batch_size"]) == (2, 16)
 
 
-def test_the_largest_run_that_passed_is_measured(measured):
+def test_largest_passed_job_is_measured(measured):
     assert measured["whole"]["devices"] == ["GPU:0", "GPU:1"]
 
 
-def test_the_job_gets_its_efficiency(measured):
+def test_job_gets_its_efficiency(measured):
     run = measured["whole"]["run"]
     assert (run["strategy"], run["devices"], run["precision"]) == ("mirrored", ["GPU:0", "GPU:1"], "float32")
     assert run["scaling_efficiency"] > 0
@@ -45,29 +45,29 @@ def test_exchange_and_computation_are_measured_separately(measured):
         assert figures[name] > 0
 
 
-def test_a_rate_of_exchange_has_its_bytes_and_its_seconds(measured):
+def test_all_reduce_rate_matches_its_bytes_and_seconds(measured):
     figures = measured["whole"]["figures"]
     size, seconds, rate = (figures[f"large_all_reduce_{name}"] for name in ("bytes", "seconds", "bytes_per_second"))
     assert size == 32 << 20
     assert rate == pytest.approx(size / seconds, rel=1e-2)
 
 
-def test_every_figure_is_explained(measured):
+def test_every_figure_is_documented(measured):
     assert differences("scaling", measured["whole"]["figures"]) == []
 
 
-def test_the_exchange_really_sums(measured):
+def test_all_reduce_sums_the_gradients(measured):
     assert measured["sums"] == [[[[2.0] * 3] * 2] * 2, [[2.0] * 4] * 2]
 
 
-def test_both_batch_sizes_take_one_trace(measured):
+def test_both_batch_sizes_share_one_trace(measured):
     """Tracing costs seconds on each replica."""
     assert measured["traces"] == [1, 1]
 
 
-def test_one_replica_does_not_scale(measured):
+def test_skipped_without_a_passed_job_on_several_devices(measured):
     assert measured["refused"][:3] == ["no mirrored job on several devices has passed"] * 3
 
 
-def test_logical_cpu_devices_share_their_cores(measured):
+def test_logical_cpu_devices_are_skipped(measured):
     assert measured["refused"][3] == "the logical devices of a CPU share its cores"

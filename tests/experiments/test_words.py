@@ -3,7 +3,7 @@
 from gpucheck.core.training.experiments import batch_normalization
 
 
-def test_a_variance_is_reported_relative_to_itself():
+def test_variance_is_reported_in_percent():
     local = batch_normalization.Distance(0.13, "mean")
     assert batch_normalization.problem(batch_normalization.Distance(0.02, "variance"), local, local) == (
         "with synchronized=True the variance of batch normalization is 2 % from that of the global batch (without it, the mean"
@@ -14,7 +14,7 @@ def test_a_variance_is_reported_relative_to_itself():
     )
 
 
-def test_a_single_replica_is_reported_likewise():
+def test_difference_within_a_single_replica_is_reported():
     sound, off = batch_normalization.Distance(1e-4, "mean"), batch_normalization.Distance(0.02, "variance")
     assert (
         batch_normalization.problem(sound, off, off)

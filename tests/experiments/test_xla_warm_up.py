@@ -18,7 +18,7 @@ def made(*runs):
     return xla_warm_up.run(Setting(None, None, names, list(runs)))
 
 
-def test_the_step_at_which_it_pays_off():
+def test_break_even_step_of_xla():
     found = made(account("GPU:0", 4.0, 0.010), account("GPU:0", 64.0, 0.004, compiled=True))
     figures = {
         "first_step_seconds": 4.0,
@@ -30,12 +30,12 @@ def test_the_step_at_which_it_pays_off():
     assert found == ExperimentResult(("GPU:0",), figures)
 
 
-def test_every_figure_is_explained():
+def test_every_figure_is_documented():
     found = made(account("GPU:0", 4.0, 0.010), account("GPU:0", 64.0, 0.004, compiled=True))
     assert differences("xla_warm_up", found.figures) == []
 
 
-def test_it_may_never_pay_off():
+def test_no_break_even_step_if_xla_is_slower():
     slower = made(account("GPU:0", 4.0, 0.010), account("GPU:0", 64.0, 0.011, compiled=True))
     assert "break_even_steps" not in slower.figures
     assert slower.figures["xla_step_seconds"] == 0.011
@@ -52,6 +52,6 @@ def test_it_may_never_pay_off():
         [account("GPU:0", 4.0, 0.010), account("GPU:0", 64.0, 0.004, compiled=True, precision="mixed_float16")],
     ],
 )
-def test_it_takes_both_on_one_device(runs):
+def test_skipped_without_both_passed_jobs_on_one_device(runs):
     with pytest.raises(NotHere, match="no device has trained in float32 both with XLA and without"):
         made(*runs)
