@@ -1,4 +1,4 @@
-"""A file system in which only the root responds, for tests: python hung_file_system.py FOLDER. Stopped, nothing responds."""
+"""A file system in which only the root responds: python hung_file_system.py FOLDER. While the process is stopped, nothing does."""
 
 import contextlib
 import errno

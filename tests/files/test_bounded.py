@@ -17,13 +17,13 @@ def never():
     event.set()
 
 
-def test_all_items_are_answered_for():
+def test_every_item_has_a_result():
     assert with_deadline(math.inf, str.upper, ["a", "b", "a"]) == {"a": "A", "b": "B"}
     assert with_deadline(math.inf, str.upper, []) == {}
 
 
 @pytest.mark.parametrize("hung", ["a", "b", "ad", "abcd"])
-def test_an_item_that_is_never_answered_for_is_left_out(never, hung):
+def test_item_that_does_not_return_by_the_deadline_is_omitted(never, hung):
     def work(item):
         if item in hung:
             never.wait()

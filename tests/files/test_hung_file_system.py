@@ -48,7 +48,7 @@ NAMED = {
 
 
 @pytest.mark.parametrize("args", NAMED.values(), ids=NAMED)
-def test_a_named_file_that_does_not_answer_is_wrong_usage(hung, args):
+def test_unresponsive_file_argument_is_wrong_usage(hung, args):
     done = gpucheck(*(arg.format(hung) for arg in args))
     assert (done.returncode, done.stdout) == (2, "")
     assert "its file system did not respond" in done.stderr
@@ -56,15 +56,15 @@ def test_a_named_file_that_does_not_answer_is_wrong_usage(hung, args):
 
 
 @pytest.mark.parametrize("path", ["{}/x.py", "{}/x", "{}"])
-def test_a_program_to_lint_that_does_not_answer_is_not_readable(hung, path):
+def test_unresponsive_program_to_lint_is_reported_as_unreadable(hung, path):
     done = gpucheck("lint", "--timeout", str(LIMIT), path.format(hung))
     assert done.returncode == 2, done.stderr
     assert "unreadable: " in done.stdout
 
 
-@pytest.mark.parametrize(("reports", "hanging"), [(12, 1), (12, 60), (420, 1)])  # of 400 on, several processes read
+@pytest.mark.parametrize(("reports", "hanging"), [(12, 1), (12, 60), (420, 1)])  # from 400 reports on, several processes read
 @pytest.mark.parametrize("named", ["folder", "files"])
-def test_reports_that_do_not_respond_are_named_and_the_others_are_merged(hung, tmp_path, reports, hanging, named):
+def test_unresponsive_reports_are_named_and_the_others_are_merged(hung, tmp_path, reports, hanging, named):
     healthy = gpucheck(*CHECK, "--format", "json").stdout
     for number in range(reports):
         (tmp_path / f"n{number}.json").write_text(healthy.replace(f'"node": "{os.uname().nodename}"', f'"node": "n{number}"'))
@@ -77,7 +77,7 @@ def test_reports_that_do_not_respond_are_named_and_the_others_are_merged(hung, t
     assert {(one["kind"], one["why"]) for one in fleet["unusual"]} == {("unreadable", "did not respond")}
 
 
-def test_a_log_whose_file_system_stops_answering_is_explained_as_far_as_it_was_read(tmp_path):
+def test_log_is_explained_up_to_where_reading_timed_out(tmp_path):
     reader, writer = os.pipe()
     os.write(writer, b"ResourceExhaustedError: OOM when allocating tensor with shape[64,512] by allocator GPU_0_bfc\n")
     argv = [sys.executable, "-m", "gpucheck", "explain", "--timeout", str(LIMIT), "-"]
@@ -90,13 +90,13 @@ def test_a_log_whose_file_system_stops_answering_is_explained_as_far_as_it_was_r
 
 
 @pytest.mark.parametrize("variable", ["TMPDIR", "HOME", "CUDA_CACHE_PATH", "GITHUB_STEP_SUMMARY", "XDG_CACHE_HOME"])
-def test_a_folder_of_the_environment_that_does_not_answer_is_no_end_of_the_run(hung, variable):
+def test_unresponsive_folder_in_the_environment_does_not_end_the_run(hung, variable):
     done = gpucheck(*CHECK, "--format", "github", **{variable: f"{hung}/x"})
     assert done.returncode in (0, 3), done.stderr
     assert done.stdout
 
 
-def test_a_folder_of_the_path_that_does_not_answer(hung):
+def test_unresponsive_folder_in_path_gives_no_verdict(hung):
     path = f"{hung}/bin:{os.environ['PATH']}"
     done = gpucheck(*CHECK, PATH=path)
     assert done.returncode == 3, done.stderr
@@ -105,18 +105,18 @@ def test_a_folder_of_the_path_that_does_not_answer(hung):
     assert (done.returncode, done.stderr) == (126, "gpucheck: true: its file system did not respond\n")
 
 
-def test_pythons_that_do_not_answer_are_named_and_the_others_answered_for(hung):
+def test_unresponsive_pythons_are_named_by_setup(hung):
     done = gpucheck("setup", "--timeout", str(LIMIT), PYENV_ROOT=hung)
     assert done.returncode == 0, done.stderr
     assert f"skipped, because its file system did not respond: {hung}" in " ".join(done.stdout.split())
 
 
-def test_a_cache_that_does_not_answer_is_none(hung):
+def test_unresponsive_cache_is_ignored(hung):
     done = gpucheck("run", "--cache", "60", "--allow-cpu", "--timeout", "10", "--", "echo", "started", XDG_CACHE_HOME=f"{hung}/x")
     assert (done.returncode, done.stdout) == (0, "started\n"), done.stderr
 
 
-def test_an_unread_standard_output_ends_the_command_at_its_limit(tmp_path):
+def test_unread_standard_output_does_not_block_past_the_timeout(tmp_path):
     argv = [sys.executable, "-m", "gpucheck", *CHECK, "--format", "json"]
     reader, writer = os.pipe()
     os.set_blocking(writer, False)

@@ -6,7 +6,7 @@ import pytest
 
 from gpucheck.core.system.ownership import is_ours, why_untrusted
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners here")
+pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no file owners on this system")
 OTHER = 12345
 
 
@@ -28,7 +28,7 @@ def change(path, mode=None, owner=None, group=None):
         os.chmod(path, mode)
 
 
-def test_ones_own_and_roots_files_count(file):
+def test_files_of_the_user_and_of_root_are_trusted(file):
     assert why_untrusted(str(file)) is None
     file.chmod(0o600)
     assert why_untrusted(str(file)) is None
@@ -39,7 +39,7 @@ def test_ones_own_and_roots_files_count(file):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root")
-def test_roots_files_count_for_every_other_user():
+def test_files_of_root_are_trusted_by_other_users():
     os.seteuid(OTHER)
     try:
         assert why_untrusted("/etc/passwd") is None
@@ -59,7 +59,7 @@ CASES = {
 
 @pytest.mark.parametrize(("place", "changes", "reason"), CASES.values(), ids=CASES)
 @pytest.mark.parametrize("link", [False, True])
-def test_files_that_others_can_write_do_not_count(file, tmp_path, place, changes, reason, link):
+def test_files_writable_by_others_are_untrusted(file, tmp_path, place, changes, reason, link):
     path = file
     if link:
         path = tmp_path / "link"
@@ -68,14 +68,14 @@ def test_files_that_others_can_write_do_not_count(file, tmp_path, place, changes
     assert why_untrusted(str(path)) == reason
 
 
-def test_a_link_of_another_user_does_not_count(file, tmp_path):
+def test_link_of_another_user_is_untrusted(file, tmp_path):
     link = tmp_path / "link"
     link.symlink_to(file)
     change(link, owner=True)
     assert why_untrusted(str(link)) == "it belongs to user 12345"
 
 
-def test_a_group_of_ones_own_may_write(file):
+def test_file_writable_by_the_private_group_of_the_user_is_trusted(file):
     import grp
     import pwd
 
@@ -89,7 +89,7 @@ def test_a_group_of_ones_own_may_write(file):
 
 
 @pytest.mark.parametrize(("mode", "ours"), [(0o700, True), (0o755, True), (0o777, False), (0o1777, False)])
-def test_a_folder_in_which_others_may_put_files_is_not_ours(tmp_path, mode, ours):
+def test_folder_writable_by_others_is_not_ours(tmp_path, mode, ours):
     tmp_path.chmod(mode)
     assert is_ours(str(tmp_path)) is ours
     assert not is_ours(str(tmp_path / "absent"))

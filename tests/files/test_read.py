@@ -8,20 +8,20 @@ import pytest
 from gpucheck.core.system.read import Refused, read, utf8
 
 
-def test_a_file_is_read_whole(tmp_path):
+def test_file_and_link_are_read_completely(tmp_path):
     (tmp_path / "a").write_bytes(b"x" * 10)
     assert read(str(tmp_path / "a"), limit=10) == b"x" * 10
     (tmp_path / "link").symlink_to("a")
     assert read(str(tmp_path / "link"), limit=10) == b"x" * 10
 
 
-def test_a_file_beyond_the_limit_is_refused_and_never_cut(tmp_path):
+def test_file_above_the_size_limit_is_refused_instead_of_truncated(tmp_path):
     (tmp_path / "a").write_bytes(b"x" * (2 << 20))
     with pytest.raises(Refused, match=r"^cannot read .*/a: larger than 1 MiB, too large for a file of this kind$"):
         read(str(tmp_path / "a"), limit=1 << 20)
 
 
-def test_a_pipe_is_refused_without_waiting_for_its_writer(tmp_path):
+def test_pipe_is_refused_without_waiting_for_its_writer(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(Refused, match=r"^cannot read .*/fifo: a pipe, not a regular file$"):
         read(str(tmp_path / "fifo"), limit=10)
@@ -29,8 +29,8 @@ def test_a_pipe_is_refused_without_waiting_for_its_writer(tmp_path):
         read(str(tmp_path / "fifo"), limit=10, dash=True)
 
 
-@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="a POSIX system names open files there")
-def test_a_pipe_that_the_shell_has_opened_is_read_to_its_end():
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="no /dev/fd")
+def test_open_pipe_in_dev_fd_is_read_up_to_the_limit():
     for data, limit in ((b"abc", 10), (b"x" * 11, 10)):
         reading, writing = os.pipe()
         os.write(writing, data)
@@ -56,12 +56,12 @@ def test_non_files_are_refused(path, words):
 
 
 @pytest.mark.parametrize("path", ["a\0b", ""])
-def test_a_name_that_no_file_has_is_refused(path):
+def test_invalid_file_name_is_refused(path):
     with pytest.raises(Refused, match=r"^cannot read"):
         read(path, limit=10)
 
 
-def test_a_socket_is_refused(tmp_path):
+def test_socket_is_refused(tmp_path):
     import socket
 
     with socket.socket(socket.AF_UNIX) as made:
@@ -86,23 +86,23 @@ def test_standard_input_is_read_up_to_the_limit(monkeypatch):
         read("-", limit=10, dash=True)
 
 
-def test_without_dash_it_is_a_file_of_that_name(tmp_path, monkeypatch):
+def test_dash_is_a_file_name_unless_standard_input_is_allowed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "-").write_bytes(b"file")
     assert read("-", limit=10) == b"file"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])
-def test_every_unicode_that_json_and_powershell_know_becomes_utf_8(encoding):
+def test_unicode_encodings_are_converted_to_utf_8(encoding):
     assert utf8('{"ü": 1}'.encode(encoding)) == '{"ü": 1}'.encode()
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"\xff\xfe\x00", b"\xff\xfe\x00\xd8", b"\x00\x00", b"a\x00b"])
-def test_non_text_data_stays_unchanged_or_empty(data):
+def test_undecodable_data_is_unchanged(data):
     assert utf8(data) == data
 
 
-def test_toml_of_powershell_too(tmp_path):
+def test_toml_in_utf_16_is_read(tmp_path):
     text = "# what\nschema_version = 1\n".encode("utf-16")
     (tmp_path / "e.toml").write_bytes(text)
     assert read(str(tmp_path / "e.toml"), limit=100) == b"# what\nschema_version = 1\n"

@@ -53,7 +53,7 @@ def test_files_of_another_user_are_refused(shared, make, path, in_place):
     assert sorted(os.listdir(shared.parent / "target")) == ["own", "report.json"]
 
 
-def test_the_command_refuses_it_in_one_line(shared):
+def test_command_refuses_a_link_of_another_user_in_one_line(shared):
     (shared / "report.json").symlink_to("../target/report.json")
     os.lchown(shared / "report.json", OTHER, OTHER)
     done = gpucheck("--quick", "--output", "report.json", cwd=shared)
@@ -62,7 +62,7 @@ def test_the_command_refuses_it_in_one_line(shared):
     assert line.startswith("Error: cannot write report.json: ")
 
 
-def test_a_file_that_another_user_makes_meanwhile_is_refused(shared):
+def test_file_created_by_another_user_before_commit_is_refused(shared):
     file = OutputFile(str(shared / "report.json"))
     empty_file(shared / "report.json")
     os.chown(shared / "report.json", OTHER, OTHER)
@@ -71,7 +71,7 @@ def test_a_file_that_another_user_makes_meanwhile_is_refused(shared):
     assert (shared / "report.json").read_text() == ""
 
 
-def test_a_link_that_another_user_makes_meanwhile_is_refused(shared):
+def test_link_created_by_another_user_before_commit_is_refused(shared):
     file = OutputFile(str(shared / "report.json"))
     (shared / "report.json").symlink_to("../target/report.json")
     os.lchown(shared / "report.json", OTHER, OTHER)
@@ -80,7 +80,7 @@ def test_a_link_that_another_user_makes_meanwhile_is_refused(shared):
     assert (shared.parent / "target/report.json").read_text() == "of root"
 
 
-def test_ones_own_files_and_links_are_written(shared):
+def test_files_and_links_of_the_user_are_written(shared):
     (shared / "link").symlink_to("../target/report.json")
     empty_file(shared / "file")
     for name in ("link", "file", "new"):
@@ -88,7 +88,7 @@ def test_ones_own_files_and_links_are_written(shared):
     assert (shared.parent / "target/report.json").read_text() == (shared / "file").read_text() == "whole"
 
 
-def test_a_link_of_another_user_in_a_folder_of_ones_own_is_followed(shared):
+def test_link_of_another_user_in_a_private_folder_is_followed(shared):
     """As in the kernel: only users with write access to the folder can have created it."""
     link = shared.parent / "target/link"
     link.symlink_to("report.json")

@@ -35,7 +35,7 @@ def mode(path):
 
 
 @pytest.mark.parametrize("option", [["--output", "link"], ["--report", "junit=link"]], ids=["output", "report"])
-def test_a_link_stays_and_its_target_is_written(tmp_path, option):
+def test_output_through_links_replaces_the_target_and_keeps_the_links(tmp_path, option):
     (tmp_path / "there").mkdir()
     target = tmp_path / "there/target"
     target.write_text("stale")
@@ -47,7 +47,7 @@ def test_a_link_stays_and_its_target_is_written(tmp_path, option):
     assert os.listdir(tmp_path / "there") == ["target"]
 
 
-def test_nothing_is_there_before_there_is_something_to_write(tmp_path):
+def test_no_file_exists_before_commit(tmp_path):
     file = OutputFile(str(tmp_path / "a"))
     assert os.listdir(tmp_path) == []
     file.commit("whole")
@@ -56,7 +56,7 @@ def test_nothing_is_there_before_there_is_something_to_write(tmp_path):
     assert (tmp_path / "a").read_text() == "whole"
 
 
-def test_a_process_that_is_killed_leaves_no_file_behind(tmp_path):
+def test_killed_process_leaves_no_files(tmp_path):
     """After SIGKILL, neither a report file nor the children's temporary folder remains."""
     for name in ("here", "temporary"):
         (tmp_path / name).mkdir()
@@ -67,7 +67,7 @@ def test_a_process_that_is_killed_leaves_no_file_behind(tmp_path):
     while not os.listdir(tmp_path / "temporary") and time.monotonic() < until:
         time.sleep(0.01)
     (folder,) = (tmp_path / "temporary").iterdir()
-    time.sleep(0.3)  # a child has to be at work to hear of the end
+    time.sleep(0.3)  # the child has to be running to be notified of the end
     (folder / "left").write_text("")
     process.kill()
     process.wait()
@@ -77,14 +77,14 @@ def test_a_process_that_is_killed_leaves_no_file_behind(tmp_path):
     assert os.listdir(tmp_path / "here") == []
 
 
-def test_a_link_to_nothing_makes_its_target(tmp_path):
+def test_target_of_a_dangling_link_is_created(tmp_path):
     (tmp_path / "link").symlink_to("target")
     assert gpucheck("--output", "link", cwd=tmp_path).returncode == 0
     assert json.loads((tmp_path / "target").read_text())["verdict"] == "pass"
     assert (tmp_path / "link").is_symlink()
 
 
-def test_a_link_to_itself_is_refused(tmp_path):
+def test_link_to_itself_is_refused(tmp_path):
     (tmp_path / "link").symlink_to("link")
     done = gpucheck("--output", "link", cwd=tmp_path)
     assert done.returncode == 2
@@ -92,7 +92,7 @@ def test_a_link_to_itself_is_refused(tmp_path):
     assert (tmp_path / "link").is_symlink()
 
 
-def test_two_reports_through_a_link_are_one_file(tmp_path):
+def test_two_reports_to_one_file_through_a_link_are_refused(tmp_path):
     (tmp_path / "link").symlink_to("target")
     done = gpucheck("--output", "link", "--report", "junit=target", cwd=tmp_path)
     assert done.returncode == 2
@@ -100,7 +100,7 @@ def test_two_reports_through_a_link_are_one_file(tmp_path):
 
 
 @pytest.mark.parametrize("given", [0o640, 0o600, 0o664, 0o444])
-def test_the_mode_of_a_file_is_kept_and_a_new_one_follows_the_umask(tmp_path, given):
+def test_mode_of_an_existing_file_is_kept_and_a_new_file_follows_the_umask(tmp_path, given):
     old = tmp_path / "old"
     old.write_text("stale")
     old.chmod(given)
@@ -115,7 +115,7 @@ def test_the_mode_of_a_file_is_kept_and_a_new_one_follows_the_umask(tmp_path, gi
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
-def test_the_owner_of_a_file_is_kept(tmp_path):
+def test_owner_of_an_existing_file_is_kept(tmp_path):
     old = tmp_path / "old"
     old.write_text("stale")
     os.chown(old, 4711, 4712)
@@ -123,8 +123,8 @@ def test_the_owner_of_a_file_is_kept(tmp_path):
     assert (old.stat().st_uid, old.stat().st_gid) == (4711, 4712)
 
 
-def test_a_leftover_name_does_not_block_a_write(tmp_path):
-    """Process ids are reused, in containers soon."""
+def test_leftover_partial_file_does_not_block_a_write(tmp_path):
+    """Process IDs are reused, especially in containers."""
     code = f"import os; open(f'a.json.{{os.getpid()}}.part', 'w').close(); os.execv({QUICK[0]!r}, {[*QUICK, '--output', 'a.json']!r})"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": ROOT}, capture_output=True, timeout=60
@@ -134,13 +134,13 @@ def test_a_leftover_name_does_not_block_a_write(tmp_path):
 
 
 @pytest.mark.parametrize("command", [["--output", ""], ["--report", "junit="], ["--output="]], ids=str)
-def test_an_empty_name_is_refused_at_once(tmp_path, command):
+def test_empty_file_name_is_refused_before_the_run(tmp_path, command):
     done = gpucheck(*command, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "file name" in done.stderr
 
 
-def test_a_folder_that_is_gone_is_refused_at_once(tmp_path):
+def test_deleted_current_folder_is_refused_before_the_run(tmp_path):
     done = sh('mkdir gone; cd gone; rmdir "$PWD"; exec "$@" --output x.json', tmp_path)
     assert done.returncode == 2
     assert "cannot write x.json: No such file or directory" in done.stderr
@@ -148,21 +148,21 @@ def test_a_folder_that_is_gone_is_refused_at_once(tmp_path):
 
 
 @pytest.mark.parametrize("option", [["--output", "fifo"], ["--report", "json=fifo"]], ids=["output", "report"])
-def test_a_pipe_without_reader_is_refused_at_once(tmp_path, option):
+def test_pipe_without_a_reader_is_refused_before_the_run(tmp_path, option):
     os.mkfifo(tmp_path / "fifo")
     done = gpucheck("--timeout", "2", *option, cwd=tmp_path, timeout=10)
     assert (done.returncode, done.stdout) == (2, "")
     assert "cannot write fifo: no process reads this pipe" in done.stderr
 
 
-def test_a_pipe_that_is_read_gets_the_report(tmp_path):
+def test_report_is_written_to_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     done = sh('cat fifo > copy & sleep 0.2; "$@" --output fifo; code=$?; wait; exit $code', tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads((tmp_path / "copy").read_text())["verdict"] == "pass"
 
 
-def test_a_pipe_whose_reader_stops_ends_with_the_run(tmp_path):
+def test_pipe_whose_reader_stops_does_not_block_past_the_timeout(tmp_path):
     """Reports larger than a pipe's buffer, and a reader that takes none of them."""
     os.mkfifo(tmp_path / "fifo")
     reader = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
@@ -176,7 +176,7 @@ def test_a_pipe_whose_reader_stops_ends_with_the_run(tmp_path):
 
 
 @table
-def test_an_open_descriptor_is_written_to(tmp_path, line):
+def test_open_descriptor_is_written_to(tmp_path, line):
     """Uses copies of links such as /dev/stdout, which a bug would replace if root runs the tests."""
     done = sh(line, tmp_path)
     assert done.returncode == 0
@@ -184,7 +184,7 @@ def test_an_open_descriptor_is_written_to(tmp_path, line):
     assert all(path.is_symlink() for path in tmp_path.iterdir() if path.name != "copy")
 
 
-def test_earlier_content_of_a_redirected_file_is_kept(tmp_path):
+def test_earlier_content_of_a_redirected_file_is_preserved(tmp_path):
     done = sh('ln -s /dev/fd/1 out; { echo before; "$@" --output out; echo after; } > copy', tmp_path)
     assert done.returncode == 0
     lines = (tmp_path / "copy").read_text().splitlines()
@@ -197,7 +197,7 @@ def test_devices_are_written_to(tmp_path):
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
-def test_a_socket_is_refused(tmp_path, monkeypatch):
+def test_socket_is_refused(tmp_path, monkeypatch):
     import socket
 
     monkeypatch.chdir(tmp_path)
@@ -208,13 +208,13 @@ def test_a_socket_is_refused(tmp_path, monkeypatch):
     assert "cannot write socket: " in done.stderr
 
 
-def test_a_standard_output_that_is_closed_is_no_place(tmp_path):
+def test_closed_standard_output_is_refused(tmp_path):
     done = sh('exec "$@" --output /dev/stdout >&-', tmp_path)
     assert done.returncode == 2
     assert "cannot write /dev/stdout: Bad file descriptor" in done.stderr
 
 
-def test_a_reader_of_a_slow_kind_gets_everything(tmp_path):
+def test_slow_reader_of_a_pipe_gets_the_complete_report(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     got = []
 
