@@ -131,7 +131,7 @@ def test_shell_completion():
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
 
 
-def test_the_parent_imports_nothing_heavy():
+def test_parent_does_not_import_heavy_packages():
     code = (
         "import sys, os; os._exit = lambda code: None\n"
         "sys.argv = ['gpucheck', '--quick', '--allow-cpu']\n"
@@ -173,10 +173,10 @@ def test_nothing_remains_if_gpucheck_is_killed(tmp_path):
     assert leftovers_after(str(tmp_path), 5) == []
 
 
-def test_another_interpreter_is_examined():
+def test_python_option_selects_the_interpreter():
     system = pathlib.Path("/usr/bin/python3")
     if not system.exists():
-        pytest.skip("no second interpreter here")
+        pytest.skip("no second interpreter on this machine")
     got = report("--quick", "--allow-cpu", "--python", str(system))
     assert got["facts"]["interpreter"]["executable"] == str(system)
     assert "tensorflow-not-installed" in [finding["code"] for finding in got["findings"]]

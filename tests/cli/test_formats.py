@@ -50,7 +50,7 @@ def test_all_formats_in_one_run(tmp_path):
 
 @pytest.mark.tensorflow
 @pytest.mark.parametrize(("module", "style"), [("jinja2", "html")])
-def test_a_missing_extra_is_reported_before_the_run(tmp_path, module, style):
+def test_missing_extra_is_reported_before_the_run(tmp_path, module, style):
     (tmp_path / module).mkdir()
     (tmp_path / module / "__init__.py").write_text(f"raise ModuleNotFoundError('missing', name={module!r})\n")
     for args in (["--format", style], ["--report", f"{style}=file"]):

@@ -1,4 +1,4 @@
-"""How many GPUs a scheduler assigns here, read from its files; where they do not say, the number is not known."""
+"""The number of GPUs that a scheduler assigns to this node, read from its files; unknown if the files don't have it."""
 
 import json
 
@@ -9,7 +9,7 @@ from gpucheck.core.model import PromisedGpus
 
 
 def checkpoint(registered):
-    """The kubelet's file with these devices by resource."""
+    """The kubelet's checkpoint file with these devices by resource."""
     return json.dumps({"Data": {"PodDeviceEntries": None, "RegisteredDevices": registered}, "Checksum": 1})
 
 
@@ -38,9 +38,9 @@ CONFIGURATION = "Include missing.conf\nNodeName=node-1 CPUs=4\n"
         ({"/s.conf": "NodeName\nNodeName=node-1 Gres=gpu:2"}, 2, "Gres of node-1 in /s.conf"),
     ],
 )
-def test_an_included_file_that_can_not_be_read_may_have_the_number(files, count, source):
+def test_gres_count_with_unreadable_includes(files, count, source):
     assert of_slurm("node-1", "/s.conf", files.get) == PromisedGpus(count=count, source=source)
 
 
-def test_a_checkpoint_that_is_nested_without_end_is_none():
+def test_deeply_nested_checkpoint_is_ignored():
     assert of_kubernetes(lambda _: "[" * 200_000).count is None

@@ -9,7 +9,7 @@ from gpucheck.cli import installation
 
 
 def test_packages_match_the_extras():
-    tomllib = pytest.importorskip("tomllib", reason="Python 3.11 brings it")
+    tomllib = pytest.importorskip("tomllib", reason="tomllib requires Python 3.11")
     project = tomllib.loads(pathlib.Path(__file__).parents[2].joinpath("pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = project["optional-dependencies"]
     packages = installation.PACKAGES

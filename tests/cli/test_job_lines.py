@@ -1,4 +1,4 @@
-"""What a run of minutes prints on standard error without a terminal, as in a batch job."""
+"""Lines that a long run prints on standard error without a terminal, as in a batch job."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_one_line_for_each_job_of_a_long_run(request_of, capsys):
     ]
 
 
-def test_a_short_run_prints_none(capsys):
+def test_short_run_prints_no_lines(capsys):
     with progress_line(Host()) as tick:
         assert tick is None
     assert capsys.readouterr() == ("", "")

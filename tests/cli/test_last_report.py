@@ -36,7 +36,7 @@ def ended(place, how, *args, code=3, **options):
     return done.stdout, done.stderr.replace(ENDED, "")
 
 
-def is_whole(text):
+def is_complete(text):
     report = json.loads(text)
     assert (report["verdict"], report["exit_code"]) == ("unknown", 3)
     assert "ended at its time limit" in report["unknown_because"][0]
@@ -48,23 +48,23 @@ def is_whole(text):
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 def test_partial_report(place):
     out, err = ended(place, "once", *QUICK, "--redact", "--format", "json")
-    assert is_whole(out)
+    assert is_complete(out)
     assert err == ""
 
 
 @pytest.mark.slow
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("level", [("--no-smoke",), (), ("--full",)], ids=str)
-def test_at_every_level(level):
+def test_partial_report_at_every_level(level):
     out, _ = ended(JUDGING, "once", *level, "--allow-cpu", "--timeout", "6", "--format", "json")
-    assert is_whole(out)
+    assert is_complete(out)
 
 
-def test_in_every_format_and_in_files(tmp_path):
+def test_partial_report_in_every_format_and_in_files(tmp_path):
     reports = [f"--report={name}={tmp_path / name}" for name in FORMATS]
     out, _ = ended(JUDGING, "once", *QUICK, *reports)
     assert "ended at its time limit" in " ".join(out.split())
-    assert is_whole((tmp_path / "json").read_text())
+    assert is_complete((tmp_path / "json").read_text())
     for name in FORMATS:
         text = (tmp_path / name).read_text()
         assert "ended at its time limit" in " ".join(text.split()) or name == "prometheus", name
@@ -72,7 +72,7 @@ def test_in_every_format_and_in_files(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FORMATS)
 
 
-def test_every_command_that_examines_the_machine(tmp_path):
+def test_partial_result_of_commands_that_examine_the_machine(tmp_path):
     _, err = ended(JUDGING, "once", "run", "--allow-cpu", "--timeout", "4", "--", "true")
     assert err.startswith("gpucheck: not started: ")
     out, err = ended(JUDGING, "once", "snapshot", "-", *QUICK)
@@ -84,7 +84,7 @@ def test_every_command_that_examines_the_machine(tmp_path):
     assert json.loads(out)
 
 
-def test_every_command_that_reads_files(tmp_path):
+def test_partial_result_of_commands_that_read_files(tmp_path):
     (tmp_path / "log").write_text(LOG)
     out, _ = ended("gpucheck.core.logs.causes.judge", "once", "explain", "--timeout", "4", "--format", "json", tmp_path / "log")
     report = json.loads(out)
@@ -98,10 +98,10 @@ def test_every_command_that_reads_files(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.tensorflow
-def test_benchmark():
+def test_partial_result_of_a_benchmark():
     out, _ = ended("gpucheck.commands.bench.plan.plan", "once", "bench", "--allow-cpu", "--timeout", "60", "--format", "json")
     assert json.loads(out)["ended"] == "timed out"
 
 
-def test_hang_in_the_ending_thread_too_leaves_a_line():
+def test_second_hang_still_prints_a_line():
     assert ended(PLACES["rendering"], "always", *QUICK, "--format", "json") == ("", "")

@@ -69,7 +69,7 @@ def test_compressed_log(form, tmp_path):
         assert "gpu-memory-exhausted" in answer[1]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals here")
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals on this system")
 def test_paste_on_a_terminal_explains_how_to_end_it():
     user, terminal = os.openpty()
     os.write(user, b"CUDA_ERROR_NO_DEVICE\n\x04")
@@ -100,7 +100,7 @@ def test_decompressed_size_is_limited():
 
 
 @pytest.mark.parametrize("form", PACKED)
-def test_a_damaged_or_cut_archive_is_refused(form):
+def test_damaged_or_truncated_compressed_log_is_refused(form):
     whole = PACKED[form](os.urandom(5000).hex().encode())
     for data in (whole[: len(whole) // 2], whole[:40] + b"\xff\x00\xff\x00" * 30 + whole[160:]):
         with pytest.raises(Refused, match=r"^cannot read train\.log: its \w+ data is damaged or truncated"):

@@ -72,12 +72,12 @@ def test_non_files_are_skipped(tmp_path):
 
 def test_pipe_does_not_block(tmp_path):
     if not hasattr(os, "mkfifo"):
-        pytest.skip("no pipes with names here")
+        pytest.skip("no named pipes on this system")
     os.mkfifo(tmp_path / "pyproject.toml")
     assert values({}, tmp_path) == {}
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners here")
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no file owners on this system")
 def test_file_writable_by_others_is_ignored_and_named(tmp_path):
     inner = tmp_path / "inner"
     inner.mkdir()
@@ -113,7 +113,7 @@ def test_every_key_has_a_variable(tmp_path):
     assert collect(env, str(tmp_path)).values.keys() == KEYS.keys()
 
 
-def test_a_file_that_is_not_utf_8_is_refused(tmp_path):
+def test_file_that_is_not_utf_8_is_refused(tmp_path):
     (tmp_path / "pyproject.toml").write_bytes(b"[tool.gpucheck]\nformat = '\xff'")
     with pytest.raises(Problem, match="not UTF-8"):
         collect({}, str(tmp_path))

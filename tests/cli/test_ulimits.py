@@ -15,7 +15,7 @@ ROOT = str(pathlib.Path(__file__).parents[2])
 HARD = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 LOW = "process-limit-too-low"
 needs_room = pytest.mark.skipif(0 <= HARD < ulimits.WANTED, reason="the hard limit on open files is low here")
-needs_a_bound = pytest.mark.skipif(sys.platform != "linux", reason="/proc tells whether this process may raise hard limits")
+needs_a_bound = pytest.mark.skipif(sys.platform != "linux", reason="only /proc shows whether this process may raise hard limits")
 
 
 def limited(flags, count, *args, path=ROOT):
@@ -100,7 +100,7 @@ def test_low_address_space_is_named_without_a_traceback(mebibytes):
     assert "Exception in thread" not in done.stderr
 
 
-def test_only_a_lack_of_open_files_is_reported_as_such():
+def test_limit_is_reported_only_for_matching_errors():
     assert ulimits.explain(OSError(24, "Too many open files")).startswith("no verdict: ")
     assert "ulimit -v" in ulimits.explain(MemoryError())
     assert ulimits.explain(OSError(2, "No such file")) is None

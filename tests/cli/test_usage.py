@@ -30,8 +30,8 @@ def test_completion_is_installed_in_the_search_path_of_the_shell(tmp_path, shell
     assert (done.stdout, f"wrote {file}; start a new shell" in done.stderr) == ("", True)
 
 
-def test_a_check_of_a_node_ignores_the_variables_of_its_jobs():
-    """Of two jobs: one sees a single GPU, one uses its own MPS server."""
+def test_node_check_ignores_variables_of_jobs():
+    """Variables of two jobs: one sees a single GPU, the other uses its own MPS server."""
     env = {"CUDA_VISIBLE_DEVICES": "1", "CUDA_MPS_PIPE_DIRECTORY": "/of/a/user", "NVIDIA_VISIBLE_DEVICES": "all"}
     report = json.loads(gpucheck("node", "--gres", "0", "--format", "json", env=env).stdout)
     assert env.keys() & report["facts"]["environment"]["variables"].keys() == {"NVIDIA_VISIBLE_DEVICES"}
@@ -39,14 +39,14 @@ def test_a_check_of_a_node_ignores_the_variables_of_its_jobs():
 
 @pytest.mark.parametrize("typed", ["version", "rules"])
 @pytest.mark.parametrize("value", ["garbage", "bash_source", "bash_complete"])
-def test_the_variable_of_completion_does_not_replace_a_command(typed, value):
-    """A job may have set it: a check that it ends would pass for a healthy node, or for a fault."""
+def test_completion_variable_does_not_replace_a_command(typed, value):
+    """A job may have set the variable; if it ended the check, the exit code would be read as a healthy node or a fault."""
     assert gpucheck(typed, env={"_GPUCHECK_COMPLETE": value}) == gpucheck(typed)
 
 
 @pytest.mark.parametrize("env", [{"_GPUCHECK_COMPLETE": "garbage"}, {"_GPUCHECK_COMPLETE": "bash_complete"}])
-def test_only_a_shell_s_script_gets_completions(env):
-    """The command alone checks, which here ends with an error."""
+def test_completions_are_only_printed_for_shell_scripts(env):
+    """Without arguments, the command runs a check, which ends with an error here."""
     done = gpucheck(env={**env, "GPUCHECK_LEVEL": "none"})
     assert (done.returncode, "level: 'none' is not one of" in done.stderr) == (2, True)
 
@@ -54,7 +54,7 @@ def test_only_a_shell_s_script_gets_completions(env):
 @pytest.mark.parametrize(
     ("typed", "same"), [("-V", "--version"), ("version", "--version"), ("help lint", "lint --help"), ("help", "--help")]
 )
-def test_names_of_other_tools_are_understood(typed, same):
+def test_command_spellings_of_other_tools_are_accepted(typed, same):
     assert gpucheck(*typed.split()).stdout == gpucheck(*same.split()).stdout
 
 
@@ -108,7 +108,7 @@ def test_benchmark_with_a_too_short_timeout(tmp_path):
     assert "TensorFlow did not start: out of time (--timeout 3)" in done.stderr
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
 @pytest.mark.parametrize("args", [["--replay"], ["--quick", "--expect"], ["compare"]], ids=lambda args: args[-1])
 @pytest.mark.parametrize(("file", "kind"), [("fifo", "a pipe"), ("/dev/zero", "a device"), (".", "a folder")])
 def test_endless_files_are_not_read(tmp_path, args, file, kind):

@@ -18,7 +18,7 @@ FOUR = (
     "4",
     "--format",
     "json",
-)  # of which the first three repeat computations
+)  # the first three repeat computations
 AGAIN = "gpucheck --soak 30 --allow-cpu"
 # The 8 convolutions per round belong to steps 1 to 4.
 AT_STEP_3, ONCE_AT_STEP_2 = "conv2d float32 8 4 each", "conv2d float32 8 10 once"
