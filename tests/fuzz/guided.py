@@ -1,8 +1,8 @@
-"""The same tests, led by coverage: atheris (libFuzzer) changes the bytes from which hypothesis draws, and keeps what reaches new code.
+"""The same tests, guided by coverage: atheris (libFuzzer) mutates the bytes that hypothesis draws from, and keeps those that reach new code.
 
     python tests/fuzz/guided.py [SECONDS]    for each test; `make fuzz` runs it where atheris is installed
 
-Exit status 1 if a test failed; the bytes that made it fail stand in a file whose name libFuzzer prints.
+Exit status 1 if a test failed; libFuzzer prints the name of the file with the failing input.
 """
 
 import importlib
@@ -18,7 +18,7 @@ SLACK_SECONDS = 120  # for imports, and for the last example
 
 
 def targets():
-    """The name of each module here and of each test in it that hypothesis gives examples to."""
+    """Yield the module and name of each hypothesis test in this folder."""
     for path in sorted(HERE.glob("test_*.py")):
         for name in re.findall(r"^@given\(.*\)\ndef (\w+)\(", path.read_text(), re.MULTILINE):
             yield path.stem, name
@@ -39,7 +39,7 @@ def fuzz(module, name, seconds, corpus):
 
 def main(seconds):
     if importlib.util.find_spec("atheris") is None:
-        print("fuzzing led by coverage: not run, atheris is not installed")
+        print("coverage-guided fuzzing: not run, atheris is not installed")
         return 0
     failed = 0
     for module, name in targets():

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "20"))
-# The same examples in every run of `make test`; others each time with `make fuzz`.
+# The same examples in every run of `make test`; new ones in every run of `make fuzz`.
 fuzzed = settings(
     max_examples=EXAMPLES,
     deadline=None,
@@ -37,12 +37,12 @@ _PIECES = (
 
 
 def texts(*samples):
-    """Anything, or a sample with up to six pieces of it replaced; as text."""
+    """Arbitrary text, or a sample with up to six pieces replaced."""
     return changed(*(sample.encode() for sample in samples)).map(lambda data: data.decode("utf-8", "surrogateescape"))
 
 
 def changed(*samples):
-    """Anything, or a sample with up to six pieces of it replaced; as bytes."""
+    """Arbitrary bytes, or a sample with up to six pieces replaced."""
     piece = st.one_of(st.sampled_from(_PIECES), st.binary(max_size=12))
     change = st.tuples(st.floats(0, 1), st.integers(0, 40), piece)
     edited = st.builds(_edited, st.sampled_from(samples), st.lists(change, max_size=6))

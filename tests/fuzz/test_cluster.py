@@ -1,4 +1,4 @@
-"""Any variables of a cluster give workers, or an error."""
+"""Arbitrary cluster variables give workers, or an error."""
 
 import contextlib
 
@@ -28,7 +28,7 @@ def test_any_tf_config_is_read(text):
 
 @fuzzed
 @given(texts(*NODES), texts(*TASKS), texts("1", "0"))
-def test_any_step_is_read_or_unusable(nodes, tasks, number):
+def test_any_slurm_step_is_read_or_unusable(nodes, tasks, number):
     env = {"SLURM_STEP_NODELIST": nodes, "SLURM_STEP_TASKS_PER_NODE": tasks, "SLURM_PROCID": number, "SLURM_STEP_NUM_TASKS": "3"}
     with Bounded():
         with contextlib.suppress(slurm.Unusable):

@@ -1,4 +1,4 @@
-"""Any headers of a library: no problem, or one that the loader has too."""
+"""Arbitrary library headers are read without an exception."""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""Any log is explained, in every format."""
+"""Arbitrary logs are explained in every format."""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-"""Any content of the kernel's and a distribution's files and of nvidia-smi's output: every probe returns."""
+"""Every probe returns for arbitrary content of system files and arbitrary output of nvidia-smi."""
 
 import importlib
 
@@ -38,9 +38,9 @@ def test_any_file_is_read(name):
 
     @fuzzed
     @given(st.fixed_dictionaries({}, optional={path: changed(sample) for path, sample in FILES.items()}), texts(SMI))
-    def answers(files, smi):
+    def test_read(files, smi):
         programs = dict.fromkeys(("nvidia-smi", "dmesg", "journalctl", "lspci", "dpkg", "rpm"), smi)
         with Bounded():
             read(FakeHost(files, env={"PATH": "/usr/bin", "HOME": "/home/u"}, programs=programs))
 
-    answers()
+    test_read()

@@ -1,4 +1,4 @@
-"""Any metadata of an installed wheel: the packages are listed."""
+"""Packages are listed for arbitrary metadata of installed wheels."""
 
 from fakes import FakeHost
 from fuzz.inputs import Bounded, changed, fuzzed

@@ -1,4 +1,4 @@
-"""Any output: it has no commands for CI runners, and JSON keeps its meaning."""
+"""Arbitrary output has no commands for CI runners, and JSON keeps its value."""
 
 import json
 import re
@@ -18,7 +18,7 @@ COMMAND = re.compile(r"(?:^|[\n\r])\s*::|##(?:vso)?\[", re.IGNORECASE)  # as the
 
 @fuzzed
 @given(TEXTS)
-def test_no_text_has_a_command(text):
+def test_printed_text_has_no_ci_commands(text):
     printed = without_commands(f"x{text}")
     assert not COMMAND.search(printed)
     assert re.sub(r"[ ]", "", printed) == re.sub(r"[ ]", "", f"x{text}")
@@ -26,7 +26,7 @@ def test_no_text_has_a_command(text):
 
 @fuzzed
 @given(st.dictionaries(TEXTS, TEXTS))
-def test_json_says_the_same(value):
+def test_printed_json_keeps_its_value(value):
     for ascii in (False, True):
         printed = without_commands(json.dumps(value, ensure_ascii=ascii))
         assert json.loads(printed) == value

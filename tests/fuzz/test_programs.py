@@ -1,4 +1,4 @@
-"""Any program or notebook is checked for mistakes, or refused with the reason."""
+"""Arbitrary programs and notebooks are checked for mistakes, or refused with the reason."""
 
 import json
 import pathlib
@@ -49,7 +49,7 @@ def test_any_program_is_checked(data):
 
 @fuzzed
 @given(st.text("a\x1b\x9b\r\n\u202e:,% é", max_size=10))
-def test_a_file_of_any_name_is_checked(name):
+def test_any_file_name_is_checked(name):
     checked(f"{name}.py", b"(")
 
 

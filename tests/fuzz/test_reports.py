@@ -1,4 +1,4 @@
-"""Any report is judged again and printed in every format, or refused in one line."""
+"""Arbitrary reports are replayed and printed in every format, or refused."""
 
 import importlib
 import json
@@ -37,13 +37,13 @@ def judged(text):
 
 @fuzzed
 @given(changed(*REPORTS))
-def test_any_report_is_judged_or_refused(text):
+def test_any_report_is_replayed_or_refused(text):
     judged(text)
 
 
 @fuzzed
 @given(st.integers(0, 2), st.data())
-def test_any_value_in_a_report_is_judged_or_refused(number, data):
+def test_any_value_in_a_report_is_replayed_or_refused(number, data):
     report = json.loads(REPORTS[number])
     for _ in range(data.draw(st.integers(1, 4))):
         place, key = report, "facts"

@@ -1,4 +1,4 @@
-"""Any file of settings or expectations is read, or refused with its location."""
+"""Arbitrary settings and expectations are read, or refused with their location."""
 
 import contextlib
 import pathlib

@@ -1,4 +1,4 @@
-"""What gpucheck prints, by the name of the file under tests/golden that holds it: through the command line, in this process."""
+"""gpucheck's output by its file under tests/golden, from the command line run in this process."""
 
 import hashlib
 import json
@@ -49,8 +49,8 @@ FAULTY = (
 WITH_FACTS = "h200"
 LONG = ("terminal", "json", "html", "markdown")  # a file for each report; each other format has one file with all reports
 FOR_READERS = ("h200", "laptop-cpu", "cuda-libraries-unreachable", "scaling-inefficient", "tpu-unreachable")  # slow formats
-# What a recorded report lists of the rules that found nothing, so that it does not change with each new rule. These are clear on one
-# machine and skipped on another, for several reasons; reports/outcomes.txt has all rules.
+# Rules without findings that recorded reports list. The others are omitted, so that a new rule doesn't change every report. These are
+# clear on one machine and skipped on another, for several reasons; reports/outcomes.txt has all rules.
 LISTED = (
     "device-results-differ",
     "replicas-diverged",
@@ -78,12 +78,12 @@ def printed(*args: str, given: bytes | None = None) -> str:
 
 
 def delivered(report: Report, style: str = "terminal", verbose: bool = False) -> str:
-    """What the command line prints of a report, and the exit code."""
+    """The command line's output for a report, and the exit code."""
     return _output(click.command(lambda: deliver(report, style, verbose)))
 
 
 def deliver(report: Report, style: str = "terminal", verbose: bool = False) -> None:
-    """End as ``gpucheck check`` ends once it has its report."""
+    """Print a report and exit as ``gpucheck check`` does."""
     limit = TimeLimit(time.monotonic())
     limit.set(60)
     with delivery(Outputs(style, verbose=verbose), limit) as files:
@@ -109,14 +109,14 @@ def recorded(name: str) -> bytes:
 
 
 def narrowed(report: Report) -> Report:
-    """The report, as if there were only the rules that found something and those of ``LISTED``, and likewise probes."""
+    """The report with only the rules that found something and those of ``LISTED``, and likewise for probes."""
     quiet = (Status.CLEAR, Status.SKIPPED)
     outcomes = tuple(outcome for outcome in report.outcomes if outcome.status not in quiet or outcome.code in LISTED)
     return msgspec.structs.replace(report, outcomes=outcomes, probes=listed(report.probes))
 
 
 def reports() -> dict[str, str]:
-    """Recorded machines and faulty ones in every format, and what became of each rule on each of them."""
+    """Reports of recorded and faulty machines in every format, and the outcome of each rule on each of them."""
     texts, outcomes = defaultdict(str), defaultdict(list)
     for name in (*sorted(path.stem for path in MACHINES.glob("*.json")), *FAULTY):
         whole = replay(recorded(name))
@@ -132,7 +132,7 @@ def reports() -> dict[str, str]:
 
 
 def titled(text: str, style: str, name: str) -> str:
-    """A text as it stands in the file of its format, which has every report in a short format below the name of the report."""
+    """A text as its format's file has it: short formats have all reports in one file, each below its name."""
     return text if style in LONG else f"======== {name}\n{text}\n"
 
 
@@ -147,7 +147,7 @@ def _not_clear(code: str, outcomes: list) -> str:
 
 
 def shortened(text: str, style: str, name: str) -> str:
-    """A report without what is not gpucheck's: drawings, whose look is a matter of matplotlib's version, and the given facts.
+    """A report without drawings, which depend on matplotlib's version, and without the given facts.
 
     Only ``WITH_FACTS`` keeps its facts, so that a new field of a fact changes one report and not all of them.
     """
@@ -183,7 +183,7 @@ def helps() -> dict[str, str]:
 
 
 def manuals() -> dict[str, str]:
-    """The table of diagnoses, completion scripts, and pages without the section that says what to do."""
+    """The table of diagnoses, completion scripts, and pages without the section on repairs."""
     texts = {"manual/rules-json.txt": printed("rules", "--format", "json")}
     some = [rule for code, rule in RULES.items() if code in LISTED]
     for style in ("terminal", "markdown"):
@@ -211,7 +211,7 @@ def repairs() -> dict[str, str]:
 
 
 def logs() -> dict[str, str]:
-    """What ``gpucheck explain`` names in each log, by first cause; what to do is left out."""
+    """The causes that ``gpucheck explain`` finds in each log, grouped by the first cause, without repairs."""
     causes = defaultdict(dict)
     for text in log_texts():
         report = msgspec.to_builtins(explain([("", text.split("\n"))], "train.log"))
@@ -239,7 +239,7 @@ def summary_of(finding: dict) -> str:
 
 
 def setups() -> dict[str, str]:
-    """What ``gpucheck setup`` says of machines, in every format."""
+    """The output of ``gpucheck setup`` for machines, in every format."""
     asked = {
         "newest": ("580.159,8.0,3.12",),
         "defect": ("580.159,9.0,3.12", "--tensorflow", "2.21"),

@@ -1,4 +1,4 @@
-"""gpucheck's output equals the recorded one: `make goldens` rewrites the files; review the diff."""
+"""gpucheck's output matches the recorded files: `make goldens` rewrites the files; review the diff."""
 
 import difflib
 import pathlib
@@ -19,7 +19,7 @@ DIFFERENCE_LINES = 60
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_outputs_are_as_recorded(kind, request):
+def test_output_matches_recorded_files(kind, request):
     printed = ALL[kind]()
     folder = HERE / FOLDERS[kind]
     if request.config.getoption("--update-goldens"):
@@ -29,7 +29,7 @@ def test_outputs_are_as_recorded(kind, request):
 
 
 def write(folder: pathlib.Path, printed: dict[str, str]) -> None:
-    """Make the folder hold these files and no others."""
+    """Replace the files of the folder with these."""
     for path in folder.rglob("*"):
         if path.is_file() and str(path.relative_to(HERE)) not in printed:
             path.unlink()
@@ -39,7 +39,7 @@ def write(folder: pathlib.Path, printed: dict[str, str]) -> None:
 
 
 def difference(recorded: dict[str, str], printed: dict[str, str]) -> str:
-    """Which files differ, and the first lines of a unified diff of all files."""
+    """The names of files that differ, and the first lines of a unified diff of all files."""
     names = sorted(name for name in recorded.keys() | printed.keys() if recorded.get(name) != printed.get(name))
     lines = [
         line
