@@ -74,7 +74,7 @@ def test_invalid_file_is_ignored(tmp_path):
         assert pass_cache.recall("key", 60, env) is None, bad
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners here")
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no file owners on this system")
 def test_file_writable_by_others_is_ignored_and_replaced(tmp_path):
     env = {"XDG_CACHE_HOME": str(tmp_path)}
     folder, file = tmp_path / "gpucheck", tmp_path / "gpucheck/passed-key"
@@ -124,7 +124,7 @@ def test_unused_files_are_removed_after_a_month(tmp_path):
     assert os.listdir(tmp_path / "gpucheck") == ["passed-new"]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
 def test_pipe_does_not_block(tmp_path):
     pass_cache.remember("x", {"XDG_CACHE_HOME": str(tmp_path)}, [])
     os.unlink(tmp_path / "gpucheck/passed-x")

@@ -163,7 +163,7 @@ UNSHARE = [
 ]
 namespaces = pytest.mark.skipif(
     shutil.which("unshare") is None or subprocess.run([*UNSHARE, "true"], capture_output=True).returncode != 0,
-    reason="no process namespace can be made here",
+    reason="process namespaces are not available",
 )
 
 
@@ -194,7 +194,7 @@ def test_process_1_passes_signals_and_exit_codes():
 
 
 @posix
-def test_another_backend_is_offered_where_tensorflow_is_not_installed(tmp_path):
+def test_another_backend_is_suggested_without_tensorflow(tmp_path):
     venv.create(tmp_path / "env", symlinks=True)
     (packages,) = (tmp_path / "env/lib").glob("python*/site-packages")
     for name, version in (("keras", "3.15.1"), ("torch", "2.11.0")):

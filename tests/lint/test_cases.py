@@ -1,7 +1,7 @@
 """The programs of tests/cases/lint: in a rule's folder, each line marked ``# finding`` has a finding of that rule.
 
 ``# finding: CODE, CODE`` marks a line with findings of these rules.
-Programs in ``quiet`` have none: they are correct, or nothing is certain. They include TensorFlow's and Keras' own guides.
+Programs in ``quiet`` have none: they are correct, or no mistake is certain. They include TensorFlow's and Keras' own guides.
 """
 
 import ast
@@ -81,7 +81,7 @@ def test_rules_use_canonical_names(code):
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_example_of_a_page(code):
+def test_example_of_a_manual_page(code):
     shown = re.fullmatch(r"bad:\n(.+?)\ngood:\n(.+)", manual.page_of(RULES[code]).sections["Example"], flags=re.DOTALL)
     assert shown, "an example is 'bad:' and 'good:' with indented code"
     bad, good = map(textwrap.dedent, shown.groups())

@@ -25,7 +25,7 @@ def test_file_name_that_is_not_valid_text(tmp_path):
     assert got["findings"][0]["file"].endswith("in.py")
 
 
-def test_other_commands_do_not_import_it():
+def test_other_commands_do_not_import_lint():
     code = "import sys; sys.argv = ['gpucheck', '--version']\nfrom gpucheck.cli import cli\ntry: cli.main()\nexcept SystemExit: pass\nprint([name for name in sys.modules if name.startswith('gpucheck.commands.lint')])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60).stdout.endswith("[]\n")
 

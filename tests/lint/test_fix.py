@@ -128,7 +128,7 @@ def test_columns_of_an_edit_count_characters(tmp_path):
     assert (problem.column, problem.source[edit.column - 1 : edit.end_column - 1]) == (12, "fit_generator")
 
 
-def test_help_lists_the_rules_that_it_corrects():
+def test_help_lists_the_rules_with_corrections():
     listed = gpucheck("lint", "--help").stdout.partition("--fix corrects")[2].partition("\n\n")[0].partition(":")[2]
     codes = {each.split()[0] for each in listed.split(",")}
     sources = {rule.code: inspect.getsource(sys.modules[rule.check.__module__]) for rule in load_rules()}
@@ -145,7 +145,7 @@ def test_help_lists_the_rules_that_it_corrects():
     ],
     ids=["no correction", "line ends", "corrected", "no findings"],
 )
-def test_it_says_why_nothing_was_corrected(tmp_path, text, message):
+def test_reason_is_printed_if_nothing_was_corrected(tmp_path, text, message):
     (tmp_path / "train.py").write_bytes(text.encode())
     said = gpucheck("lint", "--fix", "train.py", cwd=tmp_path).stderr
     assert said.startswith(f"gpucheck: --fix {message}") and said.count("\n") == 1 if message else said == ""

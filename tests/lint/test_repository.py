@@ -1,4 +1,4 @@
-"""Paths for GitHub: relative to the workspace or the repository, wherever the command runs."""
+"""Paths for GitHub: relative to the workspace or the repository, independent of the current folder."""
 
 import json
 import os
@@ -41,20 +41,20 @@ def test_paths_are_relative_to_the_workspace_or_the_repository(tmp_path, workspa
     assert places("../src", tmp_path / "repo/tests", env) == (expected, expected)
 
 
-def test_the_workspace_is_before_a_repository_in_it(tmp_path):
+def test_workspace_takes_precedence_over_a_nested_repository(tmp_path):
     source = program(tmp_path / "repo/module/loop.py").parent
     (source / ".git").write_text("gitdir: ../.git/modules/module\n")  # a submodule
     assert places(".", source, {"GITHUB_WORKSPACE": str(tmp_path / "repo")})[0] == {"module/loop.py"}
     assert places(".", source, NONE)[0] == {"loop.py"}
 
 
-def test_the_workspace_may_be_a_link(tmp_path):
+def test_workspace_can_be_a_link(tmp_path):
     source = program(tmp_path / "disk/repo/src/loop.py").parent
     (tmp_path / "work").symlink_to("disk")
     assert places(".", source, {"GITHUB_WORKSPACE": str(tmp_path / "work/repo")})[0] == {"src/loop.py"}
 
 
-def test_outside_a_repository_a_path_stays_as_it_is(tmp_path):
+def test_paths_outside_a_repository_are_unchanged(tmp_path):
     file = program(tmp_path / "src/loop.py")
     (tmp_path / "tests").mkdir()
     assert places(".", file.parent, NONE) == ({"loop.py"}, {"loop.py"})
@@ -62,7 +62,7 @@ def test_outside_a_repository_a_path_stays_as_it_is(tmp_path):
     assert places("../src", tmp_path / "tests", NONE) == ({"../src/loop.py"}, {file.as_uri()})
 
 
-def test_other_formats_stay_relative_to_the_current_folder(tmp_path):
+def test_paths_in_other_formats_are_relative_to_the_current_folder(tmp_path):
     source = program(tmp_path / "src/loop.py").parent
     (tmp_path / ".git").mkdir()
     assert gpucheck("lint", "loop.py", cwd=source).stdout.startswith("loop.py:2:1:")
@@ -71,7 +71,7 @@ def test_other_formats_stay_relative_to_the_current_folder(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["-", SEARCH])
-def test_what_is_not_a_file_keeps_its_name(tmp_path, monkeypatch, name):
+def test_names_that_are_not_files_are_unchanged(tmp_path, monkeypatch, name):
     (tmp_path / ".git").mkdir()
     monkeypatch.chdir(tmp_path)
     (tmp_path / "src").mkdir()

@@ -65,14 +65,14 @@ def test_magic_keeps_its_position(tmp_path):
 
 
 @pytest.mark.parametrize("line", ["%tensorflow_version 1.x", "!pip install -q tensorflow-gpu==1.15.2"])
-def test_a_notebook_that_chooses_tensorflow_1(tmp_path, line):
+def test_notebook_for_tensorflow_1_has_no_findings(tmp_path, line):
     path = tmp_path / "train.ipynb"
     cells = [line, "import tensorflow as tf\nwith tf.Session() as session:\n    session.run(tf.placeholder(tf.float32))"]
     nbformat.write(new_notebook(cells=list(map(new_code_cell, cells))), path)
     assert lint([str(path)], RULES).problems == ()
 
 
-def test_text_of_a_notebook_in_other_letters(tmp_path):
+def test_notebook_with_non_latin_text(tmp_path):
     """Corrections are computed from the lines of the cells with code only."""
     program = (
         "import tensorflow as tf\ndef load(path):\n    return tf.io.read_file(path)\nfiles = tf.data.Dataset.list_files('a/*')\n"
@@ -125,7 +125,7 @@ def test_every_rule_has_words():
         "def f(a, /, b=1, *c, d, e=2, **g): return a\nf(1, *x, **y)\nf(*a)\nf()\nf(b=1, z=2)\nlambda *a, **k: a",
     ],
 )
-def test_strange_programs(text):
+def test_short_programs_are_linted_in_bounded_time(text):
     text = f"import tensorflow as tf\ns = tf.distribute.MirroredStrategy()\n{text}\n"
     try:
         script = Script(ast.parse(text))
@@ -144,7 +144,7 @@ def test_too_deep_nesting_is_reported():
 
 
 @pytest.mark.slow
-def test_own_source():
+def test_own_source_has_no_findings():
     folder = pathlib.Path(gpucheck.__file__).parent
     result = lint([str(folder), str(pathlib.Path(__file__).parent)], RULES)
     assert result.files > 100

@@ -70,7 +70,7 @@ def test_warnings_of_the_program_are_not_printed():
     source.parse("a = '\\d'\nassert (1, 'b')\n")
 
 
-def test_ignored():
+def test_ignore_comments():
     text = (
         "a  # gpucheck: ignore[no-prefetch]\nb = '# gpucheck: ignore'\nc  # gpucheck: ignore\n"
         "d  # noqa  # gpucheck:ignore[a, b-c]\ne  # gpucheck: ignored\nf  # gpucheck: ignore[]\n"
@@ -78,7 +78,7 @@ def test_ignored():
     assert source.ignored(text) == {1: {"no-prefetch"}, 3: set(), 4: {"a", "b-c"}, 6: {""}}
 
 
-def test_ignored_in_a_truncated_program():
+def test_ignore_comments_in_a_truncated_program():
     assert source.ignored("a  # gpucheck: ignore\nb = (") == {1: set()}
 
 
@@ -166,7 +166,7 @@ def test_folders_deeper_than_the_stack(tmp_path):
         os.removedirs(folder)
 
 
-def test_walk(tmp_path):
+def test_files_found_in_folders(tmp_path):
     names = "a.py z/b.ipynb z/c.txt .git/d.py __pycache__/e.py env/pyvenv.cfg env/lib/f.py .g.py B/h.py"
     for name in names.split():
         write(tmp_path, name, "")
