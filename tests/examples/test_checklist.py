@@ -1,4 +1,4 @@
-"""The checklist: its runs, its output, and its exit status if a case has another result."""
+"""The checklist: its runs, its output, and its exit status if the result of a case differs."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ esac
 
 
 @pytest.mark.parametrize(("code", "result"), [("0", "ok"), ("1", "**differs**")])
-def test_the_checklist(tmp_path, code, result):
+def test_checklist_reports_each_case_and_exits_with_its_result(tmp_path, code, result):
     (tmp_path / "gpucheck").write_text(STUB)
     (tmp_path / "gpucheck").chmod(0o755)
     env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "OPTIONS": "--allow-cpu", "EXPECT_CODE": code}

@@ -1,4 +1,4 @@
-"""The image's entrypoint and health check, run with the arguments that the Dockerfile gives them; files by foreign parsers."""
+"""The image's entrypoint and health check, run with the arguments that the Dockerfile gives them; files read by third-party parsers."""
 
 import io
 import json
@@ -34,19 +34,19 @@ def health_check():
     return dict(flag.removeprefix("--").split("=") for flag in flags.split()), argv
 
 
-def test_entrypoint_and_command_are_in_the_exec_form():
+def test_entrypoint_and_command_use_the_exec_form():
     assert json.loads(only("ENTRYPOINT")) == ["gpucheck", "run", "--quick", "--"]
     assert json.loads(only("CMD")) == ["python", "train.py"]
 
 
 @posix
-def test_the_entrypoint_becomes_the_command_or_stops():
+def test_entrypoint_runs_the_command_with_its_exit_code():
     _, *argv = json.loads(only("ENTRYPOINT"))
     done = run([sys.executable, "-m", "gpucheck", *argv, "sh", "-c", "exit 7"], {"GPUCHECK_ALLOW_CPU": "1"})
     assert (done.returncode, done.stdout, done.stderr) == (7, "", "")
 
 
-def test_the_health_check_ends_before_docker_ends_it():
+def test_timeout_of_the_health_check_is_shorter_than_that_of_docker():
     flags, argv = health_check()
     assert float(argv[argv.index("--timeout") + 1]) < float(flags["timeout"].removesuffix("s"))
     assert argv[0] == "node"
@@ -54,8 +54,8 @@ def test_the_health_check_ends_before_docker_ends_it():
 
 
 @posix
-def test_the_health_check_reads_no_variables_but_takes_a_number_of_gpus():
-    """What the Dockerfile's comments say."""
+def test_health_check_ignores_variables_and_accepts_a_number_of_gpus():
+    """As the comments of the Dockerfile state."""
     argv = [sys.executable, "-m", "gpucheck", *health_check()[1]]
     alone = run(argv)
     assert run(argv, {"GPUCHECK_ALLOW_CPU": "1"}).returncode == alone.returncode
@@ -65,13 +65,13 @@ def test_the_health_check_reads_no_variables_but_takes_a_number_of_gpus():
 
 
 @posix
-def test_the_health_check_is_one_line_and_says_what_docker_knows():
+def test_health_check_prints_one_line_and_exits_with_0_or_1():
     _, argv = health_check()
     done = run([sys.executable, "-m", "gpucheck", *argv])
     assert (done.returncode, done.stdout.count("\n"), done.stderr) == (int(not done.stdout.startswith("PASS")), 1, "")
 
 
-def test_compose_is_what_its_schema_allows():
+def test_compose_file_is_valid():
     path = EXAMPLES / "docker/compose.yaml"
     (service,) = yaml.safe_load(path.read_text())["services"].values()
     assert (path.parent / service["build"]["context"] / "Dockerfile").resolve() == DOCKERFILE
@@ -80,7 +80,7 @@ def test_compose_is_what_its_schema_allows():
     accepts("check-jsonschema", "--builtin-schema", "vendor.compose-spec", path)
 
 
-def test_compose_starts_the_image_with_all_gpus_and_the_folder(tmp_path):
+def test_compose_starts_the_image_with_all_gpus_and_the_folder_mounted(tmp_path):
     tool("podman")
     for name in ("compose.yaml", "Dockerfile"):
         shutil.copy(EXAMPLES / "docker" / name, tmp_path)

@@ -10,16 +10,16 @@ from gpucheck.cli import cli
 PIPELINE = EXAMPLES / "gitlab/.gitlab-ci.yml"
 
 
-def test_its_schema_allows_it():
+def test_pipeline_is_valid():
     accepts("check-jsonschema", "--builtin-schema", "vendor.gitlab-ci", "--data-transform", "gitlab-ci", PIPELINE)
 
 
-def test_the_script_runs_although_the_entrypoint_of_the_image_checks_first():
+def test_entrypoint_of_the_image_is_overridden():
     jobs = yaml.safe_load(PIPELINE.read_text())
     assert [jobs[name]["image"]["entrypoint"] for name in ("gpu", "train")] == [[""], [""]]
 
 
-def test_its_commands_exist():
+def test_commands_exist():
     jobs = yaml.safe_load(PIPELINE.read_text())
     lines = [shlex.split(line) for job in jobs.values() if "script" in job for line in job["script"]]
     commands = [words[1:] for words in lines if words[0] == "gpucheck"]

@@ -1,4 +1,4 @@
-"""The board, by Grafana's own model and by promtool; its metrics and labels are those that gpucheck writes."""
+"""The dashboard, checked with Grafana's own model and promtool; gpucheck writes its metrics and labels."""
 
 import json
 import re
@@ -19,7 +19,7 @@ def expressions():
 
 
 def written():
-    """Metrics and the labels of each, of machines with and without faults, and of one that trained."""
+    """Metrics and their labels, from machines with and without faults, and from one that trained."""
     pytest.importorskip("prometheus_client")
     from prometheus_client.parser import text_string_to_metric_families
     from reports.cases import CASES
@@ -35,7 +35,7 @@ def written():
     return labels
 
 
-def test_the_metrics_and_labels_are_what_gpucheck_writes():
+def test_metrics_and_labels_are_written_by_gpucheck():
     labels = written()
     for expression in expressions():
         for metric, matchers in re.findall(r"(gpucheck_\w+)(?:\{([^}]*)\})?", expression):
@@ -58,8 +58,8 @@ def test_promtool_reads_every_expression(tmp_path):
     accepts("promtool", "check", "rules", path)
 
 
-def test_grafanas_own_model_knows_every_field():
-    """Unknown fields are dropped, so nothing may be missing after reading and writing."""
+def test_model_of_grafana_has_every_field():
+    """The model drops unknown fields, so no field may be missing after reading and writing."""
     models = pytest.importorskip("grafana_foundation_sdk.models.dashboard", reason="pip install grafana-foundation-sdk")
     from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
@@ -68,7 +68,7 @@ def test_grafanas_own_model_knows_every_field():
 
 
 def missing(given, again, at):
-    """Paths that are in the first and not in the second."""
+    """Paths that are in the first value but not in the second."""
     if isinstance(given, dict):
         return [
             path

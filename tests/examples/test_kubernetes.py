@@ -20,7 +20,7 @@ def documents(name):
 
 
 @pytest.mark.parametrize("name", MANIFESTS)
-def test_the_apis_schema_allows_it(name):
+def test_manifest_is_valid(name):
     accepts("kubernetes-validate", "--strict", "-k", "1.37", EXAMPLES / "kubernetes" / name)
 
 
@@ -28,13 +28,13 @@ def job():
     return documents("job.yaml")["Job"]["spec"]
 
 
-def test_failing_pods_are_distinguished_by_the_init_containers_exit_code():
+def test_job_fails_by_the_exit_code_of_the_init_container():
     pod = job()["template"]["spec"]
     assert pod["restartPolicy"] == "Never"  # else the API refuses podFailurePolicy
     (init,) = pod["initContainers"]
     rule = job()["podFailurePolicy"]["rules"][0]
     assert (rule["action"], rule["onExitCodes"]["containerName"]) == ("FailJob", init["name"])
-    assert rule["onExitCodes"]["values"] == [4]  # 2 is also what a node ends with whose disk takes no more files
+    assert rule["onExitCodes"]["values"] == [4]  # a node with a full disk also ends with 2
     (main,) = pod["containers"]
     assert init["image"] == main["image"]
     assert init["resources"] == main["resources"]
@@ -51,11 +51,11 @@ def test_failing_pods_are_distinguished_by_the_init_containers_exit_code():
         (example("cuda-libraries-unreachable"), 4, "ERROR cuda-libraries-unreachable (environment): "),
     ],
 )
-def test_the_init_container_distinguishes_a_bad_node_from_a_bad_image(tmp_path, changes, code, words):
+def test_init_container_distinguishes_a_bad_node_from_a_bad_image(tmp_path, changes, code, words):
     (init,) = job()["template"]["spec"]["initContainers"]
     (text,) = init["args"]
     log = tmp_path / "termination-log"
-    log.write_text("")  # the kubelet makes it
+    log.write_text("")  # the kubelet creates it
     text = text.replace("/tmp/", f"{tmp_path}/").replace("/dev/termination-log", str(log))
     path = f"{installed(tmp_path / 'bin', changes)}:{os.environ['PATH']}"
     done = run([*init["command"], text], {"PATH": path})
@@ -67,7 +67,7 @@ def test_the_init_container_distinguishes_a_bad_node_from_a_bad_image(tmp_path, 
 
 @posix
 @pytest.mark.parametrize("code", [2, 3, 137])
-def test_other_exit_codes_pass(tmp_path, code):
+def test_other_exit_codes_are_passed_on(tmp_path, code):
     (init,) = job()["template"]["spec"]["initContainers"]
     path = f"{installed(tmp_path / 'bin', body=f'exit {code}')}:{os.environ['PATH']}"
     assert run([*init["command"], *init["args"]], {"PATH": path}).returncode == code
@@ -77,7 +77,7 @@ def config_map():
     return documents("node-problem-detector.yaml")["ConfigMap"]["data"]
 
 
-def test_the_plugin_keeps_to_node_problem_detectors_limits():
+def test_plugin_meets_the_limits_of_node_problem_detector():
     config = json.loads(config_map()["gpucheck.json"])
     assert config["plugin"] == "custom"
     assert config["pluginConfig"]["max_output_length"] == 80
@@ -86,7 +86,7 @@ def test_the_plugin_keeps_to_node_problem_detectors_limits():
     assert rule["condition"] == condition["type"]
     assert rule["reason"] != condition["reason"]
     assert len(condition["message"]) <= 80
-    assert seconds(rule["timeout"]) < seconds(config["pluginConfig"]["timeout"]) <= 5  # one above the other is refused
+    assert seconds(rule["timeout"]) < seconds(config["pluginConfig"]["timeout"]) <= 5  # else the plugin refuses the rule
     assert seconds(config["pluginConfig"]["invoke_interval"]) >= 30
 
 
@@ -94,7 +94,7 @@ def seconds(text):
     return float(text.removesuffix("s"))
 
 
-def test_the_files_are_where_the_configuration_looks():
+def test_mounted_paths_match_the_configuration():
     pod = documents("node-problem-detector.yaml")["DaemonSet"]["spec"]["template"]["spec"]
     (container,) = pod["containers"]
     mounts = {one["name"]: one["mountPath"] for one in container["volumeMounts"]}
@@ -112,7 +112,7 @@ def test_the_files_are_where_the_configuration_looks():
 
 
 @posix
-def test_the_loop_does_not_wait_for_a_check_that_never_ends(tmp_path):
+def test_loop_continues_if_a_check_never_ends(tmp_path):
     (container,) = documents("node-check.yaml")["DaemonSet"]["spec"]["template"]["spec"]["containers"]
     (text,) = container["args"]
     folder = installed(tmp_path / "bin", body="trap '' TERM; sleep 45")
@@ -152,12 +152,12 @@ def plugin(tmp_path, changes=None, text=None, age_seconds=0.0, old="", new=""):
         (ECC, (1, "FAIL ecc-errors: see gpucheck explain ecc-errors")),
     ],
 )
-def test_the_node_has_a_problem_where_it_has_a_fault(tmp_path, changes, expected):
+def test_plugin_reports_a_problem_for_a_fault(tmp_path, changes, expected):
     assert plugin(tmp_path, changes) == expected
 
 
 @posix
-def test_an_error_without_the_verdict_is_not_a_fault(tmp_path):
+def test_error_without_a_fail_verdict_is_unknown(tmp_path):
     """`ulimit -v` or `-t` of the process that checks: process-limit-too-low."""
     text = "".join(
         [
@@ -169,7 +169,7 @@ def test_an_error_without_the_verdict_is_not_a_fault(tmp_path):
 
 
 @posix
-def test_unknown_is_not_healthy(tmp_path):
+def test_failed_probe_or_old_report_is_unknown(tmp_path):
     probe = 'gpucheck_probe_success{probe="gpus"} '
     could_not = "UNKNOWN gpucheck could not look at everything"
     assert plugin(tmp_path, old=f"{probe}1", new=f"{probe}0") == (2, could_not)
@@ -187,15 +187,15 @@ def test_unknown_is_not_healthy(tmp_path):
 
 
 @posix
-def test_shellcheck_finds_nothing(tmp_path):
+def test_shellcheck_has_no_findings(tmp_path):
     accepts("shellcheck", program(tmp_path / "gpucheck.sh", config_map()["gpucheck.sh"]))
     (init,) = job()["template"]["spec"]["initContainers"]
     accepts("shellcheck", "--shell=sh", program(tmp_path / "init.sh", init["args"][0]))
 
 
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
-def test_kubectl_reads_what_we_read():
-    """An octal file mode is one only for a parser of YAML 1.1."""
+def test_kubectl_reads_the_file_mode_as_octal():
+    """Only a parser of YAML 1.1 reads the file mode as octal."""
     folder = EXAMPLES / "kubernetes/node-problem-detector.yaml"
     done = run([tool("kubectl"), "patch", "--local", "--type=merge", "-p", "{}", "-o", "json", "-f", folder])
     assert done.returncode == 0, done.stderr

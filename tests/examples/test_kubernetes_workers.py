@@ -16,7 +16,7 @@ def documents(name):
     return {one["kind"]: one for one in yaml.safe_load_all((EXAMPLES / "kubernetes" / name).read_text())}
 
 
-def test_each_pod_finds_all_the_others_by_their_names():
+def test_each_pod_gets_a_tf_config_with_the_names_of_all_pods():
     both = documents("workers-job.yaml")
     service, job = both["Service"], both["Job"]["spec"]
     pod = job["template"]["spec"]
@@ -48,27 +48,27 @@ def script():
 
 
 def switches(**values):
-    """The manifest's switches, some of them changed."""
+    """The manifest's switches, with these changes."""
     return {one["name"]: one["value"] for one in container()["env"]} | values
 
 
 def tainted(tmp_path, nodes, **values):
     """The script's kubectl commands for these nodes, and its output."""
-    said = tmp_path / "said"
-    body = f"case $1 in get) printf '%s\\n' '{nodes}' ;; *) echo \"$@\" >>'{said}' ;; esac"
+    commands_file = tmp_path / "commands_file"
+    body = f"case $1 in get) printf '%s\\n' '{nodes}' ;; *) echo \"$@\" >>'{commands_file}' ;; esac"
     program(tmp_path / "kubectl", f"#!/bin/sh\n{body}\n")
     done = run(["sh", "-c", script()], {"PATH": f"{tmp_path}:{os.environ['PATH']}", **switches(**values)})
     assert (done.returncode, done.stderr) == (0, "")
-    return (said.read_text().splitlines() if said.exists() else []), done.stdout.splitlines()
+    return (commands_file.read_text().splitlines() if commands_file.exists() else []), done.stdout.splitlines()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
 @pytest.mark.parametrize("recover", ["yes", "no"])
-def test_a_node_with_a_problem_is_tainted_once_and_returns_if_that_is_wanted(tmp_path, recover):
+def test_faulty_node_is_tainted_once_and_untainted_only_with_recover(tmp_path, recover):
     nodes = f"bad True \nstill True {TAINTED}\nwell False other {TAINTED}\nsound False other\nnew  \nunknown Unknown {TAINTED}"
-    told, printed = tainted(tmp_path, nodes, BUDGET="9", RECOVER=recover)
+    taints, printed = tainted(tmp_path, nodes, BUDGET="9", RECOVER=recover)
     removed = [f"taint nodes well {TAINTED}:NoSchedule-"] if recover == "yes" else []
-    assert (told, printed) == ([f"taint nodes bad {TAINTED}=true:NoSchedule", *removed], [])
+    assert (taints, printed) == ([f"taint nodes bad {TAINTED}=true:NoSchedule", *removed], [])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
@@ -83,49 +83,49 @@ def test_a_node_with_a_problem_is_tainted_once_and_returns_if_that_is_wanted(tmp
         ({"MODE": "monitor"}, 17, 0),
     ],
 )
-def test_no_more_nodes_than_the_budget_are_tainted(tmp_path, values, sound, count):
+def test_number_of_tainted_nodes_is_limited_by_the_budget(tmp_path, values, sound, count):
     nodes = [*(f"bad{number} True " for number in range(3)), *(f"sound{number} False " for number in range(sound))]
-    told, printed = tainted(tmp_path, "\n".join(nodes), **values)
-    assert len(told) == count
+    taints, printed = tainted(tmp_path, "\n".join(nodes), **values)
+    assert len(taints) == count
     assert [line.split()[0] for line in printed] == [f"bad{number}" for number in range(count, 3)]
     earlier = [node.replace(" ", f"-before True {TAINTED}", 1)[: -len("True ")] for node in nodes[:count]]
-    (tmp_path / "said").unlink(missing_ok=True)
-    assert tainted(tmp_path, "\n".join([*nodes, *earlier]), **values)[0] == told[len(earlier) :]
+    (tmp_path / "commands_file").unlink(missing_ok=True)
+    assert tainted(tmp_path, "\n".join([*nodes, *earlier]), **values)[0] == taints[len(earlier) :]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
 @pytest.mark.parametrize(
     ("shell", "values"), [("sh", {"BUDGET": "1"}), ("dash", {}), ("bash", {"BUDGET": "9", "RECOVER": "yes"})]
 )
-def test_a_node_that_can_not_be_tainted_does_not_keep_others_from_their_taint(tmp_path, shell, values):
+def test_failure_to_taint_a_node_does_not_prevent_taints_of_other_nodes(tmp_path, shell, values):
     nodes = f"gone True \nstays False {TAINTED}\nbad True " if "RECOVER" in values else "gone True \nbad True "
-    said = tmp_path / "said"
-    body = f"case \"$*\" in get*) printf '%s\n' '{nodes}' ;; *gone*|*stays*) exit 1 ;; *) echo \"$@\" >>'{said}' ;; esac"
+    commands_file = tmp_path / "commands_file"
+    body = f"case \"$*\" in get*) printf '%s\n' '{nodes}' ;; *gone*|*stays*) exit 1 ;; *) echo \"$@\" >>'{commands_file}' ;; esac"
     program(tmp_path / "kubectl", f"#!/bin/sh\n{body}\n")
     done = run([tool(shell), "-c", script()], {"PATH": f"{tmp_path}:{os.environ['PATH']}", **switches(**values)})
-    assert said.read_text() == f"taint nodes bad {TAINTED}=true:NoSchedule\n"
+    assert commands_file.read_text() == f"taint nodes bad {TAINTED}=true:NoSchedule\n"
     assert done.returncode != 0  # the Job has failed
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
-def test_a_server_that_does_not_answer_is_a_failed_job(tmp_path):
+def test_job_fails_if_the_server_does_not_respond(tmp_path):
     program(tmp_path / "kubectl", "#!/bin/sh\nexit 1\n")
     assert run(["sh", "-c", script()], {"PATH": f"{tmp_path}:{os.environ['PATH']}", **switches()}).returncode != 0
 
 
-def test_the_condition_is_the_one_that_is_reported():
+def test_condition_matches_the_node_problem_detector():
     reported = (EXAMPLES / "kubernetes/node-problem-detector.yaml").read_text()
     assert '"type": "GPUProblem"' in reported
     assert '@.type=="GPUProblem"' in script()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
-def test_shellcheck_finds_nothing(tmp_path):
+def test_shellcheck_has_no_findings(tmp_path):
     accepts("shellcheck", "--shell=sh", program(tmp_path / "taint.sh", script()))
 
 
 @pytest.mark.parametrize("name", ["job.yaml", "workers-job.yaml"])
-def test_a_training_has_shared_memory(name):
+def test_training_containers_have_shared_memory(name):
     pod = documents(name)["Job"]["spec"]["template"]["spec"]
     (volume,) = [one["name"] for one in pod["volumes"] if one.get("emptyDir", {}).get("medium") == "Memory"]
     for one in (*pod["initContainers"], *pod["containers"]):

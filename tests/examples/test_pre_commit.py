@@ -20,12 +20,12 @@ def test_pre_commit_accepts_both_files():
     accepts("pre-commit", "validate-config", CONFIG)
 
 
-def test_the_example_names_the_hook():
+def test_example_uses_the_hook():
     (repository,) = yaml.safe_load(CONFIG.read_text())["repos"]
     assert [one["id"] for one in repository["hooks"]] == [hook()["id"]]
 
 
-def test_the_commit_is_refused_for_a_mistake(tmp_path):
+def test_hook_rejects_a_commit_with_a_mistake(tmp_path):
     program, *arguments = shlex.split(hook()["entry"])
     assert program == "gpucheck"
     bad, good = tmp_path / "bad.py", tmp_path / "good.py"

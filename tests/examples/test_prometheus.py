@@ -1,4 +1,4 @@
-"""The alert rules, by promtool: they parse, and fire when they shall, on the metrics that gpucheck writes."""
+"""The alert rules, checked with promtool: they parse, and fire as expected on the metrics that gpucheck writes."""
 
 import pathlib
 import re
@@ -18,7 +18,7 @@ def rules():
     return {one["alert"]: one for one in group["rules"] if "alert" in one}
 
 
-def test_the_metrics_and_labels_are_what_gpucheck_writes():
+def test_metrics_and_labels_are_written_by_gpucheck():
     from gpucheck.core.reports import prometheus
 
     written = prometheus.render(replay(report(ECC).encode()))
@@ -33,7 +33,7 @@ def test_the_metrics_and_labels_are_what_gpucheck_writes():
     assert re.search(r'^gpucheck_finding\{.*root="true".*scope="hardware".*severity="error"\} 1\.0$', written, re.MULTILINE)
 
 
-def test_promtool_accepts_them():
+def test_promtool_accepts_the_rules():
     accepts("promtool", "check", "rules", ALERTS)
 
 
@@ -96,7 +96,7 @@ def test_alerts_fire_as_expected(tmp_path):
 
 
 def passes(tmp_path, series, alerts, interval):
-    """promtool finds the expected alerts, and no others."""
+    """Check with promtool that exactly the expected alerts fire."""
     case = {"interval": interval, "input_series": [{"series": one, "values": numbers} for one, numbers in series]}
     cases = {"rule_files": [str(ALERTS)], "evaluation_interval": "1m", "tests": [{**case, "alert_rule_test": alerts}]}
     file = pathlib.Path(tmp_path / "alerts.test.yaml")
@@ -112,11 +112,11 @@ def passes(tmp_path, series, alerts, interval):
             "8x60 7x600 _x120 7x2000", None, [2, 30], marks=pytest.mark.slow
         ),  # no report, or no Prometheus, for two hours
         pytest.param("7x2000", "8x2000", [2, 30], marks=pytest.mark.slow),
-        pytest.param("8x60 7x2000", "7x2000", [], marks=pytest.mark.slow),  # it was taken out: the expected number says so
+        pytest.param("8x60 7x2000", "7x2000", [], marks=pytest.mark.slow),  # removed on purpose, as the expected number shows
         pytest.param("8x60 7x60 8x2000", None, [2], marks=pytest.mark.slow),
     ],
 )
-def test_a_missing_gpu_is_an_alert_until_it_is_back(tmp_path, gpus, expected, hours):
+def test_missing_gpu_alert_fires_until_the_gpu_is_back(tmp_path, gpus, expected, hours):
     series = [('gpucheck_gpus{instance="a"}', gpus)]
     series += [('gpucheck_gpus_expected{instance="a"}', expected)] if expected else []
     series += [('gpucheck_gpus_expected{instance="b"}', "4x2000")]
@@ -130,7 +130,7 @@ def test_a_missing_gpu_is_an_alert_until_it_is_back(tmp_path, gpus, expected, ho
     passes(tmp_path, series, alerts, "1m")
 
 
-def test_each_runbook_is_a_page_of_the_site():
+def test_each_runbook_url_is_a_page_of_the_site():
     codes = [page.stem for page in (ROOT / "docs/diagnoses").glob("*.md") if page.stem != "README"]
     for rule in rules().values():
         address = rule["annotations"]["runbook_url"].removeprefix("https://runbooks.example.com/gpucheck/")
@@ -141,6 +141,6 @@ def test_each_runbook_is_a_page_of_the_site():
 
 
 def filled(text, labels, value):
-    """The template as Prometheus fills it in."""
+    """The template with the values that Prometheus inserts."""
     text = re.sub(r"\{\{ \$labels\.(\w+) \}\}", lambda match: labels[match[1]], text)
     return re.sub(r"\{\{ \$value.*? \}\}", str(value), text)

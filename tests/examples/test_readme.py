@@ -1,4 +1,4 @@
-"""The table names every recipe, and every link leads somewhere."""
+"""The table names every recipe, and every link resolves."""
 
 import re
 
@@ -8,19 +8,19 @@ README = (EXAMPLES / "README.md").read_text()
 FILES = {path for path in EXAMPLES.rglob("*") if path.is_file() and path.suffix != ".pyc"}
 
 
-def test_every_file_is_named_and_every_link_leads_somewhere():
+def test_every_recipe_is_linked_and_every_link_resolves():
     links = {(EXAMPLES / link).resolve() for link in re.findall(r"\]\((?!https?:)([^)#]+)", README)}
     assert all(path.is_file() for path in links)
     assert {path for path in FILES if path.name != "README.md"} <= links
 
 
-def test_the_distributions_name_is_ours():
+def test_pip_install_uses_the_name_of_our_distribution():
     for path in FILES:
         assert not re.search(r"pip install (\S+ )*[\"']?gpucheck\b", path.read_text()), path
 
 
-def test_nothing_is_installed_from_where_it_is_not_published():
-    """A release is on no index yet: only docs/install.md says what to type once it is."""
+def test_docs_do_not_install_unpublished_releases():
+    """No release is on an index yet; only docs/install.md has the command for later."""
     folder = EXAMPLES.parents[1]
     files = [*folder.glob("gpucheck/**/*.py"), *folder.glob("docs/**/*.md"), *EXAMPLES.rglob("*"), folder / "README.md"]
     wrong = re.compile(r"(?:(?<!un)install|inject|--from)\b[^\n]*keras-gpucheck(?!/)")

@@ -1,4 +1,4 @@
-"""The Slurm scripts, run with a gpucheck and a scontrol that say what a case says, and note what they were told.
+"""The Slurm scripts, run with fakes of gpucheck and scontrol that print the output of a case and record their arguments.
 
 tests/systems runs them in Slurm itself, with the real gpucheck.
 """
@@ -18,7 +18,7 @@ SCRIPTS = ("prolog.sh", "epilog.sh", "health_check.sh", "task_prolog.sh", "gpuch
 
 
 @pytest.mark.parametrize("path", [*(f"slurm/{name}" for name in SCRIPTS), "recovery/prove_node.sh", "systemd/gate.sh"])
-def test_shellcheck_finds_nothing(path):
+def test_shellcheck_has_no_findings(path):
     accepts("shellcheck", "--severity=style", "--shell=sh", EXAMPLES / path)
 
 
@@ -27,7 +27,7 @@ def test_shellcheck_finds_nothing(path):
     [
         ("prolog.sh", FAULT, 1, DRAINED.format(""), "gpu-lost"),
         ("prolog.sh", SOUND, 0, "", '"verdict": "sound"'),
-        ("prolog.sh", "exit 0", 0, "", "gpucheck ended with exit 0"),  # the first line of a program that was cut short
+        ("prolog.sh", "exit 0", 0, "", "gpucheck ended with exit 0"),  # the first line of a truncated program
         ("prolog.sh", f"{SOUND}; echo exit 0; exit 1", 0, "", '"verdict": "unknown"'),
         ("prolog.sh", f"{SOUND}; exit 3", 0, "", '"verdict": "unknown"'),
         ("prolog.sh", UNKNOWN, 0, "", "No verdict"),
@@ -44,7 +44,7 @@ def test_shellcheck_finds_nothing(path):
         ("health_check.sh", "exit 127", 0, "", "gpucheck ended with exit 127"),
     ],
 )
-def test_a_fault_drains_with_its_reason_and_nothing_else_does(tmp_path, name, body, code, scontrol, logged):
+def test_node_is_drained_only_for_a_fault_and_with_its_reason(tmp_path, name, body, code, scontrol, logged):
     done = asked(script(tmp_path, name, body=body), **JOB)
     assert (done.returncode, done.stdout) == (code, "")
     assert noted(tmp_path, "scontrol") == scontrol
@@ -52,7 +52,7 @@ def test_a_fault_drains_with_its_reason_and_nothing_else_does(tmp_path, name, bo
 
 
 @pytest.mark.parametrize("started", [True, False])
-def test_only_a_job_that_started_on_a_healthy_node_is_blamed(tmp_path, started):
+def test_reason_names_a_job_only_if_it_started_on_a_healthy_node(tmp_path, started):
     asked(script(tmp_path, "prolog.sh", body=SOUND if started else UNKNOWN), **JOB)
     program(tmp_path / "bin/gpucheck", f"#!/bin/sh\n{FAULT}\n")
     text = (EXAMPLES / "slurm/epilog.sh").read_text().replace("/etc/gpucheck/", f"{tmp_path}/")
@@ -66,7 +66,7 @@ def test_only_a_job_that_started_on_a_healthy_node_is_blamed(tmp_path, started):
 @pytest.mark.parametrize(
     ("missing", "logged"), [("bin/gpucheck", "gpucheck"), ("slurm.sh", "missing or broken"), ("bin/scontrol", '"failed"')]
 )
-def test_a_missing_program_lets_the_job_start_and_is_logged(tmp_path, missing, logged):
+def test_missing_program_is_logged_and_the_job_starts(tmp_path, missing, logged):
     path = script(tmp_path, "prolog.sh", body=FAULT)
     (tmp_path / missing).unlink()
     if missing == "bin/scontrol":
@@ -76,7 +76,7 @@ def test_a_missing_program_lets_the_job_start_and_is_logged(tmp_path, missing, l
 
 
 @pytest.mark.parametrize("count", range(1, 9))
-def test_a_script_that_is_cut_short_starts_the_job(tmp_path, count):
+def test_truncated_script_is_logged_and_the_job_starts(tmp_path, count):
     path = script(tmp_path, "prolog.sh", body="exit 0")
     text = (tmp_path / "slurm.sh").read_text()
     (tmp_path / "slurm.sh").write_text(text[: len(text) * count // 9])
@@ -86,7 +86,7 @@ def test_a_script_that_is_cut_short_starts_the_job(tmp_path, count):
 
 
 @pytest.mark.parametrize("shell", ["sh", "dash", "bash"])
-def test_a_folder_that_takes_no_more_files_lets_the_job_start_with_its_check(tmp_path, shell):
+def test_node_is_checked_although_the_run_folder_is_not_writable(tmp_path, shell):
     path = script(tmp_path, "prolog.sh", body=SOUND)
     (tmp_path / "run/job.17").mkdir(parents=True)
     program(path, path.read_text().replace("/bin/sh ", f"{tool(shell)} "))
@@ -95,11 +95,11 @@ def test_a_folder_that_takes_no_more_files_lets_the_job_start_with_its_check(tmp
     assert decisions(tmp_path) == ["none"]
 
 
-def test_a_health_check_on_a_full_disk_leaves_no_file(tmp_path):
+def test_health_check_on_a_full_disk_leaves_no_file(tmp_path):
     path = script(tmp_path, "health_check.sh", body=SOUND)
     text = (tmp_path / "slurm.sh").read_text()
     assert text.count('"$state/slurm.$$" &&') == 1
-    # The file is made, and takes no byte.
+    # The file is created, but writing to it fails.
     (tmp_path / "slurm.sh").write_text(text.replace('"$state/slurm.$$" &&', '"$state/slurm.$$" && ! true &&'))
     asked(path)
     assert list((tmp_path / "state").iterdir()) == []
@@ -107,7 +107,7 @@ def test_a_health_check_on_a_full_disk_leaves_no_file(tmp_path):
 
 @pytest.mark.parametrize("name", ["prolog.sh", "epilog.sh", "health_check.sh"])
 @pytest.mark.parametrize(("body", "decision"), [(FAULT, "drained"), (SOUND, "none")])
-def test_without_its_folders_the_script_checks_and_says_so(tmp_path, name, body, decision):
+def test_missing_folders_are_logged_and_the_node_is_checked(tmp_path, name, body, decision):
     path = script(tmp_path, name, body=body)
     for folder in ("state", "run"):
         (tmp_path / folder).touch()
@@ -118,7 +118,7 @@ def test_without_its_folders_the_script_checks_and_says_so(tmp_path, name, body,
 
 
 @pytest.mark.parametrize("name", ["prolog.sh", "epilog.sh"])
-def test_a_job_without_gpus_is_not_checked(tmp_path, name):
+def test_job_without_gpus_is_not_checked(tmp_path, name):
     assert asked(script(tmp_path, name, body=FAULT)).returncode == 0
     assert noted(tmp_path, "scontrol") == ""
 
@@ -135,7 +135,7 @@ def test_a_job_without_gpus_is_not_checked(tmp_path, name):
         ("IDLE+DRAIN", "Epilog error", False),
     ],
 )
-def test_a_drained_node_keeps_its_reason_unless_slurm_gave_it(tmp_path, name, state, reason, kept):
+def test_drain_reason_is_replaced_only_if_slurm_set_it(tmp_path, name, state, reason, kept):
     done = asked(script(tmp_path, name, body=FAULT, shown=line(state, reason)), **JOB)
     assert done.returncode == (name == "prolog.sh")  # the job must not start there
     assert noted(tmp_path, "scontrol") == ("" if kept else DRAINED.format(""))
@@ -145,7 +145,7 @@ def test_a_drained_node_keeps_its_reason_unless_slurm_gave_it(tmp_path, name, st
 
 @pytest.mark.parametrize("name", ["prolog.sh", "epilog.sh", "health_check.sh"])
 @pytest.mark.parametrize("state", ["IDLE", "IDLE+DRAIN"])
-def test_monitoring_drains_nothing(tmp_path, name, state):
+def test_monitor_mode_does_not_drain(tmp_path, name, state):
     shown = line(state, "Prolog error" if "DRAIN" in state else "none")
     done = asked(script(tmp_path, name, body=FAULT, shown=shown, mode="monitor"), **JOB)
     assert noted(tmp_path, "scontrol") == ""
@@ -154,7 +154,7 @@ def test_monitoring_drains_nothing(tmp_path, name, state):
 
 
 @pytest.mark.parametrize("state", ["IDLE+POWERED_DOWN", "MIXED+CLOUD+POWERING_DOWN"])
-def test_a_node_that_saves_power_is_drained_like_any_other(tmp_path, state):
+def test_power_saving_node_is_drained(tmp_path, state):
     assert asked(script(tmp_path, "prolog.sh", body=FAULT, shown=line(state)), **JOB).returncode == 1
     assert noted(tmp_path, "scontrol") == DRAINED.format("")
     assert decisions(tmp_path) == ["drained"]
@@ -172,8 +172,8 @@ def test_a_node_that_saves_power_is_drained_like_any_other(tmp_path, state):
         (0, (0, 0o644, 0o1777), True, False),
     ],
 )
-def test_only_roots_slurmd_and_roots_file_say_which_configuration_slurm_has(tmp_path, user, file, by_option, used):
-    """It names the plugins that scontrol loads as root, and the GPUs below which the node is drained."""
+def test_slurm_configuration_is_trusted_only_from_root(tmp_path, user, file, by_option, used):
+    """The configuration names the plugins that scontrol loads as root, and the number of GPUs below which the node is drained."""
     (tmp_path / "slurm").mkdir()
     conf = tmp_path / "slurm/slurm.conf"
     conf.touch()
@@ -182,7 +182,7 @@ def test_only_roots_slurmd_and_roots_file_say_which_configuration_slurm_has(tmp_
     conf.chmod(mode)
     conf.parent.chmod(of_folder)
     path = script(tmp_path, "prolog.sh", body=f"printf '%s\\n' \"$SLURM_CONF\" >'{tmp_path}/read'")
-    # The pgrep of this machine, for this process only: the tests run beside others.
+    # The system's pgrep, restricted to this process because other tests run at the same time.
     program(tmp_path / "bin/pgrep", f'#!/bin/sh\n/usr/bin/pgrep "$@" | grep -x "$(cat \'{tmp_path}/pid\')"\n')
     named = "printf slurmd >/proc/$$/comm; echo; read -r end"
     env = {**os.environ, "SLURM_CONF": "/of/the/environment" if by_option else str(conf)}
@@ -200,7 +200,7 @@ def test_only_roots_slurmd_and_roots_file_say_which_configuration_slurm_has(tmp_
     assert (tmp_path / "read").read_text() == (f"{conf}\n" if used else "\n")
 
 
-def test_warnings_drain_only_if_they_are_enforced(tmp_path):
+def test_warnings_drain_only_if_enforced(tmp_path):
     strict = 'case "$*" in *--strict\\ --expect\\ /w.toml*) ' + FAULT + ";; esac"
     switch = "'--strict --expect /w.toml'"
     asked(script(tmp_path, "health_check.sh", body=strict, warnings=switch))
@@ -211,7 +211,7 @@ def test_warnings_drain_only_if_they_are_enforced(tmp_path):
     ("then", "verdict", "told"),
     [(FAULT, "fault", DRAINED.format("")), (SOUND, "unknown", ""), (UNKNOWN, "unknown", "")],
 )
-def test_a_wrong_option_is_named_and_does_not_turn_the_check_off(tmp_path, then, verdict, told):
+def test_invalid_option_is_reported_and_the_check_still_runs(tmp_path, then, verdict, told):
     usage = "Error: Invalid value for --expect: no file\\n\\nUsage: gpucheck node\\nTry gpucheck node --help\\n"
     body = f'case "$*" in *--expect*) printf >&2 "{usage}"; exit 2 ;; esac; {then}'
     done = asked(script(tmp_path, "prolog.sh", body=body, warnings="'--strict --expect /w.toml'"), **JOB)
@@ -221,7 +221,7 @@ def test_a_wrong_option_is_named_and_does_not_turn_the_check_off(tmp_path, then,
     assert verdict == "fault" or text["reason"] == "Error: Invalid value for --expect: no file"
 
 
-def test_the_journal_gets_a_line_only_when_something_changes(tmp_path):
+def test_decision_is_logged_only_when_it_changes(tmp_path):
     path = script(tmp_path, "health_check.sh", body=f"[ -e '{tmp_path}/fault' ] || {{ {SOUND}; exit 0; }}; {FAULT}")
     for fault in (False, False, True, True, True, False, False):
         (tmp_path / "fault").touch() if fault else (tmp_path / "fault").unlink(missing_ok=True)
@@ -229,13 +229,13 @@ def test_the_journal_gets_a_line_only_when_something_changes(tmp_path):
     assert decisions(tmp_path) == ["none", "drained", "kept", "none"]
 
 
-def test_the_action_is_a_field_of_the_journal(tmp_path):
+def test_action_is_logged_as_a_field(tmp_path):
     asked(script(tmp_path, "health_check.sh", body="echo 'gpucheck gpu-lost: GPU 1 [x] is lost. [power-cycle]'; exit 1"))
     (text,) = [text for text in noted(tmp_path, "logger").split("|") if text.startswith("{")]
     assert json.loads(text)["action"] == "power-cycle"
 
 
-def test_a_reason_with_quotes_and_backslashes_is_whole_in_the_journal(tmp_path):
+def test_reason_with_quotes_and_backslashes_is_logged_unchanged(tmp_path):
     reason = 'gpucheck gpu-lost: "GPU" 1 C:\\x $HOME `id`'
     (tmp_path / "reason").write_text(f"{reason}\n")
     asked(script(tmp_path, "health_check.sh", body=f"cat '{tmp_path}/reason'; exit 1"))
@@ -251,7 +251,7 @@ def task(tmp_path, changes=UNREACHABLE, *, tensorflow=True, body=None, **env):
     return asked(path, PATH=f"{tmp_path}/bin:/usr/bin:/bin", **env)
 
 
-def test_the_task_prolog_prints_for_slurm_and_never_fails(tmp_path):
+def test_task_prolog_prints_for_slurm_and_exits_with_0(tmp_path):
     done = task(tmp_path, SLURM_LOCALID="0", **JOB)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("print gpucheck: ERROR cuda-libraries-unreachable (environment): ")
@@ -270,6 +270,6 @@ def test_the_task_prolog_prints_for_slurm_and_never_fails(tmp_path):
         ({"body": "echo >&2 usage; exit 2"}, JOB),
     ],
 )
-def test_the_task_prolog_is_silent_otherwise(tmp_path, options, env):
+def test_task_prolog_prints_nothing_without_a_finding_to_report(tmp_path, options, env):
     done = task(tmp_path, **options, **env)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -1,4 +1,4 @@
-"""How many nodes the Slurm scripts drain: no more than the budget within an hour, whichever nodes fail at the same time."""
+"""How many nodes the Slurm scripts drain: no more than the budget within an hour, even if nodes fail at the same time."""
 
 import datetime
 import sys
@@ -16,7 +16,7 @@ def ago(**time):
 
 
 def others(drained, *, all=20, minutes=10, reason="gpucheck gpu-lost: x"):
-    """A number of nodes, of which some were drained at a given time."""
+    """Other nodes, some of them drained at a given time."""
     time = ago(minutes=minutes)
     bad = [line("IDLE+DRAIN", reason, time, f"other-{number}") for number in range(drained)]
     good = [line(name=f"good-{number}") for number in range(all - drained - 1)]
@@ -37,7 +37,7 @@ def others(drained, *, all=20, minutes=10, reason="gpucheck gpu-lost: x"):
         ("many", others(0), False),
     ],
 )
-def test_no_more_than_the_budget_is_drained(tmp_path, budget, shown, drains):
+def test_number_of_drained_nodes_is_limited_by_the_budget(tmp_path, budget, shown, drains):
     now = datetime.datetime.now(datetime.timezone.utc).isoformat()[:19]
     after = shown.replace(line(), line("IDLE+DRAIN", "gpucheck gpu-lost: GPU 1 is lost.", now))
     path = script(tmp_path, "health_check.sh", body=FAULT, shown=shown, after=after, budget=budget)
@@ -51,8 +51,8 @@ def test_no_more_than_the_budget_is_drained(tmp_path, budget, shown, drains):
     ("behind", "drains"),  # the node's clock, in minutes; less than 0: it is ahead
     [(-70, False), (-400 * 1440, False), (400 * 1440, True)],
 )
-def test_the_budgets_hour_is_the_controllers(tmp_path, behind, drains):
-    """Two nodes were drained ten minutes ago by the controller's clock, or 61 if this node shall be drained."""
+def test_hour_of_the_budget_uses_the_clock_of_the_controller(tmp_path, behind, drains):
+    """Two nodes were drained ten minutes ago by the controller's clock, or 61 minutes ago if this node is expected to be drained."""
     shown = others(2, minutes=(61 if drains else 10) - behind)
     after = shown.replace(line(), line("IDLE+DRAIN", FAULTY, ago(minutes=-behind)))
     path = script(tmp_path, "health_check.sh", body=FAULT, shown=shown, after=after, budget="2")
@@ -72,7 +72,7 @@ def test_the_budgets_hour_is_the_controllers(tmp_path, behind, drains):
         ([("a", 5), ("b", 5), ("c", 5)], False),
     ],
 )
-def test_of_nodes_that_drain_at_the_same_time_those_above_the_budget_step_back(tmp_path, others_drained, stays):
+def test_simultaneous_drains_above_the_budget_are_undone(tmp_path, others_drained, stays):
     drained = [
         line("IDLE+DRAIN+DYNAMIC_NORM", FAULTY, f"2026-11-24T00:00:{30 - before}", name) for name, before in others_drained
     ]
@@ -86,7 +86,7 @@ def test_of_nodes_that_drain_at_the_same_time_those_above_the_budget_step_back(t
 
 
 @pytest.mark.parametrize("reason", ["RMA ticket 4711", f"{FAULTY} RMA 4711"])
-def test_a_reason_that_somebody_gives_meanwhile_is_not_taken_for_our_own(tmp_path, reason):
+def test_reason_set_by_another_user_is_not_taken_for_our_own(tmp_path, reason):
     asked(script(tmp_path, "health_check.sh", body=FAULT, after=line("IDLE+DRAIN", reason), budget="1"))
     assert noted(tmp_path, "scontrol") == DRAINED.format("")
     assert not (tmp_path / "state/drained").exists()

@@ -29,7 +29,7 @@ def drained_by_us(tmp_path, reason=OURS, state="IDLE+DRAIN", time="2026-11-24T00
         ({"recover": "no"}, False),
         ({"proof": "echo GPU 3 failed; exit 1"}, False),
         ({"proof": "if"}, False),
-        ({"proof": "exit 0"}, False),  # the first lines of a script that was cut short
+        ({"proof": "exit 0"}, False),  # the first lines of a truncated script
         ({"state": "MIXED+DRAIN"}, False),  # a job still runs there
         ({"state": "IDLE+COMPLETING+DRAIN"}, False),
         ({"state": "IDLE"}, False),
@@ -38,7 +38,7 @@ def drained_by_us(tmp_path, reason=OURS, state="IDLE+DRAIN", time="2026-11-24T00
         ({"time": "2026-11-24T01:00:00"}, False),  # drained again, by another user
     ],
 )
-def test_only_our_own_drain_ends_and_only_by_a_proof(tmp_path, options, resumed):
+def test_node_is_resumed_only_from_our_own_drain_and_after_a_proof(tmp_path, options, resumed):
     path = drained_by_us(tmp_path, **options)
     asked(path)
     time_limit = time.monotonic() + 20
@@ -48,14 +48,14 @@ def test_only_our_own_drain_ends_and_only_by_a_proof(tmp_path, options, resumed)
     assert noted(tmp_path, "scontrol") == (RESUMED if resumed else "")
 
 
-def test_a_node_that_changes_hands_during_the_proof_stays_drained(tmp_path):
+def test_node_drained_by_another_user_during_the_proof_stays_drained(tmp_path):
     path = drained_by_us(tmp_path, proof=f"echo '{line('IDLE+DRAIN', 'RMA')}' >'{tmp_path}/nodes'")
     run(["sh", tmp_path / "slurm.sh", "recover"], {"SLURMD_NODENAME": "node-1"})
     assert (noted(tmp_path, "scontrol"), decisions(tmp_path)) == ("", ["kept"])
     assert path.exists()
 
 
-def test_a_failed_proof_says_why_and_is_not_repeated_at_once(tmp_path):
+def test_failed_proof_is_logged_and_not_repeated_at_once(tmp_path):
     path = drained_by_us(tmp_path, proof="echo GPU 3 failed; exit 1")
     run(["sh", tmp_path / "slurm.sh", "recover"], {"SLURMD_NODENAME": "node-1"})
     assert '"reason": "GPU 3 failed"' in noted(tmp_path, "logger")
@@ -63,7 +63,7 @@ def test_a_failed_proof_says_why_and_is_not_repeated_at_once(tmp_path):
     assert decisions(tmp_path) == ["kept", "none"]
 
 
-def test_a_failed_proof_is_noted_even_if_its_time_can_not_be(tmp_path):
+def test_failed_proof_is_logged_if_its_time_cannot_be_saved(tmp_path):
     drained_by_us(tmp_path, proof="echo GPU 3 failed; exit 1")
     (tmp_path / "state/proof-failed").mkdir()
     run(["sh", tmp_path / "slurm.sh", "recover"], {"SLURMD_NODENAME": "node-1"})
@@ -88,13 +88,13 @@ def test_a_failed_proof_is_noted_even_if_its_time_can_not_be(tmp_path):
         ),
         ("exit 3", True, "exit 0", 3, ""),
         ("exit 127", True, "exit 0", 127, ""),
-        # A program or file that was cut short does nothing, and exits with 0.
+        # A truncated program or file does nothing, and exits with 0.
         ("exit 0", True, "exit 0", 1, "gpucheck ended without a report"),
         (f"[ $1 != node ] || {SOUND}", True, "exit 0", 1, "gpucheck ended without a report"),
         (SOUND, False, "exit 0", 1, "ended without an answer"),
     ],
 )
-def test_a_node_passes_only_if_healthy_before_and_after_training(tmp_path, body, tensorflow, load, code, last):
+def test_node_passes_only_if_healthy_before_and_after_training(tmp_path, body, tensorflow, load, code, last):
     folder = installed(tmp_path / "bin", body=f"cd '{tmp_path}'; {body}")
     program(folder / "tensorflow", f"#!/bin/sh\nexit {int(not tensorflow)}\n")
     program(folder / "python3", f"#!/bin/sh\n{load}\n")
@@ -105,7 +105,7 @@ def test_a_node_passes_only_if_healthy_before_and_after_training(tmp_path, body,
 
 
 @pytest.mark.parametrize("hangs", ["node", "--python"])
-def test_a_check_that_never_ends_proves_nothing(tmp_path, hangs):
+def test_check_that_never_ends_is_not_a_proof(tmp_path, hangs):
     folder = installed(tmp_path / "bin", body=f"[ $1 != {hangs} ] || {{ trap '' TERM; sleep 45; }}; {SOUND}")
     impatient(folder)
     edits = {"PATH=/opt/gpucheck/bin:": f"PATH={folder}:", "/opt/tensorflow/bin/python3": "/bin/true"}
@@ -144,12 +144,12 @@ def libcuda(tmp_path_factory):
         ({"FAKE_GPUS": "0"}, 3, "no GPU"),
     ],
 )
-def test_the_load_compares_all_memory_and_the_way_to_the_next_gpu(libcuda, env, code, line):
+def test_load_compares_all_memory_and_copies_to_the_next_gpu(libcuda, env, code, line):
     done = run([sys.executable, EXAMPLES / "recovery/cuda_load.py", "0.001"], {"LD_LIBRARY_PATH": str(libcuda), **env})
     assert (done.returncode, done.stdout, done.stderr) == (code, f"{line}\n", "")
 
 
-def test_a_gpu_that_was_not_compared_is_not_proved(libcuda, tmp_path):
+def test_gpu_that_was_not_compared_fails_the_proof(libcuda, tmp_path):
     """The host has too little memory for the buffers of a thread."""
     text = (EXAMPLES / "recovery/cuda_load.py").read_text()
     load = tmp_path / "cuda_load.py"

@@ -19,34 +19,34 @@ def unit(name):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no systemd")
-def test_systemd_accepts_them(tmp_path):
+def test_systemd_accepts_the_units(tmp_path):
     program = installed(tmp_path / "bin") / "gpucheck"
     for name, edits in zip(UNITS, ({"ExecStart=/opt/gpucheck/bin/gpucheck": f"ExecStart={program}"}, {}), strict=True):
         (tmp_path / name).write_text(adapted(f"systemd/{name}", edits))
-    told = accepts("systemd-analyze", "verify", "--man=no", *(tmp_path / name for name in UNITS))
-    assert "gpucheck" not in told  # an unknown setting is only a warning
+    output = accepts("systemd-analyze", "verify", "--man=no", *(tmp_path / name for name in UNITS))
+    assert "gpucheck" not in output  # an unknown setting is only a warning
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no systemd")
-def test_the_hardening_is_rated(tmp_path):
-    told = accepts("systemd-analyze", "security", "--offline=true", "--no-pager", EXAMPLES / "systemd/gpucheck.service")
-    assert float(re.search(r"exposure level for gpucheck.service: ([\d.]+)", told)[1]) < 6  # 9.6 without any
+def test_exposure_level_of_the_service_is_low(tmp_path):
+    output = accepts("systemd-analyze", "security", "--offline=true", "--no-pager", EXAMPLES / "systemd/gpucheck.service")
+    assert float(re.search(r"exposure level for gpucheck.service: ([\d.]+)", output)[1]) < 6  # 9.6 without hardening
 
 
-def test_variables_that_would_hide_faults_are_not_set():
+def test_settings_that_would_hide_faults_are_not_used():
     service = unit("gpucheck.service")["Service"]
     assert service["Type"] == "oneshot"
     for name in ("PrivateDevices", "ProtectKernelModules", "MemoryDenyWriteExecute", "PrivateUsers", "ProtectProc"):
         assert name not in service
 
 
-def test_the_check_ends_before_systemd_ends_it():
+def test_timeout_of_the_check_is_shorter_than_that_of_systemd():
     service = unit("gpucheck.service")["Service"]
     argv = shlex.split(service["ExecStart"].replace("$EXPECTED", "--gres 8"))
     assert float(argv[argv.index("--timeout") + 1]) < float(service["TimeoutStartSec"])
 
 
-def test_the_service_writes_the_report(tmp_path):
+def test_service_writes_the_report(tmp_path):
     parse = pytest.importorskip("prometheus_client.parser").text_string_to_metric_families
     service = unit("gpucheck.service")["Service"]
     _, *argv = shlex.split(service["ExecStart"].replace("$EXPECTED", "--gres 0"))
@@ -70,20 +70,20 @@ def gate(tmp_path, changes=None, **options):
         ("echo PASS: fine", 0, ""),
         ("echo FAIL gpu-lost: x; echo gpucheck gpu-lost: GPU 1 is lost.; exit 1", 1, "gpucheck gpu-lost: GPU 1 is lost.\n"),
         ("echo FAIL gpu-lost: x; echo gpucheck gpu-lost: x; kill -9 $$", 1, "gpucheck gpu-lost: x\n"),
-        ("exit 0", 0, "the job starts without a verdict: gpucheck ended with exit code 0\n"),  # a program that was cut short
+        ("exit 0", 0, "the job starts without a verdict: gpucheck ended with exit code 0\n"),  # a truncated program
         ("echo gpucheck run: prints; exit 1", 0, "the job starts without a verdict: gpucheck ended with exit code 1\n"),
         ("echo gpucheck run: prints; echo PASS: x", 0, "the job starts without a verdict: gpucheck ended with exit code 0\n"),
         ("echo >&2 gpucheck gpu-lost: x; exit 1", 0, "the job starts without a verdict: gpucheck ended with exit code 1\n"),
     ],
 )
-def test_the_gate_blocks_a_job_only_for_a_reported_fault(tmp_path, body, code, words):
+def test_gate_blocks_a_job_only_for_a_reported_fault(tmp_path, body, code, words):
     done = gate(tmp_path, body=body)
     assert (done.returncode, done.stdout) == (code, words)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no systemd")
 @pytest.mark.parametrize(("then", "code"), [("echo FAIL gpu-lost: x; echo gpucheck gpu-lost: x; exit 1", 1), ("echo PASS: x", 0)])
-def test_a_wrong_option_of_the_gate_does_not_turn_the_check_off(tmp_path, then, code):
+def test_invalid_option_of_the_gate_is_reported_and_the_check_still_runs(tmp_path, then, code):
     folder = installed(tmp_path / "bin", body=f'case "$*" in *--expect*) exit 2 ;; esac; {then}')
     edits = {"PATH=/opt/gpucheck/bin:": f"PATH={folder}:", "\nwarnings=\n": "\nwarnings='--expect /w.toml'\n"}
     done = run([program(tmp_path / "gate.sh", adapted("systemd/gate.sh", edits))])
@@ -92,7 +92,7 @@ def test_a_wrong_option_of_the_gate_does_not_turn_the_check_off(tmp_path, then, 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no systemd")
-def test_the_gate_does_not_wait_for_a_check_that_never_ends(tmp_path):
+def test_gate_starts_the_job_if_the_check_never_ends(tmp_path):
     (tmp_path / "bin").mkdir()
     limits = impatient(tmp_path / "bin")
     done = gate(tmp_path, body="trap '' TERM; sleep 45")
@@ -101,7 +101,7 @@ def test_the_gate_does_not_wait_for_a_check_that_never_ends(tmp_path):
     assert int(kill) + int(limit) < 90  # systemd's own limit
 
 
-def test_the_timer_is_enabled_and_spread():
+def test_timer_is_enabled_with_a_random_delay():
     timer = unit("gpucheck.timer")
     assert timer["Install"]["WantedBy"] == "timers.target"
     assert timer["Timer"]["RandomizedDelaySec"] == "30s"
