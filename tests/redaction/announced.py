@@ -1,4 +1,4 @@
-"""Lines that announce a secret, put together here: nothing that looks like one stands in a file."""
+"""Lines that announce a secret, generated here so that no file contains text that looks like a secret."""
 
 import pathlib
 import random
@@ -39,7 +39,7 @@ _NO_SECRETS = {"p", "o"}
 
 
 def lines():
-    """Pairs of a line and the secrets in it."""
+    """Yield each line with the secrets in it."""
     for template in (pathlib.Path(__file__).parent / "announced.txt").read_text(encoding="utf-8").splitlines():
         names = set(re.findall(r"(?<!\{)\{(\w+)\}", template))
         values = {name: _value(name) for name in sorted(names)}

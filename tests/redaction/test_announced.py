@@ -1,4 +1,4 @@
-"""What is announced as a secret, in the ways that configurations, commands, logs and services have, is never left."""
+"""Secrets that are announced as in configurations, commands, logs and services are redacted."""
 
 import msgspec
 from redaction.announced import lines
@@ -17,21 +17,28 @@ AROUND = (
     '{{"log": "{}"}}',
     "first\n{}\nlast",
 )
-AT_THE_START = ("srun:", "slurmstepd:", "Nov ", "-rw-", "sekret-gpu17:4711:", "  4711 ")  # only there do they announce a name
+AT_THE_START = (
+    "srun:",
+    "slurmstepd:",
+    "Nov ",
+    "-rw-",
+    "sekret-gpu17:4711:",
+    "  4711 ",
+)  # announce a name only at the line's start
 
 
 EMPTY = msgspec.structs.replace(report("h200"), facts={}, probes=(), outcomes=(), training=())
 
 
 def redacted(text):
-    """Everything that a report tells whose log and evidence hold that text, and nothing else secret."""
+    """The redacted report whose log, evidence and summary contain this text and no other secret."""
     log = Log(source="log", lines=1, events=(Event(kind="xid", line=1, text=text, fields={"message": text}),))
     evidence = (Evidence(fact="log", field="events[0].text", value=text),)
     finding = found(rule("gpu-lost"), summary=text, evidence=evidence).finding
     return json_report.render(redact(msgspec.structs.replace(EMPTY, facts={"log": log}, unknown_because=(text, str(finding)))))
 
 
-def test_no_announced_secret_is_left():
+def test_every_announced_secret_is_redacted():
     leaks = []
     for line, secrets in LINES:
         for around in AROUND[:1] if line.startswith(AT_THE_START) else AROUND:
@@ -40,6 +47,6 @@ def test_no_announced_secret_is_left():
     assert leaks == []
 
 
-def test_there_are_more_of_them_than_a_hostile_hour_found():
+def test_number_of_announced_secrets():
     assert len(LINES) >= 250
     assert all(secret in line for line, secrets in LINES for secret in secrets)

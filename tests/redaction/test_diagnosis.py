@@ -1,4 +1,4 @@
-"""A redacted report still tells what a reader needs: judged again, it gives the same diagnoses."""
+"""A redacted report is still useful: replayed, it gives the same diagnoses."""
 
 import json
 
@@ -32,7 +32,7 @@ def diagnosis(report):
 
 
 @pytest.mark.parametrize("recorded", [*examples(), *situations()])
-def test_the_redacted_report_gives_the_same_diagnosis(recorded):
+def test_redacted_report_gives_the_same_diagnosis(recorded):
     whole = replay(recorded)
     shared = json_report.render(redact(whole, hosts=["trainbox"], users=["annika"])).encode()
     assert diagnosis(replay(shared)) == diagnosis(whole)
