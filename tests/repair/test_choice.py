@@ -1,4 +1,4 @@
-"""What a repair's command changes, and how to undo it."""
+"""The changes of a repair's command, and how to undo them."""
 
 import pytest
 
@@ -33,12 +33,12 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("command", "changes", "undo"), TABLE)
-def test_a_command_shows_what_it_changes(command, changes, undo):
+def test_changes_and_undo_of_a_command(command, changes, undo):
     fix = described(Fix(text="x", command=command), INSTALLED)
     assert (fix.changes, fix.undo) == (changes, undo)
 
 
-def test_a_declaration_is_kept_and_a_look_changes_nothing():
+def test_declared_undo_is_kept_and_look_commands_change_nothing():
     assert described(Fix(text="x", command="kill 1", undo="start it again"), {}).undo == "start it again"
     look = Fix(text="x", command="sudo dmesg", kind="look")
     assert described(look, {}) == look

@@ -51,13 +51,13 @@ def test_activation_sets_and_deactivation_restores(environment, kind, before, du
     assert got == [[during, "true"], [before, None]]
 
 
-def test_activating_twice_adds_it_once(environment):
+def test_activating_twice_adds_the_value_once(environment):
     install.install(WANTED, environment, "venv")
     twice = f". '{environment}/bin/activate'; . '{environment}/bin/activate'; SHOW; deactivate; SHOW"
     assert shell(twice, LD_LIBRARY_PATH="/old") == [[f"{NEW}:/old", "true"], ["/old", None]]
 
 
-def test_installing_again_changes_nothing_and_removal_is_exact(environment):
+def test_second_install_changes_nothing_and_uninstall_restores_the_script(environment):
     before, mode = activate_script(environment), os.stat(f"{environment}/bin/activate").st_mode
     assert not install.installed(environment, "venv")
     assert install.uninstall(environment, "venv") == []
@@ -66,7 +66,7 @@ def test_installing_again_changes_nothing_and_removal_is_exact(environment):
     first = activate_script(environment)
     assert install.install(WANTED, environment, "venv") == []
     assert activate_script(environment) == first
-    install.install(WANTED[1:], environment, "venv")  # others in their place
+    install.install(WANTED[1:], environment, "venv")  # replaces the assignments
     assert "LD_LIBRARY_PATH" not in activate_script(environment)
     assert install.uninstall(environment, "venv") != []
     assert activate_script(environment) == before
@@ -76,7 +76,7 @@ def test_installing_again_changes_nothing_and_removal_is_exact(environment):
 
 @pytest.mark.parametrize("text", ["", "\n", "echo no end", "a\r\nb\r\n", "deactivate () {\n:\n}", "caf\udce9\n"])
 @pytest.mark.parametrize("after", ["", "echo added later\n"])
-def test_removal_is_exact_whatever_the_script_holds(environment, text, after):
+def test_uninstall_restores_any_script(environment, text, after):
     path = f"{environment}/bin/activate"
     data = text.encode("utf-8", "surrogateescape")
     with open(path, "wb") as file:
@@ -91,7 +91,7 @@ def test_removal_is_exact_whatever_the_script_holds(environment, text, after):
     assert left == (data if not after else data + (b"" if data.endswith(b"\n") or not data else b"\n") + after.encode())
 
 
-def test_conda(tmp_path):
+def test_conda_scripts_are_installed_and_removed(tmp_path):
     folder = tmp_path / "conda env"
     (folder / "etc/conda/activate.d").mkdir(parents=True)
     (folder / "etc/conda/activate.d/other.sh").write_text("")
@@ -106,13 +106,13 @@ def test_conda(tmp_path):
     assert install.uninstall(str(folder), "conda") == []
 
 
-def test_no_environment(tmp_path):
+def test_install_requires_an_environment(tmp_path):
     for kind in ("venv", None):
         with pytest.raises(install.NoEnvironment, match="not a virtual or conda environment"):
             install.install(WANTED, str(tmp_path), kind)
 
 
-def test_a_link_stays_a_link(environment, tmp_path):
+def test_linked_activate_script_stays_a_link(environment, tmp_path):
     shared = tmp_path / "shared"
     shutil.move(f"{environment}/bin/activate", shared)
     os.symlink(shared, f"{environment}/bin/activate")

@@ -9,7 +9,7 @@ from gpucheck.core.system.shells import applied
 FLAG = "--xla_gpu_cuda_data_dir=/opt/cuda"
 
 
-def test_growth():
+def test_memory_growth_is_assigned_unless_set():
     (one,) = growth({})
     assert (one.variable, one.value) == ("TF_FORCE_GPU_ALLOW_GROWTH", "true")
     assert growth({"TF_FORCE_GPU_ALLOW_GROWTH": "True"}) == ()

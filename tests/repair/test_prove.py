@@ -1,4 +1,4 @@
-"""Repairing and checking again until nothing is left: one fault can mask the next."""
+"""Repair and check again until no fault remains: one fault can mask the next."""
 
 import json
 import os
@@ -19,7 +19,7 @@ def report(plain):
 
 
 def machine(seen):
-    """A check of a machine on which CUDA reacts to its variables as the driver does."""
+    """A check of a machine whose CUDA responds to variables as the driver does."""
 
     def check(env):
         seen.append(dict(env))
@@ -38,7 +38,7 @@ def machine(seen):
     return check
 
 
-def test_a_healthy_machine_is_checked_once():
+def test_healthy_machine_is_checked_once():
     seen = []
     proof = prove(machine(seen), {"A": "1"})
     assert (proof.assignments, seen) == ((), [{"A": "1"}])
@@ -69,7 +69,7 @@ def test_repairing_stops_when_a_variable_does_not_help():
     assert len(seen) <= ROUNDS_MAX + 1
 
 
-def test_a_new_kernel_cache_is_made_for_this_user_alone(tmp_path):
+def test_new_kernel_cache_is_private_to_the_user(tmp_path):
     folder = tmp_path / "cuda-cache"
     proof = prove(machine([]), {"cache": str(folder)})
     assert [(one.variable, one.value) for one in proof.assignments] == [("CUDA_CACHE_PATH", str(folder))]

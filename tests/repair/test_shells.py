@@ -46,9 +46,9 @@ def expected(env):
 
 @pytest.mark.parametrize("env", ENVS)
 @pytest.mark.parametrize("shell", ["sh", "bash", "dash", "zsh", "ksh"])
-def test_posix_shells(shell, env, tmp_path):
+def test_posix_shells_set_the_assigned_values(shell, env, tmp_path):
     if shutil.which(shell) is None:
-        pytest.skip(f"no {shell} here")
+        pytest.skip(f"{shell} is not installed")
     file = tmp_path / "printed"
     file.write_text(printed("sh", env))
     text = f"""set -u\neval "$(cat '{file}')"\n'{sys.executable}' -c '{PRINT}'\n"""
@@ -56,16 +56,16 @@ def test_posix_shells(shell, env, tmp_path):
 
 
 @pytest.mark.parametrize("env", ENVS)
-def test_fish(env, tmp_path):
+def test_fish_sets_the_assigned_values(env, tmp_path):
     if shutil.which("fish") is None:
-        pytest.skip("no fish here")
+        pytest.skip("fish is not installed")
     assert seen(["fish", "--no-config"], env, f"{printed('fish', env)}'{sys.executable}' -c '{PRINT}'\n") == expected(env)
 
 
 @pytest.mark.parametrize("env", ENVS)
-def test_powershell(env):
+def test_powershell_sets_the_assigned_values(env):
     if shutil.which("pwsh") is None:
-        pytest.skip("no PowerShell here")
+        pytest.skip("PowerShell is not installed")
     text = f"{printed('powershell', env)}& '{sys.executable}' -c '{PRINT}'\n"
     assert seen(["pwsh", "-NoProfile", "-Command", "-"], env, text) == expected(env)
 
@@ -75,7 +75,7 @@ def test_one_assignment_survives_an_eval_without_quotes():
     assert seen(["sh"], {}, text) == {"CUDA_CACHE_PATH": "/var/tmp/cuda-cache-1000"}
 
 
-def test_fish_and_powershell_as_they_are_written():
+def test_printed_text_for_fish_and_powershell():
     plain = (assignment("LD_LIBRARY_PATH", "/it's", True, "why"), *ALL[3:])
     assert printed("fish", {}, plain).splitlines() == [
         "# why",
@@ -91,7 +91,7 @@ def test_fish_and_powershell_as_they_are_written():
 
 
 @pytest.mark.parametrize("env", ENVS)
-def test_dotenv_has_whole_values_and_never_an_empty_one(env, tmp_path):
+def test_dotenv_has_complete_and_non_empty_values(env, tmp_path):
     """An empty CUDA_VISIBLE_DEVICES would hide every GPU."""
     lines = printed("dotenv", env).splitlines()
     values = dict(line.split("=", 1) for line in lines if not line.startswith("#"))
@@ -100,7 +100,7 @@ def test_dotenv_has_whole_values_and_never_an_empty_one(env, tmp_path):
     assert "# (not possible in a .env file) unset CUDA_VISIBLE_DEVICES" in lines
     file = tmp_path / "env"
     file.write_text("".join(f"{line}\n" for line in lines))
-    read = seen(["sh"], {}, f"set -a\n. '{file}'\n'{sys.executable}' -c '{PRINT}'\n")  # a shell reads these quotes alike
+    read = seen(["sh"], {}, f"set -a\n. '{file}'\n'{sys.executable}' -c '{PRINT}'\n")  # quotes as in a shell
     assert read == {name: value for name, value in expected(env).items() if name in values}
 
 
@@ -116,5 +116,5 @@ def test_docker_instructions():
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_nothing_needed_prints_nothing(shell):
+def test_no_assignments_print_nothing(shell):
     assert printed(shell, {}, ()) == ""
