@@ -35,19 +35,19 @@ class Fault(NamedTuple):
     """One fault, injected into an otherwise healthy machine."""
 
     name: str
-    expected: tuple[str, ...]  # codes of which the first finding must have one; NOTHING: no error is found
+    expected: tuple[str, ...]  # the first finding must have one of these codes; NOTHING: no error is found
     exit: int = 1
     level: str = QUICK
     scenario: Mapping[str, object] = {}  # of the fake driver
     env: Mapping[str, str] = {}
     args: tuple[str, ...] = ()
-    # None: the one that belongs to the scenario, or without namespaces the one that runs the tests
+    # None: the machine for the scenario, or without namespaces the one that runs the tests
     machine: Machine | None = None
     build: tuple[Callable[["Trial"], None], ...] = ()  # other changes
     limit_seconds: float | None = None  # of the whole run; None: the level's
     also: tuple[str, ...] = ()  # other codes that must be among the findings
-    verdict: str | None = None  # None: any that goes with the exit code
-    nvidia: str | None = None  # of a fault of the hardware: the action in NVIDIA's catalogue or in its words
+    verdict: str | None = None  # None: any that matches the exit code
+    nvidia: str | None = None  # for a hardware fault: the action in NVIDIA's catalogue or documentation
     action: str | None = None  # ours; None: any
 
 
@@ -68,10 +68,10 @@ class Trial:
             PYTHONPATH="",
         )
         self.wrapper: list[str] = []
-        self.python: str | None = None  # None: the environment's; "": gpucheck's own
+        self.python: str | None = None  # None: that of the environment; "": that of gpucheck
 
     def own_environment(self) -> Environment:
-        """A variation of the environment, to be broken; it is the one examined. Made once."""
+        """A copy of the environment that can be broken and is examined. Created once."""
         if self.environment is not self.bench.environment:
             return self.environment
         self.environment = self.bench.environment.copy(self.folder / "env")
@@ -84,7 +84,7 @@ class Trial:
         self.env["LD_LIBRARY_PATH"] = ":".join([*map(str, folders), self.env.get("LD_LIBRARY_PATH", "")])
 
     def set_variables(self, env: Mapping[str, str]) -> None:
-        """The fault's environment variables, which may name folders of the trial and variables that are set."""
+        """The fault's environment variables, whose values may refer to folders of the trial and to other variables."""
         names = {"folder": self.folder, "environment": self.environment.folder, "shared": self.bench.environment.folder}
         self.env.update({name: value.format_map({**names, **self.env}) for name, value in env.items()})
 
@@ -94,7 +94,7 @@ class Trial:
 
 
 class Result(NamedTuple):
-    """The result of one fault; ``problems`` is empty if it is as expected."""
+    """The result of one fault; ``problems`` is empty if it matches the expected result."""
 
     named: str
     exit: int | None
@@ -111,8 +111,8 @@ class Bench:
         """Build everything once, the environment with stubs of NVIDIA's wheels. Raises Unavailable if that fails.
 
         Args:
-            folder: for all of it.
-            real: the folder of an environment with NVIDIA's own wheels (`env`), and of the wheels that it was made of (`wheels`).
+            folder: for everything.
+            real: the folder of an environment with NVIDIA's own wheels (`env`), and of its wheels (`wheels`).
         """
         if sys.platform != "linux":
             raise Unavailable("the fake driver is made for Linux")
@@ -130,7 +130,7 @@ class Bench:
         self._numbers = itertools.count()
 
     def trial(self) -> Trial:
-        """A fresh folder, and the healthy command to be run in it."""
+        """A new folder, and the command of a healthy machine."""
         return Trial(self, self.folder / f"trial{next(self._numbers)}")
 
     def run(self, fault: Fault) -> Result:
@@ -147,7 +147,7 @@ class Bench:
         if fault.machine is not None and self.no_machines:
             raise Unavailable(self.no_machines)
         if fault.machine is not None and fault.machine.needs_root and os.geteuid() != 0:
-            raise Unavailable("needs root: device files are made, or privileges given up")
+            raise Unavailable("needs root: device files are created, or privileges dropped")
         trial = self.trial()
         try:
             if own:
@@ -173,7 +173,7 @@ class Bench:
         if machine is not None:
             return [*machine.enter(trial.folder), *command]
         if os.path.exists("/proc/driver/nvidia/version"):
-            raise Unavailable("this machine has a real driver, which shows beside the fake one")
+            raise Unavailable("this machine has a real driver, which is visible next to the fake one")
         return command
 
     def surroundings(self, trial: Trial, scenario: Mapping[str, object]) -> dict[str, str]:
@@ -241,7 +241,7 @@ def _misnamed(fault: Fault, findings: list[dict], named: str) -> list[str]:
     codes = [finding["code"] for finding in findings]
     if fault.expected == NOTHING:
         if any(finding["severity"] == "error" for finding in findings):
-            problems.append(f"cries wolf: {codes}")
+            problems.append(f"reports errors on a healthy machine: {codes}")
     elif not findings or findings[0]["explained_by"] is not None or named not in fault.expected:
         problems.append(f"named {named} instead of {' or '.join(fault.expected)}; all: {codes}")
     if missing := set(fault.also) - set(codes):

@@ -1,7 +1,7 @@
-"""What the lines ``do NAME ARGUMENT ...`` of a fault do to its trial: a function each.
+"""The functions of the lines ``do NAME ARGUMENT ...`` of a fault, which change its trial.
 
-A path that begins with ``site/`` lies in the examined environment's site-packages, which becomes the trial's own as soon as it is
-changed; any other path lies in the trial's folder (``home/``, ``env/``, ``driver/`` and what a fault makes there).
+A path that begins with ``site/`` is in the examined environment's site-packages, which are copied for the trial on the first
+change; any other path is in the trial's folder (``home/``, ``env/``, ``driver/`` and files that a fault creates).
 """
 
 import pathlib
@@ -34,7 +34,7 @@ class AfterImport:
         spec.loader.exec_module = exec_module
         return spec
 '''
-# The batches of each worker come from this class; a worker asks it for one before each step.
+# The batches of each worker come from this class; a worker gets one before each step.
 IN_STEP_5 = """
 import itertools, json, os, signal, time
 task = json.loads(os.environ.get("TF_CONFIG", "{{}}")).get("task", {{}})
@@ -58,7 +58,7 @@ module.TFConfigClusterResolver.cluster_spec = resolve_or_fail
 
 
 def place(trial: Trial, path: str) -> pathlib.Path:
-    """Where a path of a fault lies, to be written to; its name may be a pattern that one file matches."""
+    """The writable location of a fault's path; its name may be a pattern that matches one file."""
     if not path.startswith("site/"):
         return trial.folder / path
     environment = trial.own_environment()
@@ -73,7 +73,7 @@ def write(trial: Trial, path: str, text: str = "") -> None:
 
 
 def log(trial: Trial, lines: str) -> None:
-    """Messages in the kernel's log, which a dmesg of the trial prints."""
+    """Messages in the kernel log, printed by the trial's own dmesg."""
     text = "".join(f"[  100.000000] {line}\n" for line in lines.splitlines())
     dmesg = place(trial, "bin/dmesg")
     dmesg.parent.mkdir(exist_ok=True)
@@ -83,12 +83,12 @@ def log(trial: Trial, lines: str) -> None:
 
 
 def copy(trial: Trial, source: str, target: str) -> None:
-    """The copy of a file of site-packages, elsewhere."""
+    """Copy a file of site-packages to another path."""
     environments.replace(place(trial, target), (trial.environment.site / source.removeprefix("site/")).read_bytes())
 
 
 def truncate(trial: Trial, path: str) -> None:
-    """Half of a library, as a full disk leaves it."""
+    """Truncate a library to half, as after a copy to a full disk."""
     file = place(trial, path)
     if not file.exists():
         raise Unavailable(f"this TensorFlow has no {path}")
@@ -96,13 +96,13 @@ def truncate(trial: Trial, path: str) -> None:
 
 
 def make_foreign(trial: Trial, path: str) -> None:
-    """A library of another machine's code."""
+    """Change a library to one for another machine architecture."""
     file = place(trial, path)
     environments.replace(file, environments.foreign(file))
 
 
 def compile(trial: Trial, path: str, text: str = LIBRARY) -> None:
-    """A library of that C text."""
+    """Compile a library from C text."""
     file = place(trial, path)
     file.parent.mkdir(parents=True, exist_ok=True)
     fake_driver.compile_library(file, text)
@@ -114,14 +114,14 @@ def drop(trial: Trial, *patterns: str) -> None:
 
 
 def install(trial: Trial, name: str, version: str, text: str | None = None) -> None:
-    """Install a distribution without files, or with one module of that text."""
+    """Install a distribution without files, or with one module of this text."""
     trial.own_environment().package(name, version, text)
 
 
 def empty_environment(trial: Trial) -> None:
-    """An environment without packages, beside the one that all faults share."""
+    """An environment without packages."""
     trial.own_environment().drop("*")
-    trial.search_first(trial.bench.environment.cusolver)  # what its RUNPATH gives a real cuSOLVER
+    trial.search_first(trial.bench.environment.cusolver)  # as the RUNPATH of a real cuSOLVER does
 
 
 def own_interpreter(trial: Trial) -> None:
@@ -130,7 +130,7 @@ def own_interpreter(trial: Trial) -> None:
 
 
 def driver_without(trial: Trial, *names: str) -> None:
-    """The driver's folder without some of its libraries."""
+    """Remove some libraries from the driver's folder."""
     libraries = list(trial.driver.glob("*.so.1"))
     trial.driver = trial.folder / "driver"
     trial.driver.mkdir()
@@ -140,13 +140,13 @@ def driver_without(trial: Trial, *names: str) -> None:
 
 
 def before_the_driver(trial: Trial, folder: str) -> None:
-    """A folder that LD_LIBRARY_PATH has before the driver's."""
+    """Put a folder before the driver's on LD_LIBRARY_PATH."""
     trial.search_first(trial.driver)
     trial.driver = trial.folder / folder
 
 
 def cudnn_first(trial: Trial, full: str) -> None:
-    """A cuDNN of another version first on LD_LIBRARY_PATH, all its parts beside it, as an administrator lays it down."""
+    """A cuDNN of another version first on LD_LIBRARY_PATH, with all its parts in the same folder, as an administrator installs it."""
     folder = trial.folder / "decoys"
     folder.mkdir()
     for library in (trial.environment.nvidia / "cudnn/lib").glob("*.so.9"):
@@ -157,7 +157,7 @@ def cudnn_first(trial: Trial, full: str) -> None:
 
 
 def cusolver_needs_what_is_nowhere(trial: Trial) -> None:
-    """cuSOLVER needs a library that is not there, as where somebody removed nvJitLink's wheel; its RUNPATH is that of the wheel."""
+    """cuSOLVER needs a missing library, as after removal of nvJitLink's wheel; its RUNPATH is that of the wheel."""
     drop(trial, "nvidia/cusolver/lib/libcusolver.so.11", "nvidia/nvjitlink", "nvidia_nvjitlink_*.dist-info")
     needed = trial.folder / "libnvJitLink.so.12"
     fake_driver.compile_library(needed, "int nothing_at_all;\n")
@@ -181,12 +181,12 @@ def needs_newer(trial: Trial, user: str, library: str) -> None:
 
 
 def older(trial: Trial, library: str) -> None:
-    """A release of a library that lacks the symbols which others need of it."""
+    """A release of a library without the symbols that others need."""
     fake_driver.compile_versioned(environments.replace(place(trial, library), ""), "int symbol_of_the_old_release;\n")
 
 
 def cpu_flavour_over_it(trial: Trial) -> None:
-    """tensorflow-cpu, installed after tensorflow into the same environment: the files are those of the last one."""
+    """tensorflow-cpu, installed after tensorflow into the same environment: the files are those of the last installation."""
     environment = trial.own_environment()
     size = (environment.site / "tensorflow/libtensorflow_framework.so.2").stat().st_size
     (record,) = environment.site.glob("tensorflow-*.dist-info/RECORD")
@@ -196,18 +196,18 @@ def cpu_flavour_over_it(trial: Trial) -> None:
 
 
 def change(trial: Trial, module: str, body: str) -> None:
-    """A module changed as soon as it is imported: ``body`` is that of a function of ``module``, run by a sitecustomize."""
+    """Change a module on import: a sitecustomize runs ``body`` as a function with the argument ``module``."""
     lines = "\n".join("    " + line for line in body.strip().splitlines())
     text = f"{AFTER_IMPORT}\ndef change(module):\n{lines}\n\nsys.meta_path.insert(0, AfterImport({module!r}, change))\n"
     trial.own_environment().replace("sitecustomize.py", text)
 
 
 def in_step_5(trial: Trial, who: str, act: str) -> None:
-    """One worker of a job does something else in its step 5; it knows itself by its TF_CONFIG."""
+    """One worker of a job, identified by its TF_CONFIG, runs ``act`` in its step 5."""
     change(trial, "tensorflow.python.distribute.input_lib", IN_STEP_5.format(who=who, act=act))
 
 
 def before_connecting(trial: Trial, act: str) -> None:
-    """Worker 1 of a job does something else before it is connected."""
+    """Worker 1 of a job runs ``act`` before it is connected."""
     module = "tensorflow.python.distribute.cluster_resolver.tfconfig_cluster_resolver"
     change(trial, module, BEFORE_CONNECTING.format(act=act))

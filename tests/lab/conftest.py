@@ -35,14 +35,14 @@ def cuda_bench(tmp_path_factory):
 
 @contextlib.contextmanager
 def built(tmp_path_factory, *arguments):
-    """A bench, removed in the end."""
+    """A bench, removed at the end."""
     folder = tmp_path_factory.mktemp("lab")
     try:
         yield Bench(folder, *arguments)
     except Unavailable as error:
         pytest.skip(str(error))
     finally:
-        shutil.rmtree(folder, ignore_errors=True)  # thousands of links: pytest would keep them for three sessions
+        shutil.rmtree(folder, ignore_errors=True)  # pytest would keep thousands of links for three sessions
 
 
 def pytest_terminal_summary(terminalreporter, config):

@@ -1,4 +1,4 @@
-"""Repairs, typed: inject a fault, type the first printed repair in a shell, and run gpucheck there again."""
+"""Inject a fault, type the first printed repair in a shell, and run gpucheck there again."""
 
 import json
 import pathlib
@@ -16,7 +16,7 @@ from lab.environments import link_tree
 LIMIT_SECONDS = 900.0
 OTHERS = pathlib.Path(sys.prefix) / "cuda/others"  # wheels of JAX, tf_keras and the TPU's TensorFlow
 DOWNLOADED = r"\bjax\[|tf_keras|tensorflow-tpu"
-TYPED_BY_A_USER = ("environment", "code")  # scopes; a driver, a machine and a job are other people's
+TYPED_BY_A_USER = ("environment", "code")  # scopes; others need an administrator or the owner of a job
 OFFLINE = {
     "PIP_CONFIG_FILE": "/dev/null",
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
@@ -30,30 +30,30 @@ OFFLINE = {
 class Cure(NamedTuple):
     """The result of typing the first repair of a fault.
 
-    ``outcome``: "cured" (the diagnosis is gone and nothing else is wrong), "changed" (another one is there), "left" (it is still there),
+    ``outcome``: "cured" (the diagnosis is gone and nothing else is wrong), "changed" (another diagnosis is reported), "left" (it is still reported),
     or why nothing was typed: "look" or "words" (no repair is printed), "administrator", "image" (a container's), "another Python", "another scope".
     """
 
     code: str
     outcome: str
     typed: str = ""
-    after: str = ""  # gpucheck's result then: the first finding's code, or the verdict
+    after: str = ""  # gpucheck's result after the repair: the first finding's code, or the verdict
     output: str = ""  # what the repair itself printed
 
 
 def cure(bench: Bench, fault: Fault) -> Cure:
-    """Inject a fault, type the first repair, ask again. Raises Unavailable where it can't be injected."""
+    """Inject a fault, type the first repair, and check again. Raises Unavailable if it can't be injected."""
     with bench.injected(fault) as trial:
-        came = typed(bench, fault, trial)
-    if came is None:
+        result = typed(bench, fault, trial)
+    if result is None:
         with bench.injected(fault, own=True) as trial:
-            came = typed(bench, fault, trial)
-            assert came is not None
-    return came
+            result = typed(bench, fault, trial)
+            assert result is not None
+    return result
 
 
 def typed(bench: Bench, fault: Fault, trial: Trial) -> Cure | None:
-    """The result of the first repair; None if it would install into the shared environment."""
+    """The result of the first repair, or None if it would install into the shared environment."""
     shutil.copytree(commands(bench), trial.folder / "commands")
     root = ask(bench, fault, trial)["findings"][0]
     nothing = {"kind": "advice", "command": None, "needs": []}
@@ -73,7 +73,7 @@ def typed(bench: Bench, fault: Fault, trial: Trial) -> Cure | None:
 
 
 def why_not_typed(scope: str, fix: dict[str, Any]) -> str | None:
-    """Why a repair is not typed here; None if it is."""
+    """Why a repair is not typed, or None."""
     if scope not in TYPED_BY_A_USER:
         return "another scope"
     if fix["kind"] != "repair":
@@ -88,11 +88,11 @@ def why_not_typed(scope: str, fix: dict[str, Any]) -> str | None:
 def ask(bench: Bench, fault: Fault, trial: Trial, typed: str = ":") -> dict[str, Any]:
     """gpucheck's report in a shell after the typed commands."""
     command = shlex.join(bench.command(trial, *LEVEL_ARGS[fault.level], *fault.args))
-    if "activate" in typed or "PATH=" in typed.replace("_PATH=", ""):  # the shell's Python is another one then
+    if "activate" in typed or "PATH=" in typed.replace("_PATH=", ""):  # the repair changes the shell's Python
         command = command.replace(shlex.quote(str(trial.environment.python)), '"$(command -v python)"')
     here, script = shlex.quote(str(trial.folder)), trial.folder / "typed.sh"
     script.write_text(f"PATH=$PATH:{here}/commands\n{{\n{typed}\n}} >{here}/output.txt 2>&1\n{command} >{here}/report.json\n")
-    shutil.rmtree(trial.folder / "machine", ignore_errors=True)  # of the time before
+    shutil.rmtree(trial.folder / "machine", ignore_errors=True)  # from the previous run
     done = subprocess.run(
         bench.on_machine(fault, trial, ["/bin/bash", "--norc", str(script)]),
         env=bench.surroundings(trial, fault.scenario),
@@ -108,7 +108,7 @@ def ask(bench: Bench, fault: Fault, trial: Trial, typed: str = ":") -> dict[str,
 
 
 def commands(bench: Bench) -> pathlib.Path:
-    """A folder with the command `gpucheck`, made once."""
+    """A folder with the command `gpucheck`, created once."""
     script = bench.folder / "commands/gpucheck"
     if not script.exists():
         script.parent.mkdir()
@@ -118,7 +118,7 @@ def commands(bench: Bench) -> pathlib.Path:
 
 
 def wheels(bench: Bench, typed: str) -> list[pathlib.Path]:
-    """The folders of wheels that pip finds, made once, among them the release of TensorFlow that the repair names.
+    """The folders of wheels for pip, created once, including the release of TensorFlow that the repair names.
 
     Raises Unavailable if the repair installs what only `make cuda-wheels` downloads.
     """
@@ -136,7 +136,7 @@ def wheels(bench: Bench, typed: str) -> list[pathlib.Path]:
 
 
 def make_writable(trial: Trial) -> None:
-    """Hard links in place of links to packages elsewhere, which pip would follow and change."""
+    """Replace symbolic links to packages elsewhere, which pip would follow and change, by hard links."""
     for entry in list(trial.environment.site.iterdir()):
         if entry.is_symlink():
             target = entry.resolve()

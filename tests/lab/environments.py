@@ -1,8 +1,8 @@
 """Throwaway environments with the real TensorFlow: the running interpreter's packages, and stubs of NVIDIA's wheels.
 
-``clean`` makes what ``pip install tensorflow[and-cuda]`` leaves; ``Environment.copy`` a variation of it to break. Files are hard
-links of the originals, so a fault must unlink a file before it writes another in its place (``replace``); packages
-that no fault breaks are symbolic links.
+``clean`` creates an environment as after ``pip install tensorflow[and-cuda]``, and ``Environment.copy`` a copy of it to break. Files
+are hard links to the originals, so a fault must unlink a file before it replaces it (``replace``); packages that no fault
+breaks are symbolic links.
 """
 
 import base64
@@ -37,11 +37,11 @@ class Environment:
 
     @property
     def cusolver(self) -> str:
-        """The folder that TensorFlow 2.21.0 forgets to search."""
+        """The folder that TensorFlow 2.21.0 does not search."""
         return str(self.nvidia / "cusolver/lib")
 
     def copy(self, folder: pathlib.Path) -> "Environment":
-        """A variation of this environment; TensorFlow's and NVIDIA's folders are its own."""
+        """A copy of this environment with its own folders of TensorFlow and NVIDIA."""
         venv.EnvBuilder(symlinks=True).create(folder)
         other = Environment(folder)
         for entry in self.site.iterdir():
@@ -54,7 +54,7 @@ class Environment:
         return other
 
     def drop(self, *patterns: str) -> None:
-        """Remove what matches in site-packages; of a package behind a link, a copy loses it."""
+        """Remove matching files from site-packages; a linked package is copied first."""
         for pattern in patterns:
             if "/" in pattern:
                 self.own(pattern.split("/")[0])
@@ -72,11 +72,11 @@ class Environment:
             link_tree(real, package)
 
     def replace(self, path: str, data: bytes | str, mode: int = 0o644) -> pathlib.Path:
-        """Put a file of that content in the place of one in site-packages."""
+        """Replace a file in site-packages."""
         return replace(self.site / path, data, mode)
 
     def package(self, name: str, version: str, text: str | None = None) -> None:
-        """Install a distribution that has no files, or one module of that text, in place of what has its name."""
+        """Install a distribution without files, or with one module of this text, and remove others of its name."""
         for entry in [*self.site.glob(f"{name}-*.dist-info"), *((self.site / name,) if text is not None else ())]:
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink(missing_ok=True)
         if text is not None:
@@ -85,7 +85,7 @@ class Environment:
 
 
 def replace(path: pathlib.Path, data: bytes | str, mode: int = 0o644) -> pathlib.Path:
-    """Write a file anew: the old one may be a hard link of somebody's real library."""
+    """Replace a file without changing the old one, which may be a hard link to an installed library."""
     path.unlink(missing_ok=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
@@ -94,7 +94,7 @@ def replace(path: pathlib.Path, data: bytes | str, mode: int = 0o644) -> pathlib
 
 
 def link_tree(source: pathlib.Path, target: pathlib.Path) -> None:
-    """A tree of hard links (copies across file systems); TensorFlow's 20,000 headers are left out."""
+    """A tree of hard links (copies across file systems); TensorFlow's 20,000 headers are omitted."""
 
     def link(old: str, new: str) -> None:
         try:
@@ -106,19 +106,19 @@ def link_tree(source: pathlib.Path, target: pathlib.Path) -> None:
 
 
 def tensorflow_folder() -> pathlib.Path | None:
-    """The folder of the installed TensorFlow, if it is one for Linux."""
+    """The folder of the installed TensorFlow if it is a build for Linux."""
     spec = importlib.util.find_spec("tensorflow")
     folder = pathlib.Path(spec.origin).parent if spec and spec.origin else None
     return folder if folder is not None and (folder / "libtensorflow_framework.so.2").exists() else None
 
 
 def clean(folder: pathlib.Path, tensorflow: pathlib.Path, names: list[str]) -> Environment:
-    """An environment as ``pip install tensorflow[and-cuda]`` leaves it; ``names`` as ``tensorflow_symbols`` gives them."""
+    """An environment as after ``pip install tensorflow[and-cuda]``; ``names`` are the result of ``tensorflow_symbols``."""
     venv.EnvBuilder(symlinks=True).create(folder)
     environment = Environment(folder)
     for entry in tensorflow.parent.iterdir():
         if entry.name.startswith(("__", "nvidia", "keras_gpucheck")) or entry.suffix == ".pth":
-            continue  # gpucheck itself is not there: its child must do without
+            continue  # gpucheck isn't installed there: its child must run without it
         if entry.name == "tensorflow":
             link_tree(entry, environment.site / entry.name)
         elif entry.name.startswith("tensorflow-"):
@@ -149,7 +149,7 @@ def clean(folder: pathlib.Path, tensorflow: pathlib.Path, names: list[str]) -> E
 
 
 def metadata(site: pathlib.Path, name: str, version: str, files: str = "no-files") -> pathlib.Path:
-    """The folder by which a distribution is known to be installed, with its files' hashes and sizes; returns it."""
+    """Write a distribution's metadata, with the hashes and sizes of its files; return the folder."""
     folder = site / f"{name.replace('-', '_')}-{version}.dist-info"
     replace(folder / "METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
     replace(folder / "WHEEL", "Wheel-Version: 1.0\nGenerator: lab\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
@@ -161,14 +161,14 @@ def metadata(site: pathlib.Path, name: str, version: str, files: str = "no-files
 
 
 def record_line(site: pathlib.Path, path: pathlib.Path) -> str:
-    """A file as RECORD tells of it (PEP 376): path, hash, size."""
+    """A file's line in RECORD (PEP 376): path, hash, size."""
     data = path.read_bytes()
     digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
     return f"{path.relative_to(site)},sha256={digest},{len(data)}"
 
 
 def truncated(path: pathlib.Path) -> bytes:
-    """The first half of a library, headers included, as a full disk leaves it."""
+    """The first half of a library, headers included, as after a copy to a full disk."""
     with path.open("rb") as file:
         return file.read(max(4096, min(path.stat().st_size // 2, 1 << 20)))
 

@@ -1,6 +1,6 @@
 """A fake NVIDIA driver: libnvidia-ml.so.1 and libcuda.so.1 compiled from tests/lab/driver, and stubs of the CUDA libraries.
 
-``build`` compiles the driver, ``write_scenario`` says what it does, ``environment`` makes a child process find both. With ``names``
+``build`` compiles the driver, ``write_scenario`` defines its behaviour, and ``environment`` makes a child process find both. With ``names``
 from ``tensorflow_symbols`` it also answers, with 0, whatever else TensorFlow looks up, and ``build_cuda_libraries`` puts
 stubs of TensorFlow's seven CUDA libraries where pip would put the real ones: TensorFlow then lists the GPUs. None of it
 computes anything.
@@ -32,7 +32,7 @@ COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 DRIVER = {"nvml": ("libnvidia-ml.so.1", r"nvml[A-Z]\w*"), "cuda": ("libcuda.so.1", r"cu[A-Z]\w*")}
 
-# Where each wheel puts its libraries, and which names each library answers. "cudart" also serves the code that a CUDA
+# Where each wheel puts its libraries, and which functions each library defines. "cudart" also serves the code that a CUDA
 # program runs before main.
 CUDA_LIBRARIES = {
     "cuda_runtime/lib/libcudart.so.12": r"(__)?cuda[A-Z]\w*",
@@ -46,7 +46,7 @@ CUDA_LIBRARIES = {
 
 
 def build(folder: pathlib.Path, names: Iterable[str] = ()) -> pathlib.Path:
-    """Compile the fake driver into a folder; ``names``: further functions it shall have, all of which return 0."""
+    """Compile the fake driver into a folder; ``names``: additional functions, which return 0."""
     folder.mkdir(parents=True, exist_ok=True)
     names = list(names)
     for source, (soname, pattern) in DRIVER.items():
@@ -65,7 +65,7 @@ def build_cuda_libraries(site: pathlib.Path, names: Iterable[str]) -> list[pathl
 
 
 def write_scenario(path: pathlib.Path, lines: Mapping[str, object]) -> pathlib.Path:
-    """Write a scenario file; bytes that no text can hold are written as \\xHH."""
+    """Write a scenario file; bytes that are not valid text are written as \\xHH."""
     path.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
     return path
 
@@ -80,7 +80,7 @@ def environment(driver: pathlib.Path, scenario: pathlib.Path, *more: pathlib.Pat
 
 
 def zeros(names: Iterable[str], pattern: str) -> str:
-    """C text of functions that return 0; weak, so that a real answer elsewhere in the library wins."""
+    """C text of functions that return 0; weak, so that a real definition elsewhere in the library takes precedence."""
     wanted = re.compile(pattern)
     body = "\n".join(f"__attribute__((weak)) void *{name}(void) {{ return 0; }}" for name in names if wanted.fullmatch(name))
     return f"int fake_driver;\n{body}\n"
@@ -122,7 +122,7 @@ def compile_library(library: pathlib.Path, text: str, *sources: pathlib.Path | s
 
 
 def compile_versioned(library: pathlib.Path, text: str) -> None:
-    """Compile C text to a shared library whose symbols have its name as their version, as those of nvJitLink have."""
+    """Compile C text to a shared library whose symbols have its name as their version, as in nvJitLink."""
     versions = library.with_name(library.name + ".versions")
     library.parent.mkdir(parents=True, exist_ok=True)
     versions.write_text(f"{library.name} {{ global: *; }};\n")

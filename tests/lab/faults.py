@@ -1,7 +1,7 @@
-"""The faults of tests/cases/lab/NAME.txt, files as `case_files` reads them: what is wrong with a machine, and what must be named.
+"""The faults of tests/cases/lab/NAME.txt, files as `case_files` reads them: what is wrong with a machine, and the expected diagnosis.
 
-[name-of-the-fault]                    or what its faults have in common, and "-- name-of-the-fault" above each of them
-level no-smoke                         how much is checked: node, quick (default), no-smoke, default
+[name-of-the-fault]                    or a title for several faults, with "-- name-of-the-fault" above each
+level no-smoke                         the level of the check: node, quick (default), no-smoke, default
 args --timeout 8
 limit_seconds 10                       of the whole run
 driver gpu.0.lost = 1                  the fake driver's scenario: `fake_driver` lists its keys
@@ -31,7 +31,7 @@ FOLDER = Path(__file__).parents[1] / "cases" / "lab"
 
 
 def faults(files=("*",)):
-    """Every fault of every file, or of those of these names."""
+    """Every fault of every file, or of the files with these names."""
     for path in sorted(path for name in files for path in FOLDER.glob(f"{name}.txt")):
         for case in case_files.read(path):
             yield fault(case.name or case.title, case.given, case.expected)
@@ -59,7 +59,7 @@ def fault(name, given, expected):
 
 
 def with_field(machine, text):
-    """A machine of which one field has another value."""
+    """A machine with another value of one field."""
     if ":\n" in text:
         name, _, value = text.partition(":\n")
         return machine._replace(**{name: value})
@@ -68,7 +68,7 @@ def with_field(machine, text):
 
 
 def step(word, text):
-    """What is done to the trial, as a function of it."""
+    """The change of a line, as a function of the trial."""
     if word == "shell":
         return functools.partial(Trial.shell, line=text)
     line, _, below = text.partition(":\n")
@@ -78,7 +78,7 @@ def step(word, text):
 
 
 def outcome(expected):
-    """What must come out, as fields of a fault."""
+    """The expected result, as fields of a fault."""
     (first, *others) = (line.removeprefix("-> ") for line in expected)
     fields = {"expected": NOTHING if first == "nothing" else tuple(first.split(" | ")), "also": ()}
     fields["exit"] = 0 if first == "nothing" else 1

@@ -1,7 +1,7 @@
 """A machine with NVIDIA GPUs around a real process: its own /dev, PCI bus, kernel module and root, in a mount namespace.
 
-Needs root, or user namespaces that anybody may make. Device files are /dev/null under NVIDIA's names: they can be opened, which is
-all that is asked of them. CUDA toolkits of the machine that runs the tests are not on it.
+Needs root, or unprivileged user namespaces. Device files are /dev/null under NVIDIA's names, because it is enough that they can be
+opened. CUDA toolkits of the machine that runs the tests are hidden.
 """
 
 import os
@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 UNSHARE = ("--mount",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ("--user", "--map-root-user", "--mount")
-# Another user's device file, which root may not open either once it has given up its privilege over files.
+# Another user's device file, which even root can't open after it has dropped the capability.
 CLOSED = "rm dev/{name} 2>/dev/null || {{ umount dev/{name}; rm dev/{name}; }}; mknod dev/{name} c 1 3; chown 1:1 dev/{name}; chmod 600 dev/{name}"
 
 SCRIPT = (pathlib.Path(__file__).parent / "machine.sh").read_text()
 
 
 def around(scenario: Mapping[str, object]) -> "Machine":
-    """The machine that belongs to a fake driver's scenario."""
+    """The machine for a fake driver's scenario."""
     version = str(scenario.get("driver_version", ""))
     return Machine(gpus=int(str(scenario.get("gpus", 1))), module=version if version[:1].isdigit() else "580.159.04")
 
@@ -32,15 +32,15 @@ class Machine(NamedTuple):
     uvm: bool = True  # nvidia_uvm is loaded
     nodes: tuple[str, ...] | None = None  # device files; None: those of its GPUs, if the kernel module is loaded
     closed: tuple[str, ...] = ()  # device files that may not be opened
-    container: bool = False  # Docker's mark lies in the root
+    container: bool = False  # the root has /.dockerenv
     nvswitches: int = 0
     others: tuple[tuple[str, str, str, str | None], ...] = ()  # more functions: vendor, device, class, kernel driver
-    # Shell lines run in the new root's folder before it is entered. Only dev/ may be written to: all else is the real file system.
+    # Shell lines run in the new root's folder before it is entered. Only dev/ may be written to; the rest is the real file system.
     more: str = ""
 
     @property
     def needs_root(self) -> bool:
-        """Whether it has device files of its own making or other owners."""
+        """Whether it needs device files created with mknod or with other owners."""
         return "mknod" in self.more or bool(self.closed)
 
     @property
@@ -83,7 +83,7 @@ class Machine(NamedTuple):
         lines += [CLOSED.format(name=name) for name in self.closed]
         (parts / "more.sh").write_text("\n".join([*lines, self.more, ""]))
         drop = ["/usr/bin/setpriv", "--bounding-set", "-dac_override"] if self.closed else []
-        own = ("--uts",) if self.container else ()  # a virtual machine may have Docker's mark too, but no namespaces
+        own = ("--uts",) if self.container else ()  # a virtual machine may have /.dockerenv too, but no namespaces
         return ["/usr/bin/unshare", *UNSHARE, *own, "/bin/sh", "-c", SCRIPT, "machine", str(parts / "root"), str(parts), *drop]
 
     @staticmethod
@@ -97,12 +97,12 @@ class Machine(NamedTuple):
 
 
 def refusal(folder: pathlib.Path) -> str | None:
-    """Why no such machine can be made here; None if it can."""
+    """Why no such machine can be created here, or None."""
     if not os.path.exists("/usr/bin/unshare"):
-        return "no unshare: no mount namespace can be made"
+        return "no unshare: no mount namespace can be created"
     try:
         tried = subprocess.run([*Machine().enter(folder), "true"], capture_output=True, text=True, timeout=30)
     except subprocess.TimeoutExpired:
-        return "a mount namespace could not be made in time"
+        return "a mount namespace could not be created in time"
     lines = tried.stderr.strip().splitlines()
     return None if tried.returncode == 0 else f"no mount namespace can be made here: {lines[-1] if lines else tried.returncode}"

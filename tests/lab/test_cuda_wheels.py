@@ -1,4 +1,4 @@
-"""NVIDIA's own wheels under the fake driver: a fault of libraries or packages is named, and cured by the first repair, as with stubs."""
+"""NVIDIA's own wheels under the fake driver: faults of libraries and packages are named and cured by the first repair, as with stubs."""
 
 import pytest
 from lab.bench import DEFAULT, Unavailable
@@ -11,15 +11,15 @@ FAULTS = [fault for fault in faults(("libraries", "packages")) if fault.level !=
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_the_root_cause_is_named_and_its_repair_cures(fault, cuda_bench, record_property):
+def test_root_cause_is_named_and_cured_by_the_first_repair(fault, cuda_bench, record_property):
     result = cuda_bench.run(fault)
     assert not result.problems, "\n".join(result.problems)
     if not fault.expected:
         return
     try:
-        came = cure(cuda_bench, fault)
+        cure_result = cure(cuda_bench, fault)
     except Unavailable as error:
         pytest.skip(str(error))
-    record_property("cure", (fault.name, came.code, came.outcome, came.after, came.typed))
+    record_property("cure", (fault.name, cure_result.code, cure_result.outcome, cure_result.after, cure_result.typed))
     wanted, _ = EXPLAINED.get(fault.name, ("cured", ""))
-    assert came.outcome == wanted, f"{came.after} by {came.typed!r}:\n{came.output[-2000:]}"
+    assert cure_result.outcome == wanted, f"{cure_result.after} by {cure_result.typed!r}:\n{cure_result.output[-2000:]}"

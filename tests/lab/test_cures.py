@@ -1,4 +1,4 @@
-"""`make cures`: each first repair that a user can type is typed as printed, and cures."""
+"""`make cures`: the first repair of each fault, typed as printed, cures it if a user can type it."""
 
 import pytest
 from lab.bench import QUICK, Unavailable
@@ -9,8 +9,8 @@ from gpucheck.core.engine.discovery import load_rules
 
 pytestmark = pytest.mark.lab_chosen
 # The results of the others, and why.
-ONLY_ITS_NAME = "the wheel that stands for an older TensorFlow has the code and the requirements of the one that is installed"
-NO_PYTHON = "another Python is fetched from the network, for an environment of its own"
+ONLY_ITS_NAME = "the wheel of the older TensorFlow has the code and requirements of the installed one"
+NO_PYTHON = "another Python is downloaded for a separate environment"
 NO_WHEEL = "no wheel has kernels for it; NVIDIA's image has"
 IN_A_PROGRAM = (
     "loss-becomes-nan",
@@ -30,11 +30,11 @@ IN_A_PROGRAM = (
 )
 DOWNLOADED = ("backend-jax-requested-but-not-installed", "legacy-keras-selected-but-not-installed")  # by `make cuda-wheels`
 EXPLAINED = {
-    **dict.fromkeys(IN_A_PROGRAM, ("words", "what a program, or a job of several workers, does wrong, no command cures")),
+    **dict.fromkeys(IN_A_PROGRAM, ("words", "no command cures an error of a program or of a job of several workers")),
     "worker-with-another-tensorflow": ("left", "both workers share the environment: one of them only claims another version"),
     "import-killed-by-sigill": ("words", "the processor lacks what TensorFlow was compiled for: use another machine or build"),
-    "import-killed-by-unknown-sender": ("look", "nobody knows who sent the signal"),
-    "process-killed-in-the-first-step": ("words", "nobody knows why the process ended"),
+    "import-killed-by-unknown-sender": ("look", "the sender of the signal is unknown"),
+    "process-killed-in-the-first-step": ("words", "the reason for the end of the process is unknown"),
     "container-with-visible-devices-none": ("words", "a container's variables are set where it is started"),
     "backend-torch-requested-but-not-installed": ("left", "its build is only on PyTorch's own index, which the lab does not use"),
     "cuinit-34-stub-library": ("changed", "the fake driver is itself the stub here, and there is no other"),
@@ -52,7 +52,7 @@ EXPLAINED = {
 
 
 def cases():
-    """Every fault of an environment or of code; `make test` types one of each diagnosis that variables led to: no installation cures it."""
+    """Every fault of an environment or of code; `make test` types one for each diagnosis caused by variables, because its cure installs nothing."""
     typed = set()
     scopes = {rule.code: rule.scope for rule in load_rules()}
     for fault in faults():
@@ -64,7 +64,7 @@ def cases():
 
 
 @pytest.mark.parametrize("fault", list(cases()))
-def test_the_first_repair_cures(fault, bench, record_property):
+def test_first_repair_cures_the_fault(fault, bench, record_property):
     try:
         result = cure(bench, fault)
     except Unavailable as error:

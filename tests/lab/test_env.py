@@ -57,7 +57,7 @@ def test_eval_makes_tensorflow_list_the_gpu_in_a_folder_with_blanks_and_quotes(b
 
 
 @pytest.mark.tensorflow
-def test_the_command_that_a_finding_prints_makes_tensorflow_list_the_gpu(machine):
+def test_printed_command_of_a_finding_makes_tensorflow_list_the_gpu(machine):
     listing = f"{machine.python} -c {shlex.quote(LISTED)}"
     done = machine.run(f"{machine.gpucheck} --quick --python {machine.python} --format json")
     finding = json.loads(done.stdout)["findings"][0]
@@ -66,7 +66,7 @@ def test_the_command_that_a_finding_prints_makes_tensorflow_list_the_gpu(machine
     assert machine.run(f"{finding['fix'][0]['command']}\n{listing}").stdout == GPU
 
 
-def test_one_line_with_the_one_folder_and_nothing_once_it_is_there(machine):
+def test_missing_folder_is_exported_once(machine):
     done = machine.run(machine.repaired())
     assert (done.returncode, done.stderr) == (0, "")
     (line,) = done.stdout.splitlines()
@@ -102,7 +102,7 @@ def test_unrepairable_findings_are_reported(bench):
     assert "to fix it: " in done.stderr
 
 
-def test_ptxas_of_a_toolkit_that_xla_does_not_know(bench):
+def test_ptxas_of_a_toolkit_outside_the_search_path_of_xla(bench):
     trial = bench.trial()
     trial.own_environment().drop("nvidia/cuda_nvcc", "nvidia_cuda_nvcc*")
     toolkit = trial.folder / "cuda 12.5"
@@ -131,7 +131,7 @@ def test_repair_for_one_command(machine, tmp_path):
     assert stopped.stderr.startswith("gpucheck: not started: cuda-libraries-unreachable: ")
     expected = f"{machine.environment.cusolver}:{machine.env['LD_LIBRARY_PATH']}|unset\n"
     cached = {"XDG_CACHE_HOME": str(tmp_path), "CUDA_VISIBLE_DEVICES": "-1"}
-    for _ in range(2):  # the second time from what is remembered
+    for _ in range(2):  # the second time from the cache
         done = machine.run(f"{command} --repair --cache 600 {show}", **cached)
         assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
     (file,) = (tmp_path / "gpucheck").iterdir()
@@ -140,7 +140,7 @@ def test_repair_for_one_command(machine, tmp_path):
     assert "remembered" not in machine.run(f"{command} --repair {show}", **cached).stdout
 
 
-def test_installed_it_comes_with_the_activation(bench):
+def test_installed_variables_are_set_by_activation_and_removed_by_uninstall(bench):
     machine = Machine(bench, "an env")
     script = machine.environment.folder / "bin/activate"
     before = script.read_bytes()
@@ -162,16 +162,16 @@ def test_installed_it_comes_with_the_activation(bench):
     assert machine.run(f"{run} --uninstall").stderr == "gpucheck: nothing was installed\n"
 
 
-def test_no_environment_to_install_into(machine):
+def test_uninstall_requires_an_environment(machine):
     if not os.path.exists("/usr/bin/python3"):
-        pytest.skip("no system Python here")
+        pytest.skip("no system Python on this machine")
     done = machine.run(f"{machine.gpucheck} env --uninstall --python /usr/bin/python3")
     assert done.returncode == 2
     assert "not a virtual or conda environment" in done.stderr
 
 
-def test_the_whole_thing_needs_no_written_state(machine):
-    """Printing writes nothing: not in the home folder, not in the environment."""
+def test_printing_writes_no_files(machine):
+    """Printing writes neither to the home folder nor to the environment."""
     assert isinstance(machine.environment, Environment)
     before = sorted(os.listdir(machine.trial.home))
     machine.run(machine.repaired())

@@ -1,4 +1,4 @@
-"""Every fault of tests/cases/lab, injected: its root cause is named first, with the right exit code, and nothing is left."""
+"""Every fault of tests/cases/lab, injected: its root cause is named first, with the right exit code, and no process or file is left."""
 
 import pytest
 from lab.bench import LEVELS, NODE, QUICK
@@ -6,9 +6,9 @@ from lab.faults import faults
 
 from gpucheck.core.compat.xid import XIDS
 
-pytestmark = pytest.mark.lab_chosen  # together they take longer than `make test` may
+pytestmark = pytest.mark.lab_chosen  # together they take too long for `make test`
 FAULTS = list(faults())
-OF_CATALOGUE = {  # the actions that gpucheck's table takes over: not a workflow, nor a contact
+OF_CATALOGUE = {  # actions that gpucheck's table has; it omits workflows and contacts
     "IGNORE": "ignore",
     "RESTART_APP": "restart-application",
     "RESET_GPU": "reset-gpu",
@@ -31,7 +31,7 @@ def cases():
 
 
 @pytest.mark.parametrize("fault", list(cases()))
-def test_the_root_cause_is_named(fault, bench, record_property):
+def test_root_cause_is_named(fault, bench, record_property):
     result = bench.run(fault)
     expected = " | ".join(fault.expected) or "(no error)"
     outcome = "skipped" if result.skipped else "WRONG" if result.problems else ""
@@ -48,11 +48,11 @@ def test_the_root_cause_is_named(fault, bench, record_property):
     [fault for fault in FAULTS if fault.name.startswith("xid-") and fault.nvidia in OF_CATALOGUE],
     ids=lambda fault: fault.name,
 )
-def test_the_table_has_the_action_of_the_catalogue(fault):
+def test_action_of_an_xid_matches_the_catalogue(fault):
     code = int(fault.name.split("-")[1])
     assert XIDS[code].action == OF_CATALOGUE[fault.nvidia]
 
 
-def test_there_are_enough_of_them_and_each_has_its_name():
+def test_names_of_faults_are_unique():
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
     assert sum(bool(fault.expected) for fault in FAULTS) >= 60

@@ -1,4 +1,4 @@
-"""A GPU that TensorFlow does not list: the cause is named without training on the CPU, which would prove nothing about it."""
+"""A GPU that TensorFlow does not list: the cause is named without training on the CPU, which would not test the GPU."""
 
 import pytest
 from lab.bench import DEFAULT
@@ -9,7 +9,7 @@ pytestmark = [pytest.mark.lab_chosen, pytest.mark.tensorflow]
 
 
 @pytest.mark.parametrize(("args", "trained"), [((), False), (("--strategy", "one_device"), True), (("--allow-cpu",), True)])
-def test_the_cpu_trains_only_on_request(bench, args, trained):
+def test_cpu_trains_only_on_request(bench, args, trained):
     result = bench.run(FAULT._replace(level=DEFAULT, args=args))
     assert (result.named, result.problems) == ("cuda-libraries-unreachable", ())
     assert any(run["status"] == "passed" for run in result.report["training"]) is trained

@@ -1,6 +1,6 @@
-"""Wheels of what a clean environment holds, so that a repair's ``pip install`` works without a network.
+"""Wheels of the packages of a clean environment, so that a repair's ``pip install`` works without a network.
 
-A wheel is made anew of an installed distribution's RECORD; one that pip must not find is simply not made.
+Each wheel is built from the RECORD of an installed distribution; wheels that pip must not find are not built.
 """
 
 import pathlib
@@ -23,13 +23,13 @@ def build(environment: Environment, folder: pathlib.Path) -> pathlib.Path:
 
 
 def under_another_version(environment: Environment, folder: pathlib.Path, version: str) -> None:
-    """The environment's TensorFlow once more, as if it were another release."""
+    """A wheel of the environment's TensorFlow under another version."""
     (information,) = environment.site.glob("tensorflow-*.dist-info")
     make_wheel(environment.site, information, folder, version)
 
 
 def make_wheel(site: pathlib.Path, information: pathlib.Path, folder: pathlib.Path, version: str) -> None:
-    """One wheel, not compressed. Scripts and compiled modules, which pip makes itself, are left out."""
+    """One uncompressed wheel. Scripts and compiled modules are omitted, because pip creates them."""
     name = information.name.split("-")[0]
     kept = [f"{name}-{version}.dist-info/RECORD,,"]
     with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
@@ -48,7 +48,7 @@ def make_wheel(site: pathlib.Path, information: pathlib.Path, folder: pathlib.Pa
 
 
 def recorded(information: pathlib.Path) -> Iterator[tuple[str, str]]:
-    """Each file of RECORD that is to be carried: its path, and its hash and size."""
+    """Yield each file of RECORD that belongs in the wheel: its path, and its hash and size."""
     for line in (information / "RECORD").read_text().splitlines():
         path, *rest = line.rsplit(",", 2)
         path = path.strip('"')
