@@ -38,22 +38,22 @@ model.fit(data, steps_per_epoch=60, callbacks=[gpucheck.keras.Watch()])
 
 
 class Case(NamedTuple):
-    """A run of gpucheck on a machine that is healthy, or has one fault that a user can make without harm."""
+    """A run of gpucheck on a healthy machine, or with one harmless fault that a user can create."""
 
     name: str
     args: tuple[str, ...] = ("--quick",)
-    expected: tuple[str, ...] = ()  # codes of which one must be the first error, or the first finding if there is no error
+    expected: tuple[str, ...] = ()  # one of these codes must be the first error, or the first finding if there is no error
     on: tuple[str, ...] = (GPU, FAKE)
     env: tuple[tuple[str, str], ...] = ()
     shell: str = ""
     drop: str = ""  # files of the site that are removed
     replaced_by: str = ""  # files of this machine that replace them
-    cut: str = ""  # a file of the site of which only the beginning is left
+    cut: str = ""  # a file of the site that is truncated
     cut_bytes: int = 4096
     first: str = (
-        ""  # a library that is first on the search path: of this machine, under the name that it stands for, or of the site
+        ""  # a library that is first on the search path: of this machine, under the name that it replaces, or of the site
     )
-    meanwhile: str = ""  # a program that runs at the same time
+    meanwhile: str = ""  # a program that runs in the background
     explained: str = ""  # a program whose log `gpucheck explain` must explain
     minutes: float = 0.2
 
@@ -109,16 +109,16 @@ CASES = (
 
 
 class Item(NamedTuple):
-    """One thing to try: it is one row of the table, or several."""
+    """A test that adds one row or several to the table."""
 
     name: str
-    minutes: float  # how long it takes, roughly: it is left out if less time is left
+    minutes: float  # approximate duration: it is skipped if less time is left
     on: tuple[str, ...]
     run: Callable[[Place], Iterator[Row]]
 
 
 def items() -> list[Item]:
-    """All of them, in the order in which they are tried."""
+    """All items, in the order in which they run."""
     cases = {case.name: Item(case.name, case.minutes, case.on, lambda place, case=case: tried(place, case)) for case in CASES}
     first = [cases.pop(name) for name in ("healthy-node", "healthy-quick", "healthy")]
     return [
@@ -182,7 +182,7 @@ def broken(site: pathlib.Path, case: Case) -> None:
 
 
 def renamed(place: Place, library: str) -> pathlib.Path:
-    """A folder with a link to a library, under the name that programs open; or with a copy of one of the site."""
+    """A folder with a link to a library under the name that programs open, or with a copy of a library of the site."""
     folder = place.folder / f"first-{pathlib.Path(library).name}"
     folder.mkdir(exist_ok=True)
     if place.site is not None and not library.startswith("/"):
@@ -195,7 +195,7 @@ def renamed(place: Place, library: str) -> pathlib.Path:
 
 
 def judged(case: Case, done: Done) -> Row:
-    """What gpucheck named, against what it must name."""
+    """Compare gpucheck's findings with the expected codes."""
     findings = done.report.get("findings", done.report.get("causes", []))
     roots = [finding for finding in findings if not finding.get("explained_by")]
     errors = [finding["code"] for finding in roots if finding.get("severity") == "error"]

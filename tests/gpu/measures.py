@@ -21,8 +21,8 @@ BENCHMARKS = CHECKOUT / "benchmarks"
 REPEATS = 3
 # The limits of benchmarks/run.py, but NVML and CUDA start in 0.1 s on a machine with a GPU: 2.8 on an H100.
 QUICK_RATIOS, WHOLE_RATIO, STEP_RATIO = {GPU: 3.5, CPU: 2.0}, 1.15, 1.05
-BENCH_RATIO, FIRST_RATIO = 1.2, 1.5  # of single runs, which nothing repeats
-LEFT_BYTES = 64 << 20  # of a GPU's memory that may be in use more than before: the driver keeps some
+BENCH_RATIO, FIRST_RATIO = 1.2, 1.5  # for single runs, which are not repeated
+LEFT_BYTES = 64 << 20  # allowed growth of a GPU's memory in use: the driver keeps some
 SOAK_MINUTES = "2"
 
 
@@ -32,14 +32,14 @@ class Row(NamedTuple):
     name: str
     expected: str
     found: str
-    ok: bool | None  # None: it could not be tried here
+    ok: bool | None  # None: it could not run here
     figures: Mapping[str, float] = MappingProxyType({})  # units in the names
-    done: Done | None = None  # what was run
+    done: Done | None = None  # the command that ran
 
 
 def ratios(place: Place) -> Iterator[Row]:
-    """Times of gpucheck over those of plain programs, each the least of some runs that alternate."""
-    compileall.compile_dir(CHECKOUT / "gpucheck", quiet=2)  # as an installation leaves it
+    """Ratios of gpucheck's times to those of plain programs, each the minimum of several alternating runs."""
+    compileall.compile_dir(CHECKOUT / "gpucheck", quiet=2)  # as an installation does
     seconds: dict[str, list[float]] = {}
     reports, done = [], None
     for _ in range(REPEATS):

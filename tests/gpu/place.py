@@ -1,7 +1,7 @@
 """Where the tests of a GPU machine run: on NVIDIA's driver, on the compiled fake one, which computes nothing, or on the CPU.
 
 Standard library only: a GPU machine may have no pytest, no TensorFlow and no network. TensorFlow and NVIDIA's wheels are then in one
-folder (``GPU_SITE``), as ``pip install --target`` leaves them.
+folder (``GPU_SITE``), as after ``pip install --target``.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 CHECKOUT = pathlib.Path(__file__).parents[2]
 GPU, FAKE, CPU = "gpu", "fake", "cpu"
 LIMIT_SECONDS = 400.0
-# What `nvidia-smi` prints of the H200 that the fake driver plays, without a unit; see `measures.FIELDS`.
+# `nvidia-smi`'s output for the fake driver's H200, without units; see `smi.FIELDS`.
 SMI = """#!/bin/sh
 [ "$*" = "-q -x" ] && exec cat <<END
 <?xml version="1.0" ?><nvidia_smi_log><driver_version>580.159.04</driver_version><cuda_version>13.0</cuda_version>
@@ -53,7 +53,7 @@ class Done(NamedTuple):
 
     @property
     def report(self) -> dict[str, Any]:
-        """The JSON on its standard output; empty where there is none."""
+        """The JSON on its standard output, or an empty dict."""
         try:
             return dict(json.loads(self.out))
         except ValueError:
@@ -61,12 +61,12 @@ class Done(NamedTuple):
 
 
 def kind_here() -> str | None:
-    """ "gpu" if this machine has one, else None."""
+    """ "gpu" if this machine has an NVIDIA GPU, else None."""
     return GPU if os.path.exists("/dev/nvidiactl") and os.path.exists("/proc/driver/nvidia/version") else None
 
 
 class Place:
-    """One of the three places."""
+    """A place to run commands: a GPU machine, the fake driver, or the CPU."""
 
     def __init__(self, kind: str, folder: pathlib.Path, site: pathlib.Path | None = None) -> None:
         """Prepare; ``folder`` is for copies, ``site`` has TensorFlow (None: the running interpreter's)."""
@@ -85,7 +85,7 @@ class Place:
 
     @property
     def computes(self) -> bool:
-        """Whether programs can be run, not only examined."""
+        """Whether programs can run on its GPUs; the fake driver computes nothing."""
         return self.kind != FAKE
 
     def env(self, more: Mapping[str, str] | None = None, site: Site | None = None) -> dict[str, str]:
@@ -146,7 +146,7 @@ class Place:
 
     @contextlib.contextmanager
     def running(self, text: str) -> Iterator[subprocess.Popen[str]]:
-        """A Python program that runs meanwhile, from its first line of output on."""
+        """A Python program that runs in the background, from its first line of output on."""
         process = subprocess.Popen(
             [self.python(), "-c", text],
             env=self.env(),

@@ -8,7 +8,7 @@ from typing import Any
 from gpu.measures import Row
 from gpu.place import Place
 
-# What nvidia-smi calls it, where it is in our fact, and how its text becomes our value.
+# nvidia-smi's name of a field, the name in our fact, and how its text is converted.
 FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "name": ("name", str),
     "uuid": ("uuid", str),
@@ -28,7 +28,7 @@ FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "ecc.errors.uncorrected.volatile.total": ("ecc_uncorrected_volatile", int),
     "mig.mode.current": ("mig_enabled", lambda text: text == "Enabled"),
 }
-# Where `nvidia-smi -q -x` has some of them.
+# The paths of some of them in `nvidia-smi -q -x`.
 XML = {
     "product_name": "name",
     "uuid": "uuid",
@@ -44,7 +44,7 @@ XML = {
     "mig_mode/current_mig": "mig.mode.current",
 }
 UNIT = re.compile(r"(?<=\d)( (MiB|C|MHz)|x)$")
-# How far apart two readings at different times may be; a rounding to MiB is included.
+# Tolerated differences between readings at different times, including rounding to MiB.
 MAY_DIFFER = {
     "memory_total_bytes": 1 << 20,
     "temperature_celsius": 5,
@@ -56,7 +56,7 @@ MAY_DIFFER = {
 
 
 def fields(place: Place) -> Iterator[Row]:
-    """Each field of each GPU against nvidia-smi's answer."""
+    """Compare each field of each GPU with nvidia-smi's output."""
     command = ["nvidia-smi", f"--query-gpu={','.join(FIELDS)}", "--format=csv,noheader,nounits"]
     try:
         smi = place.run(command, place.env(), 60)
@@ -75,7 +75,7 @@ def fields(place: Place) -> Iterator[Row]:
 
 
 def fields_of_xml(place: Place) -> Iterator[Row]:
-    """The driver, and each GPU in the order of their addresses, against `nvidia-smi -q -x`."""
+    """Compare the driver, and each GPU in the order of addresses, with `nvidia-smi -q -x`."""
     try:
         smi = place.run(["nvidia-smi", "-q", "-x"], place.env(), 60)
     except FileNotFoundError:
@@ -102,7 +102,7 @@ def fields_of_xml(place: Place) -> Iterator[Row]:
 
 
 def same(field: str, ours: Any, text: str, read: Callable[[str], Any]) -> bool:
-    """Whether a value of ours is what nvidia-smi printed; "[N/A]" stands for an unknown one."""
+    """Whether our value matches nvidia-smi's; "[N/A]" means unknown."""
     if text.startswith("["):
         return ours in (None, False)
     theirs = read(text)

@@ -1,4 +1,4 @@
-"""What `make gpu` tries on a machine with NVIDIA's driver; the parts that need no computing also run on the fake one."""
+"""The tests of `make gpu` on a machine with NVIDIA's driver; those that compute nothing also run on the fake driver."""
 
 import os
 import pathlib
@@ -23,7 +23,7 @@ CHOSEN = (
 
 
 def tried():
-    """Each item in each place where it runs."""
+    """Yield each item in each place where it runs."""
     for item in items():
         if GPU in item.on:
             gpu = [pytest.mark.gpu, pytest.mark.tensorflow, pytest.mark.skipif(kind_here() is None, reason=REASON)]
@@ -37,7 +37,7 @@ def tried():
 
 @pytest.fixture(scope="session")
 def places(tmp_path_factory):
-    """Places by kind, each prepared once."""
+    """Return a function that prepares each kind of place once."""
     made = {}
 
     def place(kind):
@@ -53,7 +53,7 @@ def places(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("kind", "item"), list(tried()))
-def test_output_matches_the_expected_one(kind, item, places):
+def test_found_values_match_the_expected_ones(kind, item, places):
     rows = list(item.run(places(kind)))
     assert rows
     if all(row.ok is None for row in rows):
@@ -68,7 +68,7 @@ exec "{python}" "$@"
 """
 
 
-def test_a_container_is_given_this_gpucheck_and_the_gpus(tmp_path, monkeypatch):
+def test_container_gets_this_gpucheck_and_the_gpus(tmp_path, monkeypatch):
     (tmp_path / "docker").write_text(ENGINE.format(folder=tmp_path, python=sys.executable))
     (tmp_path / "docker").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")

@@ -1,4 +1,4 @@
-"""The record of tools/gpu_hour.py: whole whenever it is cut off, and compared with the one before."""
+"""The record of tools/gpu_hour.py: complete whenever the run is killed, and compared with the previous record."""
 
 import json
 import random
@@ -29,7 +29,7 @@ def record(folder, name, rows, started="2026-01-01", place=GPU):
     return folder / name
 
 
-def test_a_line_that_was_cut_off_is_tried_again(tmp_path):
+def test_item_with_a_truncated_line_is_run_again(tmp_path):
     folder = record(tmp_path, "now", [ROW])
     with (folder / "rows.jsonl").open("a") as file:
         file.write(json.dumps({**ROW, "item": "full"})[:40])
@@ -43,13 +43,13 @@ def test_a_line_that_was_cut_off_is_tried_again(tmp_path):
     ("now", "expected"),
     [
         ({"figures": {"seconds": 1.15}}, []),
-        ({"found": "pass, exit 3"}, []),  # numbers alone are figures
+        ({"found": "pass, exit 3"}, []),  # differing numbers are compared as figures only
         ({"figures": {"seconds": 1.3}}, ["quick: seconds 1.3; before: 1"]),
         ({"found": "fail, exit 1: gpu-lost", "ok": False}, ["quick: fail, exit 1: gpu-lost; before: pass, exit 0"]),
         ({"name": "new"}, []),
     ],
 )
-def test_it_is_compared_with_the_last_record_of_the_same_kind(tmp_path, now, expected):
+def test_record_is_compared_with_the_last_record_of_the_same_kind(tmp_path, now, expected):
     record(tmp_path, "older", [{**ROW, "found": "fail"}], "2025-01-01")
     record(tmp_path, "last", [ROW], "2025-06-01")
     record(tmp_path, "fake", [{**ROW, "found": "fail"}], "2025-12-01", place="fake")
@@ -59,7 +59,7 @@ def test_it_is_compared_with_the_last_record_of_the_same_kind(tmp_path, now, exp
     assert "Other than in last: " in made.summary()
 
 
-def test_a_test_that_raises_is_a_row(tmp_path):
+def test_exception_of_an_item_is_recorded_as_a_row(tmp_path):
     def run(place):
         yield Row("a", "b", "c | d", ok=True)
         raise OSError("gone")
@@ -70,7 +70,7 @@ def test_a_test_that_raises_is_a_row(tmp_path):
     assert "| at-first | no error of the test itself | OSError: gone | **differs** |" in (tmp_path / "now/README.md").read_text()
 
 
-def test_the_most_valuable_comes_first_and_names_are_unique():
+def test_most_valuable_items_come_first_and_names_are_unique():
     names = [item.name for item in items()]
     assert names[:4] == ["at-first", "healthy-node", "healthy-quick", "healthy"]
     assert len(set(names)) == len(names)
@@ -78,14 +78,14 @@ def test_the_most_valuable_comes_first_and_names_are_unique():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
-def test_it_is_whole_whenever_it_is_killed(tmp_path, seed):
+def test_record_is_complete_whenever_the_run_is_killed(tmp_path, seed):
     wanted = ["healthy-quick", "run"]
     command = [sys.executable, str(CHECKOUT / "tools/gpu_hour.py"), "5", "cut", "--place", "cpu", "--into", str(tmp_path)]
     command += ["--only", ",".join(wanted)]
     chance = random.Random(seed)
     page = tmp_path / "cut/README.md"
     killed = 0
-    for longest in (1.0, 3.0, 3.0, 3.0):  # the first one is killed on the fastest machine, too
+    for longest in (1.0, 3.0, 3.0, 3.0):  # short enough to kill the first run on the fastest machine
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             try:
                 process.wait(chance.uniform(0.2, longest))
