@@ -1,6 +1,6 @@
 """Print each branch of a rule that no case takes: ``python branches.py``, with tests on the path, writes one per line.
 
-The conditions of gpucheck/core/rules are noted as they are judged: an import hook puts ``noted(place, condition)`` for each ``condition`` of an
+An import hook records the conditions of gpucheck/core/rules: it inserts ``noted(place, condition)`` for each ``condition`` of an
 ``if``, of a conditional expression, and of ``return a or b``. The cases are the page's Example, tests/cases/rules, and
 tests/cases/logs/repairs.
 """
@@ -11,11 +11,11 @@ import importlib.machinery
 import sys
 
 RULES = "gpucheck.core.rules."
-values: dict[tuple[str, int, str], set[bool]] = {}  # file, line and text of a condition -> what it was
+values: dict[tuple[str, int, str], set[bool]] = {}  # file, line and text of a condition -> its recorded values
 
 
 class Noted(ast.NodeTransformer):
-    """The syntax tree of a file with its conditions noted."""
+    """Insert ``noted`` around the conditions of a file's syntax tree."""
 
     def __init__(self, file, source):
         self.file, self.source = file, source
@@ -42,7 +42,7 @@ class Noted(ast.NodeTransformer):
 
 
 class Loader(importlib.machinery.SourceFileLoader):
-    """A module of the rules with its conditions noted, never from a compiled file."""
+    """Load a module of the rules with recorded conditions, never from a compiled file."""
 
     def get_code(self, fullname):
         source = self.get_data(self.path).decode()
@@ -56,7 +56,7 @@ class Loader(importlib.machinery.SourceFileLoader):
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Finds the modules of the rules."""
+    """Find the modules of the rules."""
 
     def find_spec(self, fullname, path, target=None):
         if not fullname.startswith(RULES):

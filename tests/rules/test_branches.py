@@ -21,5 +21,5 @@ def test_every_branch_has_a_case():
     known = [line for line in KNOWN.read_text().splitlines() if line and not line.startswith("#")]
     found = [f"{place.partition(':')[0]}: {what}" for place, what in untaken]
     new = [f"{place}: {what}" for (place, what), short in zip(untaken, found, strict=True) if short not in known]
-    assert new == [], f"add a case of each to tests/cases/rules, so that the condition is also the other: {new}"
+    assert new == [], f"add a case for each to tests/cases/rules, so that the condition has both values: {new}"
     assert sorted(known) == sorted(found), f"these have a case now; remove them from {KNOWN.name}"

@@ -1,4 +1,4 @@
-"""The cases of tests/cases/rules: what the examples of the pages do not show."""
+"""The cases of tests/cases/rules, which the examples of the pages do not cover."""
 
 import case_files
 import pytest

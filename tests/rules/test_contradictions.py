@@ -23,7 +23,7 @@ def first_repairs(known):
 
 
 def contradictions(known):
-    """Releases to install that cannot run here, and variables that are to have two values."""
+    """Yield releases to install that cannot run on the machine, and variables that would get two values."""
     values = {}
     for code, command in first_repairs(known).items():
         for variable, value in re.findall(r"(?:export |unset )(\w+)(=\S*)?", command):
@@ -39,7 +39,7 @@ def contradictions(known):
     yield from ((variable, named) for variable, named in values.items() if len(named) > 1)
 
 
-def test_no_first_repair_contradicts_another_finding():
+def test_first_repairs_do_not_contradict_each_other():
     wrong = []
     for path in sorted({*rule_cases.FOLDER.glob("*.txt")} - {rule_cases.FOLDER / "parts.txt"}):
         for case in rule_cases.read(path):

@@ -1,4 +1,4 @@
-"""Every page's example: from a recorded healthy machine, exactly this code comes out of all rules, and nothing unexplained."""
+"""Every page's example: all rules applied to the changed recorded machine give exactly this root cause."""
 
 import re
 import shlex
@@ -19,7 +19,7 @@ PROBES = {"request", *(probe.name for probe in load_probes())}
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_example(code):
+def test_example_of_a_page_gives_exactly_its_code(code):
     example = manual.page_of(RULES[code]).example
     judgements = judge(facts(changes.apply(machine(example.machine), example.changes)), RULES.values())
     crashed = {item.rule.code: item.outcome.reason for item in judgements if item.outcome.status is Status.CRASHED}
@@ -29,10 +29,12 @@ def test_example(code):
     assert findings[0].evidence, "a finding without evidence"
     assert {item.fact for item in findings[0].evidence} <= PROBES, "evidence that is in no report"
     assert findings[0].fix, "a finding without a fix"
-    assert findings[0].fix[0].kind != "look" or {fix.kind for fix in findings[0].fix} == {"look"}, "what only looks comes first"
+    assert findings[0].fix[0].kind != "look" or {fix.kind for fix in findings[0].fix} == {"look"}, (
+        "commands that only look must come last"
+    )
 
 
-def test_commands_are_shell_and_nothing_else(tmp_path):
+def test_commands_are_valid_shell(tmp_path):
     pages = {code: manual.page_of(rule).fixes for code, rule in RULES.items()}
     commands = {fix.command: code for code, fixes in pages.items() for fix in fixes if fix.command}
     script = tmp_path / "script"
@@ -48,7 +50,7 @@ def test_commands_are_shell_and_nothing_else(tmp_path):
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in MACHINES.glob("*.json")))
-def test_healthy_machine_has_no_finding(name):
+def test_healthy_machine_has_no_findings(name):
     judgements = judge(facts(machine(name)), RULES.values())
     assert [
         (item.outcome.code, item.finding or item.outcome.reason)
@@ -58,7 +60,7 @@ def test_healthy_machine_has_no_finding(name):
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_a_rule_is_never_clear_without_its_facts(code):
+def test_rule_is_skipped_without_its_facts(code):
     rule = RULES[code]
     plain = machine("h200")
     for probe in required(rule):
@@ -68,7 +70,7 @@ def test_a_rule_is_never_clear_without_its_facts(code):
 
 
 def required(plugin):
-    """The probes without which a rule cannot judge, those of its combiners included."""
+    """The probes that a rule requires, including those of its combiners."""
     combiners = {combiner.fact: combiner for combiner in load_combiners()}
     for need in plugin.needs:
         if need.optional or need.fact is Request:

@@ -24,13 +24,13 @@ def test_tensorflow_is_not_checked_with_backend_jax(code):
     assert status(code, plain) is Status.SKIPPED
 
 
-def test_a_recorded_h100_is_healthy():
+def test_recorded_h100_is_healthy():
     report = json.loads((pathlib.Path(__file__).parents[2] / "docs/measured/h100/reports/healthy.json").read_text())
     assert roots(report["facts"]) == []
     assert decide(facts(report["facts"]).get(Request), facts(report["facts"]), (), ()).exit_code == 0
 
 
-def test_one_lost_gpu_of_two():
+def test_lost_gpu_is_named_among_two():
     plain = machine("h200")
     plain["container"] = {"inside": False}
     plain["pci"]["gpus"].append({**plain["pci"]["gpus"][0], "address": "0000:00:07.0"})
@@ -42,7 +42,7 @@ def test_one_lost_gpu_of_two():
 
 
 @pytest.mark.parametrize(("result", "exit_code"), [(9, 0), (28, 0), (4, 3), (999, 3)])
-def test_refusal_by_nvml_alone_leaves_it_open_whether_a_gpu_is_here(result, exit_code):
+def test_verdict_without_any_gpu_depends_on_the_nvml_error(result, exit_code):
     changes = {
         "container": {"inside": False},
         "pci.gpus": [],
@@ -59,7 +59,7 @@ def test_refusal_by_nvml_alone_leaves_it_open_whether_a_gpu_is_here(result, exit
     assert exit_code == 0 or f"({result})" in decision.unknown_because[0]
 
 
-def test_a_container_sees_the_bus_and_the_log_of_its_host():
+def test_xid_of_a_gpu_outside_the_container_is_ignored():
     plain = changed(name=HGX)
     other = plain["gpus"]["gpus"][5]["pci_address"]
     event = {"code": 79, "device": other, "time": "2026-03-01T09:00:00Z", "text": f"NVRM: Xid (PCI:{other[:-2]}): 79, "}
@@ -80,7 +80,7 @@ def test_a_container_sees_the_bus_and_the_log_of_its_host():
         ((2,), Status.SKIPPED),
     ],
 )
-def test_links_without_a_switch_are_compared_with_each_other(links, expected):
+def test_nvlinks_without_a_switch_are_compared_with_each_other(links, expected):
     plain = changed({"pci.nvswitches": []}, HGX)
     plain["gpus"]["gpus"] = plain["gpus"]["gpus"][: len(links)]
     for gpu, count in zip(plain["gpus"]["gpus"], links, strict=True):
@@ -89,7 +89,7 @@ def test_links_without_a_switch_are_compared_with_each_other(links, expected):
     assert status("nvlink-down", plain) is expected
 
 
-def test_training_on_another_gpu_proves_nothing_for_this_one():
+def test_held_memory_is_an_error_if_only_other_gpus_trained():
     process = {"pid": 4242, "memory_bytes": 149250113536, "name": "python3"}
     held = {"memory_free_bytes": 536870912, "memory_used_bytes": 150217949184, "processes": [process]}
     plain = changed({f"gpus.gpus[2].{field}": value for field, value in held.items()}, HGX)
