@@ -1,6 +1,6 @@
-"""One screen, in the terminal that this is started in: python show.py NAME, in an empty folder. Reports are recorded, commands are real."""
+"""Show one screen in this terminal: python show.py NAME, in an empty folder. Reports are recorded, commands are real."""
 
-# ruff: noqa: E402 - what is imported lies in folders that are named first
+# ruff: noqa: E402 - sys.path is set before the imports
 import json
 import pathlib
 import shutil
@@ -61,12 +61,12 @@ def hang() -> None:
 
 
 def full() -> None:
-    """What was measured on two cores."""
+    """A report of --full measured on two cores."""
     replayed((pathlib.Path(__file__).parent / "full.json").read_bytes())
 
 
 def bench() -> None:
-    """Made-up figures of two GPUs."""
+    """Invented figures of two GPUs."""
     from bench.cases import one, result
 
     from gpucheck.cli.screen import display_options, show

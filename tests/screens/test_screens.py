@@ -1,6 +1,6 @@
-"""Screens of a real terminal (tmux) of 24 lines: as recorded, and a single cause fits without scrolling.
+"""Screens of a real terminal (tmux) of 24 lines match the recorded files, and a single cause fits without scrolling.
 
-`make goldens` writes the files anew. A line of "┈" says where the visible screen begins; what stands above it was scrolled away.
+`make goldens` rewrites the files. A line of "┈" marks the start of the visible screen; lines above it were scrolled away.
 """
 
 import os
@@ -22,8 +22,8 @@ LINES = 24
 
 
 def tmux(folder, *args):
-    """One command of a server of this test's own; its text."""
-    env = {**os.environ}  # not C's own, in which readline, where pytest took it in, has set COLUMNS
+    """Run a command on a separate tmux server; return its output."""
+    env = {**os.environ}  # not the C environment, where readline has set COLUMNS if pytest imported it
     argv = ["tmux", "-f/dev/null", "-S", folder / "tmux", *args]
     done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -31,7 +31,7 @@ def tmux(folder, *args):
 
 
 def normal(text):
-    """The text without what differs from run to run: the only place that knows."""
+    """The text without values that differ between runs."""
     return re.sub(r"(?<= · )[\d.]+ s$", "N s", text, flags=re.MULTILINE)
 
 
@@ -55,7 +55,7 @@ def screens(folder, width):
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux")
 @pytest.mark.parametrize("width", WIDTHS)
-def test_screens_are_as_recorded(width, tmp_path, request, monkeypatch):
+def test_screens_match_recorded_files(width, tmp_path, request, monkeypatch):
     for variable in ("COLUMNS", "LINES", "NO_COLOR", "TMUX"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
@@ -70,8 +70,8 @@ def test_screens_are_as_recorded(width, tmp_path, request, monkeypatch):
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_a_single_cause_fits_without_scrolling(width, monkeypatch):
-    """Of every rule's example: from the cause to the last line. Below it a run adds the command that tells whether it is cured, and the shell its prompt."""
+def test_single_cause_fits_without_scrolling(width, monkeypatch):
+    """For every rule's example, from the cause to the last line. A run adds the command that checks the cure, and the shell its prompt."""
     monkeypatch.setitem(outputs.ENVIRONMENT, "COLUMNS", str(width))
     too_long = {}
     for code in sorted(outputs.RULES):
