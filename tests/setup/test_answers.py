@@ -1,4 +1,4 @@
-"""The answers for machines: tests/cases/setup/answers.txt. Lines of a machine, and below them the answer.
+"""The answers for machines: tests/cases/setup/answers.txt. Lines describe a machine, and the lines below them its answer.
 
 driver 470.57 | gpu 8.0 | python 3.11 | system darwin | architecture aarch64 | glibc 2.17 | musl | wsl | uv | tpu v5e | unread
 for RTX 4090, driver 535, WSL2 (a whole machine, as --for describes it) | wish tensorflow >=2.16 | wish backend jax | wish python 3.13 | wish cpu
@@ -19,7 +19,7 @@ CASES = pathlib.Path(__file__).parents[1] / "cases" / "setup" / "answers.txt"
 
 
 def machine(lines):
-    """The machine and the wishes that the lines of a case describe."""
+    """The machine and the wishes of a case."""
     fields = {"gpus": [], "pythons": []}
     wishes, described = {}, None
     for line in lines:
@@ -59,11 +59,11 @@ def outcome(case):
     return lines + [f"-> advice {line}" for line in answer.advice]
 
 
-def test_the_combination_that_works_on_each_machine(pytestconfig):
+def test_answers_for_machines(pytestconfig):
     case_files.check(CASES, case_files.read(CASES), outcome, pytestconfig.getoption("--update-goldens"))
 
 
-def test_every_command_is_a_command(tmp_path):
+def test_every_command_is_valid_shell(tmp_path):
     lines = []
     for case in case_files.read(CASES):
         here, wishes = machine(case.given)
@@ -96,7 +96,7 @@ def test_every_command_is_a_command(tmp_path):
     assert len(lines) > 100
 
 
-def test_every_reason_has_its_source():
+def test_every_reason_has_a_source():
     reasons = [
         reason for case in case_files.read(CASES) for entry in solve(*machine(case.given)).excluded for reason in entry.reasons
     ]

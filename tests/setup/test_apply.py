@@ -24,9 +24,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a uv that is a 
 
 OTHER = (
     "3.12" if sys.version_info[:2] != (3, 12) else "3.13"
-)  # a Python that uv must fetch, so that the test's uv makes the environment
+)  # a Python that must be downloaded, so that the test's uv creates the environment
 SETUP = ("setup", "--cpu", "--python", OTHER, "--apply")
-# What the steps do, and the words of the failure.
+# The command of a step, and its error message.
 FAILURES = {
     "echo 'error: dns error: failed to lookup address' >&2; exit 2": "the package index cannot be reached",
     "echo 'Caused by: No space left on device (os error 28)' >&2; exit 2": "the disk is full",
@@ -38,7 +38,7 @@ FAILURES = {
 
 
 def surroundings(folder, venv=":", install=":"):
-    """Variables under which gpucheck finds one Python, and a uv that does what the test says."""
+    """Variables with which gpucheck finds one Python, and a fake uv that runs these commands."""
     programs = folder / "programs"
     programs.mkdir()
     (programs / "python3").symlink_to(sys.executable)
@@ -60,29 +60,29 @@ def surroundings(folder, venv=":", install=":"):
         ((), ("the package index cannot be reached", "HTTPS_PROXY", "UV_DEFAULT_INDEX")),
     ],
 )
-def test_an_index_that_cannot_be_reached_is_named_with_what_to_do(tmp_path, options, words):
+def test_unreachable_index_is_named_with_advice(tmp_path, options, words):
     env = surroundings(tmp_path, install="echo 'error: dns error: failed to lookup address' >&2; exit 2")
     done = command.gpucheck(*SETUP, tmp_path / "env", *options, env=env)
     assert (done.returncode, [word for word in words if word not in done.stderr]) == (1, []), done.stderr
 
 
-def test_a_step_that_fails_leaves_nothing(tmp_path):
-    said = {}
+def test_failed_step_removes_the_environment(tmp_path):
+    outcomes = {}
     for number, words in enumerate(FAILURES):
         (folder := tmp_path / str(number)).mkdir()
         done = command.gpucheck(*SETUP, folder / "env", env=surroundings(folder, install=words))
-        said[words] = (done.returncode, FAILURES[words] in " ".join(done.stderr.split()), sorted(os.listdir(folder)))
-    assert {words: outcome for words, outcome in said.items() if outcome != (1, True, ["programs"])} == {}
+        outcomes[words] = (done.returncode, FAILURES[words] in " ".join(done.stderr.split()), sorted(os.listdir(folder)))
+    assert {words: outcome for words, outcome in outcomes.items() if outcome != (1, True, ["programs"])} == {}
 
 
-def test_an_environment_that_cannot_be_begun_leaves_nothing(tmp_path):
+def test_failed_creation_leaves_nothing(tmp_path):
     done = command.gpucheck(*SETUP, tmp_path / "env", env=surroundings(tmp_path, venv="exit 1"))
     assert (done.returncode, os.listdir(tmp_path)) == (1, ["programs"])
     assert "a step failed" in done.stderr
 
 
-def test_an_environment_that_does_not_train_is_kept_and_not_called_good(tmp_path):
-    env = surroundings(tmp_path)  # it has no interpreter
+def test_environment_that_does_not_train_is_kept_and_reported(tmp_path):
+    env = surroundings(tmp_path)  # the new environment has no interpreter
     done = command.gpucheck(*SETUP, tmp_path / "env", env=env)
     assert done.returncode == 1
     assert "but it does not train here" in done.stdout
@@ -90,7 +90,7 @@ def test_an_environment_that_does_not_train_is_kept_and_not_called_good(tmp_path
     assert f"rm -rf {tmp_path}/env" in done.stdout
 
 
-def test_existing_files_are_not_touched(tmp_path):
+def test_existing_folder_is_refused_and_unchanged(tmp_path):
     (tmp_path / "env").mkdir()
     (tmp_path / "env" / "mine").write_text("mine")
     done = command.gpucheck(*SETUP, tmp_path / "env", env=surroundings(tmp_path))
@@ -98,7 +98,7 @@ def test_existing_files_are_not_touched(tmp_path):
     assert (tmp_path / "env" / "mine").read_text() == "mine"
 
 
-def test_the_limit_ends_the_work_and_leaves_nothing(tmp_path):
+def test_timeout_removes_the_environment(tmp_path):
     env = surroundings(tmp_path, install="sleep 600")
     done = command.gpucheck(*SETUP, tmp_path / "env", "--timeout", "4", env=env)
     assert (done.returncode, os.listdir(tmp_path)) == (1, ["programs"])
@@ -106,7 +106,7 @@ def test_the_limit_ends_the_work_and_leaves_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_leaves_nothing(tmp_path, number):
+def test_signal_removes_the_environment(tmp_path, number):
     env = {**surroundings(tmp_path, install='touch "$0.begun"; sleep 600'), VARIABLE: str(tmp_path)}
     argv = [sys.executable, "-m", "gpucheck", *SETUP, str(tmp_path / "env")]
     process = subprocess.Popen(argv, env=env, stdout=-1, stderr=-1, text=True)
@@ -121,7 +121,7 @@ def test_a_signal_leaves_nothing(tmp_path, number):
     assert leftovers_after(str(tmp_path), 5) == []
 
 
-def test_signals_wait_while_what_was_begun_is_removed(tmp_path):
+def test_signals_are_deferred_during_removal_of_the_environment(tmp_path):
     before, during = signal.getsignal(signal.SIGINT), []
 
     @contextlib.contextmanager
@@ -145,13 +145,13 @@ def test_signals_wait_while_what_was_begun_is_removed(tmp_path):
 
 def refusal(machine, host, folder):
     """Why an installation does not start."""
-    screen = steps.Screen(lambda line: None, None, lambda: pytest.fail("nothing was begun"))
+    screen = steps.Screen(lambda line: None, None, lambda: pytest.fail("no step was started"))
     with pytest.raises(apply.Refused) as caught:
         apply.apply(solve(machine), str(folder), host, screen, time.monotonic() + 60)
     return str(caught.value)
 
 
-def test_a_failed_start_gives_a_reason(tmp_path):
+def test_refused_start_gives_a_reason(tmp_path):
     here = Machine(pythons=(Python(version="3.12", executable="/usr/bin/python3.12"),))
     full = FakeHost(disks={str(tmp_path): Disk(total_bytes=1 << 40, free_bytes=1 << 30)})
     assert "1.1 GB are free" in refusal(here, full, tmp_path / "env")
@@ -163,8 +163,8 @@ def test_a_failed_start_gives_a_reason(tmp_path):
 
 @pytest.mark.tensorflow
 @pytest.mark.slow
-def test_an_environment_that_trains_is_good(tmp_path):
-    """The environment sees the packages of the one that runs the tests, in place of a download."""
+def test_environment_that_trains_is_good(tmp_path):
+    """The new environment uses the packages of the test environment instead of a download."""
     site = next(path for path in sys.path if path.endswith("site-packages"))
     real = os.path.realpath(sys.executable)
     venv = f'{real} -m venv --without-pip "$last"; for site in "$last"/lib/python*/site-packages; do echo {site} > $site/all.pth; done'

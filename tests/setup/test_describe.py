@@ -1,4 +1,4 @@
-"""A machine from a report, from nvidia-smi's output, and from words: given properties are kept, others stay open."""
+"""A machine from a report, from nvidia-smi's output, and from words: given properties are kept, others stay unknown."""
 
 import json
 import pathlib
@@ -22,7 +22,7 @@ TABLE = """\
 """
 
 
-def test_all_ways_to_say_a_machine_say_the_same():
+def test_spellings_of_a_machine_are_equivalent():
     words = describe.machine("RTX 4090, driver 535.104, Ubuntu 22.04, x86_64, Python 3.12")
     pairs = describe.machine('gpu="RTX 4090" driver=535.104 system="Ubuntu 22.04" arch=amd64 python=3.12')
     assert words == pairs
@@ -39,7 +39,7 @@ def test_only_hardware_may_be_absent(words):
     assert describe.machine("gpu=none").gpus == ()
 
 
-def test_the_old_form():
+def test_comma_separated_short_form():
     old = describe.machine("470,3.7,3.10")
     assert (old.driver, old.gpus, old.pythons[0].version) == ("470", (Gpu(capability=(3, 7)),), "3.10")
     assert old.left_open == ("system", "architecture", "glibc")
@@ -55,7 +55,7 @@ def test_the_old_form():
         ("GTX 1080 Ti", (6, 1)), ("Tesla P100-PCIE-16GB", (6, 0)), ("GTX 980", (5, 2)), ("GTX 750 Ti", (5, 0)), ("Tesla K80", (3, 7)),
     ],
 )  # fmt: skip
-def test_nvidias_names(name, capability):
+def test_nvidia_names_give_the_compute_capability(name, capability):
     length, named = gpus.at_start(name.lower())
     assert (length, named.chip) == (len(name), capability)
     assert capability in gpus.CAPABILITIES
@@ -71,7 +71,7 @@ def test_nvidias_names(name, capability):
         ("Radeon 780M", "gfx1103"),
     ],
 )
-def test_amds_names(name, chip):
+def test_amd_names_give_the_chip(name, chip):
     assert describe.machine(name).others == (OtherGpu(vendor="amd", name=name, chip=chip),)
 
 
@@ -82,11 +82,11 @@ def test_several_gpus_are_counted():
 
 
 @pytest.mark.parametrize("name", [known.name for known in tpu.GENERATIONS])
-def test_every_generation_of_tpus_is_known_by_its_name(name):
+def test_every_tpu_generation_is_known_by_name(name):
     assert [describe.machine(words).tpu for words in (name, f"TPU {name.removeprefix('tpu')}", f"tpu={name}")] == [name] * 3
 
 
-def test_code_names_of_releases():
+def test_code_names_of_linux_releases():
     assert describe.machine("Debian bookworm") == describe.machine("Debian 12")
     assert describe.machine("noble, L4") == describe.machine("Ubuntu 24.04, L4")
 
@@ -104,14 +104,14 @@ def test_windows_with_wsl2_is_linux():
         ("573.76", "573.76", "Driver-Model ", "WDDM", "win32", False),
     ],
 )
-def test_nvidia_smis_table(smi, driver, mode, on, system, wsl):
+def test_table_of_nvidia_smi(smi, driver, mode, on, system, wsl):
     text = TABLE.format(smi=smi, driver=driver, mode=mode, on=on)
     found = elsewhere.of_nvidia_smi(text)
     assert (found.driver, found.wsl, [gpu.capability for gpu in found.gpus]) == (driver, wsl, [(8, 6), (9, 0)])
     assert "system" in found.left_open if system is None else found.system == system
 
 
-def test_nvidia_smis_other_outputs():
+def test_list_and_csv_of_nvidia_smi():
     listed = elsewhere.of_nvidia_smi("GPU 0: NVIDIA L4 (UUID: GPU-1)\nGPU 1: NVIDIA L4 (UUID: GPU-2)\n")
     assert ([gpu.capability for gpu in listed.gpus], listed.driver) == ([(8, 9), (8, 9)], None)
     rows = elsewhere.of_nvidia_smi("name, driver_version, compute_cap\nNVIDIA Thing, 535.104.05, 8.0\n")
@@ -119,7 +119,7 @@ def test_nvidia_smis_other_outputs():
     assert elsewhere.of_nvidia_smi("anything") is None
 
 
-def test_a_report_and_a_pipe(tmp_path):
+def test_report_file_and_nvidia_smi_on_standard_input(tmp_path):
     report = tmp_path / "report.json"
     facts = json.loads((ROOT / "tests/machines/h200.json").read_text())
     request = facts.pop("request")
@@ -132,7 +132,7 @@ def test_a_report_and_a_pipe(tmp_path):
     assert (piped.returncode, "driver 535.104.05" in piped.stdout) == (0, True)
 
 
-def test_a_file_of_something_else(tmp_path):
+def test_error_message_of_nvidia_smi_is_recognized(tmp_path):
     (tmp_path / "other.txt").write_text("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.")
     done = command.gpucheck("setup", "--for", tmp_path / "other.txt")
     assert (done.returncode, "nvidia-smi failed there" in done.stderr) == (2, True)
@@ -151,11 +151,11 @@ def test_a_file_of_something_else(tmp_path):
         ("GH200, x86_64", "x86_64"),
     ],
 )
-def test_a_word_that_is_not_known_is_named(text, word):
+def test_unknown_word_is_named(text, word):
     with pytest.raises(describe.Unknown, match=word):
         describe.machine(text)
 
 
-def test_a_description_has_a_length():
+def test_too_long_description_is_refused():
     with pytest.raises(describe.Unknown, match="more than 1000 characters"):
         describe.machine("gpu=A100 " * 200)

@@ -10,18 +10,18 @@ ROCM = "--device=/dev/kfd --device=/dev/dri"
     ("machine", "options"),
     [("MI300X", ROCM), ("Jetson Orin Nano, JetPack 6.1", "--runtime=nvidia"), ("GH200, driver 580, Ubuntu 22.04", "--gpus all")],
 )
-def test_a_container_gets_the_options_of_its_accelerator(machine, options):
+def test_container_gets_the_options_of_its_accelerator(machine, options):
     for form in ((), ("--format", "dockerfile")):
         lines = [line for line in gpucheck("setup", "--for", machine, *form).stdout.splitlines() if "docker run" in line]
         assert lines
         assert all(options in line and ("--gpus" in line) == ("--gpus" in options) for line in lines), lines
 
 
-def test_windows_starts_the_interpreter_with_its_launcher():
+def test_windows_uses_the_py_launcher():
     assert "py -3.12 -m venv tensorflow-env" in gpucheck("setup", "--for", "Windows 11, no GPU, Python 3.12").stdout
 
 
-def test_a_tpu_is_passed_to_a_container_and_a_system_with_rocm_is_not_an_image_of_python():
+def test_dockerfile_for_tpus_and_amd_gpus():
     assert "docker run --privileged --net=host" in gpucheck("setup", "--for", "TPU v4", "--format", "dockerfile").stdout
     done = gpucheck("setup", "--for", "MI300X, Ubuntu 22.04", "--backend", "jax", "--format", "dockerfile")
     assert "ROCm of the system" in done.stderr

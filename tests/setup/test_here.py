@@ -1,4 +1,4 @@
-"""The folder that the printed commands create is new and can be written to; what is installed is not installed again."""
+"""The printed commands create a new, writable folder, and do not reinstall a working combination."""
 
 import os
 
@@ -24,7 +24,7 @@ def chosen(*, env=HOME, **fields):
     return here.choose_folder(FakeHost(env=env, **{"folders": ("/home/user", os.getcwd()), **fields}))
 
 
-def test_a_folder_that_exists_is_never_filled():
+def test_existing_folder_is_not_used():
     assert chosen(disks={"/home/user": Disk(total_bytes=9, free_bytes=5)}) == ("~/tensorflow-env", None, 5)
     found = chosen(folders=("/home/user/tensorflow-env/lib", "/home/user/tensorflow-env-2"))
     assert found[:2] == ("~/tensorflow-env-3", "~/tensorflow-env exists already, and is not changed")
@@ -32,14 +32,14 @@ def test_a_folder_that_exists_is_never_filled():
 
 
 @pytest.mark.parametrize("fields", [{"unwritable": ("/home/user",)}, {"env": {}}, {"env": {"HOME": "/missing"}}])
-def test_without_a_home_folder_it_is_in_the_current_one(fields):
+def test_folder_is_in_the_current_folder_without_a_writable_home(fields):
     assert chosen(**fields)[:2] == (
         f"{os.getcwd()}/tensorflow-env",
         f"the folder is in {os.getcwd()}: there is no home folder that can be written to",
     )
 
 
-def test_an_unwritable_folder_is_reported():
+def test_unwritable_folder_is_reported():
     assert "cannot be written to: name another folder" in chosen(unwritable=("/home/user", os.getcwd())).remark
 
 
@@ -104,16 +104,16 @@ def others(**versions):
         (GPU, Wishes(backend="torch"), packages(), None),
     ],
 )
-def test_an_installed_combination_that_works_is_named(machine, wishes, found, title):
+def test_working_installed_combination_is_named(machine, wishes, found, title):
     installed = here.find_installed(machine, wishes, found, PYTHON)
     assert (installed.title if installed else None) == title
 
 
-def test_a_variable_that_it_needs_is_named():
+def test_required_variable_of_an_installed_combination_is_named():
     (needed,) = here.find_installed(GPU, Wishes(), packages("2.21.0"), PYTHON).choice.assignments
     assert needed.variable == "LD_LIBRARY_PATH"
 
 
-def test_a_partly_read_log_is_not_called_complete():
+def test_unreadable_installation_is_not_called_working():
     assert here.find_installed(CPU, Wishes(), None, PYTHON) is None
     assert here.find_installed(CPU, Wishes(), packages(), "it does not respond") is None

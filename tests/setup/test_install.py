@@ -1,4 +1,4 @@
-"""Ways to install that a unit can show; `make dist` builds and tries them for real."""
+"""Installation methods that unit tests can cover; `make dist` builds and tests them for real."""
 
 import pathlib
 import re
@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 @pytest.fixture
 def alone(tmp_path):
-    """An environment as pipx or uv makes it for one tool, and what runs gpucheck in it: a list of its variables, or None."""
+    """An environment as pipx or uv creates it for one tool, as a function that runs gpucheck in it."""
     venv.create(tmp_path / "alone", symlinks=True)
     (library,) = tmp_path.glob("alone/lib/python*/site-packages")
     library.joinpath("all.pth").write_text("\n".join([str(ROOT), *site.getsitepackages()]))
@@ -29,7 +29,7 @@ def alone(tmp_path):
 
 
 @pytest.mark.parametrize("mark", ["pipx_metadata.json", "uv-receipt.toml"])
-def test_a_tools_own_environment_is_not_what_is_examined(alone, mark):
+def test_tool_environment_examines_the_active_environment(alone, mark):
     assert "examining" not in alone(VIRTUAL_ENV=sys.prefix).stderr
     (alone.folder / mark).touch()
     done = alone(VIRTUAL_ENV=sys.prefix, PATH="")
@@ -39,7 +39,7 @@ def test_a_tools_own_environment_is_not_what_is_examined(alone, mark):
     assert "examining" not in alone(PATH="").stderr
 
 
-def test_an_active_environment_whose_python_does_not_work_is_no_verdict(alone, tmp_path):
+def test_broken_python_of_the_active_environment_gives_no_verdict(alone, tmp_path):
     (alone.folder / "uv-receipt.toml").touch()
     broken = tmp_path / "active/bin/python3"
     broken.parent.mkdir(parents=True)
@@ -58,13 +58,13 @@ def test_an_active_environment_whose_python_does_not_work_is_no_verdict(alone, t
     assert outcome("run", "--on-fail", "warn", "--", "echo", "trained") == (0, "trained\n", anyway)
 
 
-def test_the_other_package_of_that_name_is_reported(alone):
+def test_other_package_named_gpucheck_is_reported(alone):
     copy = alone.library / "gpucheck"
     subprocess.run(["cp", "-r", ROOT / "gpucheck", copy], check=True)
     (alone.library / "all.pth").write_text("\n".join(site.getsitepackages()))
     (alone.library / "gpucheck-0.1.0.dist-info").mkdir()
     (alone.library / "keras_gpucheck-0.1.0.dist-info").mkdir()
-    (alone.library / "keras_gpucheck-0.1.0.dist-info" / "INSTALLER").write_text("cp\n")  # no list of files to compare with
+    (alone.library / "keras_gpucheck-0.1.0.dist-info" / "INSTALLER").write_text("cp\n")  # no comparison with RECORD
     beside = alone()
     assert "another package named gpucheck is installed in the same folder: removing it breaks this one" in beside.stderr
     assert "causes ruled out" in beside.stdout
@@ -74,7 +74,7 @@ def test_the_other_package_of_that_name_is_reported(alone):
     assert "another package named gpucheck has overwritten or removed files of this one" in removed.stderr
 
 
-def test_the_package_index_is_shown_whole_links():
+def test_readme_for_the_package_index_has_absolute_links():
     links = re.findall(r"\]\(([^)]+)", runpy.run_path(str(ROOT / "setup.py"))["readme"]())
     assert links
     assert [link for link in links if not link.startswith(("https://", "#"))] == []

@@ -23,7 +23,7 @@ from gpucheck.core.solver.machine import Gpu, Machine, Python, machine
 USUAL = "cpython {} True True True\n"
 
 
-def test_the_pythons_of_path_pyenv_uv_and_conda_are_found_once_each():
+def test_pythons_of_path_pyenv_uv_and_conda_are_found_once_each():
     home = "/home/user"
     files = [
         "/usr/bin/python3.11",
@@ -43,11 +43,11 @@ def test_the_pythons_of_path_pyenv_uv_and_conda_are_found_once_each():
         },
     )
     versions = {python.version: python.executable for python in read.find_pythons(host)[0]}
-    assert len(host.ran) == 4  # each file is asked once
+    assert len(host.ran) == 4  # each file runs once
     assert versions == {"3.11.2": "/usr/bin/python3", "3.12.1": files[2], "3.13.0": files[3], "3.10.9": files[4]}
 
 
-def test_without_a_path_the_python_of_gpucheck_and_the_systems_are_found():
+def test_pythons_of_gpucheck_and_the_system_are_found_without_path():
     programs = {"python3": USUAL.format("3.11.2"), "python3.12": USUAL.format("3.12.1")}
     host = FakeHost({"/usr/bin/python3": "", "/env/bin/python3.12": ""}, programs=programs)
     assert [python.version for python in read.find_pythons(host, "/env/bin/python3.12")[0]] == ["3.11.2", "3.12.1"]
@@ -64,13 +64,13 @@ def test_without_a_path_the_python_of_gpucheck_and_the_systems_are_found():
         Completed("timed out"),
     ],
 )
-def test_a_python_without_packages_is_none(answer):
+def test_unsuitable_or_unresponsive_python_is_ignored(answer):
     host = FakeHost({"/usr/bin/python3": ""}, env={"PATH": "/usr/bin"}, programs={"python3": answer})
     assert read.find_pythons(host)[0] == ()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="an environment has other folders there")
-def test_a_python_loads_no_packages_of_its_environment_when_it_is_asked(tmp_path):
+@pytest.mark.skipif(sys.platform == "win32", reason="environments have other folders on Windows")
+def test_inspected_python_loads_no_packages_of_its_environment(tmp_path):
     """Another user may have written them, and their .pth files are executed at every start."""
     venv.create(tmp_path / "env", symlinks=True)
     (library,) = tmp_path.glob("env/lib/python*/site-packages")
@@ -80,14 +80,14 @@ def test_a_python_loads_no_packages_of_its_environment_when_it_is_asked(tmp_path
     assert not (tmp_path / "executed").exists()
 
 
-def test_a_python_that_cannot_make_environments_says_so():
+def test_python_without_venv_is_reported():
     host = FakeHost(programs={"python3": "cpython 3.12.3 True True False"})
     assert read.inspect_python(host, "/usr/bin/python3") == Python(
         version="3.12.3", executable="/usr/bin/python3", has_venv=False
     )
 
 
-def test_facts_make_a_machine():
+def test_machine_is_built_from_facts():
     system = System(platform="linux", os_name="Ubuntu 24.04", architecture="x86_64", glibc="2.39", musl=False)
     driver = Driver(status="ok", version="580.159.04")
     gpus = Gpus(gpus=(NvmlGpu(index=0, name="NVIDIA H200", compute_capability=(9, 0)),))
@@ -110,19 +110,19 @@ def test_unknown_gpus_stay_unknown(has_gpu, gpus):
     assert machine(None, driver=Driver(status="failed"), has_gpu=has_gpu).gpus == gpus
 
 
-def test_a_tpu_is_one_by_its_chips_or_nodes():
+def test_tpu_is_detected_by_its_chips_or_device_nodes():
     assert machine(None, tpu=Tpu(generations=("v5e",)), has_gpu=False).tpu == "v5e"
     assert machine(None, tpu=Tpu(nodes=("/dev/accel0",)), has_gpu=False).tpu == "unknown"
     assert machine(None, tpu=Tpu(variables=("TPU_NAME",)), has_gpu=False).tpu is None
 
 
-def test_the_windows_driver_of_wsl_counts_as_such():
+def test_windows_driver_of_wsl_is_used():
     made = machine(None, Wsl(inside=True, version=2), Driver(status="ok", version="552.22"), has_gpu=True)
     assert made.wsl
     assert made.driver == "552.22"
 
 
-def test_an_amd_display_of_unknown_model_is_not_taken_for_one_that_computes():
+def test_unknown_amd_display_adapter_is_not_taken_for_an_accelerator():
     def found(class_code):
         function = PciFunction(address="0000:03:00.0", vendor_id="0x1002", device_id="0x1", class_code=class_code)
         bus = Pci(readable=True, amd_gpus=(function,))

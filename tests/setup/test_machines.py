@@ -1,4 +1,4 @@
-"""Machines whose answers are known from the vendors' own documents (tests/cases/setup/machines.json): the output must agree.
+"""The output matches the vendors' documents for known machines (tests/cases/setup/machines.json).
 
 Each has the description for --for, further options, the truth with its source, and patterns: every one of ``right`` must be found in
 the output, none of ``wrong`` may be (letter case does not count, and a dot matches a new line).
@@ -28,7 +28,7 @@ CASES_READ = json.loads(CASES.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("case", CASES_READ, ids=lambda case: f"{case['id']}: {case['for']} {' '.join(case['options'])}".strip())
-def test_machine(case):
+def test_output_matches_the_documents_of_the_vendors(case):
     wrong, text = problems(case)
     assert not wrong, f"{case['truth']}\n{text}"
 

@@ -17,7 +17,7 @@ from gpucheck.core.compat.tensorflow import RELEASES
 
 ROOT = pathlib.Path(__file__).parents[2]
 RELEASE = "2.20"
-OTHER = "3.12" if sys.version_info[:2] != (3, 12) else "3.13"  # a Python that uv must fetch
+OTHER = "3.12" if sys.version_info[:2] != (3, 12) else "3.13"  # a Python that uv must download
 VERSION = RELEASES[RELEASE].latest_patch
 UV = shutil.which("uv", path=os.pathsep.join([f"{sys.prefix}/bin", os.environ.get("PATH", "")]))
 FAKE_UV = """#!/bin/sh
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a uv that is a 
 
 @pytest.fixture
 def shared(tmp_path):
-    """A current folder in which every user may put files, as /tmp, with files of another user where this one can make them."""
+    """A world-writable current folder such as /tmp, with files of another user if the tests run as root."""
     folder = tmp_path / "shared"
     folder.mkdir()
     folder.chmod(0o1777)
@@ -39,7 +39,7 @@ def shared(tmp_path):
 
 
 def apply(tmp_path, folder, uv, *options, **more):
-    """Make an environment for the CPU below a current folder."""
+    """Create an environment for the CPU in a current folder."""
     programs = tmp_path / "programs"
     programs.mkdir()
     (programs / "python3").symlink_to(sys.executable)
@@ -63,7 +63,7 @@ def apply(tmp_path, folder, uv, *options, **more):
 
 
 def given_away(*paths):
-    """Files of another user, where root runs the tests."""
+    """Give files to another user if root runs the tests."""
     for path in paths if os.geteuid() == 0 else ():
         os.chown(path, 65534, 65534)
 
@@ -73,12 +73,12 @@ def test_every_step_starts_in_the_root_folder(tmp_path, shared):
     assert (tmp_path / "programs/uv.folders").read_text().split() == ["/", "/"]
 
 
-def test_programs_that_a_relative_path_names_are_found(tmp_path, shared):
+def test_programs_on_a_relative_path_are_found(tmp_path, shared):
     apply(tmp_path, tmp_path, FAKE_UV, "--python", OTHER, PATH="programs")
     assert (tmp_path / "programs/uv.folders").read_text().split() == ["/", "/"]
 
 
-def test_the_proof_runs_no_module_of_the_current_folder(tmp_path, shared):
+def test_verification_imports_no_module_of_the_current_folder(tmp_path, shared):
     package = shared / "gpucheck"
     package.mkdir()
     (package / "__init__.py").touch()
@@ -90,7 +90,7 @@ def test_the_proof_runs_no_module_of_the_current_folder(tmp_path, shared):
 
 @pytest.fixture
 def marked(tmp_path):
-    """A folder of PATH with a Python whose packages leave a mark at every start that loads them."""
+    """A folder on PATH with a Python whose packages create a file whenever they are loaded."""
     venv.create(tmp_path / "old", symlinks=True)
     (library,) = tmp_path.glob("old/lib/python*/site-packages")
     (library / "zz.pth").write_text(f"import os; open({str(tmp_path / 'executed')!r}, 'w')\n")
@@ -98,21 +98,21 @@ def marked(tmp_path):
 
 
 @pytest.mark.slow  # pip is installed into the new environment
-def test_a_python_that_makes_an_environment_executes_nothing_of_its_packages(tmp_path, shared, marked):
+def test_python_that_creates_an_environment_loads_no_packages(tmp_path, shared, marked):
     done = apply(tmp_path, shared, None, PATH=str(marked), PIP_NO_INDEX="1", PIP_CONFIG_FILE=os.devnull)
     assert "the package index cannot be reached" in done.stderr
     assert not (tmp_path / "executed").exists()
 
 
 @pytest.mark.parametrize("uv", [FAKE_UV, pytest.param(pathlib.Path(UV or "uv"), marks=real_uv)], ids=["fake", "real"])
-def test_nor_does_it_beside_uv(tmp_path, shared, marked, uv):
+def test_python_of_uv_loads_no_packages(tmp_path, shared, marked, uv):
     done = apply(tmp_path, shared, uv, PATH=f"{marked}:{tmp_path}/programs")
     assert "[2/3] Installing tensorflow" in done.stderr
     assert not (tmp_path / "executed").exists()
 
 
 def wheel(folder):
-    """A folder with a TensorFlow of whoever made it, of which every start of a Python leaves a mark."""
+    """Create a wheel of a TensorFlow that creates a file at every start of Python; return uv settings for it."""
     folder.mkdir()
     info = f"tensorflow-{VERSION}.dist-info"
     with zipfile.ZipFile(folder / f"tensorflow-{VERSION}-py3-none-any.whl", "w") as file:
@@ -127,7 +127,7 @@ def wheel(folder):
 
 @real_uv
 @pytest.mark.parametrize("name", ["uv.toml", "pyproject.toml"])
-def test_uv_reads_no_settings_of_the_current_folder(tmp_path, shared, name):
+def test_uv_ignores_settings_of_the_current_folder(tmp_path, shared, name):
     settings = wheel(tmp_path / "wheels")
     (shared / name).write_text(settings if name == "uv.toml" else f"[tool.uv.pip]\n{settings}")
     given_away(shared / name)
@@ -138,12 +138,12 @@ def test_uv_reads_no_settings_of_the_current_folder(tmp_path, shared, name):
 
 @pytest.fixture
 def index():
-    """The address of a package index, and the paths that it is asked for."""
-    asked = []
+    """The address of a package index, and the requested paths."""
+    requested = []
 
     class Index(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            asked.append(self.path)
+            requested.append(self.path)
             self.send_error(404)
 
         def log_message(self, *_):
@@ -151,30 +151,30 @@ def index():
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Index) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/", asked
+        yield f"http://127.0.0.1:{server.server_port}/", requested
         server.shutdown()
 
 
 @real_uv
 @pytest.mark.parametrize("name", ["uv.toml", "pyproject.toml"])
-def test_uv_asks_no_index_of_the_current_folder(tmp_path, shared, index, name):
-    address, asked = index
+def test_uv_ignores_an_index_set_in_the_current_folder(tmp_path, shared, index, name):
+    address, requested = index
     (shared / name).write_text(f'{"" if name == "uv.toml" else "[tool.uv]"}\nindex-url = "{address}"\n')
     given_away(shared / name)
     (tmp_path / "config/uv").mkdir(parents=True)
     (tmp_path / "config/uv/uv.toml").write_text('index-url = "http://127.0.0.1:9/"\n')  # no server: the user's index
     online = {"UV_OFFLINE": "0", "UV_HTTP_RETRIES": "0"}
     apply(tmp_path, shared, pathlib.Path(UV), **online)
-    assert asked == []
+    assert requested == []
     env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), **online}
     argv = [UV, "pip", "install", "--dry-run", "--python", sys.executable, "--target", "x", "tensorflow"]
     subprocess.run(argv, cwd=shared, env=env, capture_output=True, timeout=60)
-    assert asked == ["/tensorflow/"], "uv itself does read that file"
+    assert requested == ["/tensorflow/"], "uv itself does read that file"
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root: a Python is given away")
 @pytest.mark.parametrize(("owner", "executed"), [(0, True), (1234, False), (65534, False)])
-def test_root_runs_no_python_of_another_user(tmp_path, owner, executed):
+def test_root_does_not_run_a_python_of_another_user(tmp_path, owner, executed):
     python = tmp_path / "home/.pyenv/versions/3.12.1/bin/python3"
     python.parent.mkdir(parents=True)
     python.write_text(f"#!/bin/sh\n: > {tmp_path}/executed\n")
@@ -185,7 +185,7 @@ def test_root_runs_no_python_of_another_user(tmp_path, owner, executed):
 
 
 @real_uv
-def test_uv_reads_the_settings_of_its_user(tmp_path, shared):
+def test_uv_reads_the_settings_of_the_user(tmp_path, shared):
     (tmp_path / "config/uv").mkdir(parents=True)
     (tmp_path / "config/uv/uv.toml").write_text(wheel(tmp_path / "wheels"))
     done = apply(tmp_path, shared, pathlib.Path(UV))

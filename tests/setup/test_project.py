@@ -1,4 +1,4 @@
-"""A project's requirements, compared with what works on a machine; its files are never executed."""
+"""A project's requirements, compared with the combinations that work on a machine; its files are never executed."""
 
 import pytest
 from fakes import FakeHost
@@ -61,7 +61,7 @@ def examined(machine, **files):
         ),
     ],
 )
-def test_a_failing_requirement_is_reported_with_its_line_and_replacement(name, text, line, change):
+def test_failing_requirement_is_reported_with_its_line_and_replacement(name, text, line, change):
     (found,) = examined(AMPERE, **{name: text})
     assert (found.line, found.change) == (line, change)
     assert found.reason
@@ -77,12 +77,12 @@ def test_a_failing_requirement_is_reported_with_its_line_and_replacement(name, t
         (AMPERE, "tensorflow[and-cuda]==2.20.0", "3.12"),
     ],
 )
-def test_a_working_environment_is_not_changed(machine, text, python):
+def test_working_requirement_is_not_changed(machine, text, python):
     (found,) = examined(machine, requirements__txt=text)
     assert (found.reason, found.change, found.python) == (None, None, python)
 
 
-def test_the_smallest_change_respects_the_wishes():
+def test_replacement_stays_within_the_required_versions():
     (found,) = examined(AMPERE, requirements__txt="tensorflow>=2.16,<2.18")
     assert (found.reason, found.change) == (
         "it comes without CUDA libraries, which TensorFlow needs to use the GPU",
@@ -93,18 +93,18 @@ def test_the_smallest_change_respects_the_wishes():
     assert found.change.startswith("tensorflow==2.14.1\nnvidia-cuda-runtime-cu11")
 
 
-def test_the_pythons_of_the_project_count():
+def test_requires_python_of_the_project_is_respected():
     (found,) = examined(CPU, pyproject__toml='[project]\nrequires-python = ">=3.9,<3.12"\ndependencies = ["tensorflow>=2.16"]\n')
     assert found.python == "3.11"
 
 
-def test_lines_unrelated_to_tensorflow_give_nothing():
+def test_unrelated_and_broken_requirements_are_ignored():
     texts = {"requirements__txt": "torch\n# tensorflow==2.1\ntensorflow-datasets\n", "pyproject__toml": "[broken = = \n"}
     assert examined(CPU, **texts) == ()
     assert project.examine(FakeHost(), "/project", CPU, Wishes(backend="jax")) == ()
 
 
-def test_a_build_of_conda_is_not_judged():
+def test_conda_build_is_not_judged():
     (found,) = examined(AMPERE, environment__yml="dependencies:\n  - tensorflow=2.15\n  - pip:\n      - keras\n")
     assert (found.reason, found.change) == ("conda builds this TensorFlow itself, which gpucheck cannot judge", None)
 

@@ -69,13 +69,13 @@ TORCH = "https://download.pytorch.org/whl/"
         ),
     ],
 )
-def test_the_packages_share_one_cuda(words, others, steps):
+def test_packages_share_one_cuda(words, others, steps):
     answer = solve_together(describe.machine(words), Wishes(), others)
     assert list(commands.installs(answer.best)) == steps
 
 
 @pytest.mark.slow
-def test_the_symbols_of_each_combination_were_checked():
+def test_symbols_of_each_combination_were_checked():
     checked = {}
     for entry in json.loads(check_symbols.TARGET.read_text(encoding="utf-8")):
         checked.setdefault(entry["pair"], []).extend(entry["missing"])
@@ -94,7 +94,7 @@ def test_frameworks_on_the_cpu_are_named():
 @pytest.mark.parametrize(
     ("driver", "said"), [("570.86", True), ("580.65", False)]
 )  # JAX for CUDA 12, which TensorFlow finds, or 13
-def test_tensorflow_is_kept_from_a_gpu_that_it_does_not_support(driver, said):
+def test_tensorflow_is_hidden_from_an_unsupported_gpu(driver, said):
     best = solve_together(describe.machine(f"RTX 5090, driver {driver}, Python 3.12"), Wishes(), ("jax",)).best
     assert any("set_visible_devices" in remark for remark in best.remarks) is said
 
@@ -106,7 +106,7 @@ def test_incompatible_frameworks_get_separate_environments(words):
     assert "gpucheck setup --backend jax" in answer.advice[0]
 
 
-def test_the_command_line():
+def test_with_option_on_the_command_line():
     machine = ("--for", "RTX 4090, driver 550, Python 3.12", "--with", "torch")
     done = gpucheck("setup", *machine)
     assert (done.returncode, "with PyTorch (CUDA 12.6)" in done.stdout) == (0, True)
