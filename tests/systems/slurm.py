@@ -1,6 +1,6 @@
-"""A Slurm cluster of this machine: slurmctld, and a slurmd for each node, each on a machine of its own with a fake driver.
+"""A Slurm cluster on this machine: slurmctld, and a slurmd for each node, each on a simulated machine with a fake driver.
 
-The recipes run as they are; only the folders of programs that they name are others.
+The recipes run unchanged except for their folders of programs.
 """
 
 import contextlib
@@ -52,14 +52,14 @@ HealthCheckInterval={interval}
 PartitionName=trial Nodes=ALL Default=YES State=UP
 """
 NODE = "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=2 RealMemory=100 Gres=gpu:{gpus}"
-# In the node's own namespace: the names by which workers find each other.
+# In the node's namespace: the host names that workers use to find each other.
 KNOWN = 'mount --bind "$0" /etc/hosts; exec "$@"'
 
 
 def why_not():
-    """Why no cluster can be made here; None if it can."""
+    """Why no cluster can be created here, or None."""
     if sys.platform != "linux" or os.geteuid() != 0:
-        return "needs root on Linux: slurmd starts jobs, and each node has devices of its own"
+        return "needs root on Linux: slurmd starts jobs, and each node has its own devices"
     missing = [name for name in NEEDED if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") is None]
     if missing:
         return f"not installed: {', '.join(missing)} (tests/systems/install.sh)"
@@ -67,10 +67,10 @@ def why_not():
 
 
 class Cluster:
-    """Nodes n1, n2, ...; started on entry, and all of it stopped on exit."""
+    """A cluster of nodes n1, n2, ...; started on entry, stopped on exit."""
 
     def __init__(self, folder: pathlib.Path, nodes: int, interval: int = 8) -> None:
-        """Make the configuration, the recipes and a fake driver in a folder; ``interval``: seconds between health checks."""
+        """Create the configuration, the recipes and a fake driver in a folder; ``interval``: seconds between health checks."""
         self.folder, self.nodes = folder, [f"n{number}" for number in range(1, nodes + 1)]
         self._processes: list[subprocess.Popen] = []
         for name in ("state", "bin", "home"):
@@ -92,10 +92,10 @@ class Cluster:
         self._recipes()
 
     def _programs(self) -> None:
-        """What the recipes call: gpucheck with the node's driver, logger into a file. They find this configuration themselves."""
+        """Programs of the recipes: gpucheck with the node's driver, and a logger that writes to a file."""
         checkout = pathlib.Path(gpucheck.__file__).parents[1]
         for name, line in {
-            # No GPU here can train: the exit code of a training is in a file, and its report is one line.
+            # The fake GPUs can't train: the exit code of a training is in a file, and its report is one line.
             "gpucheck": f"[ \"$1\" != --python ] || {{ echo PASS: trained; exit $(cat '{self.folder}/training'); }}\nFAKE_DRIVER='{self.folder}/'$SLURMD_NODENAME.txt LD_LIBRARY_PATH='{self.driver}' PYTHONPATH='{checkout}'"
             f" exec '{sys.executable}' -m gpucheck \"$@\"",
             "logger": f"echo \"$SLURMD_NODENAME $*\" >>'{self.folder}/journal'",
@@ -177,7 +177,7 @@ class Cluster:
                     str(self.configuration),
                 )
             for name in self.nodes:
-                wait(lambda name=name: self.state(name) == "IDLE", 60, f"node {name}", self.told)
+                wait(lambda name=name: self.state(name) == "IDLE", 60, f"node {name}", self.logs)
         except BaseException:
             self.__exit__()
             raise
@@ -195,7 +195,7 @@ class Cluster:
                 process.wait()
 
     def _start(self, *argv: str) -> None:
-        log = open(self.folder / f"output.{len(self._processes)}", "wb")  # noqa: SIM115 - the process has it
+        log = open(self.folder / f"output.{len(self._processes)}", "wb")  # noqa: SIM115 - the process uses it
         self._processes.append(
             subprocess.Popen(
                 argv, env=self.env, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
@@ -210,12 +210,12 @@ class Cluster:
         )
         new.replace(self.folder / f"{node}.txt")
 
-    def only_the_prolog_looks_at(self, node) -> None:
+    def check_only_in_the_prolog(self, node) -> None:
         """Keep the health check from a node: else it may drain the node before a job reaches the Prolog."""
         (self.folder / f"{node}.unchecked").touch()
 
     def run(self, *argv, timeout=60, **env):
-        """A command of Slurm; what it printed and how it ended."""
+        """Run a command of Slurm; return the completed process."""
         return subprocess.run(
             argv,
             env={**self.env, **env},
@@ -233,11 +233,11 @@ class Cluster:
         return next((word.partition("=")[2] for word in self.shown(node).split() if word.startswith("State=")), None)
 
     def reason(self, node) -> str:
-        """As `sinfo -R` shows it."""
+        """The reason in `sinfo -R`."""
         return self.run("sinfo", "-R", "-h", "-n", node, "-o", "%E").stdout.strip()
 
     def repaired(self, node) -> None:
-        """The node has recovered, passed a check, and is in service."""
+        """Remove the node's fault, resume it, and wait until it is in service."""
         self.breaks(node)
         (self.folder / f"{node}.unchecked").unlink(missing_ok=True)
         if "DRAIN" in (self.state(node) or ""):
@@ -256,17 +256,17 @@ class Cluster:
 
         wait(gone, 30, "an empty queue", lambda: self.run("squeue").stdout)
 
-    def told(self) -> str:
+    def logs(self) -> str:
         """The ends of all logs."""
         logs = [*self.folder.glob("*.log"), *self.folder.glob("output.*"), *self.folder.glob("journal")]
         return "\n".join(f"== {log.name}\n{log.read_text(errors='replace')[-1500:]}" for log in sorted(logs))
 
 
-def wait(done, seconds, what, told=lambda: ""):
+def wait(done, seconds, what, details=lambda: ""):
     """Wait until a condition holds."""
     end = time.monotonic() + seconds
     while not done():
-        assert time.monotonic() < end, f"{what}: not within {seconds} s\n{told()}"
+        assert time.monotonic() < end, f"{what}: not within {seconds} s\n{details()}"
         time.sleep(0.2)
 
 

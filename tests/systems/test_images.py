@@ -1,7 +1,7 @@
 """The Dockerfiles that gpucheck prints, built as printed and started by Podman.
 
 The base image has this machine's Debian and Python under the name that the Dockerfile uses, so no image registry is needed; pip
-needs the package index. TensorFlow's package for the CPU stands in for 3 GB of CUDA libraries where the recipe lets one choose.
+needs the package index. tensorflow-cpu replaces 3 GB of CUDA libraries where the recipe has an argument for it.
 """
 
 import os
@@ -16,10 +16,10 @@ import pytest
 from command import gpucheck
 from systems.test_podman import LIMITS
 
-ROOT = pathlib.Path("/var/cache/gpucheck-systems/root")  # made by tests/systems/install.sh
+ROOT = pathlib.Path("/var/cache/gpucheck-systems/root")  # created by tests/systems/install.sh
 CHECKOUT = pathlib.Path(__file__).parents[2]
 PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
-# crun refuses version 2 of cgroups beside version 1; this hides it in a namespace of its own.
+# crun refuses version 2 of cgroups next to version 1; this hides it in a separate namespace.
 SETUP = 'umount /sys/fs/cgroup/unified 2>/dev/null || true; exec "$@"'
 SHARED = [f"--volume={path}:{path}:ro" for path in ("/etc/pip.conf", "/etc/ssl/certs") if os.path.exists(path)]
 
@@ -34,7 +34,7 @@ pytestmark = [
 
 
 class Podman:
-    """Podman with a store of its own."""
+    """Podman with a separate store."""
 
     def __init__(self, folder, short_folder):
         # Podman refuses a --runroot of more than 50 characters.
@@ -48,7 +48,7 @@ class Podman:
         )
 
     def build(self, folder, name, *options):
-        """Build the Dockerfile of a folder as its comment says, on a base image of the name that it uses."""
+        """Build the Dockerfile of a folder as its comment describes, on a base image with the name in FROM."""
         (base,) = re.findall(r"^FROM (\S+)$", (folder / "Dockerfile").read_text(), re.MULTILINE)
         made = self("import", "--change", "ENV PATH=/usr/local/bin:/usr/bin:/bin", self._base, f"docker.io/library/{base}")
         assert made.returncode == 0, made.stderr
@@ -90,7 +90,7 @@ def printed(folder, *arguments):
     return folder
 
 
-def test_the_recipe_of_docker_refuses_without_a_gpu_and_becomes_the_command(podman, tmp_path):
+def test_docker_recipe_refuses_without_a_gpu_and_runs_the_command(podman, tmp_path):
     folder = printed(tmp_path, "recipe", "docker/Dockerfile")
     wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, CHECKOUT]  # as its comment says
     subprocess.run(wheel, check=True, capture_output=True)
@@ -106,7 +106,7 @@ def test_the_recipe_of_docker_refuses_without_a_gpu_and_becomes_the_command(podm
     assert "container-without-gpu" in health.stdout
 
 
-def test_the_dockerfile_of_setup_trains(podman, tmp_path):
+def test_dockerfile_of_setup_runs_keras(podman, tmp_path):
     podman.build(printed(tmp_path, "setup", "--cpu", "--format", "dockerfile"), "keras")
     program = "import keras, numpy; keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)]).predict(numpy.ones((1, 1)))"
     done = podman.run("keras", "python", "-c", program)

@@ -1,4 +1,4 @@
-"""Ranks that mpirun starts: those of one machine train together, and one of them reports."""
+"""Ranks started by mpirun on one machine train together, and one of them reports."""
 
 import shutil
 import sys

@@ -1,7 +1,7 @@
-"""The recipe of Podman in Podman itself: CDI hands in the driver and the devices, and gpucheck in the container names their fault.
+"""The Podman recipe in real Podman: CDI passes the driver and the devices, and gpucheck in the container names their fault.
 
-The container's files are this machine's, read through a bind mount, so that no image is fetched. Mounts are those of a namespace of
-its own, which also hides what crun refuses: version 2 of cgroups beside version 1.
+The container uses this machine's files through a bind mount, so that no image is downloaded. Mounts are in a separate namespace,
+which also hides version 2 of cgroups next to version 1, because crun refuses it.
 """
 
 import configparser
@@ -24,14 +24,14 @@ SETUP = """set -e
 umount /sys/fs/cgroup/unified 2>/dev/null || true
 mount -t tmpfs none /run
 mount --bind / "$1/rootfs"
-mount -t tmpfs none "$1/rootfs/run"  # where Podman leaves a file that says that this is a container
+mount -t tmpfs none "$1/rootfs/run"  # where Podman writes a file that marks a container
 mkdir /run/cdi
 cp "$1/nvidia.yaml" /run/cdi/
 shift
 exec "$@"
 """
 PODMAN = ("--storage-driver", "vfs", "--cgroup-manager", "cgroupfs")
-# What a container engine inside a container may not raise or change.
+# Limits that a container engine inside a container can't raise or change.
 LIMITS = (
     "--ulimit",
     "nofile=1024:1024",
@@ -89,7 +89,7 @@ def container(tmp_path):
     return run
 
 
-def test_the_health_command_distinguishes_a_healthy_gpu_from_a_lost_one(container):
+def test_health_command_distinguishes_a_healthy_gpu_from_a_lost_one(container):
     program, *arguments = container.health
     assert program == "gpucheck"
     command = [sys.executable, "-m", "gpucheck", *arguments]

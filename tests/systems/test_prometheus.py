@@ -1,4 +1,4 @@
-"""The alerts in Prometheus itself, from node_exporter's metrics of `gpucheck node`."""
+"""The alerts in real Prometheus, from node_exporter's metrics of `gpucheck node`."""
 
 import json
 import os
@@ -60,7 +60,7 @@ class Monitoring:
             process.wait(20)
 
     def report(self, **scenario):
-        """Write the node's report like the unit, with this driver scenario."""
+        """Write the node's report as the unit does, with this driver scenario."""
         file = fake_driver.write_scenario(self.folder / "scenario", {"gpus": 2, **scenario})
         machine = self.folder / f"machine{len(list(self.folder.glob('machine*')))}"
         machine.mkdir()
@@ -78,7 +78,7 @@ class Monitoring:
         def done():
             try:
                 return self.firing() == set(names)
-            except OSError:  # it starts
+            except OSError:  # still starting
                 return False
 
         wait(done, 60, f"{names or 'no alert'}", lambda: f"{self.firing()}\n{(self.folder / 'log').read_text()[-2000:]}")
@@ -102,7 +102,7 @@ def test_alerts_fire_and_clear(monitoring):
     monitoring.report(**{"gpu.1.ecc_uncorrected": 3})
     monitoring.fires("GPUHardwareFault")
     monitoring.report(nvmlInit_v2="hang", cuInit="hang")
-    monitoring.fires("GPUHostFault", "GPUNotLookedAt")  # its GPUs could not be asked
+    monitoring.fires("GPUHostFault", "GPUNotLookedAt")  # its GPUs could not be queried
     monitoring.report()
     monitoring.fires()
     (monitoring.folder / "reports/gpucheck.prom").unlink()

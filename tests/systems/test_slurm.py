@@ -7,7 +7,7 @@ import sys
 import pytest
 from installation import Installation
 from systems.slurm import Cluster, refusal, wait, why_not
-from systems.training import command, died, faulty, proven, told
+from systems.training import command, died, faulty, proven, report_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 GPU_JOB = ("srun", "--gres=gpu:1")
@@ -33,7 +33,7 @@ def clean(cluster):
 
 
 def start(cluster, node, *command):
-    """Send a job with a GPU to a node, and don't wait for it."""
+    """Submit a job with a GPU to a node without waiting for it."""
     sent = cluster.run("sbatch", "--parsable", "--gres=gpu:1", "-w", node, "--wrap", " ".join(command) or "true")
     assert sent.returncode == 0, sent.stderr
     return sent.stdout.strip()
@@ -44,13 +44,13 @@ def drained(cluster, node, words, seconds=30):
         lambda: words in cluster.reason(node),
         seconds,
         f"{node} drained for {words!r}",
-        lambda: cluster.shown(node) + cluster.told(),
+        lambda: cluster.shown(node) + cluster.logs(),
     )
 
 
-def test_a_healthy_node_runs_the_job_and_prints_only_its_output(cluster):
+def test_healthy_node_runs_the_job_and_prints_only_its_output(cluster):
     done = cluster.run(*GPU_JOB, "-w", "n1", "echo", "the output")
-    assert (done.returncode, done.stdout) == (0, "the output\n"), done.stderr + cluster.told()
+    assert (done.returncode, done.stdout) == (0, "the output\n"), done.stderr + cluster.logs()
     assert cluster.reason("n1") == ""
 
 
@@ -58,13 +58,13 @@ def test_a_healthy_node_runs_the_job_and_prints_only_its_output(cluster):
     ("scenario", "reason"),
     [
         ({"gpu__1__lost": 1}, "gpucheck gpu-lost: GPU 1"),
-        ({"gpus": 1}, "gpucheck gpu-"),  # one of two: the bus still has it, or Gres has more
+        ({"gpus": 1}, "gpucheck gpu-"),  # one of two: the bus or Gres still has both
         ({"gpu__0__ecc_uncorrected": 3}, "gpucheck ecc-errors: GPU 0"),
         ({"nvmlInit_v2": "hang", "cuInit": "hang"}, "gpucheck driver-unresponsive: The NVIDIA driver does not respond"),
     ],
 )
-def test_a_fault_keeps_the_job_away_and_sinfo_says_why(cluster, scenario, reason):
-    cluster.only_the_prolog_looks_at("n2")
+def test_faulty_node_is_drained_with_a_reason_and_the_job_does_not_start(cluster, scenario, reason):
+    cluster.check_only_in_the_prolog("n2")
     cluster.breaks("n2", **scenario)
     job = start(cluster, "n2")
     drained(cluster, "n2", reason)
@@ -77,13 +77,13 @@ def test_a_fault_keeps_the_job_away_and_sinfo_says_why(cluster, scenario, reason
     )
 
 
-def test_an_environment_of_the_user_drains_nothing(cluster):
+def test_environment_of_the_user_does_not_drain_the_node(cluster):
     done = cluster.run(*GPU_JOB, "-w", "n1", "true", CUDA_VISIBLE_DEVICES="99", PYTHONPATH="/nowhere", LD_PRELOAD="/no/such.so")
     assert done.returncode == 0, done.stderr
     assert cluster.reason("n1") == ""
 
 
-def test_a_node_comes_back_only_when_it_has_trained(cluster):
+def test_recovered_node_is_resumed_only_after_training(cluster):
     training = cluster.folder / "training"
     training.write_text("1")
     cluster.breaks("n3", gpu__0__lost=1)
@@ -92,14 +92,14 @@ def test_a_node_comes_back_only_when_it_has_trained(cluster):
     logged(cluster, "n3", '"hook": "recover"', '"decision": "kept"')
     assert "DRAIN" in cluster.state("n3")
     training.write_text("0")
-    wait(lambda: cluster.state("n3") == "IDLE", 90, "n3 back", lambda: cluster.shown("n3") + cluster.told())
+    wait(lambda: cluster.state("n3") == "IDLE", 90, "n3 back", lambda: cluster.shown("n3") + cluster.logs())
 
 
 @pytest.mark.parametrize(
     "reason", ["RMA ticket 4711 (bob)", 'bob\'s "RMA"\nReason=gpucheck gpu-lost: 4711', "gpucheck gpu-lost: RMA"]
 )
-def test_a_node_that_somebody_else_drained_stays_so(cluster, reason):
-    """While a job runs: GPUs that break before its end, an Epilog, health checks, and a GPU that is well again change nothing."""
+def test_node_drained_by_another_user_keeps_its_state_and_reason(cluster, reason):
+    """While a job runs: faults before its end, an Epilog, health checks and a recovered GPU change neither state nor reason."""
     runs = cluster.folder / "runs"
     job = start(cluster, "n3", f"echo >{runs}; sleep 5; rm {runs}")
     wait(runs.exists, 30, "the job", lambda: cluster.job(job))
@@ -115,7 +115,7 @@ def test_a_node_that_somebody_else_drained_stays_so(cluster, reason):
     assert (cluster.reason("n3"), "DRAIN" in cluster.state("n3")) == (shown, True)
 
 
-def test_a_node_that_was_drained_again_is_somebody_elses(cluster):
+def test_node_drained_again_by_another_user_is_not_resumed(cluster):
     cluster.breaks("n3", gpu__0__lost=1)
     drained(cluster, "n3", "gpucheck gpu-lost: GPU 0", 60)
     before = cluster.reason("n3")
@@ -126,16 +126,16 @@ def test_a_node_that_was_drained_again_is_somebody_elses(cluster):
     assert (cluster.reason("n3"), "DRAIN" in cluster.state("n3")) == (f"{before} RMA 4711", True)
 
 
-def test_the_reason_names_the_job_before_the_fault(cluster):
-    cluster.only_the_prolog_looks_at("n1")
+def test_reason_names_the_job_before_the_fault(cluster):
+    cluster.check_only_in_the_prolog("n1")
     broken = f"printf 'gpus=2\\ngpu.0.ecc_uncorrected=5\\n' >{cluster.folder}/n1.txt"
     job = start(cluster, "n1", broken)
     drained(cluster, "n1", f"(after job {job} of user root)")
     assert cluster.reason("n1").startswith("gpucheck ecc-errors: GPU 0")
 
 
-def test_a_job_that_never_started_is_not_blamed(cluster):
-    cluster.only_the_prolog_looks_at("n2")
+def test_reason_does_not_name_a_job_that_never_started(cluster):
+    cluster.check_only_in_the_prolog("n2")
     cluster.breaks("n2", gpu__1__lost=1)
     start(cluster, "n2")
     drained(cluster, "n2", "gpucheck gpu-lost: GPU 1")
@@ -143,9 +143,9 @@ def test_a_job_that_never_started_is_not_blamed(cluster):
     assert "after job" not in cluster.reason("n2")
 
 
-def test_monitoring_drains_nothing_and_counts(cluster):
+def test_monitor_mode_counts_without_draining(cluster):
     cluster.switch(mode="monitor")
-    checked(cluster, "n1", 2)  # the first may have started before
+    checked(cluster, "n1", 2)  # the first one may have started before the switch
     try:
         cluster.breaks("n1", gpu__1__lost=1)
         logged(cluster, "n1", '"hook": "health_check"', '"decision": "monitor"')
@@ -156,20 +156,20 @@ def test_monitoring_drains_nothing_and_counts(cluster):
         cluster.switch(mode="enforce")
 
 
-def test_at_most_the_budget_is_drained(cluster):
+def test_number_of_drained_nodes_is_limited_by_the_budget(cluster):
     """Each of three nodes loses a GPU at the same time; a third of three is one."""
     cluster.switch(budget="34%")
     for node in cluster.nodes:
         cluster.breaks(node, gpu__1__lost=1)
     for node in cluster.nodes:
         logged(cluster, node, '"hook": "health_check"', '"verdict": "fault"')
-    wait(lambda: sum("DRAIN" in cluster.state(node) for node in cluster.nodes) == 1, 60, "one drained node", cluster.told)
+    wait(lambda: sum("DRAIN" in cluster.state(node) for node in cluster.nodes) == 1, 60, "one drained node", cluster.logs)
     held = next(node for node in cluster.nodes if "DRAIN" not in cluster.state(node))
     logged(cluster, held, '"decision": "budget"')
     assert cluster.run(*GPU_JOB, "-w", held, "echo", "started").stdout == "started\n"
 
 
-def test_a_fault_that_stays_is_logged_once(cluster):
+def test_persistent_fault_is_logged_once(cluster):
     cluster.breaks("n1", gpu__1__lost=1)
     logged(cluster, "n1", '"decision": "drained"')
     checked(cluster, "n1", 3)
@@ -179,11 +179,11 @@ def test_a_fault_that_stays_is_logged_once(cluster):
 
 
 def checked(cluster, node, times):
-    """Wait for so many health checks of a node."""
+    """Wait for a number of health checks of a node."""
     metric = cluster.folder / f"{node}.state/slurm.prom"
     for _ in range(times):
         before = metric.stat().st_mtime_ns
-        wait(lambda before=before: metric.stat().st_mtime_ns > before, 60, "a health check", cluster.told)
+        wait(lambda before=before: metric.stat().st_mtime_ns > before, 60, "a health check", cluster.logs)
 
 
 def journal(cluster, node):
@@ -192,18 +192,18 @@ def journal(cluster, node):
 
 
 def logged(cluster, node, *words, seconds=60):
-    """Wait for a line with these words about the node, since the test began or since it was set."""
+    """Wait for a new journal line of the node with these words, since the start in ``cluster.begun``."""
     wait(
         lambda: any(all(word in line for word in words) for line in journal(cluster, node)[cluster.begun[node] :]),
         seconds,
         f"{words} of {node}",
-        lambda: cluster.shown(node) + cluster.told(),
+        lambda: cluster.shown(node) + cluster.logs(),
     )
 
 
 @pytest.mark.parametrize("name", ["bin/gpucheck", "slurm.sh"])
 @pytest.mark.parametrize("text", [None, "if\n"])
-def test_a_script_that_is_missing_or_broken_starts_the_job_and_says_so(cluster, name, text):
+def test_missing_or_broken_script_is_logged_and_the_job_starts(cluster, name, text):
     program = cluster.folder / name
     whole = program.read_text()
     program.unlink()
@@ -219,7 +219,7 @@ def test_a_script_that_is_missing_or_broken_starts_the_job_and_says_so(cluster, 
         program.chmod(0o755)
 
 
-def test_a_damaged_installation_drains_no_node(cluster):
+def test_damaged_installation_drains_no_node(cluster):
     """A package is moved away until the health check has run twice on each node, and a job's Prolog has run, too."""
     installed = Installation(cluster.folder / "installed")
     text = (cluster.folder / "bin/gpucheck").read_text()
@@ -238,22 +238,22 @@ def test_a_damaged_installation_drains_no_node(cluster):
         cluster.program("gpucheck", line)
 
 
-def test_fleet_run_checks_every_node_and_names_those_it_cannot(cluster):
+def test_fleet_run_checks_every_node_and_names_unreachable_ones(cluster):
     cluster.run("scontrol", "update", "nodename=n3", "state=drain", "reason=maintenance")
     argv = [sys.executable, "-m", "gpucheck", "fleet", "run", "--engine", "slurm", "--format", "json", "--nodes", "n[1-4]"]
-    driver = {"LD_LIBRARY_PATH": str(cluster.driver), "FAKE_DRIVER": f"{cluster.folder}/n1.txt"}  # srun hands them on
+    driver = {"LD_LIBRARY_PATH": str(cluster.driver), "FAKE_DRIVER": f"{cluster.folder}/n1.txt"}  # srun passes them on
     done = cluster.run(*argv, timeout=150, **driver)
-    told = json.loads(done.stdout)
-    assert (done.returncode, told["counts"]) == (3, {"pass": 2}), done.stderr
-    unreached = {part["nodes"]: why for why, part in told["unreached"].items()}
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["counts"]) == (3, {"pass": 2}), done.stderr
+    unreached = {part["nodes"]: why for why, part in report["unreached"].items()}
     assert unreached == {"n3": "drained: maintenance", "n4": "not a node of the engine"}
 
 
 @pytest.mark.tensorflow
 def test_workers_of_a_step_train_together_and_one_reports(cluster):
     argv = [sys.executable, "-m", "gpucheck", "--allow-cpu", "--strategy", "multi_worker_mirrored", "--timeout", "150"]
-    done = cluster.run("srun", "-n", "2", "-w", "n1", *argv, timeout=200)  # of two nodes here, both would want one port
-    assert done.stdout.count("gpucheck 0.") == 1, done.stdout + done.stderr  # and blames the driver, which is not there
+    done = cluster.run("srun", "-n", "2", "-w", "n1", *argv, timeout=200)  # on two nodes, both would use one port
+    assert done.stdout.count("gpucheck 0.") == 1, done.stdout + done.stderr  # with a finding, because there is no driver
     assert "multi_worker_mirrored 2 × CPU:0 passed" in done.stdout
 
 
@@ -261,24 +261,24 @@ def test_workers_of_a_step_train_together_and_one_reports(cluster):
 @pytest.mark.parametrize("count", [2, 3])
 def test_workers_on_nodes_train_together(cluster, count):
     done = cluster.run(*command("slurm", "--nodes", f"n[1-{count}]"), timeout=200)
-    fleet = told(done, count)
+    fleet = report_of(done, count)
     proven(fleet["training"], count)
     assert [worker["node"] for worker in fleet["training"]["workers"]] == cluster.nodes[:count]
 
 
 @pytest.mark.tensorflow
-def test_a_worker_that_is_killed_in_a_step_is_named_with_its_node(cluster, tmp_path):
+def test_worker_killed_in_a_step_is_named_with_its_node(cluster, tmp_path):
     done = cluster.run(*command("slurm"), timeout=200, **faulty(tmp_path, "SIGKILL"))
-    died(told(done, 3), "n2")
+    died(report_of(done, 3), "n2")
     assert done.returncode == 1
 
 
 @pytest.mark.tensorflow
-def test_a_worker_whose_node_is_busy_is_named_with_its_node(cluster):
+def test_worker_on_a_busy_node_is_named_with_its_node(cluster):
     busy = cluster.run("sbatch", "--exclusive", "-w", "n2", "--wrap", "sleep 300")
     assert busy.returncode == 0, busy.stderr
     wait(lambda: cluster.state("n2") == "ALLOCATED", 30, "n2 busy", lambda: cluster.shown("n2"))
-    fleet = told(cluster.run(*command("slurm", "--nodes", "n[1-2]", "--node-limit", "70"), timeout=200), 2)
+    fleet = report_of(cluster.run(*command("slurm", "--nodes", "n[1-2]", "--node-limit", "70"), timeout=200), 2)
     (fault,) = fleet["training"]["faults"]
     assert (fault["worker"], fault["node"]) == ("worker 1", "n2")
     assert "not reachable" in fault["reason"]

@@ -1,4 +1,4 @@
-"""The units in systemd itself: started as process 1 of a container (systemd-nspawn) on files of its own, never on this machine's.
+"""The units in systemd itself: started as process 1 of a container (systemd-nspawn) with its own files, never those of this machine.
 
 Of this machine it sees the checkout, the Python that runs it and a fake driver, all to be read only; what it writes is memory or the
 test's folder. Its mounts, its processes and /run are in namespaces that end with it.
@@ -31,7 +31,7 @@ PROGRAM = """#!/bin/sh
 FAKE_DRIVER=/srv/fake/scenario LD_LIBRARY_PATH=/srv/fake/driver:/srv/python/lib PYTHONPATH=/srv/checkout:/srv/site \
 exec /srv/python/bin/python3 -m gpucheck "$@"
 """
-# As gate.sh says that a job's own unit keeps the job from a faulty node.
+# A job's unit with the line that gate.sh documents.
 JOB = """[Service]
 Type=oneshot
 {guard}
@@ -47,7 +47,7 @@ ExecStart=/bin/touch /run/trained
 
 
 def why_not():
-    """Why systemd can't be started here; None if it can."""
+    """Why systemd can't be started here, or None."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return "needs root on Linux: a container of a folder"
     missing = [name for name in NEEDED if shutil.which(name) is None] + [str(ROOT)] * (not ROOT.is_dir())
@@ -60,7 +60,7 @@ class Booted:
     """A container in which systemd is process 1; stopped on exit."""
 
     def __init__(self, folder: pathlib.Path) -> None:
-        """Prepare its files in a folder."""
+        """Prepare the container's files in a folder."""
         self.folder, self.fake = folder, folder / "fake"
         fake_driver.build(self.fake / "driver")
         for name in ("bin", "tmp"):
@@ -95,7 +95,7 @@ class Booted:
                 argv, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, preexec_fn=self._join
             )
         try:
-            wait(self._is_up, 60, "systemd", self.told)
+            wait(self._is_up, 60, "systemd", self.log)
         except BaseException:
             self.__exit__()
             raise
@@ -114,7 +114,7 @@ class Booted:
                 os.rmdir(folder)
 
     def _cgroups(self) -> list[pathlib.Path]:
-        """One in each hierarchy in which systemd makes its own."""
+        """A control group in each hierarchy that systemd uses."""
         return [path / CGROUP for path in CGROUPS if (path / "cgroup.procs").exists()]
 
     def _join(self) -> None:
@@ -122,9 +122,9 @@ class Booted:
             (folder / "cgroup.procs").write_text("0")
 
     def _is_up(self) -> bool:
-        """Whether it has started everything."""
+        """Whether systemd has started all units."""
         if self.process.poll() is not None:
-            pytest.skip(f"systemd can't be started here: {self.told().strip()[-300:]}")
+            pytest.skip(f"systemd can't be started here: {self.log().strip()[-300:]}")
         return self.run("systemctl", "is-system-running").stdout.strip() in ("running", "degraded")
 
     def run(self, *argv, text=None):
@@ -134,17 +134,17 @@ class Booted:
         return run(["nsenter", "--all", f"--target={first}", *argv], stdin=None, input=text or "")
 
     def unit(self, name, text) -> None:
-        """A further unit, or a part of one."""
+        """Write a unit, or a part of one."""
         done = self.run("sh", "-c", f"mkdir -p $(dirname {name}) && cat >{name} && systemctl daemon-reload", text=text)
         assert done.returncode == 0, done.stderr
 
     def start(self, name):
-        """Start a unit: whether it did, and what its journal has."""
+        """Start a unit; return whether it started, and its journal."""
         self.run("sh", "-c", f"rm -f /run/trained; systemctl reset-failed {name}")
         started = self.run("systemctl", "start", name).returncode == 0
         return started, self.run("journalctl", "--no-pager", "-o", "cat", "-u", name).stdout
 
-    def told(self) -> str:
+    def log(self) -> str:
         return (self.folder / "log").read_text(errors="replace")
 
 
@@ -169,7 +169,7 @@ def verdict(booted):
     return [line.split('"')[1] for line in lines if line.startswith("gpucheck_verdict{") and line.endswith(" 1.0")]
 
 
-def test_a_fault_is_in_the_report_and_in_the_journal_and_the_unit_does_not_fail(booted):
+def test_fault_is_reported_and_logged_and_the_unit_succeeds(booted):
     started, journal = booted.start("gpucheck.service")
     assert (started, verdict(booted)) == (True, ["pass"]), journal
     assert "PASS: No fault found on this node: 2 × NVIDIA H200." in journal
@@ -179,7 +179,7 @@ def test_a_fault_is_in_the_report_and_in_the_journal_and_the_unit_does_not_fail(
     assert "FAIL gpu-lost: GPU 1 no longer responds to its driver" in journal
 
 
-def test_the_unit_fails_where_there_is_no_report_and_a_job_that_requires_it_does_not_start(booted):
+def test_unit_fails_without_a_report_and_dependent_job_does_not_start(booted):
     booted.unit("/run/systemd/system/training.service", AFTER_THE_REPORT)
     assert booted.start("training.service")[0]
     assert booted.run("test", "-e", "/run/trained").returncode == 0
@@ -194,7 +194,7 @@ def test_the_unit_fails_where_there_is_no_report_and_a_job_that_requires_it_does
     assert booted.run("test", "-e", "/run/trained").returncode == 1
 
 
-def test_a_job_that_asks_first_does_not_start_on_a_faulty_node_and_its_journal_says_why(booted):
+def test_gated_job_does_not_start_on_a_faulty_node_and_logs_the_reason(booted):
     (guard,) = [line for line in (EXAMPLES / "systemd/gate.sh").read_text().splitlines() if "ExecStartPre=" in line]
     booted.unit("/run/systemd/system/training.service", JOB.format(guard=guard.lstrip("# ")))
     assert booted.start("training.service")[0]
@@ -206,10 +206,10 @@ def test_a_job_that_asks_first_does_not_start_on_a_faulty_node_and_its_journal_s
     assert booted.run("test", "-e", "/run/trained").returncode == 1
 
 
-def test_the_timer_starts_the_check(booted):
+def test_timer_starts_the_check(booted):
     booted.run("rm", "-rf", "/var/lib/gpucheck/gpucheck.prom")
     booted.unit("/run/systemd/system/gpucheck.timer.d/now.conf", "[Timer]\nOnBootSec=1s\nRandomizedDelaySec=0\n")
     enabled = booted.run("systemctl", "enable", "--now", "gpucheck.timer")
     assert enabled.returncode == 0, enabled.stderr
-    wait(lambda: verdict(booted) == ["pass"], 30, "the report", booted.told)
+    wait(lambda: verdict(booted) == ["pass"], 30, "the report", booted.log)
     assert "gpucheck.timer" in booted.run("systemctl", "list-timers", "--no-pager").stdout

@@ -1,4 +1,4 @@
-"""Nodes that train together, on whichever engine: the command, and faults of one of the workers."""
+"""Nodes that train together, on any engine: the command, and faults of one of the workers."""
 
 import json
 import pathlib
@@ -13,20 +13,20 @@ LIMIT = "100"  # seconds for a node
 
 
 def command(engine, *arguments):
-    """The command whose JSON is read."""
+    """The command, with JSON output."""
     argv = [sys.executable, "-m", "gpucheck", "fleet", "train", "--engine", engine, "--node-limit", LIMIT, "--format", "json"]
     return [*argv, *arguments, "--", "--allow-cpu"]
 
 
 def faulty(folder, fault, place=1):
-    """Variables by which the worker of this place has a fault, on every node that is given them."""
+    """Variables that give the worker with this index a fault, on every node where they are set."""
     (folder / "sitecustomize.py").write_text(AFTER_IMPORT + program("workers_in_a_fleet.py"))
     path = f"{folder}:{pathlib.Path(gpucheck.__file__).parents[1]}"
     return {"PYTHONPATH": path, "FAULTY": str(place), "FAULT": fault}
 
 
-def told(done, workers):
-    """The output, after checking the number of workers."""
+def report_of(done, workers):
+    """The report of a run, after a check of the number of workers."""
     assert done.stdout, done.stderr
     fleet = json.loads(done.stdout)
     assert len(fleet["training"]["workers"]) == workers, fleet["training"]
@@ -34,7 +34,7 @@ def told(done, workers):
 
 
 def proven(training, workers):
-    """The expected results of a joint training."""
+    """Check the expected results of a joint training."""
     assert training["status"] == "passed", training["reason"]
     assert (training["shards_verified"], training["replicas_equal"], training["loss_fell"]) == (True, True, True)
     assert training["samples_per_second"] > 0
@@ -47,7 +47,7 @@ def proven(training, workers):
 
 
 def died(fleet, node, how="killed by SIGKILL"):
-    """Worker 1 alone is blamed, with its node."""
+    """Check that only worker 1 is blamed, with its node."""
     (fault,) = fleet["training"]["faults"]
     assert (fault["worker"], fault["node"], fault["told_by"], fault["reason"]) == ("worker 1", node, node, how)
     assert "step" in fault["stage"]
