@@ -16,7 +16,7 @@ import json, os, sys, time
 import keras, numpy as np, tensorflow as tf
 from gpucheck.keras import Watch
 
-def sleep(seconds, value):  # on the CPU's clock, not on its cores: other load changes little
+def sleep(seconds, value):  # sleeping instead of computing: other load has little effect
     def wait(v):
         time.sleep(seconds)
         return v
@@ -152,7 +152,7 @@ done(untraced=untraced, why=why, steps=steps, restored=gen_dataset_ops.iterator_
 
 @pytest.mark.slow
 @pytest.mark.tensorflow
-def test_fit_that_an_exception_ends_is_summed_up_and_no_longer_watched(tmp_path):
+def test_failed_fit_has_a_summary_and_is_no_longer_watched(tmp_path):
     found, error = results_of(
         tmp_path,
         """
@@ -183,7 +183,7 @@ asked, _ = interrupted()
 asked = asked.summary
 again, two = interrupted(every_seconds=100)
 again.model.fit(dataset(0), verbose=0, callbacks=[again])
-again.on_train_begin()  # outside a fit: it is not known when it ends
+again.on_train_begin()  # outside a fit: its end is unknown
 print(json.dumps({"later": later, "report": json.load(open("later.json")), "threads": threads, "two": two,
      "asked": [asked.epochs, asked.steps, asked.interrupted]}), flush=True)
 last, _ = interrupted(every_seconds=100)
@@ -195,7 +195,7 @@ last._print = None
     assert (found["report"]["epochs"], found["report"]["interrupted"], found["report"]["seconds"] < 30) == (2, "in epoch 3", True)
     assert found["asked"] == [2, found["report"]["steps"], "in epoch 3"]
     assert [line[:18] for line in found["two"] if "epoch" in line[:20]] == ["gpucheck: 2 epochs", "gpucheck: 1 epoch,"]
-    assert error.count("interrupted in epoch 3") == 1  # of the last one, where the program ends
+    assert error.count("interrupted in epoch 3") == 1  # for the last fit, at the end of the program
 
 
 @pytest.mark.slow

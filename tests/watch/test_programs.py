@@ -48,7 +48,7 @@ def terminal(tmp_path, name, way, **env):
 def _read(descriptor):
     try:
         return os.read(descriptor, 1 << 16)
-    except OSError:  # all descriptors of the terminal's other side are closed
+    except OSError:  # every descriptor of the other end of the terminal is closed
         return b""
 
 
@@ -68,7 +68,7 @@ def test_healthy_training(tmp_path, way):
         r"gpucheck: 16 epochs, 464 steps, [\d.]+ s · [\d,]+ samples/s · median epoch .* · \d+ % of each step waits", figures
     )
     assert metric.startswith("gpucheck: val_accuracy 0.")
-    # Beside other load, the first step takes half of the time.
+    # On a busy machine, the first step takes half of the time.
     assert re.search(r"computing on the CPU limits this training$|: the first step, which traces and compiles, took ", limit)
 
 
@@ -118,7 +118,7 @@ def test_training_on_the_cpu_with_two_gpus(tmp_path, way, driver_folder):
 @pytest.mark.slow
 @pytest.mark.tensorflow
 def test_lines_of_packages_are_not_named_in_a_folder_of_another_name(tmp_path):
-    packages = tmp_path / "packages"  # as `pip install --target` leaves them
+    packages = tmp_path / "packages"  # as after `pip install --target`
     packages.mkdir()
     for path in pathlib.Path(sysconfig.get_path("purelib")).iterdir():
         (packages / path.name).symlink_to(path)

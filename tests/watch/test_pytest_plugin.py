@@ -56,7 +56,7 @@ def test_tests_are_skipped_with_the_root_cause(tmp_path, gpus, expected):
         ("gpus=1", "slow", "gpucheck_level is one of quick, default, full. Received: 'slow'"),
     ],
 )
-def test_wrong_arguments_are_refused_before_any_test_runs(tmp_path, mark, level, message):
+def test_invalid_marker_arguments_are_rejected_before_any_test_runs(tmp_path, mark, level, message):
     (tmp_path / "test_project.py").write_text(f"import pytest\n\n@pytest.mark.requires_gpu({mark})\ndef test_one(): ...\n")
     (tmp_path / "pytest.ini").write_text(f"[pytest]\ngpucheck_level = {level}\n")
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}

@@ -1,4 +1,4 @@
-"""A fit that has ended leaves nothing of itself behind."""
+"""A fit that has ended leaves no thread behind."""
 
 import pytest
 from watch.test_fits import results_of
@@ -6,8 +6,8 @@ from watch.test_fits import results_of
 
 @pytest.mark.slow
 @pytest.mark.tensorflow
-def test_generator_is_free_when_the_fit_ends(tmp_path):
-    """Its thread runs as long as a variable of ``fit`` lives, and a generator can't be read by two."""
+def test_generator_is_released_when_the_fit_ends(tmp_path):
+    """Its thread runs as long as a variable of ``fit`` exists, and two threads can't read one generator."""
     program = """
 def rows():
     while True:

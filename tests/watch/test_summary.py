@@ -131,7 +131,7 @@ def test_limit_is_a_sentence_of_the_report():
     assert "<p>The input pipeline limits" in summary._repr_html_()
 
 
-def test_lines():
+def test_lines_of_a_summary():
     metric = Metric(name="val_accuracy", last=0.93, best=0.94, best_epoch=4, best_after_seconds=18.5)
     summary = msgspec.structs.replace(
         SLOW, device="GPU", gpus=(GPU,), validation=metric, limit=limit(SLOW, Pipeline(place="data.py:12 in read"))
@@ -161,7 +161,7 @@ def test_lines():
         ({"first_step_seconds": 15.0, "input_wait_share": 0.0}, "", 23 / 8),
     ],
 )
-def test_limit(changes, code, most):
+def test_limit_of_a_training(changes, code, most):
     found = limit(msgspec.structs.replace(SLOW, **changes))
     assert (found if code is None else found.code or "") == code
     assert most is None or found.faster_at_most == pytest.approx(most)
@@ -241,11 +241,11 @@ def test_no_gpu_is_reported_if_all_are_idle():
 @pytest.mark.parametrize(
     ("visible", "numbers"), [(None, (0, 1)), ("1", (1,)), ("1,7,0", (1,)), ("GPU-b", (1,)), ("-1", ()), ("", ()), ("MIG-x", ())]
 )
-def test_cuda_visible_devices(visible, numbers):
+def test_gpus_selected_by_cuda_visible_devices(visible, numbers):
     assert shown(visible, ("GPU-a", "GPU-b")) == numbers
 
 
-def test_reports(tmp_path):
+def test_summary_is_written_as_json_markdown_and_html(tmp_path):
     summary = msgspec.structs.replace(SLOW, limit=limit(SLOW, Pipeline(place="<a>.py:1 in b")))
     for name in ("r.json", "r.md", "r.html"):
         write(summary, str(tmp_path / name))

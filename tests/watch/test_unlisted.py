@@ -1,4 +1,4 @@
-"""A strategy that names a device which TensorFlow does not list: its first step never ends."""
+"""A strategy with a device that TensorFlow does not list, whose first step never ends."""
 
 import types
 
@@ -28,7 +28,7 @@ def tensorflow(*names):
     return types.SimpleNamespace(config=types.SimpleNamespace(list_logical_devices=lambda: devices))
 
 
-def test_a_device_that_is_not_listed():
+def test_unlisted_device_is_reported():
     event = unlisted(tensorflow("CPU:0", "GPU:0"), MirroredStrategy("GPU:0", "GPU:8"))
     assert (event.code, event.text) == (
         "replica-count-mismatch",
@@ -38,5 +38,5 @@ def test_a_device_that_is_not_listed():
 
 
 @pytest.mark.parametrize("strategy", [MirroredStrategy("GPU:0", "CPU:0"), Default(), None])
-def test_nothing_to_report(strategy):
+def test_listed_devices_are_not_reported(strategy):
     assert unlisted(tensorflow("CPU:0", "GPU:0", "GPU:1"), strategy) is None

@@ -46,7 +46,7 @@ ONE = Summary(
         ({"SLURM_PROCID": "0"}, Worker(0, 1)),
     ],
 )
-def test_number_of_a_process(env, expected):
+def test_worker_number_of_a_process(env, expected):
     assert worker(env) == expected
 
 
@@ -98,7 +98,7 @@ def test_first_worker_names_the_number_of_workers():
 
 
 @pytest.mark.parametrize("damaged", [b"{", b'{"device": "\xc3"}'])
-def test_summary_files_of_the_workers(damaged, tmp_path):
+def test_damaged_summary_files_of_workers_are_ignored_and_all_are_removed(damaged, tmp_path):
     report = f"{tmp_path}/{{rank}}.json"
     (tmp_path / "2.json").write_bytes(damaged)
     write(other(1), f"{tmp_path}/1.json")
@@ -136,7 +136,7 @@ def test_two_workers_of_one_strategy_share_a_summary(tmp_path):
     assert output[0].startswith("gpucheck: 2 workers, 2 epochs, 40 steps, ")
     assert f"· {rate:.3g} samples/s in all · a step takes " in output[0]
     assert "the input pipeline limits this training" in output[-1]
-    assert 0.5 < one["input_wait_share"] <= 1  # for the data of the other worker, without which no step begins
+    assert 0.5 < one["input_wait_share"] <= 1  # waits for the data of the other worker, because a step needs all workers
 
 
 @pytest.mark.slow
